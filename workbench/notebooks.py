@@ -20,12 +20,12 @@ import nbformat
 from tqdm.auto import tqdm
 
 from workbench.errors import SettingError, WorkbenchError
-from workbench.places import bundled
+from workbench.places import PACKAGE, bundled
+from workbench.places import notebooks as originals
 
 if TYPE_CHECKING:
     from workbench.experiments.regression import Regression
 
-DEFAULT_FOLDER = Path("notebooks")
 COPIES = Path("lab")  # ignored by git
 BASELINE = "baseline"  # the folder beside the notebooks
 CORPUS = "meridian"  # the data of their defaults
@@ -43,18 +43,19 @@ class Executed(NamedTuple):
     seconds: float
 
 
-def find(folder: str | Path = DEFAULT_FOLDER, only: str | None = None) -> list[Path]:
-    """The numbered notebooks of a folder, or those whose name begins with `only`."""
-    found = sorted(path for path in Path(folder).glob("[0-9]*.ipynb") if not only or path.name.startswith(only))
+def find(folder: str | Path | None = None, only: str | None = None) -> list[Path]:
+    """The numbered notebooks of a folder, by default those that come with the workbench, or those whose name begins
+    with `only`."""
+    folder = Path(folder or originals())
+    found = sorted(path for path in folder.glob("[0-9]*.ipynb") if not only or path.name.startswith(only))
     if not found:
-        raise SettingError(
-            f"no notebook {only or ''!r} in {Path(folder).resolve()}; run this from the project's folder"
-        )
+        which = f"whose name begins with {only!r}" if only else "with a number"
+        raise SettingError(f"{folder.resolve()} has no notebook {which}; --notebooks names another folder")
     return found
 
 
-def working_copies(folder: str | Path = DEFAULT_FOLDER, to: str | Path = COPIES) -> dict[Path, str]:
-    """A copy of each numbered notebook, and its state: `new`, `as it was`, `renewed` or `kept`.
+def working_copies(folder: str | Path | None = None, to: str | Path = COPIES) -> dict[Path, str]:
+    """A copy of each numbered notebook of a folder, and its state: `new`, `as it was`, `renewed` or `kept`.
 
     A copy records the cells that it was made from. If those of the original have changed since, the copy is renewed
     without outputs; a copy with edited cells is `kept`. Outputs and widget state do not count as edits. Raises
@@ -98,9 +99,11 @@ def _hash_of_cells(node: nbformat.NotebookNode) -> str:
 
 
 def open_lab(notebook: Path, arguments: Sequence[str] = ()) -> None:
-    """Replace this process by JupyterLab with a notebook below the working folder, so Ctrl-C reaches nothing else."""
+    """Replace this process by JupyterLab with a notebook below the working folder, so Ctrl-C reaches nothing else. What
+    the notebooks write goes into the working folder, unless WORKBENCH_HOME names another."""
     lab = [sys.executable, "-m", "jupyterlab", "--notebook-dir=."]
-    os.execv(sys.executable, [*lab, f"--LabApp.default_url=/lab/tree/{notebook.as_posix()}", *arguments])
+    words = [*lab, f"--LabApp.default_url=/lab/tree/{notebook.as_posix()}", *arguments]
+    os.execve(sys.executable, words, {"WORKBENCH_HOME": str(Path.cwd()), **os.environ})
 
 
 def run(notebook: Path, out: Path, parameters: Mapping[str, Any] | None = None, *, progress: bool = True) -> Path:
@@ -134,7 +137,7 @@ def run(notebook: Path, out: Path, parameters: Mapping[str, Any] | None = None, 
     return target
 
 
-def run_all(folder: Path, out: Path, parameters: Mapping[str, Any], only: str | None = None) -> list[Executed]:
+def run_all(folder: Path | None, out: Path, parameters: Mapping[str, Any], only: str | None = None) -> list[Executed]:
     """Execute the notebooks in order. Each parameter is passed to the notebooks that define it; at least one must."""
     done = []
     for path, (_, given) in tqdm(_planned(folder, parameters, only).items(), desc="notebooks", unit="notebook"):
@@ -145,8 +148,8 @@ def run_all(folder: Path, out: Path, parameters: Mapping[str, Any], only: str | 
 
 
 def check(
-    folder: Path, out: Path, parameters: Mapping[str, Any], only: str | None = None, *, baseline: Path | None = None,
-    accept: bool = False,
+    folder: Path | None, out: Path, parameters: Mapping[str, Any], only: str | None = None, *,
+    baseline: Path | None = None, accept: bool = False,
 ) -> Regression:  # fmt: skip
     """Execute the notebooks and compare what they say with their baselines, in `<folder>/baseline` by default; `accept`
     writes these, but of no notebook that failed.
@@ -157,7 +160,9 @@ def check(
     """
     from workbench.experiments import regression
 
-    baseline, fresh = baseline or folder / BASELINE, (out / "fresh").resolve()
+    baseline, fresh = baseline or (folder or originals()) / BASELINE, (out / "fresh").resolve()
+    if accept and baseline.resolve().is_relative_to(PACKAGE):
+        raise SettingError(f"{baseline} belongs to the installed package; name a folder of yours with --baseline")
     planned = _planned(folder, parameters, only)
     if fresh.exists() and not (fresh / "home").is_dir():
         raise SettingError(f"{fresh} was not made by a check and would be emptied; take another folder with --out")
@@ -189,7 +194,7 @@ def check(
 
 
 def _planned(
-    folder: Path, parameters: Mapping[str, Any], only: str | None
+    folder: Path | None, parameters: Mapping[str, Any], only: str | None
 ) -> dict[Path, tuple[dict[str, Any], dict[str, Any]]]:
     """Notebook → its parameters with their defaults, and those of `parameters` that it defines; sets up the process."""
     import papermill

@@ -34,6 +34,10 @@ Read = Annotated[
 Strict = Annotated[bool, typer.Option("--strict", help="stop at the first document that cannot be read")]
 Offline = Annotated[bool, typer.Option("--offline", help="download nothing")]
 Folder = Annotated[Path, typer.Argument(help="folder of an index", metavar="INDEX")]
+FolderOrName = Annotated[
+    Path, typer.Argument(help="folder of an index, or meridian: the bundled corpus, indexed first", metavar="INDEX")
+]
+Traced = Annotated[bool, typer.Option("--trace", help="print the trace")]
 K = Annotated[int, typer.Option("-k", help="passages")]
 Budget = Annotated[int | None, typer.Option(help="cl100k tokens of context")]
 MaxMoney = Annotated[float | None, typer.Option(help="stop before a call beyond so many US dollars")]

@@ -1,14 +1,24 @@
-"""Default folders of indexes, runs and figures, the lock of a folder that is written, and files replaced whole."""
+"""What comes with the workbench and where it stands; default folders of indexes, runs and figures; the lock of a folder
+that is written, and files replaced whole."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+
+from workbench.text import text_hash
+
+PACKAGE = Path(__file__).parent
+ROOT = PACKAGE.parent  # of a checkout; of an installed package, a folder that is not ours
+LONGEST = 120  # characters of a folder's name; file systems take 255 bytes
+_NOT_IN_A_NAME = re.compile(r'[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff<>:"\\|?*]')
+_RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{port}{number}" for port in ("COM", "LPT") for number in range(1, 10))}
 
 
 def home() -> Path:
@@ -23,11 +33,36 @@ def home() -> Path:
     return here.parent if beside_notebooks else here
 
 
+def folder_name(name: str) -> str:
+    """A name as a folder below another one. `/` divides, as in `musique/dev`; a name that would lead elsewhere, that
+    some system cannot hold, or that is too long for one, is mended and told apart by its hash.
+
+    >>> folder_name("musique/dev/500@42"), folder_name("../notes")
+    ('musique/dev/500@42', '_/notes-f53a0b4c1d65')
+    """
+    parts = [_NOT_IN_A_NAME.sub("_", part).rstrip(". ")[:LONGEST] or "_" for part in name.split("/")]
+    mended = "/".join(part + "_" * (part.partition(".")[0].upper() in _RESERVED) for part in parts)
+    return mended if mended == name else f"{mended}-{text_hash(name)[:12]}"
+
+
 def bundled(name: str) -> Path | None:
-    """The folder of a data set that comes with the workbench, in the package or beside it; None for others."""
-    here = Path(__file__).parent
-    places = (here / "data" / "bundled" / name, here.parent / "data" / name)
-    return next((place for place in places if place.is_dir()), None) if Path(name).name == name else None
+    """The folder of a data set that comes with the workbench; None for others."""
+    return _ours(f"data/bundled/{name}", f"data/{name}") if Path(name).name == name else None
+
+
+def notebooks() -> Path:
+    """The folder of the numbered notebooks that come with the workbench, with their baselines."""
+    return _ours("lessons/notebooks", "notebooks") or ROOT / "notebooks"
+
+
+def is_checkout() -> bool:
+    """Whether the package runs from the project's folder, and not from where pip installed it."""
+    return (ROOT / "Makefile").exists()
+
+
+def _ours(packaged: str, beside: str) -> Path | None:
+    """A folder that a wheel has in the package and a checkout beside it."""
+    return next((place for place in (PACKAGE / packaged, ROOT / beside) if place.is_dir()), None)
 
 
 @contextmanager
@@ -48,7 +83,9 @@ def link(source: Path, target: Path, name: str) -> None:
         try:
             os.link(source / name, target / name)
         except OSError:
-            shutil.copyfile(source / name, target / name)
+            part = target / f"{name}.tmp"
+            shutil.copyfile(source / name, part)
+            os.replace(part, target / name)  # a killed process leaves no half of it under its name
 
 
 def is_locked(folder: Path) -> bool:

@@ -247,15 +247,10 @@ class Compressed(Record):
         """The parts of the tables that were not kept."""
         before, after = self.before, self.graph
         return ContextGraph(
-            *(
-                tuple(row for row in rows if row not in kept)
-                for rows, kept in (
-                    (before.entities, set(after.entities)),
-                    (before.relations, set(after.relations)),
-                    (before.sources, set(after.sources)),
-                    (before.chunks, set(after.chunks)),
-                )
-            )
+            _without(before.entities, after.entities),
+            _without(before.relations, after.relations),
+            _without(before.sources, after.sources),
+            _without(before.chunks, after.chunks),
         )
 
 
@@ -353,6 +348,11 @@ class Answer(Record):
     reading: Reading | None = None
     proof: Proof | None = None
     reply: str = ""
+
+
+def _without(rows: tuple[T, ...], kept: tuple[T, ...]) -> tuple[T, ...]:
+    left = set(kept)
+    return tuple(row for row in rows if row not in left)
 
 
 def ranked(items: Sequence[T], scores: Sequence[float]) -> tuple[Scored[T], ...]:

@@ -47,14 +47,14 @@ class Registry(MutableMapping[str, T]):
         taken: Callable[[str], bool] = lambda name: False,
     ):
         self.kind, self.needs, self._taken = kind, tuple(needs), taken
-        self._things = dict(things) if isinstance(things, Mapping) else {thing.name: thing for thing in things}
+        self._things = dict(things) if isinstance(things, Mapping) else {_name_of(thing): thing for thing in things}
         self._packages: dict[str, str] = {}
         self._broken: list[Broken] | None = None  # None until entry points are loaded
         self._lock = RLock()
 
     def add(self, thing: T, name: str | None = None) -> T:
         """Register a thing under its name; one of the same definition, as of a cell that is run again, replaces it."""
-        name = name or getattr(thing, "name", None) or getattr(thing, "__name__", "")
+        name = name or _name_of(thing)
         one, new = self.kind.removesuffix("s"), _definition(thing)
         if missing := [need for need in self.needs if not hasattr(thing, need)]:
             raise SettingError(f"the {one} {name or thing!r} has no `{missing[0]}`; it needs {', '.join(self.needs)}")
@@ -74,7 +74,7 @@ class Registry(MutableMapping[str, T]):
     @property
     def broken(self) -> tuple[Broken, ...]:
         self._load()
-        return tuple(self._broken)
+        return tuple(self._broken or ())
 
     def look_up(self, name: str) -> T:
         """The thing of this name; :class:`SettingError` with the known ones."""
@@ -170,6 +170,10 @@ def register(
 def broken() -> list[tuple[str, Broken]]:
     """(kind, entry point) of everything that could not be loaded."""
     return [(kind, one) for kind, known in KINDS.items() for one in known.registry.broken]
+
+
+def _name_of(thing: Any) -> str:
+    return str(getattr(thing, "name", None) or getattr(thing, "__name__", ""))
 
 
 def _definition(thing: Any) -> str:

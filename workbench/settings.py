@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import wraps
 from types import NoneType
-from typing import Annotated, Any, Literal, TypeVar, dataclass_transform, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, cast, dataclass_transform, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import ConfigDict, Field, ValidationError
@@ -44,11 +44,11 @@ _BOUNDS = ((Ge, "from {}"), (Gt, "above {}"), (Le, "to {}"), (Lt, "to below {}")
 @dataclass_transform(frozen_default=True)
 def validated(cls: type[T]) -> type[T]:
     """A frozen pydantic dataclass that raises :class:`SettingError` for a value its annotations refuse."""
-    made = dataclass(frozen=True, config=_CONFIG)(cls)
+    made: Any = dataclass(frozen=True, config=_CONFIG)(cls)
     init = made.__init__
 
     @wraps(init)
-    def __init__(self, *args: Any, **given: Any) -> None:
+    def __init__(self: Any, *args: Any, **given: Any) -> None:
         try:
             init(self, *args, **given)
         except ValidationError as error:
@@ -61,7 +61,7 @@ def validated(cls: type[T]) -> type[T]:
 def settle(what: str, cls: type[T], given: Mapping[str, Any], profiles: Mapping[str, Mapping[str, Any]] = {}) -> T:
     """The settings `given` over those of their profile, by default the first; :class:`SettingError` with the known
     names where `what` has no such setting or profile."""
-    check_names(what, (field.name for field in fields(cls)), given)
+    check_names(what, (field.name for field in fields(cast(Any, cls))), given)
     if not profiles:
         return cls(**given)
     profile = given.get("profile", next(iter(profiles)))
@@ -83,7 +83,7 @@ def check_names(what: str, known: Iterable[str], given: Iterable[str]) -> None:
         raise SettingError(f"{what} has no setting {unknown[0]!r}; it has {', '.join(known) or 'none'}")
 
 
-def defaults(thing: type) -> dict[str, Any]:
+def defaults(thing: Any) -> dict[str, Any]:
     """Name → default of every setting of a method, reader or compressor: the fields of its `Settings`, else the
     keyword-only arguments of its constructor."""
     if settings := getattr(thing, "Settings", None):
@@ -91,7 +91,7 @@ def defaults(thing: type) -> dict[str, Any]:
     return dict(thing.__init__.__kwdefaults__ or {})
 
 
-def accepted(cls: type) -> dict[str, str]:
+def accepted(cls: Any) -> dict[str, str]:
     """Name → the values that a setting accepts, in words, for each field of a settings class."""
     return {name: _accepts(field) for name, field in cls.__pydantic_fields__.items()}
 
@@ -102,7 +102,7 @@ def _accepts(field: FieldInfo) -> str:
     return _expected(field.annotation, [field])
 
 
-def _explained(cls: type, error: Mapping[str, Any]) -> Exception:
+def _explained(cls: Any, error: Mapping[str, Any]) -> Exception:
     raised = error.get("ctx", {}).get("error")
     if isinstance(raised, SettingError):  # of a check that looks at several settings
         return raised

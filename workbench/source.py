@@ -33,12 +33,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 _PACKAGE = __name__.partition(".")[0]
-# Code that displays, calls a model or estimates determines no ranking and no answer; engines are identified by name.
+# Code that displays, checks files, calls a model or estimates determines no ranking and no answer; engines are known by
+# their names.
 # How a reply is read.
 _READ = tuple(f"{_PACKAGE}.llm.{name}" for name in ("parse", "payloads", "reasoning", "shapes"))
 _APART = tuple(
     f"{_PACKAGE}.{name}"
-    for name in ("views", "llm", "experiments", "cli", "doctor", "notebooks", "source", "registry", "settings")
+    for name in (
+        "views",
+        "llm",
+        "experiments",
+        "cli",
+        "check",
+        "doctor",
+        "integrity",
+        "notebooks",
+        "source",
+        "registry",
+        "settings",
+        "weights",
+    )
 )
 _SHOWN = {"__repr__", "__doc__", "__module__", "__dict__", "__weakref__", "__annotations__", "__slots__"}
 _Held = Mapping | list | set

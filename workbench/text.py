@@ -6,11 +6,23 @@ import hashlib
 import re
 import textwrap
 import unicodedata
+from functools import cache
+from itertools import pairwise
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# What a terminal obeys, what turns the direction of text, what ends a line for JavaScript; neither \t nor \n.
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_FORMULA = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")
 _NOT_ASCII_WORD = re.compile("[^A-Za-z0-9 ]")
 _NOT_ASCII_WORDS = re.compile("[^a-z0-9]+")
-_SENTENCE_ENDS = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[^\Wa-z_])|(?<=[。！？])|\n+")
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[^\Wa-z_])|(?<=[。！？])[”’）」』】》]*|\n+")
+# The inside of a character class: han and kana, which are written without spaces, so each counts as a word.
+UNSPACED = (
+    "\u3005\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003ffff"
+)
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_RUNS = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
 
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
@@ -26,7 +38,36 @@ NUMBER_WORDS = {word: n for n, word in enumerate(_ONES)} | {word: 10 * n for n, 
 
 def storable(text: str) -> str:
     """Replace lone surrogates, which no UTF-8 file can hold, by U+FFFD."""
-    return _SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def printable(text: str) -> str:
+    """A text that is safe in a terminal and in a page: control and direction characters shown as �."""
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def printable_json(written: str) -> str:
+    """JSON with such characters as escapes, so that it says the same.
+
+    >>> printable_json('"\x7f"')
+    '"\\\\u007f"'
+    """
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+
+
+def table_cell(text: str) -> str:
+    """The cell of a CSV table: what a spreadsheet would read as a formula (it begins with = + - @, a tab or a line
+    break) gets a leading apostrophe, as spreadsheets themselves mark text.
+
+    >>> table_cell("=1+1"), table_cell("plain")
+    ("'=1+1", 'plain')
+    """
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def of_table_cell(cell: str) -> str:
+    """The text of a cell that :func:`table_cell` wrote."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def text_hash(text: str) -> str:
@@ -87,6 +128,85 @@ def sentences(text: str) -> list[str]:
         parts.append(text[start : end.end()])
         start = end.end()
     return [part.strip() for part in (*parts, text[start:]) if part.strip()]
+
+
+def unspaced(text: str) -> bool:
+    """Whether a text holds han or kana."""
+    return not text.isascii() and _UNSPACED.search(text) is not None
+
+
+def apart(text: str) -> str:
+    """The text with a space on either side of each han or kana character.
+
+    >>> apart("in 1889年沙湖").split()
+    ['in', '1889', '年', '沙', '湖']
+    """
+    return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
+
+
+def terms(text: str) -> list[str]:
+    """What stands between spaces, and of han and kana every two neighbours: a word of these has mostly two.
+
+    >>> terms("the 沙湖桥 of 1889年")
+    ['the', '沙湖', '湖桥', 'of', '1889', '年']
+    """
+    if not unspaced(text):
+        return text.split()
+    return [term for token in text.split() for run in _RUNS.findall(token) for term in neighbours(run) or [run]]
+
+
+def neighbours(text: str) -> list[str]:
+    """Every two adjacent han or kana characters.
+
+    >>> neighbours("沙湖桥, 1889年"), neighbours("Über")
+    (['沙湖', '湖桥'], [])
+    """
+    if text.isascii():
+        return []
+    return [one + other for one, other in pairwise(text) if _UNSPACED.match(one) and _UNSPACED.match(other)]
+
+
+@cache
+def word_pattern() -> str:
+    """The expression of a word: a run of letters, digits, `_` and the marks that belong to them (vowels of Devanagari,
+    accents on their own), or one han or kana character."""
+    marks = (c for c in map(chr, range(0x10000)) if unicodedata.category(c) in ("Mn", "Mc"))
+    joined = "".join(c for c in marks if not "\ufe00" <= c <= "\ufe0f")  # those choose the look of an emoji
+    letter = rf"[^\W{UNSPACED}]"
+    return rf"[{UNSPACED}]|{letter}(?:{letter}|[{joined}])*"
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    return re.compile(word_pattern())
+
+
+_ASCII_RUN = re.compile(r"\w+", re.ASCII)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, composed and case folded.
+
+    >>> words("N’Orvalle (1919)"), words("Über 沙湖")
+    (['n', 'orvalle', '1919'], ['über', '沙', '湖'])
+    """
+    if text.isascii():
+        return _ASCII_RUN.findall(text.lower())
+    return _words().findall(unicodedata.normalize("NFC", text).casefold())
+
+
+def bounded(name: str) -> str:
+    """The expression of a name at word boundaries, as it is written; within han and kana there are none.
+
+    >>> re.findall(bounded("art"), "art, artful"), re.findall(bounded("沙湖"), "在沙湖的")
+    (['art'], ['沙湖'])
+    """
+    return rf"{edge(name[:1], '<')}{re.escape(name)}{edge(name[-1:])}"
+
+
+def edge(letter: str, before: str = "") -> str:
+    """The expression of the boundary beside the first (`before` is "<") or the last letter of a name."""
+    return "" if unspaced(letter) else rf"(?{before}![^\W{UNSPACED}])"
 
 
 def wrapped(*paragraphs: str, width: int = 100) -> str:

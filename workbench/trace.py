@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any
@@ -59,8 +59,10 @@ class Span:
 
     __slots__ = ("_outputs", "_scores", "_tokens")
 
-    def __init__(self):
-        self._outputs, self._scores, self._tokens = {}, (), None
+    def __init__(self) -> None:
+        self._outputs: dict[str, Any] = {}
+        self._scores: tuple[tuple[str, float], ...] = ()
+        self._tokens: dict[str, int] | None = None
 
     def set(self, **outputs: Any) -> None:
         self._outputs.update(outputs)
@@ -108,7 +110,7 @@ class Trace(Record):
         """Whether anything is recorded; guards the computation of expensive inputs, not the span itself."""
         return self.level != "off"
 
-    def span(self, kind: str, step: str, **inputs: Any):
+    def span(self, kind: str, step: str, **inputs: Any) -> AbstractContextManager[Span | _NoSpan]:
         """Open an event as a child of the currently open one. An exception inside is recorded as its failure and
         propagates."""
         return self._span(kind, step, inputs) if self else _NO_SPAN
@@ -166,7 +168,7 @@ class Trace(Record):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Trace) and _same(_plain(self.events), _plain(other.events))
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # it may grow
 
     def find(self, step: str) -> list[Event]:
         """The events of one step, in order."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
+from tiny import files
 
 import workbench as wb
 from workbench import anonymity
@@ -177,11 +179,28 @@ def test_the_table_lies_beside_the_folder_and_is_found_there(made, tmp_path):
     assert table_of(folder) == tmp_path / "story.names.jsonl" and not list(folder.glob("*names*"))
     data = load(folder)
     assert data.passages == made.data.passages and anonymity.names_of(data) == made.names
-    with pytest.raises(DataError, match="exists already"):
-        anonymity.write(made, tmp_path / "story")
     table_of(folder).unlink()
     with pytest.raises(DataError, match=r"has no table of names \(.*story\.names\.jsonl\)"):
         anonymity.names_of(data)
+
+
+def test_a_stopped_writing_goes_on_and_nothing_else_is_overwritten(made, tmp_path):
+    folder = anonymity.write(made, tmp_path / "story")
+    before = files(tmp_path)
+    shutil.rmtree(folder)  # as after a kill between the table and the folder
+    for _ in range(2):
+        assert files(anonymity.write(made, folder).parent) == before
+    for changed in (folder / "corpus.jsonl", table_of(folder)):
+        content = changed.read_bytes()
+        changed.write_bytes(content + b"\n")
+        with pytest.raises(DataError, match="exists already"):
+            anonymity.write(made, folder)
+        changed.write_bytes(content)
+    table_of(folder).unlink()
+    (folder / "corpus.jsonl").write_bytes(b"")
+    with pytest.raises(DataError, match="exists already"):
+        anonymity.write(made, folder)
+    assert not table_of(folder).exists()
 
 
 @pytest.mark.parametrize(

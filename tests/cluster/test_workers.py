@@ -163,7 +163,7 @@ def test_a_spec_that_names_no_cluster(spec):
 
 
 def test_dask_is_not_installed(monkeypatch):
-    monkeypatch.setattr(workers, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ClusterFault, match=r'pip install "hopscope\[cluster\]"'):
         Cluster.open("local[2]")
 

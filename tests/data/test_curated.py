@@ -6,9 +6,12 @@ import re
 from dataclasses import replace
 
 import pytest
+from hypothesis import given as any_of
+from hypothesis import strategies as st
 
 import workbench as wb
-from workbench.data.curated import BY_HAND, curated, extracted
+from workbench.data.curated import BY_HAND, Said, curated, extracted
+from workbench.data.graph import GoldEntity
 from workbench.errors import SettingError
 from workbench.index.schema_given import given
 from workbench.text import sentences
@@ -26,6 +29,15 @@ def stands(forms, text: str) -> bool:
 def forms(name: str) -> tuple[str, ...]:
     entity = ENTITIES.get(name)
     return (name,) if entity is None else (name, *entity.aliases, *entity.mentions)
+
+
+letters = st.text(st.sampled_from("isKA_ .-é\u0130\u0131\u017f\u212a1"), max_size=12)
+
+
+@any_of(letters, letters.map(lambda text: text[:3]))
+def test_a_sentence_names_an_entity_by_words_of_their_own(text, form):
+    found = Said(text).naming(GoldEntity(form, "town"))
+    assert found == {at for at, sentence in enumerate(sentences(text)) if stands([form], sentence)}
 
 
 def test_both_ends_of_every_fact_occur_in_its_passage():

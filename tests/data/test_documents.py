@@ -283,7 +283,7 @@ def test_a_pdf_is_read_by_its_text(tmp_path):
 def test_a_pdf_without_the_reader_says_what_to_install(tmp_path, monkeypatch):
     (tmp_path / "report.pdf").write_bytes(_pdf("x"))
     monkeypatch.setitem(sys.modules, "pypdf", None)
-    with pytest.raises(DataError, match=r"pip install 'hopscope\[pdf\]'"):
+    with pytest.raises(DataError, match=r'pip install "hopscope\[pdf\]"'):
         load(tmp_path)
 
 

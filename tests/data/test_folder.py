@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from workbench.records import Passage, Question, Triple
 
 CORPUS = [{"id": "p1", "title": "Orsby", "text": "A town."}, {"id": "p2", "title": "Quell", "text": "An island."}]
 QUESTION = {"id": "q1", "question": "Where?", "answers": ["Orsby", "the town"], "support": ["p1"]}
+DEEP = json.loads("[" * 400 + "]" * 400)  # json reads it, what copies a record does not
 OPENIE = {"passage_id": "p1", "entities": ["Orsby"], "triples": [["Orsby", "is", "town"]], "model": "m"}
 
 
@@ -131,6 +133,9 @@ def test_half_characters_are_replaced_everywhere_alike(folder):
         ("openie", lines({**OPENIE, "triples": ["abc"]}), 1, "'abc' is not a triple"),
         ("openie", lines({**OPENIE, "triples": 5}), 1, "'triples' is 5; it should be a list"),
         ("openie", lines({**OPENIE, "entities": "Orsby"}), 1, "'entities' .*should be a list"),
+        ("openie", lines({**OPENIE, "entities": [{"name": "Orsby"}]}), 1, "'entities' .*should be a list of strings"),
+        ("openie", lines({**OPENIE, "model": {"name": "m"}}), 1, "'model' is .*should be a string"),
+        ("questions", lines({**QUESTION, "decomposition": [{"a": DEEP}]}), 1, "nested more than 50 deep; make it"),
     ],
 )
 def test_an_error_names_file_line_and_remedy(folder, name, content, line, said):
@@ -139,6 +144,34 @@ def test_an_error_names_file_line_and_remedy(folder, name, content, line, said):
     with pytest.raises(DataError, match=said) as error:
         read_folder(folder)
     assert str(error.value).startswith(f"{path}, line {line}")
+
+
+def test_half_characters_within_a_decomposition_are_replaced(folder):
+    row = {**QUESTION, "decomposition": [{"\ud800": ["\udfff"]}]}
+    (folder / "questions.jsonl").write_text(json.dumps(row))
+    assert load(folder).questions[0].decomposition == ({"\ufffd": ["\ufffd"]},)
+
+
+def test_a_message_quotes_the_beginning_of_something_huge(folder):
+    huge = {"id": "p" * 1_000_000, "title": "", "text": "x"}
+    spoilt = ("corpus", [huge, huge]), ("corpus", [{**huge, "text": ""}]), ("openie", [{"passage_id": huge["id"]}])
+    for name, rows in spoilt:
+        before = (folder / f"{name}.jsonl").read_bytes()
+        (folder / f"{name}.jsonl").write_bytes(lines(*rows))
+        with pytest.raises(DataError) as error:
+            read_folder(folder)
+        assert len(str(error.value)) < 1_000
+        (folder / f"{name}.jsonl").write_bytes(before)
+
+
+@pytest.mark.parametrize("name", ["corpus.jsonl", "questions.jsonl", "openie.jsonl", "triples.tsv", "origin.json"])
+@pytest.mark.parametrize("put", [os.mkfifo, os.mkdir])
+def test_a_pipe_or_a_folder_in_place_of_a_file_is_named(folder, name, put):
+    (folder / name).unlink(missing_ok=True)
+    put(folder / name)
+    with pytest.raises(DataError, match="is no regular file") as error:
+        read_folder(folder)
+    assert str(folder / name) in str(error.value)
 
 
 def test_question_ids_are_unique_over_all_files(folder):

@@ -85,6 +85,13 @@ def test_half_characters_become_what_a_file_can_hold(tmp_path):
     assert back(data, tmp_path / "out").passages == (Passage("p\ufffd", "", "x\ufffd"),)
 
 
+def test_what_an_import_left_out_comes_back_with_profiles_and_without(tmp_path):
+    data = Dataset("x", (PASSAGE,), left_out=("2 triples that are not three words",))
+    assert back(data, tmp_path / "out") == data
+    profiled = replace(data, profiles=Profiles((EntityProfile("Orsby", passages=(PASSAGE.id,)),)))
+    assert back(profiled, tmp_path / "profiled") == profiled
+
+
 def test_an_extraction_that_failed_is_tried_again_later(tmp_path):
     good = Extraction("p1", ("a",), (), "openie.jsonl")
     data = Dataset(
@@ -118,9 +125,15 @@ def test_a_triple_that_no_table_can_hold_is_refused_and_leaves_no_folder(tmp_pat
         ("triples.tsv", b"a\t\tc\n", "line 1"),
         ("triples.tsv", b"a\tb\tc\n\na\tb\tc\n", "line 3: the triple stands already in line 1"),
         ("triples.tsv", b"a\tb\t\xff\n", "line 1 is not UTF-8"),
-        ("origin.json", b"{}", "is not the origin of a data set .KeyError"),
-        ("origin.json", b"[", "is not the origin"),
-        ("profiles.json", b'{"entities": [3], "relations": [], "left_out": []}', "does not hold profiles"),
+        ("origin.json", b"{}", "'source' is missing"),
+        ("origin.json", b"[", "is not JSON"),
+        ("profiles.json", b'{"entities": [{"name": 5}]}', "entities 1: 'name' is 5; it should be a string"),
+        ("profiles.json", b'{"entities": [{"name": "a", "passages": "p"}]}', "entities 1: 'passages' is 'p'"),
+        ("profiles.json", b'{"entities": [{"name": "a", "passages": ["p9"]}]}', "'p9' is not in the corpus"),
+        ("profiles.json", b'{"relations": [{"source": "a", "target": "b", "weight": NaN}]}', "relations 1: 'weight'"),
+        ("origin.json", b'{"source": "x", "skipped": ["ab"]}', "'ab' in 'skipped' should be a list of two strings"),
+        ("origin.json", b'{"source": "x", "files": [{"name": 1}]}', "files 1: 'name' is 1; it should be a string"),
+        ("profiles.json", b'{"entities": [3], "relations": []}', "'entities' is .3.; it should be a list"),
     ],
 )
 def test_files_beside_a_corpus_that_are_damaged_are_named(tmp_path, name, content, said):

@@ -21,10 +21,9 @@ from workbench import exchange
 from workbench.data import Dataset, Extraction
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import DataError, SettingError
-from workbench.exchange.export import _cell, as_written
 from workbench.index import Index
 from workbench.records import Passage
-from workbench.text import storable
+from workbench.text import of_table_cell, storable, table_cell
 
 TARGETS = ("graph.graphml", "tables")
 PROFILES = Profiles(
@@ -133,8 +132,8 @@ def test_the_empty_phrase_is_left_out_and_counted(tiny, tmp_path, target):
 
 @given(st.text(max_size=6))
 def test_a_cell_comes_back(text):
-    written = _cell(storable(text))
-    assert as_written(written) == storable(text)
+    written = table_cell(storable(text))
+    assert of_table_cell(written) == storable(text)
     assert written[:1] not in tuple("=+-@\t\r\n＝＋－＠")
 
 

@@ -57,7 +57,9 @@ def written(folder, methods, scores, *, questions=QUESTIONS, rankings=None, trac
         "measures": list(dict.fromkeys(name for one in scores.values() for name in one)),
         "k": 20, "budget": None, "trace": "full", **config,
     }  # fmt: skip
+    (folder / "checksums.json").unlink(missing_ok=True)
     (folder / "run.json").write_text(json.dumps(said))
+    (folder / "checksums.json").unlink(missing_ok=True)
     with (folder / "results.jsonl").open("w") as out:
         for at, question in enumerate(questions):
             for label in methods:
@@ -123,6 +125,7 @@ def two(tmp_path) -> Run:
 def stored(run: Run, questions) -> Run:
     """The run with its questions."""
     lines = (json.dumps(asdict(question)) + "\n" for question in questions)
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "questions.jsonl").write_text("".join(lines))
     return Run(run.folder)
 

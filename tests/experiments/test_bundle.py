@@ -242,6 +242,7 @@ def test_a_run_that_is_being_written_is_refused(copy, tmp_path):
 
 def test_damaged_rows_are_named(copy, tmp_path):
     rows = copy / "results.jsonl"
+    (copy / "checksums.json").unlink(missing_ok=True)
     whole = rows.read_bytes().splitlines(keepends=True)
     for content, words in (
         ([whole[0], b'{"question_id": \n', *whole[2:]], "line 2 of .*results.jsonl is damaged"),
@@ -260,12 +261,13 @@ def test_damaged_rows_are_named(copy, tmp_path):
 
 
 def test_other_damaged_files_are_named(copy, tmp_path):
+    (copy / "checksums.json").unlink()
     for name, content, words in (
         ("questions.jsonl", b'{"id": "q1"\n', "questions.jsonl is damaged"),
         (
             next((copy / "contexts").iterdir()).relative_to(copy),
             b"\xff\xfe",
-            "context of question 'q.' by .* is damaged",
+            "contexts/.* is damaged",
         ),
         (next((copy / "traces").iterdir()).relative_to(copy), b"{}\n", "is not a saved trace"),
     ):
@@ -280,6 +282,7 @@ def test_other_damaged_files_are_named(copy, tmp_path):
 def test_scores_that_json_cannot_hold_are_undefined(copy, tmp_path):
     rows = [json.loads(line) for line in (copy / "results.jsonl").read_text().splitlines()]
     rows[0]["scores"]["f1"], rows[0]["ranking"][0][1] = float("nan"), float("inf")
+    (copy / "checksums.json").unlink(missing_ok=True)
     (copy / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     folder = wb.bundle(copy, out=tmp_path / "b", progress=False)
     cell = questions(folder)[0]["cells"][0]
@@ -336,9 +339,11 @@ def test_folders_and_keys_of_this_machine_stay_here(copy, tmp_path, monkeypatch)
     monkeypatch.setenv("SOME_API_KEY", "sk-abcdefghijklmnop")
     rows = [json.loads(line) for line in (copy / "results.jsonl").read_text().splitlines()]
     rows[0]["failure"] = f"OSError: {copy}/x and /srv/models/one.gguf refused sk-abcdefghijklmnop"
+    (copy / "checksums.json").unlink(missing_ok=True)
     (copy / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     config = json.loads((copy / "run.json").read_text())
     config["engine"] = "local:/srv/models/one.gguf"
+    (copy / "checksums.json").unlink(missing_ok=True)
     (copy / "run.json").write_text(json.dumps(config))
     context = next((copy / "contexts").iterdir())
     context.write_text(f"{context.read_text()}\nread from {copy}/notes with sk-abcdefghijklmnop")
@@ -382,6 +387,7 @@ def test_hostile_text_is_nowhere_in_the_page_as_it_was(tmp_path):
         tmp_path / "run", {text: {"iterations": 1}}, {text: {"em": [0.0, 1.0]}}, questions=asked,
         rankings={text: [[text]] * 2}, traces=traces,
     )  # fmt: skip
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "questions.jsonl").write_text(
         "".join(
             json.dumps({"id": one.id, "question": text, "answers": [text], "support": [text]}) + "\n" for one in asked

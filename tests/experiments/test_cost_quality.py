@@ -24,6 +24,7 @@ def run(tmp_path):
             used = {"calls": 1, "prompt_tokens": tokens[at] - 20, "completion_tokens": 20, "money": money}
             reading = {"tokens": shown[at], "retried": retried[at]}
             rows.append({**row, "usage": {"answer": used, "judge": {**used, "money": 9.0}}, "reading": reading})
+        (made.folder / "checksums.json").unlink(missing_ok=True)
         (made.folder / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         return Run(made.folder)
 
@@ -59,6 +60,7 @@ def test_what_stands_for_money(run):
     none = run("none", tokens=(20, 20))
     text = (none.folder / "results.jsonl").read_text().replace('"prompt_tokens": 0, "completion_tokens": 20', (
         '"prompt_tokens": 0, "completion_tokens": 0'))  # fmt: skip
+    (none.folder / "checksums.json").unlink(missing_ok=True)
     (none.folder / "results.jsonl").write_text(text)
     shown = cost_quality(Run(none.folder))
     assert (shown.unit, shown.rows[0]["cost"]) == ("tokens of context shown", 950)

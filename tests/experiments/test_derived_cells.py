@@ -45,6 +45,7 @@ def run_of(folder, row, method, value, kind=None, spread=0.0):
                "scores": one["scores"] | {measure: value + (spread if at % 2 else -spread)}}
         for at, one in enumerate(run.rows)
     ]  # fmt: skip
+    (folder / "checksums.json").unlink(missing_ok=True)
     (folder / "results.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
     return Run(folder)
 
@@ -128,6 +129,7 @@ def test_a_share_of_errors(tmp_path, monkeypatch, row):
     rows = [
         one | {"scores": one["scores"] | {"coverage:substring": float(at < covered)}} for at, one in enumerate(run.rows)
     ]
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "results.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
     run = Run(run.folder)
     (cell,) = verdicts(row, [run], monkeypatch)
@@ -149,6 +151,7 @@ def test_routing_recomputed_from_the_runs_of_both_prompts_and_the_labels_of_a_th
     }
     for at, run in enumerate(runs):
         changed = [one | of_one[at](number) for number, one in enumerate(run.rows)]
+        (run.folder / "checksums.json").unlink(missing_ok=True)
         (run.folder / "results.jsonl").write_text("".join(json.dumps(one) + "\n" for one in changed))
     runs = [Run(run.folder) for run in runs]
     (cell,) = verdicts(row, runs, monkeypatch)

@@ -49,6 +49,7 @@ def look(tmp_path):
         (run.folder / "contexts" / "after.txt").write_text(retrieved if read is None else read, encoding="utf-8")
         stands = {"context": "after.txt", "retrieved": "before.txt", "answer": "Ansgard", "reading": READING, **row}
         stored = {**json.loads((run.folder / "results.jsonl").read_text()), **stands}
+        (run.folder / "checksums.json").unlink(missing_ok=True)
         (run.folder / "results.jsonl").write_text(json.dumps(stored) + "\n")
         found = diagnose(Run(run.folder), [question], index)
         (case,) = found.cases
@@ -209,6 +210,7 @@ def counted(tmp_path):
     scores = {"m": {"accuracy": RIGHT, "coverage": BEFORE, "coverage:read": AFTER, "f1": [0.5] * 8}}
     run = written(tmp_path / "run", {"m": {}}, scores, questions=KINDS, reader="direct[compress=similarity]")
     rows = [{**row, "type": one.type, "hops": one.hops} for row, one in zip(run.rows, KINDS)]
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return Run(run.folder)
 

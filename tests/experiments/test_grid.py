@@ -12,6 +12,7 @@ from workbench.experiments.book import Book
 from workbench.experiments.grid import Grid, grid
 from workbench.experiments.retrieved import Retrieved, evidence_of
 from workbench.experiments.significance import mcnemar
+from workbench.integrity import seal
 from workbench.llm.meter import collect
 from workbench.methods import Dense
 from workbench.records import (
@@ -189,7 +190,7 @@ def test_what_is_no_grid_is_refused(ask, tmp_path):
         Grid.open(tmp_path)
     made = ask()
     config = json.loads((made.folder / "grid.json").read_text())
-    (made.folder / "grid.json").write_text(json.dumps({**config, "format": 9}))
+    (made.folder / "grid.json").write_text(json.dumps(seal({**config, "format": 9})))
     with pytest.raises(DataError, match="upgrade"):
         Grid.open(made.folder)
 

@@ -55,9 +55,11 @@ class Judge:
 def run(tmp_path):
     made = written(tmp_path / "run", {"m": {}}, {"m": {"f1": [0.0] * len(QUESTIONS)}}, questions=QUESTIONS)
     path = made.folder / "results.jsonl"
+    (made.folder / "checksums.json").unlink(missing_ok=True)
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     path.write_text("".join(json.dumps({**row, **ANSWERS[row["question_id"]]}) + "\n" for row in rows))
     asked = (json.dumps({"id": q.id, "question": q.question, "answers": q.answers}) for q in QUESTIONS)
+    (made.folder / "checksums.json").unlink(missing_ok=True)
     (made.folder / "questions.jsonl").write_text("".join(f"{line}\n" for line in asked))
     return type(made)(made.folder)
 

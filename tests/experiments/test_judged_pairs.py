@@ -71,7 +71,9 @@ def planted(folder, n=N, better=BETTER) -> Run:
         at = int(row["question_id"][1:])
         good = (row["method"] == "a") == (at < better * n)
         rows.append(json.dumps(row | {"answer": f"{'good' if good else 'bad'} words about {at} and {row['method']}"}))
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "results.jsonl").write_text("\n".join(rows) + "\n")
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "questions.jsonl").write_text(
         "".join(json.dumps({"id": one.id, "question": one.question, "answers": ["x"]}) + "\n" for one in QUESTIONS[:n])
     )
@@ -170,6 +172,7 @@ def test_judgements_are_of_the_answers_that_there_are_now(tmp_path):
     win_rate(run, "a", run, "b", QUESTIONS[:12], Biased(), both_orders=True, keep=True)
     assert len(on_disk(run, "a", "b")[1]) == 24 and on_disk(run, "b", "a") == ("", [])
     rows = [json.dumps(row | {"answer": "new"} if row["question_id"] == "q3" else row) for row in run.rows]
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "results.jsonl").write_text("\n".join(rows) + "\n")
     judge, left = on_disk(Run(run.folder), "a", "b")
     assert judge == "openai:biased" and len(left) == 22 and "q3" not in {one.question_id for one in left}

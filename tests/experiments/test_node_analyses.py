@@ -40,6 +40,7 @@ def with_nodes(run: Run, nodes) -> Run:
         row | {"hops": hops[row["question_id"]], "nodes": nodes[row["method"]][ids.index(row["question_id"])]}
         for row in run.rows
     ]
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return Run(run.folder)
 

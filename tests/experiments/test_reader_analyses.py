@@ -27,6 +27,7 @@ def typed(run: Run, questions=TYPED) -> Run:
 
 def changed(run: Run, how) -> Run:
     path = run.folder / "results.jsonl"
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     path.write_text("".join(json.dumps({**row, **how(row)}) + "\n" for row in rows))
     return Run(run.folder)

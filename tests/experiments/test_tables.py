@@ -52,6 +52,7 @@ def changed(run, change) -> Path:
     """The folder of the run, after `change(config)`."""
     config = json.loads((run.folder / "run.json").read_text())
     change(config)
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "run.json").write_text(json.dumps(config))
     return run.folder
 
@@ -222,6 +223,7 @@ def test_layers_written_by_rules_and_broken_questions_are_named(thousand):
     made = {"summaries": {"made_by": ["openai:gpt-4o-mini", "rules (1)"]}, "extractions": {"made_by": ["rules"]}}
     changed(run, lambda config: config["methods"]["raptor"].update(layers=made))
     rows = (run.folder / "results.jsonl").read_text().replace('"failure": null', '"failure": "gone"', 3)
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "results.jsonl").write_text(rows)
     (why,) = {cell.why for cell in compare(run.folder).cells}
     assert {"summaries: made by rules, not by a model", "failures: 3 questions broke and count as 0"} <= {*why}

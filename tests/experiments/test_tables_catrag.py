@@ -62,6 +62,7 @@ def ask(tmp_path):
         config |= {"methods": {method: described}, "reading": reading, "engine": f"{MINI}, {LLAMA}"}
         if change:
             change(config, described)
+        (run.folder / "checksums.json").unlink(missing_ok=True)
         (run.folder / "run.json").write_text(json.dumps(config))
         return Run(run.folder)
 
@@ -461,6 +462,7 @@ def test_joint_success_is_read_and_stricter(ask):
 def test_a_measure_that_is_undefined_for_some_questions_is_another_mean(ask):
     run = ask()
     rows = (run.folder / "results.jsonl").read_text().replace('"recall@5": 0.0', '"recall@5": null', 7)
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "results.jsonl").write_text(rows)
     assert the_cell(run.folder).why == ("recall@5: undefined for 7 of 1,000 questions",)
 
@@ -471,6 +473,7 @@ def test_questions_whose_requests_failed_are_named(ask):
     lines = (run.folder / "results.jsonl").read_text().splitlines()
     for at, reason in enumerate(("kept no fact", "failed: timeout", "failed: HTTP 500")):
         lines[at] = json.dumps(json.loads(lines[at]) | {"fallback": why.format(reason)})
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "results.jsonl").write_text("\n".join(lines) + "\n")
     assert "fallback: a request failed for 2 questions" in the_cell(run.folder).why
 
@@ -494,6 +497,7 @@ def test_a_real_run_says_all_that_is_compared(tiny_index, tmp_path):
     methods = [wb.method(name, tiny_index, wb.engine("rules")) for name in ("catrag", "dense", "bm25")]
     run = wb.evaluate(questions, methods, wb.reader("direct"), tmp_path / "run", measures=["f1"], progress=False)
     config = json.loads((run.folder / "run.json").read_text()) | {"data": MUSIQUE}
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "run.json").write_text(json.dumps(config))
     cells = compare(run.folder, "catrag").cells
     assert {cell.verdict for cell in cells} == {NOT_COMPARABLE} and len(cells) == 3
@@ -510,9 +514,11 @@ def test_differences_are_tested_against_hipporag2(ask, tmp_path):
     for at, row in enumerate([json.loads(row) for row in rows]):
         row |= {"method": "catrag", "scores": {"recall@5": float(at < 660)}}
         rows.append(json.dumps(row))
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "results.jsonl").write_text("\n".join(rows) + "\n")
     config = json.loads((run.folder / "run.json").read_text())
     config["methods"]["catrag"] = config["methods"]["hipporag2"] | {"label": "catrag"}
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "run.json").write_text(json.dumps(config))
     p = {cell.method: cell.p for cell in compare(run.folder, "catrag").cells if cell.table == "recall"}
     assert p == {"HippoRAG 2": None, "CatRAG": pytest.approx(1e-4)}

@@ -115,8 +115,10 @@ def run_of(folder, source: Paper, row: Any) -> Run:
         "reading": {"label": reader, "engine": engines["reader"], "prompts": {"answer": SOURCE}},
         "judge": engines["judge"], "judging": {"engine": engines["judge"], "prompts": {"judge": SOURCE}},
     }  # fmt: skip
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "run.json").write_text(json.dumps(config))
     rows = [one | {"hops": hops, "selected": 7, "ranking": [["p", 1.0]] * 7} for one in run.rows]
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "results.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
     return Run(run.folder)
 

@@ -358,6 +358,32 @@ def test_the_number_of_cores_changes_nothing(monkeypatch):
     assert len(graph.vectors) > 20 and found[0] == found[1]
 
 
+def other_bits(graph: GraphArrays, seed: int) -> GraphArrays:
+    """The graph with vectors as another processor might have made them."""
+    noise = 1e-7 * np.random.default_rng(seed).normal(size=graph.vectors.shape)
+    return graph._replace(vectors=(graph.vectors * (1 + noise)).astype(np.float32))
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("seed", range(20))
+def test_the_last_bits_of_vectors_decide_nothing(seed, profile):
+    graph, settings = random_graph(seed).graph, Perception.of(profile=profile)
+    found = detect(graph, settings)
+    for noise in range(3):
+        other = detect(other_bits(graph, noise), settings)
+        assert [one[:4] for one in other.found] == [one[:4] for one in found.found]
+        assert other.considered == found.considered
+
+
+def test_equal_vectors_with_other_last_bits_are_equal():
+    few = np.random.default_rng(5).normal(size=(4, 8))
+    graph = arrays(np.repeat(few, 15, axis=0), [{"a": 1 + at % 3} for at in range(60)])
+    found = [[one[:4] for one in detect(one, Perception()).found] for one in (graph, other_bits(graph, 1))]
+    assert found[0] == found[1]
+    vectors = np.array([[0.6, 0.8], [0.6, -0.8], [0.6 + 1e-8, 0.8], [0.61, 0.8]])
+    assert (dual.settled(vectors) == vectors[[0, 1, 0, 3]]).all()
+
+
 def test_bad_input_is_refused_in_words():
     graph = grouped(2, 5)
     with pytest.raises(SettingError, match="vectors has 10 rows and relations has 9"):

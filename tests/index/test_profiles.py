@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from tiny import TinyEncoder, files, tiny_dataset
 from workbench.data import Extraction
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile, joined, within
 from workbench.errors import DataError, IndexFault
-from workbench.index import Index
+from workbench.index import Index, profile_tables
 from workbench.records import Passage
 
 ORSBY = EntityProfile("Orsby!", "town", "A town on the Aldra.", ("p1", "p5"))
@@ -135,6 +136,52 @@ def test_any_profiles_come_back(profiles):
         assert (set(kept.entities), set(kept.relations)) == (set(profiles.entities), set(profiles.relations))
         shown = (index.profiles, profiles, *profiles.entities, *profiles.relations)
         assert all(repr(thing) and thing._repr_html_() for thing in shown)
+
+
+@given(sets, sets, st.sets(st.sampled_from(["p1", "p2"])))
+def test_a_change_of_the_tables_is_that_of_the_profiles(stand, new, gone):
+    tables = profile_tables.changed(profile_tables.tables_of(stand), gone, new)
+    fresh = profile_tables.tables_of(joined([within(stand, {"p1", "p2", "p3"} - gone), new]))
+    assert list(map(profile_tables.rows_of, tables)) == list(map(profile_tables.rows_of, fresh))
+    assert list(map(profile_tables.content_hash, tables)) == list(map(profile_tables.content_hash, fresh))
+
+
+@pytest.mark.parametrize(
+    "other", [replace(FOG, type="f"), replace(FOG, passages=()), replace(FOG, name="Fo", type="g")]
+)
+def test_other_profiles_are_another_content(other):
+    hashes = (profile_tables.content_hash(profile_tables.tables_of(Profiles((one,))).entities) for one in (FOG, other))
+    assert len(set(hashes)) == 2
+
+
+@pytest.mark.parametrize("gone", [[], ["p5"]])
+def test_a_change_gives_the_bytes_of_a_fresh_build_and_reads_no_record_that_stays(index, tiny, tmp_path, gone):
+    extraction = Extraction("p9", ("Skarne",), (("Skarne", "is", "port"),), "by hand")
+    passage, new = Passage("p9", "Skarne", "A port."), EntityProfile("Skarne", "port", "A port.", ("p9",))
+    changed = index.insert([passage], extractions=[extraction], profiles=Profiles((new,)), progress=False)
+    changed = changed.delete(gone, progress=False) if gone else changed
+    assert not any({"entities", "relations"} & vars(one.profiles).keys() for one in (index, changed))
+    left = [one for one in (*tiny.passages, passage) if one.id not in gone]
+    data = replace(
+        tiny,
+        passages=tuple(left),
+        extractions=tuple(one for one in (*tiny.extractions, extraction) if one.passage_id not in gone),
+        profiles=within(joined([PROFILES, Profiles((new,))]), {one.id for one in left}),
+    )
+    fresh = build(data, tmp_path / "fresh").profiles
+    assert (changed.profiles.hash, changed.profiles.metadata) == (fresh.hash, fresh.metadata)
+
+
+def test_an_index_that_was_written_with_another_content_hash_grows(index, tiny):
+    """Before the content was hashed column by column, its JSON was."""
+    path = index.profiles.folder / "layer.json"
+    said = json.loads(path.read_text())
+    path.write_text(json.dumps(said | {"content": "0123456789abcdef"}))
+    manifest = json.loads((index.folder / "manifest.json").read_text())
+    manifest["layers"]["profiles"]["content"] = "0123456789abcdef"
+    (index.folder / "manifest.json").write_text(json.dumps(manifest))
+    smaller = Index.open(index.folder, TinyEncoder()).delete(["p8"], progress=False)
+    assert smaller.phrased.of("fog") == [] and smaller.phrased.of("orsby") == [ORSBY_PIER, ORSBY]
 
 
 @given(sets, st.sets(st.sampled_from(["p1", "p2"])))

@@ -9,13 +9,14 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny import TinyEncoder
+from tiny import TinyEncoder, tiny_dataset
 
 import workbench as wb
 from workbench.data import Dataset
 from workbench.data.profiles import EntityProfile, RelationProfile
 from workbench.errors import DataError, IndexFault, SettingError
 from workbench.index import Index, journal
+from workbench.index.journal import signed_by
 from workbench.index.textualise import induced, textualise
 from workbench.index.textualise.markup import mentions, plain, safe, topics, without_strangers
 from workbench.llm.meter import Meter
@@ -237,6 +238,18 @@ def test_by_the_profile_paper_another_step_writes_the_articles(tmp_path):
         textualise(graph(), Scripted(), tmp_path / "other", profile="papers", progress=False)
 
 
+def test_a_build_writes_articles_as_its_settings_say_and_its_profiles_name_the_step(tmp_path):
+    model = Scripted(write_article_paper=lambda value, before: {"text": "[Mira] and [Comedy] and <Red Sea>."})
+    paper = {"settings": {"articles": {"profile": "paper"}}, "encoder": TinyEncoder(), "progress": False}
+    built = Index.build(graph(), model, tmp_path / "paper", layers=["profiles"], **paper)
+    (maker,) = built.manifest["layers"]["profiles"]["made_by"]
+    assert "write_article_paper" in signed_by(maker)[1]
+    with pytest.raises(SettingError, match="writing of articles has no setting 'shards'; it has shard, template_above"):
+        Index.build(graph(), model, tmp_path / "x", **paper | {"settings": {"articles": {"shards": 3}}})
+    with pytest.raises(SettingError, match="no graph of triples"):
+        Index.build(tiny_dataset(), model, tmp_path / "x", **paper)
+
+
 def test_what_an_article_still_lacks_is_added(tmp_path):
     model = Scripted(write_article=lambda value, before: {"text": "[Mira] and Comedy." if before else "No mark."})
     data = textualise(graph(), model, tmp_path, progress=False, attempts=3)
@@ -264,8 +277,9 @@ def test_of_several_articles_the_most_complete_is_kept(tmp_path):
 def test_what_failed_is_written_by_the_template_and_asked_again_by_the_next_run(tmp_path):
     silent = Scripted(**dict.fromkeys(("write_article", "describe_entity", "describe_relations"), lambda *_: None))
     written, template = textualise(graph(), silent, tmp_path, progress=False), rules(graph(), tmp_path / "rules")
-    assert (written.profiles.made_by, template.profiles.made_by) == ((silent.name,), ("rules",))
-    assert written == replace(template, profiles=replace(template.profiles, made_by=(silent.name,)))
+    (by_model,), (by_rules,) = written.profiles.made_by, template.profiles.made_by
+    assert signed_by(by_model) == (silent.name, by_rules.removeprefix("rules (").removesuffix(")"))
+    assert written == replace(template, profiles=replace(template.profiles, made_by=(by_model,)))
     assert all((row["writer"], row["failure"]) == ("template", "refused") for row in rows(tmp_path))
     model = Scripted(describe_entity=lambda value, _: {"type": "theme", "description": f"{value.name}, [briefly]."})
     data = textualise(graph(), model, tmp_path, progress=False)

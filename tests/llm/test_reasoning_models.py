@@ -74,12 +74,15 @@ def test_the_answer_is_never_a_draft(value):
 
 
 @pytest.mark.parametrize(
-    "hostile", ["<think>", "</think>", "<think></think>", "</think>{", '{"a":"</think>', "[THINK]"]
+    "hostile",
+    ["<think>", "</think>", "<think></think>", "</think>{", '{"a":"</think>', "[THINK]", "</think>[[", "<|channel|>a"],
 )
 def test_a_hostile_reply_takes_no_time(hostile):
-    started = time.perf_counter()
+    started = time.process_time()
     split(hostile * (200_000 // len(hostile)))
-    assert time.perf_counter() - started < 5
+    split("<|channel|>" + hostile.replace("<", "") * (200_000 // len(hostile)))
+    split(hostile * (2_000_000 // len(hostile)))  # servers may send more than any Step reads
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(

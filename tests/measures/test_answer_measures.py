@@ -40,7 +40,7 @@ def measured(name, question=ASKED, **outcome):
         ("-5 °C; 1994-1996; − 7", ["-5", "c", "1994", "1996", "7"]),
         ("NOT_SUPPORTED", ["not_supported"]),
         ("19th century", ["19th", "century"]),
-        ("東京 が", ["東京", "が"]),
+        ("東京 が", ["東", "京", "が"]),  # a han or kana character is a word
         ("हिन्दी", ["हिन्दी"]),
         ("🇮🇹 ❤️", []),
         ("A", ["a"]),
@@ -88,7 +88,8 @@ def test_words_stand_where_they_were_put(a, b):
         ("It is NOT_SUPPORTED", ["SUPPORTED"], False),
         ("not supported", ["supported"], False),
         ("東京", ["東京"], True),
-        ("東京都", ["東京"], False),
+        ("東京都", ["東京"], True),  # no space says where a word ends
+        ("京都", ["東京"], False),
         ("…", ["🇮🇹"], False),  # no words in either
         ("I don’t know", ["know"], False),  # an abstention is wrong whatever words it has
         ("Unknown. The passages are on Orsby.", ["Orsby"], False),

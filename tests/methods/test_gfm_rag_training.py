@@ -117,6 +117,12 @@ def test_the_same_seed_gives_the_same_weights(trained, tmp_path):
     assert trained.history == again.history
 
 
+def test_what_is_trained_is_not_trained_again(trained, monkeypatch):
+    monkeypatch.setattr(training, "_stage", lambda *_: pytest.fail("a step was trained again"))
+    again = train([Source(small_index(), questions())], trained.folder, **FEW)
+    assert (again.history, again.parameters, again.skipped) == (trained.history, trained.parameters, trained.skipped)
+
+
 def test_a_killed_training_goes_on_to_the_same_weights(trained, tmp_path, monkeypatch):
     sources, out = [Source(small_index(), questions())], tmp_path / "killed"
     calls, clip = [], torch.nn.utils.clip_grad_norm_

@@ -227,6 +227,7 @@ def test_nothing_in_a_run_is_acted_upon(tmp_path, text):
     config = json.loads((run.folder / "run.json").read_text())
     config["methods"]["dense"] |= {"encoder": text, "prompts": {text: text}}
     config["data"]["name"] = text
+    (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "run.json").write_text(json.dumps(config))
     verdicts = wb.verdicts([run.folder], "catrag", "answers", stands_for={str(run.folder): "musique"})
     measured = [cell for cell in verdicts.found.cells if cell.run]

@@ -14,7 +14,7 @@ from workbench.anonymity.linking import linked
 from workbench.anonymity.tasks import choice, reversion, without_known
 from workbench.data import Dataset, load, write_folder
 from workbench.data.anonymise import Anonymised, anonymised, names_of_graph, restored
-from workbench.data.names import Named, Names, kind_of, read_aliases, read_names, table_of, write_names
+from workbench.data.names import Named, Names, kind_of, read_aliases, read_names, table_of, text_of, write_names
 from workbench.errors import DataError
 from workbench.llm.engine import Engine, RulesEngine
 
@@ -61,13 +61,21 @@ def merged(known: Iterable[Named], given: Iterable[Named]) -> list[Named]:
 
 
 def write(made: Anonymised, folder: str | Path) -> Path:
-    """Write the data folder, and beside it, where no method reads, the table of names (`FOLDER.names.jsonl`)."""
-    table = table_of(folder)
-    if table.exists():
+    """Write the data folder, and beside it, where no method reads, the table of names (`FOLDER.names.jsonl`).
+
+    The table is the only way back, so it comes first. What stands already with the same content is left as it is: the
+    same call goes on where it was stopped."""
+    table, stood = table_of(folder), table_of(folder).exists()
+    if stood and table.read_bytes() != text_of(made.names).encode():
         raise DataError(f"{table} exists already; choose a new folder, or delete this table first")
-    written = write_folder(made.data, folder)
-    write_names(made.names, table)
-    return written
+    if not stood:
+        write_names(made.names, table)
+    try:
+        return write_folder(made.data, folder, again=True)
+    except DataError:  # the folder is another data set's
+        if not stood:
+            table.unlink()
+        raise
 
 
 def names_of(data: Dataset | str | Path) -> Names:

@@ -18,11 +18,11 @@ from workbench.errors import ClusterFault
 from workbench.llm.budget import Budget
 from workbench.llm.call import CallFailed, Reply, Request
 from workbench.llm.meter import Meter
-from workbench.llm.record import Recording, Row, outcome_of, row_of
+from workbench.llm.record import Recording, Row, checked, row_of
 from workbench.llm.step import Usage
 
 T = TypeVar("T")
-_REPLY, _GOOD = 4, 5  # columns of a row
+_GOOD = 5  # a column of a row
 KEPT = 8  # things that a worker keeps for the next piece: works, engines, indexes
 
 
@@ -219,13 +219,13 @@ class Carried(Recording):
     put into it travels back with the piece."""
 
     def __init__(self, key: str, file: Path | None):
-        self.path, self._key, self._file = file, key, file and _readable(file)
+        self.path, self._key, self._file = file or Path(), key, file and _readable(file)
         self._reading = threading.Lock()
 
     def get(self, request: Request, *, bad: bool = False) -> Reply | CallFailed | None:
         doing = _doing.get()
         row = (doing and doing.row(self._key, request.key)) or self._of_file(request.key)
-        return outcome_of(row[_REPLY]) if row and (bad or row[_GOOD]) else None
+        return checked(self.path, request, row) if row and (bad or row[_GOOD]) else None
 
     def put_all(self, outcomes: Any, good: bool) -> None:
         if (doing := _doing.get()) is not None:

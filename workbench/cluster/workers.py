@@ -12,12 +12,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
-from workbench import threads
+from workbench import extras, threads
 from workbench.errors import BudgetSpent, ClusterFault, SettingError
 from workbench.records import Record
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from workbench.cluster.hands import Hands
     from workbench.cluster.piece import Outcome
 
-INSTALL = 'pip install "hopscope[cluster]"'
 THREADS = 64  # of a process of `local[n]`: the most pieces that it does side by side
 AT_HAND = 2  # pieces per place that workers have at hand, so that none waits for the next one
 AHEAD = 8  # pieces per place, those done included, that may wait for an earlier one
@@ -61,8 +59,7 @@ class Cluster(Record):
         number = int(local[1] or threads.cores()) if local else 1
         if number < 1:
             raise SettingError(f"the cluster {spec!r} has no process; write local[1], local[2], …")
-        if find_spec("distributed") is None:
-            raise ClusterFault(f"a cluster needs the package distributed: {INSTALL}")
+        extras.require("cluster", ClusterFault)
         return _local(number) if local else _reached(spec)
 
     @property

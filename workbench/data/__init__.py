@@ -61,6 +61,8 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
         _no_options(data, options)
         is_bundled = name in BUNDLED
         folder = bundled(name) if is_bundled else named_worlds.world_folder(name)
+        if folder is None:
+            raise DataError(f"{name} should have come with the workbench, and is not there; install hopscope again")
         found = read_folder(folder, name if is_bundled else named_worlds.label(name))
         return registry.drawn(found, sample) if sample else found
     if entry := registry.find(str(data)):

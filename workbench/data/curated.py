@@ -13,17 +13,19 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from workbench.data.folder import Dataset, Extraction
 from workbench.data.graph import MADE_BY, GoldEntity, GoldGraph, GoldTriple
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import SettingError
 from workbench.records import Passage
-from workbench.text import sentences
+from workbench.text import bounded, sentences
 
 # Who made it, in manifests, runs and tables.
 CURATED = BY_HAND, GENERATED = tuple(f"curated, {made_by}" for made_by in MADE_BY)
 ALSO = "also called"
+_LIKE_ASCII = re.compile("[\u0130\u0131\u017f\u212a]")  # what counts as an ASCII letter in other case
 
 
 def extracted(data: Dataset, name: str | None) -> Dataset:
@@ -103,17 +105,52 @@ def _relations(graph: GoldGraph, facts: Sequence[GoldTriple], kept: dict[str, Pa
 def _quoted(passage: Passage, head: GoldEntity, tail: GoldEntity) -> str:
     """The first sentence that names both; or, because an article calls its subject "it" or "she", the one that names
     the other; or the sentences that each name one of two."""
-    others = [entity for entity in (head, tail) if entity.passage != passage.id]
-    said = sentences(passage.text)
+    others, said = [entity for entity in (head, tail) if entity.passage != passage.id], _said(passage.text)
     for wanted in ((head, tail), others):
-        for sentence in said:
-            if wanted and all(_named(entity, sentence) for entity in wanted):
-                return sentence
-    first = {next((at for at, sentence in enumerate(said) if _named(entity, sentence)), 0) for entity in others}
-    return " ".join(said[at] for at in sorted(first or {0}))
+        if wanted and (together := set.intersection(*map(said.naming, wanted))):
+            return said.sentences[min(together)]
+    first = {min(said.naming(entity), default=0) for entity in others}
+    return " ".join(said.sentences[at] for at in sorted(first or {0}))
 
 
-def _named(entity: GoldEntity, text: str) -> bool:
-    """Whether a text names an entity, by one of its names or a phrase that points to it."""
-    forms = "|".join(map(re.escape, (entity.name, *entity.aliases, *entity.mentions)))
-    return re.search(rf"(?<!\w)(?:{forms})(?!\w)", text, re.IGNORECASE) is not None
+class Said:
+    """The sentences of a text, and which of them name an entity."""
+
+    def __init__(self, text: str):
+        self.sentences = sentences(text)
+        self._lower = [sentence.lower() for sentence in self.sentences]
+        self._plain = not _LIKE_ASCII.search(text)
+        self._naming: dict[str, set[int]] = {}
+
+    def naming(self, entity: GoldEntity) -> set[int]:
+        """The sentences that name an entity, by one of its names or a phrase that points to it, as words of their own
+        and in whatever letters."""
+        if entity.name not in self._naming:
+            forms = (entity.name, *entity.aliases, *entity.mentions)
+            self._naming[entity.name] = set().union(*map(self._having, forms))
+        return self._naming[entity.name]
+
+    def _having(self, form: str) -> set[int]:
+        if not (self._plain and form.isascii()):
+            pattern = re.compile(bounded(form), re.IGNORECASE)
+            return {at for at, sentence in enumerate(self.sentences) if pattern.search(sentence)}
+        form = form.lower()  # finds what the pattern finds, in a fraction of the time
+        return {at for at, sentence in enumerate(self._lower) if form in sentence and _as_words(form, sentence)}
+
+
+_said = lru_cache(maxsize=1000)(Said)  # the facts of a passage mostly stand together
+
+
+def _as_words(form: str, text: str) -> bool:
+    """Whether a form stands somewhere in a text without a letter or digit before or behind it."""
+    begin = text.find(form)
+    while begin >= 0:
+        end = begin + len(form)
+        if not (_in_word(text[begin - 1 : begin]) or _in_word(text[end : end + 1])):
+            return True
+        begin = text.find(form, begin + 1)
+    return False
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() or character == "_"

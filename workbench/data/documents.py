@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from workbench import extras
 from workbench.data import splitter
 from workbench.data.folder import Dataset, question_files, questions_in
 from workbench.data.origin import Origin, SourceFile
@@ -219,11 +220,11 @@ def _decoded(path: Path, content: bytes, encoding: str) -> str:
 
 
 def _pdf(path: Path, content: bytes) -> tuple[str, str]:
-    try:
-        import pypdf
-    except ImportError:
-        raise DataError(f"{path} is a PDF, and pypdf is not installed; pip install 'hopscope[pdf]'") from None
+    if not extras.is_there("pdf"):
+        raise DataError(f"{path}: {extras.lacking('pdf')}")
     import io
+
+    import pypdf
 
     try:
         reader = pypdf.PdfReader(io.BytesIO(content))

@@ -7,16 +7,16 @@ name file, line and remedy.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count, takewhile
+from json.encoder import encode_basestring_ascii as _quoted
 from pathlib import Path
 from typing import Any
 
-from workbench.data.graph import GoldGraph, Schema, read_graph, read_schema
-from workbench.data.lines import objects, once, rows, string, strings, value
+from workbench.data.graph import GoldGraph, Schema, in_corpus, read_graph, read_schema
+from workbench.data.lines import finite, objects, once, opened, read_object, rows, short, string, strings, value
 from workbench.data.origin import Origin, read_origin
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.data.schemas import covering
@@ -90,8 +90,9 @@ class Dataset(Record):
 
 def fingerprint(passages: tuple[Passage, ...]) -> str:
     digest = hashlib.sha256()
-    for passage in passages:
-        digest.update(json.dumps([passage.id, passage.title, passage.text]).encode("ascii"))
+    for passage in passages:  # as JSON, but for what `json.dumps` does for each value besides writing it
+        line = f"[{_quoted(passage.id)}, {_quoted(passage.title)}, {_quoted(passage.text)}]"
+        digest.update(line.encode("ascii"))
     return digest.hexdigest()[:16]
 
 
@@ -120,7 +121,7 @@ def read_folder(folder: Path, name: str | None = None) -> Dataset:
         triples=facts,
         origin=read_origin(origin) if origin.exists() else None,
         schema=_schema(folder / "schema.json", facts, gold),
-        **(read_profiles(profiles) if profiles.exists() else {}),
+        **(read_profiles(profiles, known) if profiles.exists() else {}),
     )
 
 
@@ -143,7 +144,7 @@ def read_corpus(path: Path) -> list[Passage]:
         passage_id, text = string(row, "id", where), string(row, "text", where)
         title = string(row, "title", where, default="")
         if not (title + text).strip():
-            raise DataError(f"{where}: passage {passage_id!r} is empty; give it a text or leave the line out")
+            raise DataError(f"{where}: passage {short(passage_id)} is empty; give it a text or leave the line out")
         once(seen, passage_id, "passage", where)
         passages.append(Passage(passage_id, title, text))
     if not passages:
@@ -192,7 +193,7 @@ def read_questions(
         support = strings(row, "support", where)
         missing = [passage_id for passage_id in support if known is not None and passage_id not in known]
         if missing:
-            raise DataError(f"{where}: {_absent(missing[0], known, skipped or {})}")
+            raise DataError(f"{where}: {_absent(missing[0], known or set(), skipped or {})}")
         questions.append(
             Question(
                 id=question_id,
@@ -214,18 +215,18 @@ def _absent(gold: str, known: set[str], skipped: Mapping[str, str]) -> str:
     for document in (gold, gold.rpartition("#")[0]):
         if document in skipped:
             return (
-                f"the gold passage {gold!r} is of {document!r}, which was skipped ({skipped[document]}); "
+                f"the gold passage {short(gold)} is of {document!r}, which was skipped ({skipped[document]}); "
                 "mend that document, or take the question out"
             )
     passages = list(takewhile(known.__contains__, (f"{gold}#{number}" for number in count(1))))
     if passages:
         ids = " to ".join(map(repr, dict.fromkeys((passages[0], passages[-1]))))
         return (
-            f"'support' names {gold!r}, which is a document, and recall counts passages; "
+            f"'support' names {short(gold)}, which is a document, and recall counts passages; "
             f"name those of its passages that hold the answer, of {ids}"
         )
     return (
-        f"the gold passage {gold!r} is not in the corpus, so recall could not be right; "
+        f"the gold passage {short(gold)} is not in the corpus, so recall could not be right; "
         "mend 'support' or add the passage"
     )
 
@@ -236,18 +237,20 @@ def read_extractions(path: Path, known: set[str]) -> list[Extraction]:
     for where, row in rows(path):
         passage_id = string(row, "passage_id", where)
         if passage_id not in known:
-            raise DataError(f"{where}: passage {passage_id!r} is not in the corpus; remove the line or add the passage")
+            raise DataError(
+                f"{where}: passage {short(passage_id)} is not in the corpus; remove the line or add the passage"
+            )
         once(seen, passage_id, "passage", where)
         triples = value(row, "triples", where, list, [])
         bad = [t for t in triples if not (isinstance(t, list) and len(t) == 3 and all(isinstance(m, str) for m in t))]
         if bad:
-            raise DataError(f"{where}: {bad[0]!r} is not a triple; each one is a list of three strings")
+            raise DataError(f"{where}: {short(bad[0])} is not a triple; each one is a list of three strings")
         extractions.append(
             Extraction(
                 passage_id,
-                tuple(storable(str(entity)) for entity in value(row, "entities", where, list, [])),
+                strings(row, "entities", where),
                 tuple(tuple(storable(member) for member in triple) for triple in triples),
-                f"openie.jsonl ({row['model']})" if row.get("model") else "openie.jsonl",
+                f"openie.jsonl ({model})" if (model := string(row, "model", where, default="")) else "openie.jsonl",
             )
         )
     return extractions
@@ -256,7 +259,9 @@ def read_extractions(path: Path, known: set[str]) -> list[Extraction]:
 def read_triples(path: Path) -> Iterator[Triple]:
     """`triples.tsv`: head, relation and tail per line, separated by tabs; a duplicate line is an error."""
     seen: dict[tuple[str, ...], int] = {}
-    for number, raw in enumerate(path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+    with opened(path) as file:
+        content = file.read()
+    for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         where = f"{path}, line {number}"
         try:
             line = raw.decode("utf-8").removesuffix("\r")
@@ -273,22 +278,40 @@ def read_triples(path: Path) -> Iterator[Triple]:
         yield Triple(*members)
 
 
-def read_profiles(path: Path) -> dict[str, Any]:
-    """`profiles` and `left_out` of a data set, from the file that `write_folder` writes."""
-    try:
-        row = json.loads(path.read_text("utf-8-sig"))
-        kinds = {"entities": EntityProfile, "relations": RelationProfile}
-        parts = {part: tuple(kind(**_tuples(p)) for p in row[part]) for part, kind in kinds.items()}
-        profiles = Profiles(**parts, made_by=tuple(map(str, row.get("made_by", ()))))
-        return {"profiles": profiles, "left_out": tuple(map(str, row["left_out"]))}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise DataError(
-            f"{path} does not hold profiles ({type(error).__name__}: {error}); delete it or write it again"
-        ) from None
+def read_profiles(path: Path, known: set[str]) -> dict[str, Any]:
+    """`profiles` and `left_out` of a data set, from the file that `write_folder` writes; `known` are the ids of its
+    passages."""
+    found = read_object(path)
+
+    def entity(row: dict, where: str) -> EntityProfile:
+        texts = (string(row, name, where, default="") for name in ("type", "description"))
+        return EntityProfile(string(row, "name", where), *texts, _behind(row, where, known))
+
+    def relation(row: dict, where: str) -> RelationProfile:
+        return RelationProfile(
+            source=string(row, "source", where),
+            target=string(row, "target", where),
+            description=string(row, "description", where, default=""),
+            keywords=strings(row, "keywords", where),
+            weight=finite(row, "weight", where),
+            passages=_behind(row, where, known),
+            label=string(row, "label", where, default=""),
+        )
+
+    parts = {
+        part: tuple(read(row, f"{path}, {part} {at}") for at, row in enumerate(objects(found, part, str(path)), 1))
+        for part, read in (("entities", entity), ("relations", relation))
+    }
+    made_by, left_out = (strings(found, name, str(path)) for name in ("made_by", "left_out"))
+    profiles = Profiles(**parts, made_by=made_by) if found.keys() & parts.keys() else None
+    return {"profiles": profiles, "left_out": left_out}
 
 
-def _tuples(row: dict) -> dict:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
+def _behind(row: dict, where: str, known: set[str]) -> tuple[str, ...]:
+    """The passages behind a profile."""
+    passages = strings(row, "passages", where)
+    in_corpus(passages, known, where, "passages")
+    return passages
 
 
 def _one(row: dict, name: str, where: str) -> tuple[str, ...]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.data.lines import once, rows, string, strings, value
+from workbench.data.lines import once, read_object, rows, short, string, strings, value
 from workbench.errors import DataError
 
 VALUES = ("date", "number", "text")
@@ -104,7 +103,9 @@ def read_graph(folder: Path, known: set[str]) -> GoldGraph:
     triples = _read_triples(folder / "triples.jsonl", schema, entities, known)
     made_by = string(read_object(folder / "schema.json"), "made_by", folder / "schema.json", default=MADE_BY[0])
     if made_by not in MADE_BY:
-        raise DataError(f"{folder / 'schema.json'}: 'made_by' is {made_by!r}; it should be one of {', '.join(MADE_BY)}")
+        raise DataError(
+            f"{folder / 'schema.json'}: 'made_by' is {short(made_by)}; it should be one of {', '.join(MADE_BY)}"
+        )
     return GoldGraph(schema, tuple(entities.values()), triples, made_by)
 
 
@@ -116,17 +117,19 @@ def read_schema(path: Path, *, typed: bool = False) -> Schema:
     for part in ("entity_types", "relations", "attributes"):
         listed, seen = found.get(part, [] if part == "attributes" else None), {}
         if not isinstance(listed, list) or not all(isinstance(row, dict) for row in listed):
-            raise DataError(f"{path}: {part!r} is {listed!r}; it should be a list of objects")
+            raise DataError(f"{path}: {part!r} is {short(listed)}; it should be a list of objects")
         parts[part] = [(f"{path}, {part} {position}", row) for position, row in enumerate(listed, 1)]
         for where, row in parts[part]:
             once(seen, string(row, "name", where), part, where, "name")
-    types = {row["name"] for _, row in parts["entity_types"]}
+    types = {string(row, "name", where) for where, row in parts["entity_types"]}
 
     def known_types(row: dict, field: str, where: str, needed: bool = True) -> tuple[str, ...]:
         named = strings(row, field, where)
         for name in named:
             if name not in types:
-                raise DataError(f"{where}: {field!r} has {name!r}, which is none of the entity_types; add it there")
+                raise DataError(
+                    f"{where}: {field!r} has {short(name)}, which is none of the entity_types; add it there"
+                )
         if needed and not named:
             raise DataError(f"{where}: {field!r} is empty; it should list entity types")
         return named
@@ -135,10 +138,10 @@ def read_schema(path: Path, *, typed: bool = False) -> Schema:
     for where, row in parts["attributes"]:
         value = string(row, "value", where)
         if value not in VALUES:
-            raise DataError(f"{where}: 'value' is {value!r}; it should be one of {', '.join(VALUES)}")
+            raise DataError(f"{where}: 'value' is {short(value)}; it should be one of {', '.join(VALUES)}")
         attributes.append(
             Attribute(
-                row["name"],
+                string(row, "name", where),
                 string(row, "definition", where),
                 known_types(row, "of", where, typed),
                 value,
@@ -146,10 +149,13 @@ def read_schema(path: Path, *, typed: bool = False) -> Schema:
             )
         )
     return Schema(
-        tuple(EntityType(row["name"], string(row, "definition", where)) for where, row in parts["entity_types"]),
+        tuple(
+            EntityType(string(row, "name", where), string(row, "definition", where))
+            for where, row in parts["entity_types"]
+        ),
         tuple(
             Relation(
-                row["name"],
+                string(row, "name", where),
                 string(row, "definition", where),
                 known_types(row, "head", where, typed),
                 known_types(row, "tail", where, typed),
@@ -161,19 +167,6 @@ def read_schema(path: Path, *, typed: bool = False) -> Schema:
     )
 
 
-def read_object(path: Path) -> dict:
-    """The JSON object in a file."""
-    if not path.exists():
-        raise DataError(f"{path} is missing; see docs/data.md for what a gold graph needs")
-    try:
-        found = json.loads(path.read_text("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is not JSON ({error}); it should be one JSON object") from None
-    if not isinstance(found, dict):
-        raise DataError(f"{path} is a JSON {type(found).__name__}; it should be one JSON object")
-    return found
-
-
 def _read_entities(path: Path, schema: Schema, known: set[str]) -> dict[str, GoldEntity]:
     types = {entity_type.name for entity_type in schema.entity_types}
     entities: dict[str, GoldEntity] = {}
@@ -182,10 +175,12 @@ def _read_entities(path: Path, schema: Schema, known: set[str]) -> dict[str, Gol
         name, entity_type = string(row, "name", where), string(row, "type", where)
         once(seen, name, "entity", where, "name")
         if entity_type not in types:
-            raise DataError(f"{where}: the type {entity_type!r} is not in schema.json; mend 'type' or add it there")
+            raise DataError(
+                f"{where}: the type {short(entity_type)} is not in schema.json; mend 'type' or add it there"
+            )
         passage = string(row, "passage", where) if row.get("passage") is not None else None
         if passage is not None:
-            _in_corpus((passage,), known, where, "passage")
+            in_corpus((passage,), known, where, "passage")
         entities[name] = GoldEntity(
             name, entity_type, strings(row, "aliases", where), strings(row, "mentions", where), passage
         )
@@ -203,10 +198,10 @@ def _read_triples(
 
     def check(end: str, name: str, allowed: tuple[str, ...], where: str) -> None:
         if name not in entities:
-            raise DataError(f"{where}: the {end} {name!r} is not in entities.jsonl; mend it or add the entity")
+            raise DataError(f"{where}: the {end} {short(name)} is not in entities.jsonl; mend it or add the entity")
         if (found := entities[name].type) not in allowed:
             raise DataError(
-                f"{where}: the {end} {name!r} is of type {found!r}, but schema.json allows {', '.join(allowed)}; "
+                f"{where}: the {end} {short(name)} is of type {found!r}, but schema.json allows {', '.join(allowed)}; "
                 "mend the triple or the schema"
             )
 
@@ -216,23 +211,25 @@ def _read_triples(
         head, relation, tail = (string(row, field, where) for field in ("head", "relation", "tail"))
         kind = string(row, "kind", where)
         if kind not in KINDS:
-            raise DataError(f"{where}: 'kind' is {kind!r}; it should be one of {', '.join(KINDS)}")
+            raise DataError(f"{where}: 'kind' is {short(kind)}; it should be one of {', '.join(KINDS)}")
         if (kind, relation) not in heads:
-            raise DataError(f"{where}: the {kind} {relation!r} is not in schema.json; mend it or add it there")
+            raise DataError(f"{where}: the {kind} {short(relation)} is not in schema.json; mend it or add it there")
         check("head", head, heads[kind, relation], where)
         if kind == "relation":
             check("tail", tail, tails[relation], where)
         passages = strings(row, "passages", where)
         if not passages:
             raise DataError(f"{where}: 'passages' is empty; it should list the passages that state the triple")
-        _in_corpus(passages, known, where, "passages")
-        once(seen, json.dumps([head, relation, tail], ensure_ascii=False), "triple", where, "")
+        in_corpus(passages, known, where, "passages")
+        once(seen, (head, relation, tail), "triple", where, "")
         period = (value(row, field, where, int) for field in ("since", "until"))
         triples.append(GoldTriple(head, relation, tail, kind, passages, *period))
     return tuple(triples)
 
 
-def _in_corpus(passages: tuple[str, ...], known: set[str], where: str, field: str) -> None:
+def in_corpus(passages: tuple[str, ...], known: set[str], where: str, field: str) -> None:
     for passage in passages:
         if passage not in known:
-            raise DataError(f"{where}: the passage {passage!r} is not in the corpus; mend {field!r} or add the passage")
+            raise DataError(
+                f"{where}: the passage {short(passage)} is not in the corpus; mend {field!r} or add the passage"
+            )

@@ -1,15 +1,19 @@
-"""Read JSON Lines; each error begins with the file and the line and ends with the remedy."""
+"""Read JSON and JSON Lines; each error begins with the file and the line and ends with the remedy."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from workbench.errors import DataError
 from workbench.text import storable
 
+SHOWN = 200  # characters of a value in a message
+SOME = 12  # fields that a message lists
+DEEPEST = 50  # levels of lists and objects within a field
 _KINDS = {str: "a string", int: "a whole number", bool: "true or false", list: "a list", dict: "an object"}
 
 
@@ -17,9 +21,10 @@ def rows(path: Path) -> Iterator[tuple[str, dict]]:
     """(place, row) for each line of a JSON Lines file; blank lines are skipped."""
     if not path.exists():
         raise DataError(f"{path} is missing; see docs/data.md for what a data folder holds")
-    with path.open("rb") as lines:
+    name = str(path)
+    with opened(path) as lines:
         for line_number, raw in enumerate(lines, 1):
-            where = f"{path}, line {line_number}"
+            where = f"{name}, line {line_number}"
             try:
                 line = raw.decode("utf-8-sig" if line_number == 1 else "utf-8")
             except UnicodeDecodeError as error:
@@ -37,42 +42,104 @@ def rows(path: Path) -> Iterator[tuple[str, dict]]:
             yield where, row
 
 
+def opened(path: Path) -> BinaryIO:
+    if not path.is_file():  # a pipe would be waited for
+        raise DataError(f"{path} is no regular file; put the file itself there")
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}); mend its permissions") from None
+
+
+def read_object(path: Path) -> dict:
+    """The JSON object in a file."""
+    if not path.exists():
+        raise DataError(f"{path} is missing; see docs/data.md for what a data folder holds")
+    with opened(path) as file:
+        raw = file.read()
+    try:
+        found = json.loads(raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path} is not JSON ({error}); it should be one JSON object") from None
+    if not isinstance(found, dict):
+        raise DataError(f"{path} is a JSON {type(found).__name__}; it should be one JSON object")
+    return found
+
+
 def value(row: dict, name: str, where: str, kind: type, default: Any = None) -> Any:
     found = row.get(name)
     if found is None:
         return default
     if type(found) is not kind:
-        raise DataError(f"{where}: {name!r} is {found!r}; it should be {_KINDS[kind]}")
+        raise DataError(f"{where}: {name!r} is {short(found)}; it should be {_KINDS[kind]}")
     return storable(found) if kind is str else found
+
+
+def finite(row: dict, name: str, where: str) -> float | None:
+    """A number, or None without one."""
+    found = row.get(name)
+    if found is None:
+        return None
+    try:
+        if not isinstance(found, bool) and math.isfinite(found):
+            return found
+    except (TypeError, OverflowError):  # text; a whole number that no float holds
+        pass
+    raise DataError(f"{where}: {name!r} is {short(found)}; it should be a finite number")
 
 
 def string(row: dict, name: str, where: str, default: str | None = None) -> str:
     found = value(row, name, where, str, default)
     if found is None:
-        raise DataError(f"{where}: {name!r} is missing; the line has {', '.join(row) or 'no fields'}")
+        there = list(row)[:SOME]
+        raise DataError(
+            f"{where}: {name!r} is missing; the line has {', '.join(field[:SHOWN] for field in there) or 'no fields'}"
+        )
     return found
 
 
 def strings(row: dict, name: str, where: str) -> tuple[str, ...]:
     values = row.get(name) or []
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise DataError(f"{where}: {name!r} is {values!r}; it should be a list of strings")
+        raise DataError(f"{where}: {name!r} is {short(values)}; it should be a list of strings")
     return tuple(map(storable, values))
 
 
 def objects(row: dict, name: str, where: str) -> tuple[dict, ...]:
     values = value(row, name, where, list, [])
     if not all(isinstance(value, dict) for value in values):
-        raise DataError(f"{where}: {name!r} is {values!r}; it should be a list of objects")
-    return tuple(values)
+        raise DataError(f"{where}: {name!r} is {short(values)}; it should be a list of objects")
+    return tuple(_stored(value, name, where) for value in values)
 
 
-def once(seen: dict[str, str], identifier: str, what: str, where: str, key: str = "id") -> None:
-    """Record where a name first occurs; a second occurrence is an error."""
+def mapping(row: dict, name: str, where: str) -> dict:
+    return _stored(value(row, name, where, dict, {}), name, where)
+
+
+def _stored(value: Any, name: str, where: str, depth: int = 1) -> Any:
+    """A value of JSON, with every text of it fit for a file."""
+    if depth > DEEPEST:
+        raise DataError(f"{where}: {name!r} is nested more than {DEEPEST} deep; make it flatter")
+    if isinstance(value, dict):
+        return {storable(key): _stored(one, name, where, depth + 1) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_stored(one, name, where, depth + 1) for one in value]
+    return storable(value) if isinstance(value, str) else value
+
+
+def short(value: Any) -> str:
+    """A value as a message quotes it."""
+    shown = repr(value)
+    return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
+
+
+def once(seen: dict[Any, str], identifier: str | tuple[str, ...], what: str, where: str, key: str = "id") -> None:
+    """Record where a name, or several together, first occurs; a second occurrence is an error."""
     if identifier in seen:
         called = f"{what} {key}".strip()
+        shown = identifier if isinstance(identifier, str) else json.dumps(identifier, ensure_ascii=False)
         raise DataError(
-            f"{where}: the {called} {identifier!r} stands already in {seen[identifier]}; "
+            f"{where}: the {called} {short(shown)} stands already in {seen[identifier]}; "
             f"{f'{key}s' if key else 'they'} must be unique"
         )
     seen[identifier] = where

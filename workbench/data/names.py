@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from workbench.data.lines import once, rows, string, strings, value
 from workbench.errors import DataError
+from workbench.places import write_atomically
 from workbench.records import Record
 from workbench.text import storable
 
@@ -30,10 +32,15 @@ KINDS = dict.fromkeys(("person", "character", "figure", "name"), "PERSON") | dic
 def kind_of(type: str) -> str:
     """The kind of a placeholder: PERSON and LOCATION for people and places, else the type itself.
 
-    >>> kind_of("settlement"), kind_of("musical work")
-    ('LOCATION', 'MUSICAL_WORK')
+    >>> kind_of("settlement"), kind_of("musical work"), kind_of("Gebäude")
+    ('LOCATION', 'MUSICAL_WORK', 'GEBAUDE')
     """
-    return KINDS.get(type.casefold()) or re.sub(r"[^A-Z]+", "_", type.upper()).strip("_") or "NAME"
+    return KINDS.get(type.casefold()) or re.sub(r"[^A-Z]+", "_", _plain(type).upper()).strip("_") or "NAME"
+
+
+def _plain(text: str) -> str:
+    """Without accents."""
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +113,13 @@ def write_names(names: Names, path: str | Path) -> Path:
     """Write the table: a line for each name, then one for each passage and question."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(storable(json.dumps(row, ensure_ascii=False)) + "\n" for row in _lines(names))
+    write_atomically(path, text_of(names))
     return path
+
+
+def text_of(names: Names) -> str:
+    """The table as a file has it."""
+    return "".join(storable(json.dumps(row, ensure_ascii=False)) + "\n" for row in _lines(names))
 
 
 def _lines(names: Names) -> Iterator[dict]:

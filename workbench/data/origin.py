@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from workbench.data.lines import mapping, objects, read_object, short, string, strings, value
 from workbench.errors import DataError
 from workbench.records import Record
 from workbench.text import storable
@@ -39,17 +40,20 @@ def write_origin(origin: Origin, path: Path) -> None:
 
 def read_origin(path: Path) -> Origin:
     """Raises :class:`DataError` if the file does not have the format of `write_origin`."""
-    try:
-        row = json.loads(path.read_text("utf-8-sig"))
-        return Origin(
-            source=str(row["source"]),
-            settings=dict(row["settings"]),
-            files=tuple(SourceFile(**file) for file in row["files"]),
-            skipped=tuple((str(name), str(reason)) for name, reason in row["skipped"]),
-            notes=tuple(map(str, row["notes"])),
-        )
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise DataError(
-            f"{path} is not the origin of a data set ({type(error).__name__}: {error}); "
-            "delete it, or write the data set again with write_folder"
-        ) from None
+    row, where = read_object(path), str(path)
+    files = enumerate(objects(row, "files", where), 1)
+    skipped = value(row, "skipped", where, list, [])
+    for pair in skipped:
+        if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
+            raise DataError(f"{where}: {short(pair)} in 'skipped' should be a list of two strings, file and reason")
+    return Origin(
+        source=string(row, "source", where),
+        settings=mapping(row, "settings", where),
+        files=tuple(_source_file(file, f"{path}, files {number}") for number, file in files),
+        skipped=tuple((storable(name), storable(reason)) for name, reason in skipped),
+        notes=strings(row, "notes", where),
+    )
+
+
+def _source_file(row: dict, where: str) -> SourceFile:
+    return SourceFile(string(row, "name", where), string(row, "sha256", where), string(row, "checked", where, ""))

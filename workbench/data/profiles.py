@@ -6,7 +6,7 @@ passages that it was written from.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.records import Record
@@ -54,7 +54,7 @@ def joined(parts: Sequence[Profiles]) -> Profiles:
     )
 
 
-def within(profiles: Profiles, ids: Collection[str]) -> Profiles:
+def within(profiles: Profiles, ids: Container[str]) -> Profiles:
     """Restrict the profiles to those that the passages `ids` support: profiles of other passages only are dropped,
     profiles without any passage stay."""
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from workbench.data.names import PLACEHOLDER, Name, Named, kind_of
 from workbench.errors import DataError
+from workbench.text import UNSPACED
 
 NAME, ALIAS, PART = range(3)  # how a form belongs to an entity
 SHORTEST = 3  # letters of a part, and of a word that others are derived from
@@ -28,9 +29,8 @@ CALENDAR = frozenset((
 ))  # fmt: skip
 _VOWELS = "aeouy"
 _ARTICLE = re.compile(r"(?:the|an?)\s+", re.IGNORECASE)
-_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # kana and han: each character is a word
-_INSIDE = re.compile(rf"[^\W{_UNSPACED}]")
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+_INSIDE = re.compile(rf"[^\W{UNSPACED}]")
+_WORD = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+")
 _FOLDED = {"ø": "o", "đ": "d", "ł": "l", "ß": "s", "æ": "a", "œ": "o", "’": "'", "‘": "'", "-": " ", "‑": " ", "–": " "}
 
 

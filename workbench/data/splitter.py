@@ -9,6 +9,7 @@ from itertools import accumulate
 
 from workbench import tokens
 from workbench.errors import SettingError
+from workbench.text import UNSPACED
 
 # The passages of the multi-hop benchmarks have 90 to 110 words (MuSiQue 92, 2WikiMultiHopQA 87, HotpotQA 110), and
 # the default encoder reads 256 tokens, about 190 words: 120 words stay within both.
@@ -17,9 +18,9 @@ UNITS = ("words", "tokens")
 
 _LONGEST = 40  # characters of a word; a longer run (a link, a script without spaces) counts as several
 _TOKENS_A_CHARACTER = 4  # at most: its UTF-8 bytes
-_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # kana and han: each character is a word
+_CLOSING = "、，。！？；：…”’）」』】》"  # belongs to the character before it
 _BLANK_LINE = re.compile(r"\n\s*\n")
-_SENTENCE_END = re.compile(r"(?:[.!?…][\"'”’)\]]*|[。！？])\Z")
+_SENTENCE_END = re.compile(r"(?:[.!?…][\"'”’)\]]*|[。！？][”’）」』】》]*)\Z")
 _ABBREVIATION = re.compile(r"(?:\b[A-Z]|\b(?:Mr|Mrs|Ms|Dr|Prof|St|No|vs|cf|ca|approx|e\.g|i\.e))\.\Z")
 _NOTHING, _WORD, _SENTENCE, _PARAGRAPH = range(4)
 
@@ -77,8 +78,8 @@ def length(text: str, unit: str = UNIT) -> int:
 
 
 def _words(text: str, longest: int) -> list[tuple[int, int]]:
-    """(begin, end) of each word; a full stop belongs to the preceding han or kana character."""
-    return [match.span() for match in re.finditer(rf"[{_UNSPACED}][。！？]?|[^\s{_UNSPACED}]{{1,{longest}}}", text)]
+    """(begin, end) of each word; a mark belongs to the preceding han or kana character."""
+    return [match.span() for match in re.finditer(rf"[{UNSPACED}][{_CLOSING}]*|[^\s{UNSPACED}]{{1,{longest}}}", text)]
 
 
 def _boundary(text: str, word: tuple[int, int], following: int) -> int:

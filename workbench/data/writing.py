@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import json
 import shutil
 from collections.abc import Iterable, Iterator
@@ -18,34 +19,49 @@ from workbench.text import storable
 _READ = "openie.jsonl ("  # the reader's prefix to the model of an extraction
 
 
-def write_folder(dataset: Dataset, folder: str | Path) -> Path:
+def write_folder(dataset: Dataset, folder: str | Path, *, again: bool = False) -> Path:
     """Write a data set as a new data folder and return the folder; reading it back changes only name and folder.
 
-    Failed extractions are omitted, so they are retried. The folder appears only when it is complete. Raises
-    :class:`DataError` if it is not empty, or if a triple contains a tab or a line break.
+    Failed extractions are omitted, so they are retried. The folder appears only when it is complete. With `again`, a
+    folder that holds exactly this is left as it is. Raises :class:`DataError` if it is not empty, or if a triple
+    contains a tab or a line break.
     """
     folder = Path(folder).expanduser()
-    with new_folder(folder) as part:
+    with new_folder(folder, again=again) as part:
         _write_parts(dataset, part)
     return folder
 
 
 @contextmanager
-def new_folder(folder: Path) -> Iterator[Path]:
+def new_folder(folder: Path, *, again: bool = False) -> Iterator[Path]:
     """A place to write a new folder to, which gets its name when the block ends; what fails leaves nothing behind.
 
-    Raises :class:`DataError` if the folder is not empty."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise DataError(f"{folder} exists already; choose a new folder, or delete this one first")
+    Raises :class:`DataError` if the folder is not empty; with `again`, only if it holds anything else."""
+    taken = DataError(f"{folder} exists already; choose a new folder, or delete this one first")
+    stands = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+    if stands and not again:
+        raise taken
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     try:
         yield part
+        if stands and not _same(part, folder):
+            raise taken
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
-    part.replace(folder)
+    if stands:
+        shutil.rmtree(part)
+    else:
+        part.replace(folder)
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two folders hold the same files."""
+    names = [{path.relative_to(folder) for path in folder.rglob("*")} for folder in (one, other)]
+    files = [name for name in names[0] if (one / name).is_file()]
+    return names[0] == names[1] and len(filecmp.cmpfiles(one, other, files, shallow=False)[0]) == len(files)
 
 
 def _write_parts(dataset: Dataset, part: Path) -> None:
@@ -77,8 +93,8 @@ def _write_parts(dataset: Dataset, part: Path) -> None:
         _write_graph(dataset.graph, part / "graph")
     if dataset.schema is not None and not (dataset.graph and dataset.schema == dataset.graph.schema):
         _text(part / "schema.json", json.dumps(asdict(dataset.schema), ensure_ascii=False, indent=1) + "\n")
-    if dataset.profiles is not None:
-        kept = {**asdict(dataset.profiles), "left_out": dataset.left_out}
+    if dataset.profiles is not None or dataset.left_out:
+        kept = {**(asdict(dataset.profiles) if dataset.profiles is not None else {}), "left_out": dataset.left_out}
         _text(part / "profiles.json", json.dumps(kept, ensure_ascii=False, indent=1) + "\n")
     if dataset.origin is not None:
         write_origin(dataset.origin, part / "origin.json")

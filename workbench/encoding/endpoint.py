@@ -44,6 +44,7 @@ KNOWN = {
     "text-embedding-3-large": Facts(3072, 8191),
     "text-embedding-ada-002": Facts(1536, 8191),
 }
+_MOST = 128_000_000  # bytes of an answer: some servers write vectors as decimal numbers
 BLOCK = 512_000  # characters per block of an index build: enough texts for some requests at once
 
 
@@ -274,7 +275,7 @@ def openai_encoder(
         budget = Budget(**limits)
 
     def connect() -> Call:
-        call = embeddings(url, api_key, timeout=timeout, http_client=line.client())
+        call = embeddings(url, api_key, timeout=timeout, http_client=line.client(most=_MOST))
         return line.asking(retrying(call, attempts=attempts, sleep=line.sleep))
 
     made = EndpointEncoder(

@@ -44,6 +44,11 @@ KNOWN = {
     "facebook/contriever": Known(512, pooling="mean"),
     "facebook/contriever-msmarco": Known(512, pooling="mean"),
     "intfloat/e5-base-v2": Known(512, instruction=STYLES["e5"], passage=PASSAGE_STYLES["e5"]),
+    # The multilingual ones, for other languages than English.
+    "intfloat/multilingual-e5-small": Known(512, instruction=STYLES["e5"], passage=PASSAGE_STYLES["e5"]),
+    "intfloat/multilingual-e5-base": Known(512, instruction=STYLES["e5"], passage=PASSAGE_STYLES["e5"]),
+    "BAAI/bge-m3": Known(8192),
+    "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2": Known(128),
     # 2048 of its 32,768 tokens, as in HippoRAG 2; it was trained with an end mark after each text.
     "nvidia/NV-Embed-v2": Known(2048, instruction=f"{INSTRUCT}</s>", passage="{passage}</s>"),
 }

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from workbench.errors import DataError, SettingError
+from workbench.text import table_cell
 
 if TYPE_CHECKING:
     from workbench.index.index import Index
@@ -45,7 +46,6 @@ EDGE = {
 }
 GRAPH_ID = "hopscope"  # identifies our files
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_FORMULA = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")
 
 
 class Node(NamedTuple):
@@ -223,17 +223,10 @@ def edges(index: Index) -> Iterator[Edge]:
         yield Edge(f"e{source}", f"e{target}", "synonym", weight=float(cosine))
 
 
-def as_written(cell: str) -> str:
-    """A cell's text without the apostrophe that `to_csv` added."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
-
-
 def _cell(value: Any) -> Any:
     if isinstance(value, tuple):
         return _list(value)
-    if isinstance(value, str) and _FORMULA.match(value):
-        return "'" + value
-    return value
+    return table_cell(value) if isinstance(value, str) else value
 
 
 def _data(of: str, keys: Iterable[str], row: Node | Edge) -> str:

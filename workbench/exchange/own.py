@@ -14,9 +14,10 @@ from pathlib import Path
 
 from workbench.data.folder import Dataset
 from workbench.data.profiles import RelationProfile
-from workbench.exchange.export import GRAPH_ID, as_written
+from workbench.exchange.export import GRAPH_ID
 from workbench.exchange.files import GraphML, checked, literal, number, only, peek, read_csv, read_graphml
 from workbench.exchange.gather import Gathering
+from workbench.text import of_table_cell
 
 TABLES = ("passages.csv", "nodes.csv", "edges.csv", "facts.csv")
 LOOKED_FOR_CSV = f"an exported folder ({', '.join(TABLES)})"
@@ -80,4 +81,4 @@ def _strings(text: str, where: str) -> tuple[str, ...]:
 
 
 def _rows(file: Path, *needed: str) -> list[tuple[str, Mapping[str, str]]]:
-    return [(where, {key: as_written(cell) for key, cell in row.items()}) for where, row in read_csv(file, *needed)]
+    return [(where, {key: of_table_cell(cell) for key, cell in row.items()}) for where, row in read_csv(file, *needed)]

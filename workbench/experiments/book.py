@@ -21,9 +21,23 @@ from typing import Any, NamedTuple
 
 from workbench import places
 from workbench.errors import SettingError
+from workbench.experiments import sums
 from workbench.experiments.identity import Identity, row_key
-from workbench.experiments.run import Run, by_cell, read_questions_of, read_rows, summed, trace_name, write_new
+from workbench.experiments.run import (
+    Run,
+    by_cell,
+    read_config,
+    read_context,
+    read_questions_of,
+    read_rows,
+    summed,
+    trace_name,
+    write_new,
+)
+from workbench.index.journal import lines
 from workbench.index.store import key_of
+from workbench.integrity import seal
+from workbench.places import folder_name
 from workbench.records import Question
 from workbench.source import changed
 from workbench.text import text_hash
@@ -61,7 +75,8 @@ class Earlier:
     @classmethod
     def of(cls, folder: Path, config: dict[str, Any]) -> Earlier:
         questions = {question.id: question for question in read_questions_of(folder)}
-        return cls(config, _read_json(folder / "sources.json") or {}, questions)
+        there = (folder / "sources.json").exists()
+        return cls(config, sums.read_object(folder, "sources.json") if there else {}, questions)
 
 
 @dataclass
@@ -94,7 +109,7 @@ class Standing:
         config = _merged(before.config, asked, now.values(), left_out)
         stays = {n: units for n, units in before.sources.items() if n in config["methods"] or n == "(judge)"}
         standing = cls(folder, config, {**stays, **sources}, now, {}, parts.room, before=before)
-        for cell, row in by_cell(folder / "results.jsonl").items():
+        for cell, row in by_cell(folder / "results.jsonl", growing=True).items():
             (standing.rows if standing.holds(row) else standing.stale)[cell] = row
         standing.why = list(_reasons(standing, left_out))
         return standing
@@ -126,14 +141,15 @@ class Book:
 
     def __init__(self, standing: Standing):
         self.standing, self.folder = standing, standing.folder
+        self._kept, self._written = sums.Sums.of(self.folder).files, set[str]()
         for name in ("traces", "contexts"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         for torn in self.folder.rglob("*.tmp"):
             torn.unlink()
         self.aside = self._put_aside() if standing.stale else None
-        write_lines(self.folder / "questions.jsonl", map(asdict, standing.questions.values()))
-        write_json(self.folder / "sources.json", dict(sorted(standing.sources.items())))
-        write_json(self.folder / "run.json", standing.config)
+        self._replace("questions.jsonl", lines(map(asdict, standing.questions.values())))
+        self._replace("sources.json", json_text(dict(sorted(standing.sources.items()))))
+        self._replace("run.json", json_text(standing.config))
         self._mend()
 
     @property
@@ -155,9 +171,10 @@ class Book:
         ):
 
             def add(row, timing, trace, contexts) -> None:
+                self._loosen()
                 cell = {"question_id": row["question_id"], "method": row["method"]}
                 self._write_files(row, trace, contexts)
-                for out, line in ((timings, timing and {**cell, **timing}), (results, row)):
+                for out, line in ((timings, timing and seal({**cell, **timing})), (results, row)):
                     if line:
                         out.write(json.dumps(line) + "\n")
                         out.flush()
@@ -171,31 +188,49 @@ class Book:
             if not (path := self.folder / "contexts" / name).exists():
                 _whole(path, lambda part, text=text: part.write_text(text, encoding="utf-8"))
         if trace:
-            _whole(self.folder / "traces" / trace_name(row["question_id"], row["method"]), trace.save)
+            name = trace_name(row["question_id"], row["method"])
+            _whole(self.folder / "traces" / name, trace.save)
+            self._written.add(f"traces/{name}")
+
+    def _loosen(self) -> None:
+        """From here on, the files are no longer those that were noted when the run was closed."""
+        (self.folder / sums.FILE).unlink(missing_ok=True)
+
+    def _replace(self, name: str, text: str) -> None:
+        """Write a file of the run if its content changes, so that a run without new rows modifies nothing."""
+        if not same_text(self.folder / name, text):
+            self._loosen()
+            write_new(self.folder / name, text)
 
     def context(self, name: str) -> str:
-        return (self.folder / "contexts" / name).read_text(encoding="utf-8")
+        return read_context(self.folder, name)
 
     def close(self) -> None:
         """Sort rows and timings by questions and methods, delete files that no row names, and write the summaries."""
         cells = [(one, name) for one in self.standing.questions for name in self.standing.config["methods"]]
         rows = [self.rows[cell] for cell in cells if cell in self.rows]
-        write_lines(self.folder / "results.jsonl", rows)
         timings = self._timings()
-        write_lines(self.folder / "timings.jsonl", (timings[cell] for cell in cells if cell in timings))
+        self._replace("results.jsonl", lines(rows))
+        self._replace("timings.jsonl", lines(seal(timings[cell]) for cell in cells if cell in timings))
         named = {"traces": {trace_name(*cell) for cell in self.rows}}
         named["contexts"] = {row[name] for row in rows for name in ("context", "retrieved") if row[name]}
         for place, names in named.items():
             for path in (self.folder / place).iterdir():
                 if path.name not in names:
                     path.unlink()
+        self._note()
         Run(self.folder).save_summaries()
+
+    def _note(self) -> None:
+        sums.write(self.folder, self._kept, self._written)
+        self._kept, self._written = sums.Sums.of(self.folder).files, set()
 
     def keep(self, name: str, said: Iterable[str]) -> None:
         """Write what became known while the rows were made into the configuration, beside what earlier calls wrote."""
         if known := sorted({*self.standing.config.get(name, ()), *said}):
             self.standing.config[name] = known
-            write_json(self.folder / "run.json", self.standing.config)
+            self._replace("run.json", json_text(self.standing.config))
+            self._note()
 
     def _mend(self) -> None:
         """Remove the torn last line of a killed process, and the timings of rows that it did not write."""
@@ -203,10 +238,10 @@ class Book:
         read_rows(self.folder / "timings.jsonl", mend=True)
         timings = self._timings()
         if timings.keys() - self.rows.keys():
-            write_lines(self.folder / "timings.jsonl", (timings[cell] for cell in timings if cell in self.rows))
+            self._replace("timings.jsonl", lines(seal(timings[cell]) for cell in timings if cell in self.rows))
 
     def _timings(self) -> dict[Cell, dict]:
-        return by_cell(self.folder / "timings.jsonl")
+        return by_cell(self.folder / "timings.jsonl", growing=True)
 
     def _put_aside(self) -> Path:
         """Move the stale rows into a run in `before/`; returns its folder."""
@@ -217,7 +252,7 @@ class Book:
             shutil.rmtree(part, ignore_errors=True)
             self._write_earlier(part, stale)
             os.replace(part, target)
-        write_lines(self.folder / "results.jsonl", self.rows.values())
+        self._replace("results.jsonl", lines(self.rows.values()))
         for cell in stale:
             (self.folder / "traces" / trace_name(*cell)).unlink(missing_ok=True)
         return target
@@ -233,24 +268,25 @@ class Book:
         questions = [question for one, question in before.questions.items() if one in question_ids]
         sources = {name: units for name, units in before.sources.items() if name in (*methods, "(reader)")}
         timings = self._timings()
-        write_json(part / "run.json", summed({**before.config, "methods": methods}, questions))
-        write_json(part / "sources.json", sources)
-        write_lines(part / "questions.jsonl", map(asdict, questions))
-        write_lines(part / "results.jsonl", stale.values())
-        write_lines(part / "timings.jsonl", (timings[cell] for cell in stale if cell in timings))
+        write_new(part / "run.json", json_text(summed({**before.config, "methods": methods}, questions)))
+        write_new(part / "sources.json", json_text(sources))
+        write_new(part / "questions.jsonl", lines(map(asdict, questions)))
+        write_new(part / "results.jsonl", lines(stale.values()))
+        write_new(part / "timings.jsonl", lines(seal(timings[cell]) for cell in stale if cell in timings))
         for cell, row in stale.items():
             places.link(self.folder / "traces", part / "traces", trace_name(*cell))
             for name in filter(None, (row["context"], row["retrieved"])):
                 places.link(self.folder / "contexts", part / "contexts", name)
+        sums.write(part, self._kept, ())
         Run(part).save_summaries()
 
 
 def check_same(folder: Path, asked: Mapping[str, Any]) -> dict | None:
     """The configuration of the run in a folder, None without one. Raises :class:`SettingError` if its rows were made
     under other conditions than those `asked` for."""
-    before = _read_json(folder / "run.json")
-    if before is None:
+    if not (folder / "run.json").exists():
         return None
+    before = read_config(folder)
     differing = [name for name in FIXED if before.get(name) != asked[name]]
     if not differing:
         differing += list(_other_seeds(before, asked))
@@ -287,16 +323,13 @@ def locked(folder: Path) -> AbstractContextManager[None]:
     return places.locked(folder, SettingError(taken))
 
 
-def write_json(path: Path, value: Any) -> None:
-    write_new(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+def json_text(value: Any) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
-def write_lines(path: Path, rows: Iterable[Any]) -> None:
-    write_new(path, "".join(json.dumps(row) + "\n" for row in rows))
-
-
-def _read_json(path: Path) -> dict | None:
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+def same_text(path: Path, text: str) -> bool:
+    """Whether a file holds this text."""
+    return path.is_file() and path.read_bytes() == text.encode()
 
 
 def _whole(path: Path, write: Callable[[Path], Any]) -> None:
@@ -385,4 +418,4 @@ def default_name(config: Mapping[str, Any]) -> str:
     models = sorted({engine for engine in engines if engine and engine != "rules"})
     shared = {name: config[name] for name in (*FIXED, "data")}
     shared |= {"seeds": config["seeds"]} if "seeds" in config else {}
-    return f"{config['data']['name']}-{key_of(**shared, engines=models)}"
+    return f"{folder_name(config['data']['name'])}-{key_of(**shared, engines=models)}"

@@ -18,7 +18,7 @@ from workbench.graph.hubs import super_hubs
 from workbench.index import Index
 from workbench.ranking.similarity import top
 from workbench.records import Record
-from workbench.text import storable
+from workbench.text import apart, storable
 
 PUBLISHED = Path(__file__).with_name("published") / "graphs.csv"
 SHOWN = 10  # hubs and examples that are listed
@@ -90,7 +90,7 @@ def checkup(index: Index) -> Checkup:
         for row in top(strength, SHOWN)
     )  # fmt: skip
     pairs = {kind: part.nnz // 2 for kind, part in graph.undirected.items()}
-    words = [phrase.split() for phrase in facts.phrases]
+    words = [apart(phrase).split() for phrase in facts.phrases]
     measured = {
         "passages": len(passages),
         "phrases": graph.phrases,

@@ -20,7 +20,7 @@ from tqdm.auto import tqdm
 from workbench import measures as measures_
 from workbench import source
 from workbench.encoding import noting_reuse
-from workbench.errors import EngineError, SettingError
+from workbench.errors import EngineError, FileDamaged, SettingError
 from workbench.experiments import fitting, identity, sharding
 from workbench.experiments.book import Book, Parts, Standing, default_name, locked
 from workbench.experiments.retrieved import Retrieved
@@ -384,7 +384,7 @@ class Plan:
                 attempt.retrieved = unread(attempt.evidence)
             else:
                 self._read(attempt, question, trace)
-        except EngineError:
+        except (EngineError, FileDamaged):
             raise
         except Exception as error:
             attempt.failure = f"{type(error).__name__}: {error}"

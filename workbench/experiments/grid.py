@@ -15,20 +15,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
 from workbench import measures as measures_
-from workbench.errors import DataError, SettingError
+from workbench.errors import DataError, FileDamaged, SettingError
 from workbench.experiments.book import locked
 from workbench.experiments.evaluate import Settings, asked_for, evaluate
 from workbench.experiments.retrieved import Retrieved
 from workbench.experiments.run import Run
 from workbench.experiments.significance import compared, holm
 from workbench.index.store import key_of, write_atomically
+from workbench.integrity import seal, unseal
 from workbench.llm.deferrals import Deferrals
 from workbench.methods import Method
 from workbench.reading import READERS, Reader, reader
@@ -51,7 +52,7 @@ class Grid(Record):
         path = self.folder / "grid.json"
         if not path.exists():
             raise SettingError(f"{folder} is no grid: it has no grid.json; make one with grid(…, out={str(folder)!r})")
-        self.config: dict = json.loads(path.read_text(encoding="utf-8"))
+        self.config: dict = _read(path)
         if self.config["format"] > FORMAT:
             raise DataError(
                 f"{folder} has grid format {self.config['format']}; this version reads up to {FORMAT}: upgrade hopscope"
@@ -228,8 +229,20 @@ def _configured(folder: Path, methods: Iterable[str], readers: Mapping[str, Read
                 "choose another label or another folder, or delete this one"
             )
     config["methods"] = list(dict.fromkeys([*config["methods"], *methods]))
-    write_atomically(path, json.dumps(config, indent=1, ensure_ascii=False) + "\n")
+    write_atomically(path, json.dumps(seal(config), indent=1, ensure_ascii=False) + "\n")
     return {label: config["readers"][label]["folder"] for label in readers}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        config = unseal(json.loads(path.read_text(encoding="utf-8")))
+        if not isinstance(config["format"], int) or not isinstance(config["readers"], dict):
+            raise ValueError("it has no format or no readers")
+    except (OSError, ValueError, KeyError, RecursionError) as error:
+        raise FileDamaged(
+            f"{path} is damaged ({error}); delete it, and the same command writes it again: the runs of the grid stay"
+        ) from None
+    return config
 
 
 def _folder_of(label: str) -> str:

@@ -19,6 +19,7 @@ from workbench.errors import SettingError
 from workbench.experiments.blinding import blinded
 from workbench.experiments.run import Run, repeat_folder
 from workbench.index.journal import Journal, defect, maker, read, request_key
+from workbench.integrity import seal, unseal
 from workbench.llm.engine import Engine
 from workbench.llm.repeat import repeating
 from workbench.llm.step import Result
@@ -70,7 +71,7 @@ class Judgement(NamedTuple):
     defects = property(lambda self: (self.flaw,) if self.flaw else ())
 
     def row(self) -> dict[str, Any]:
-        return {name: value for name, value in self._asdict().items() if name != "repeat"}
+        return seal({name: value for name, value in self._asdict().items() if name != "repeat"})
 
     @property
     def judge(self) -> str:
@@ -215,7 +216,7 @@ def _stored(run: Run) -> list[Judgement]:
 
 
 def _parsed(row: Mapping[str, Any], number: int) -> Judgement:
-    return Judgement(**row, repeat=number)
+    return Judgement(**unseal(row), repeat=number)
 
 
 def _judgement(pair: Pair, made_by: str, result: Result) -> Judgement:

@@ -14,8 +14,10 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
 
+from workbench.errors import FileDamaged
 from workbench.experiments.identity import Identity, of_method
 from workbench.experiments.run import varies
+from workbench.integrity import checksum_of, seal, unseal
 from workbench.llm.meter import collect
 from workbench.llm.repeat import repeat
 from workbench.llm.step import Usage
@@ -83,18 +85,15 @@ class Retrieved:
         file = self._file(question, k, budget, trace.level)
         if not file.with_suffix(".json").exists():
             return self._ask(file, question, k, budget, trace)
-        stored = json.loads(file.with_suffix(".json").read_text(encoding="ascii"))
+        stored, evidence, found = read(file)
         with collect() as usage:
             for step, used in stored["usage"].items():
                 usage.add(step, Usage(**used))
             for engine, fingerprints in stored.get("fingerprints", {}).items():
                 for fingerprint in fingerprints:
                     usage.served(engine, fingerprint)
-        found = Trace.open(file.with_suffix(".jsonl"))
-        seconds = json.loads(file.with_suffix(".seconds").read_text())
-        events = [replace(event, seconds=took) for event, took in zip(found, seconds, strict=True)]
-        trace.graft(Trace(found.level, events))
-        return replace(evidence_of(stored["evidence"]), trace=trace)
+        trace.graft(found)
+        return replace(evidence, trace=trace)
 
     def _ask(self, file: FilePath, question: str, k: int, budget: int | None, trace: Trace) -> Evidence:
         own = Trace(trace.level)
@@ -107,12 +106,33 @@ class Retrieved:
         stored = {"method": self.method.label, "k": k, "budget": budget, "usage": used, "evidence": plain}
         if usage.fingerprints:
             stored["fingerprints"] = {name: sorted(found) for name, found in sorted(usage.fingerprints.items())}
-        own.save(file.with_suffix(".jsonl"))
-        file.with_suffix(".seconds").write_text(json.dumps([event.seconds for event in own]))
+        stored["trace"] = checksum_of(own.save(file.with_suffix(".jsonl")))
+        file.with_suffix(".seconds").write_text(json.dumps(seal({"seconds": [event.seconds for event in own]})))
         part = file.with_suffix(".tmp")  # the evidence goes last: where it is, the others are
-        part.write_text(json.dumps(stored), encoding="ascii")
+        part.write_text(json.dumps(seal(json.loads(json.dumps(stored)))), encoding="ascii")
         os.replace(part, file.with_suffix(".json"))
         return replace(evidence, trace=trace)
+
+
+def read(file: FilePath) -> tuple[dict[str, Any], Evidence, Trace]:
+    """What is stored under a name: all of it, the evidence, and its trace with seconds. Raises :class:`FileDamaged`."""
+    try:
+        stored, seconds = (_read(file.with_suffix(end)) for end in (".json", ".seconds"))
+        trace, evidence = Trace.open(file.with_suffix(".jsonl")), evidence_of(stored["evidence"])
+        if "trace" in stored and stored["trace"] != checksum_of(file.with_suffix(".jsonl")):
+            raise ValueError("its trace does not hold what was written")
+        events = [replace(event, seconds=took) for event, took in zip(trace, seconds["seconds"], strict=True)]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise FileDamaged(
+            f"the evidence {file.with_suffix('.json')} is damaged ({error}); delete it, and the same command "
+            "retrieves it again"
+        ) from None
+    return stored, evidence, Trace(trace.level, events)
+
+
+def _read(path: FilePath) -> dict[str, Any]:
+    said = json.loads(path.read_text(encoding="ascii"))
+    return unseal(said if isinstance(said, dict) else {"seconds": said})  # seconds had no seal at first
 
 
 def evidence_of(stored: Mapping[str, Any]) -> Evidence:

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.errors import DataError, SettingError
+from workbench.experiments import sums
 from workbench.experiments.makers import NOBODY, made_by
 from workbench.experiments.significance import (
     bootstrap_interval,
@@ -30,7 +31,7 @@ from workbench.index.store import cut_torn_line, key_of, write_atomically
 from workbench.measures import COSTS, UNDEFINED_AS_A_WHOLE
 from workbench.measures.seconds import seconds as seconds_of
 from workbench.records import Question, Record, record_of
-from workbench.text import text_hash
+from workbench.text import table_cell, text_hash
 from workbench.trace import Trace
 
 FORMAT = 4  # of run.json and of the rows
@@ -67,11 +68,7 @@ class Run(Record):
             raise SettingError(
                 f"{folder} is not a run: it has no run.json; make one with wb.evaluate(…, out={str(folder)!r})"
             )
-        self.config: dict = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
-        if self.config.get("format", 1) > FORMAT:
-            raise DataError(
-                f"{folder} has run format {self.config['format']}; this version reads up to {FORMAT}: upgrade hopscope"
-            )
+        self.config: dict = read_config(self.folder)
         self.repeats: int = min(repeats or self.config.get("repeats", 1), self.config.get("repeats", 1))
         self._chosen = None if questions is None else list(questions)
         self.config |= {
@@ -283,12 +280,14 @@ class Run(Record):
 
     def trace(self, question_id: str, method: str) -> Trace:
         """The stored trace of one question and method."""
-        return Trace.open(self.folder / "traces" / trace_name(question_id, method))
+        name = f"traces/{trace_name(question_id, method)}"
+        sums.content(self.folder, name)
+        return Trace.open(self.folder / name)
 
     def context(self, row: Mapping, *, retrieved: bool = False) -> str | None:
         """The text that the reader saw for a row, or with `retrieved` the text before compression."""
         name = row.get("retrieved" if retrieved else "context")
-        return (self.folder / "contexts" / name).read_text(encoding="utf-8") if name else None
+        return read_context(self.folder, name) if name else None
 
     def seconds(self) -> pd.DataFrame:
         """Seconds per question, method and stage."""
@@ -317,7 +316,7 @@ class Run(Record):
         every = [row for run in self.repeated for row in run.rows]
         write_new(self.folder / "usage.json", json.dumps(_usage(every), indent=1) + "\n")
         out = io.StringIO()
-        self.table().to_csv(out, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
+        self.table().rename(index=table_cell).to_csv(out, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
         write_new(self.folder / "table.csv", out.getvalue())
 
 
@@ -359,7 +358,9 @@ def _served(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 def write_new(path: Path, text: str) -> None:
     """Write a file if its content changes, so that a run without new rows modifies nothing."""
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
+    if path.is_dir():
+        raise DataError(f"{path} is a folder where a file should be; move it away, and give the same command again")
+    if not path.exists() or path.read_bytes() != text.encode():
         write_atomically(path, text)
 
 
@@ -379,24 +380,47 @@ def summed(config: Mapping[str, Any], questions: Iterable[Question]) -> dict[str
     }
 
 
+def read_config(folder: Path) -> dict[str, Any]:
+    """The configuration of a run. Raises :class:`DataError` where it is damaged, or of a later version."""
+    config = sums.read_object(folder, "run.json")
+    known = config.get("format", 1)
+    if not isinstance(known, int) or "methods" not in config:
+        raise sums.damaged(folder / "run.json", "is no configuration of a run")
+    if known > FORMAT:
+        raise DataError(f"{folder} has run format {known}; this version reads up to {FORMAT}: upgrade hopscope")
+    return config
+
+
+def read_context(folder: Path, name: str) -> str:
+    """A text that a reader saw, or the one before compression."""
+    try:
+        return sums.content(folder, f"contexts/{name}").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise sums.damaged(folder / "contexts" / name, f"is damaged ({error})") from None
+
+
 def read_questions_of(folder: Path) -> tuple[Question, ...]:
     """The questions that a run stores, if any."""
-    return tuple(record_of(Question, row) for row in read_rows(folder / "questions.jsonl"))
+    try:
+        return tuple(record_of(Question, row) for row in read_rows(folder / "questions.jsonl"))
+    except (TypeError, KeyError) as error:
+        raise sums.damaged(folder / "questions.jsonl", f"is damaged: a line is no question ({error})") from None
 
 
-def read_rows(path: Path, *, mend: bool = False) -> list[dict]:
-    """The rows of a JSON Lines file. `mend` removes the torn last line of a killed process."""
-    if not path.exists():
-        return []
-    if mend:
+def read_rows(path: Path, *, mend: bool = False, growing: bool = False) -> list[dict]:
+    """The rows of a JSON Lines file of a run. `mend` removes the torn last line of a killed process; whoever computes
+    missing rows reads a file that is `growing`."""
+    if mend and path.is_file():
         cut_torn_line(path)
-    raw = path.read_bytes()
-    return [json.loads(line) for line in raw[: raw.rfind(b"\n") + 1].splitlines()]
+    return list(sums.read_lines(path.parent, path.name, growing=growing or mend))
 
 
-def by_cell(path: Path) -> dict[tuple[str, str], dict]:
+def by_cell(path: Path, *, growing: bool = False) -> dict[tuple[str, str], dict]:
     """(question id, method) → the last such row of a JSON Lines file."""
-    return {(row["question_id"], row["method"]): row for row in read_rows(path)}
+    try:
+        return {(row["question_id"], row["method"]): row for row in read_rows(path, growing=growing)}
+    except KeyError as error:
+        raise sums.damaged(path, f"is damaged: a line has no {error}") from None
 
 
 def _mean(scores: Mapping[str, float]) -> float | None:

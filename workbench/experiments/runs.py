@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from workbench.errors import SettingError
+from workbench.experiments import sums
 from workbench.experiments.run import Run, is_repeat
 from workbench.experiments.significance import compared, holm
 from workbench.places import home
@@ -123,5 +123,4 @@ def _short(mine: Any, theirs: Any) -> Any:
 
 
 def _sources(run: Run) -> dict[str, dict[str, str]]:
-    path = run.folder / "sources.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return sums.read_object(run.folder, "sources.json") if (run.folder / "sources.json").exists() else {}

@@ -12,6 +12,7 @@ from typing import Any
 
 from workbench import shards
 from workbench.errors import SettingError
+from workbench.experiments import sums
 from workbench.experiments.book import Book, Standing, locked
 from workbench.experiments.run import REPEATS, Run, by_cell, read_questions_of, repeat_folder, summed, trace_name
 from workbench.index import sharding as of_index
@@ -63,7 +64,7 @@ def _merge(folder: Path, parts: Sequence[Path]) -> None:
     config = summed(config, questions.values())
     sent = {one for run in runs for one in run.config.get("sent", ())}
     _check_free(folder, config)
-    sources = json.loads((parts[0] / "sources.json").read_text(encoding="utf-8"))
+    sources = sums.read_object(parts[0], "sources.json")
     book = Book(Standing(folder, config, sources, questions, {}))
     rows = {cell: (part, row) for part in parts for cell, row in by_cell(part / "results.jsonl").items()}
     timings = {cell: one for part in parts for cell, one in by_cell(part / "timings.jsonl").items()}
@@ -82,6 +83,6 @@ def _merge(folder: Path, parts: Sequence[Path]) -> None:
 def _check_free(folder: Path, config: Mapping[str, Any]) -> None:
     """Whether the folder holds no run, or this one."""
     path = folder / "run.json"
-    stands = json.loads(path.read_text(encoding="utf-8")) if path.exists() else config
+    stands = sums.read_object(folder, "run.json") if path.exists() else config
     if {**stands, "sent": None} != {**config, "sent": None}:
         raise SettingError(f"{folder} holds another run than its shards make; move it, or delete its run.json")

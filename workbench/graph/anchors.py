@@ -11,8 +11,12 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from workbench.index.typed import TypedLayer
+from workbench.text import word_pattern
 
-_TOKEN = re.compile(r"\w+|[^\w\s]")
+
+@cache
+def _token() -> re.Pattern[str]:
+    return re.compile(rf"{word_pattern()}|[^\w\s]")
 
 
 class _Lookup(NamedTuple):
@@ -29,11 +33,12 @@ _lookups: WeakKeyDictionary[TypedLayer, _Lookup] = WeakKeyDictionary()
 def named(typed: TypedLayer, question: str) -> list[tuple[str, int]]:
     """(span, entity row) of the names that occur in a question, in its order, each span as written in the question.
 
-    Names begin and end with a word or a sign; of overlapping ones, the longest counts. A span denotes the entities of
-    exactly that name, or if there are none, those whose names differ in case or width. Punctuation is no name; function
-    words ("it", "who") are names only as spelled in the graph and with an initial capital."""
+    Names begin and end with a word or a sign, and a han or kana character is a word; of overlapping ones, the longest
+    counts. A span denotes the entities of exactly that name, or if there are none, those whose names differ in case or
+    width. Punctuation is no name; English function words ("it", "who") are names only as spelled in the graph and with
+    an initial capital."""
     lookup = _lookup(typed)
-    tokens = [(token.start(), token.end(), _fold(token[0])) for token in _TOKEN.finditer(question)]
+    tokens = [(token.start(), token.end(), _fold(token[0])) for token in _token().finditer(question)]
     folded = [fold for _, _, fold in tokens]
     met = []
     for at, first in enumerate(folded):
@@ -91,7 +96,9 @@ def _lookup(typed: TypedLayer) -> _Lookup:
 
 
 def _folded_tokens(text: str) -> Iterator[str]:
-    return (_fold(token) for token in _TOKEN.findall(text))
+    if text.isascii():  # folded at once, which gives the same
+        return iter(_token().findall(text.lower()))
+    return (_fold(token) for token in _token().findall(text))
 
 
 def _fold(text: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from workbench.index import Index
 from workbench.ranking.similarity import top
-from workbench.text import PHRASE_RULES
+from workbench.text import PHRASE_RULES, bounded
 
 
 class Link(NamedTuple):
@@ -46,6 +47,19 @@ def late(index: Index, name: str, among: int = 10) -> list[Link]:
     scores = [float((asked @ index.encode(index.facts.phrases[one.phrase].split()).T).max(1).mean()) for one in close]
     best = max(range(len(close)), key=lambda at: (scores[at], -at))
     return [close[best]._replace(cosine=scores[best])]
+
+
+def standing(index: Index, question: str) -> list[str]:
+    """The phrases that stand in a question in han or kana, which has no capitals that tell its names: in its order, and
+    none within a longer one."""
+    normal = PHRASE_RULES[index.facts.metadata["settings"]["normalise"]](question)
+    held = sorted((phrase for phrase in index.facts.phrases if phrase and phrase in normal), key=lambda one: -len(one))
+    spots: dict[int, str] = {}
+    for phrase in held:
+        for found in re.finditer(bounded(phrase), normal):
+            spots.setdefault(found.start(), phrase)
+            normal = normal[: found.start()] + "\n" * len(phrase) + normal[found.end() :]
+    return list(dict.fromkeys(spots[at] for at in sorted(spots)))
 
 
 def linked(index: Index, names: Iterable[str], least: float) -> list[Link]:

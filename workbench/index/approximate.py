@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from tqdm.auto import tqdm
 
-from workbench import threads
+from workbench import extras, threads
 from workbench.errors import IndexFault
 
 SAMPLE, ENOUGH = 1_000, 0.99
@@ -85,11 +85,8 @@ def _both_ways(pairs: np.ndarray, n: int) -> np.ndarray:
 
 
 def _faiss() -> Any:
-    try:
-        import faiss
-    except ImportError:
-        raise IndexFault(
-            "so many phrases are compared by FAISS, which is not installed: pip install 'hopscope[scale]'; or have all "
-            "pairs compared, which takes hours from a million phrases on: settings={'synonyms': {'exact_up_to': …}}"
-        ) from None
+    have_all = "have all pairs compared, which takes hours from a million on: settings={'synonyms': {'exact_up_to': …}}"
+    extras.require("scale", IndexFault, have_all)
+    import faiss
+
     return faiss

@@ -15,6 +15,7 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from workbench.errors import IndexFault, SettingError
+from workbench.extras import require
 from workbench.index.index import Index
 from workbench.index.store import key_of
 from workbench.ranking.similarity import top
@@ -43,6 +44,7 @@ def derive(index: Index, kinds: Sequence[str] = KINDS, client: Any = None, *, se
 
 def client_of(index: Index, server: str = "") -> Any:
     """The client of a server `host:port`, or of the folder beside the layers."""
+    require("chroma", IndexFault)
     import chromadb
 
     settings = chromadb.Settings(anonymized_telemetry=False)

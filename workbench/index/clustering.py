@@ -17,6 +17,8 @@ from pydantic import Field
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
+from workbench.errors import IndexFault
+from workbench.extras import require
 from workbench.settings import Positive, Probability, validated
 
 NEIGHBOURS = 10  # of UMAP within a part
@@ -75,6 +77,7 @@ def sizes(n: int, most: int) -> list[int]:
 def _reduced(vectors: np.ndarray, neighbours: int, how: Clustering) -> np.ndarray:
     """float64, shape (n, at most `how.dimension`)."""
     if how.reduction == "umap":
+        require("raptor", IndexFault, "without UMAP, unlike RAPTOR: settings={'summaries': {'reduction': 'pca'}}")
         from umap import UMAP  # takes seconds to import
 
         neighbours = min(max(2, neighbours), len(vectors) - 1)

@@ -6,7 +6,9 @@ Profile `paper` follows Eqs. 4–7, profile `released` the authors' code (Tencen
 Where the paper is silent, the values are choices of this project (`docs/youtu.md`). Everything here is a function
 of arrays, and comparisons of all with all stay inside one cluster.
 
-The result depends on what the entities are, not on their order: they are put in an order of their content first.
+The result depends on what the entities are, not on their order: they are put in an order of their content first. Nor
+does it hang on the last bits of vectors, in which processors differ: that order is one of numbers, not of bytes, so
+what is almost the same stays where it was; and what differs by no more than `SAME` counts as equal.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from workbench.threads import cores
 SMALL = 3  # members up to which a cluster is not parted
 FEW = 5  # members up to which the released code ranks none
 INITIALISATIONS = 5  # of k-means, of which the best counts
+SAME = 1e-6  # between numbers that differ in their last bits alone, or in vectors made on another processor
 REFUSED = 10  # refused pairs of parts that are told of each cluster and round
 
 Reason = Literal["merged", "difference", "dissimilar", "size", "taken"]
@@ -234,17 +237,48 @@ def multiset_jaccard(rows: sp.csr_array, others: sp.csr_array) -> np.ndarray:
 
 
 def content_order(graph: GraphArrays) -> np.ndarray:
-    """The rows sorted by a hash of their content, int (n,): vectors, then how often the types of relations occur, then
-    which. Rows whose content is the same stay in their order."""
-    vectors, relations = np.ascontiguousarray(graph.vectors), graph.relations
+    """The rows sorted by their content, int (n,): how often the types of relations occur, then where the vector lies in
+    one direction, then which types they are. Rows whose content is the same stay in their order."""
+    places, relations = _places(settled(graph.vectors)).tolist(), graph.relations
     counts = np.asarray(relations.data, dtype=np.int64)
     keys = []
     for row, (begin, end) in enumerate(itertools.pairwise(relations.indptr.tolist())):
         held = counts[begin:end], np.asarray(relations.indices[begin:end], dtype=np.int64)
         inner = np.argsort(held[1])
-        parts = vectors[row].tobytes(), np.sort(held[0]).tobytes(), held[1][inner].tobytes() + held[0][inner].tobytes()
-        keys.append(tuple(hashlib.blake2b(part, digest_size=8).digest() for part in parts))
+        parts = np.sort(held[0]).tobytes(), held[1][inner].tobytes() + held[0][inner].tobytes()
+        often, which = (hashlib.blake2b(part, digest_size=8).digest() for part in parts)
+        keys.append((often, places[row], which))
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+
+
+def settled(vectors: np.ndarray) -> np.ndarray:
+    """The vectors, float64, with those that are the same but for `SAME` made equal."""
+    vectors = np.asarray(vectors, dtype=np.float64)
+    if not vectors.size:
+        return vectors
+    places = _places(vectors)
+    order = np.argsort(places, kind="stable")
+    same = np.diff(places[order]) <= SAME * vectors.shape[1] ** 0.5
+    near = np.flatnonzero(same)
+    same[near] = np.abs(vectors[order[near]] - vectors[order[near + 1]]).max(axis=1) <= SAME
+    first = np.maximum.accumulate(np.where(np.r_[False, same], 0, np.arange(len(order))))
+    found = np.empty_like(vectors)
+    found[order] = vectors[order[first]]
+    return found
+
+
+def _places(vectors: np.ndarray) -> np.ndarray:
+    """Where vectors lie in a direction that is none of theirs, float64 (n,)."""
+    direction = np.random.RandomState(0).standard_normal(vectors.shape[1])
+    return (vectors * (direction / max(float(np.linalg.norm(direction)), 1e-12))).sum(axis=1)
+
+
+def _levels(values: np.ndarray) -> np.ndarray:
+    """Values as whole numbers, 0 for the highest; one that is the same as the next but for `SAME` has its number."""
+    order = np.argsort(-values, kind="stable")
+    levels = np.empty(len(values), dtype=np.int64)
+    levels[order] = np.cumsum(np.r_[0, -np.diff(values[order]) > SAME][: len(values)])
+    return levels
 
 
 def _check(graph: GraphArrays) -> None:
@@ -259,8 +293,8 @@ def _check(graph: GraphArrays) -> None:
 def _points(graph: GraphArrays, settings: Perception) -> np.ndarray | sp.csr_array:
     """What k-means runs on: the vectors as they are; of relations alone, unit rows of their counts."""
     if settings.perception != "relations":
-        return np.ascontiguousarray(graph.vectors, dtype=np.float32)
-    points = _unit_rows(graph.relations.astype(np.float32))
+        return settled(graph.vectors)
+    points = _unit_rows(graph.relations.astype(np.float64))
     points.indices, points.indptr = points.indices.astype(np.int32), points.indptr.astype(np.int32)  # k-means wants it
     return points
 
@@ -331,7 +365,7 @@ class _View:
 
     def __init__(self, graph: GraphArrays, settings: Perception, order: np.ndarray):
         self.graph, self.settings, self.order = graph, settings, order
-        vectors = np.asarray(graph.vectors, dtype=np.float32)[order]
+        vectors = settled(graph.vectors)[order]
         self.vectors = vectors
         self.units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         self.released = settings.profile == "released"
@@ -377,7 +411,7 @@ class _View:
         """Members from the most to the least representative. The released code ranks no community of `FEW` or less."""
         if self.released and len(rows) <= FEW:
             return np.arange(len(rows))
-        return np.lexsort((rows, -np.round(scores, 9)))  # equal but for the last bits is equal
+        return np.lexsort((rows, _levels(scores)))
 
     def compared(self, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(overlap, cosine) of centres, each float (c, c): of their relations, in `released` of their neighbours among
@@ -386,7 +420,7 @@ class _View:
             ones = self.neighbours[centres][:, centres].tocsr()
         else:
             ones = self.relation_ones[centres]
-        return _jaccard(ones), (self.units[centres] @ self.units[centres].T).astype(np.float64)
+        return _jaccard(ones), self.units[centres] @ self.units[centres].T
 
     def community(self, id: int, rows: np.ndarray) -> TreeCommunity:
         scores = self.scores(rows)
@@ -500,15 +534,15 @@ def _candidates(view: _View, parts: list[_Part], cluster: int, round: int) -> It
     means, sizes = np.array([part.mean for part in parts]), np.array([len(part.rows) for part in parts])
     difference, size = np.abs(means[left] - means[right]), sizes[left] + sizes[right]
     relations, embeddings = settings.weights
-    similarity = np.round(relations * overlap + embeddings * cosine, 9)
-    similar = similarity >= settings.merge_threshold
+    similarity = relations * overlap + embeddings * cosine
+    similar = similarity >= settings.merge_threshold - SAME
     level = np.full(len(left), True) if view.released else difference < settings.epsilon
     reasons = np.select(
         [~similar, ~level, size > settings.size_cap], ["dissimilar", "difference", "size"], default="merged"
     )
     considered = np.flatnonzero(similar if view.released else similar | level)
-    keys = (-similarity,) if view.released else (-similarity, np.round(difference, 9))
-    for at in considered[np.lexsort((considered, *(key[considered] for key in keys)))].tolist():
+    keys = (similarity,) if view.released else (similarity, -difference)
+    for at in considered[np.lexsort((considered, *(_levels(key[considered]) for key in keys)))].tolist():
         one, other = parts[left[at]], parts[right[at]]
         reason = str(reasons[at])
         yield int(left[at]), int(right[at]), Merge(

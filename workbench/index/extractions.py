@@ -7,7 +7,7 @@ they are a layer of their own, apart from the facts made of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
 from operator import attrgetter
@@ -34,6 +34,8 @@ from workbench.text import bytes_hash, text_hash
 # gpt-3.5-turbo-1106 wrote for 1,500 passages of MuSiQue, in HippoRAG's released extractions, as cl100k tokens of JSON.
 ASSUMED = {named_entities.STEP.name: Range(0.49, 0.21, 0.87), triples.STEP.name: Range(1.41, 0.81, 2.36)}
 FACTS = Range(9, 3, 12)  # per passage, where none was extracted yet: 9 in MuSiQue's, 9 to 12 in published graphs
+
+_BEFORE_KEY = '{"content": "'  # in a line
 
 
 @validated
@@ -81,7 +83,8 @@ class ExtractionsLayer(Layer):
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: ExtractionsLayer | None) -> dict:
         stands, unextracted = _standing(build), _unextracted(build)
-        answers = journal(folder, build, old if unextracted or not stands else None)
+        standing = old.of_keys(unextracted) if stands and old else old.extracted.values() if old else ()
+        answers = journal(folder, build, standing)
         if build.engine is None and (missing := answers.missing(unextracted)):
             raise IndexFault(
                 f"{len(missing)} passages have no extraction (the first is {unextracted[missing[0]].id!r}) and no "
@@ -119,9 +122,25 @@ class ExtractionsLayer(Layer):
         """The records of some rows, without reading the others."""
         return list(map(Extracted.of_row, map(json.loads, self.lines(rows).splitlines())))
 
+    def of_keys(self, keys: Collection[str]) -> list[Extracted]:
+        """The records under some keys, without reading the others: a line begins with its key."""
+        if not keys:
+            return []
+        begins = np.r_[0, line_ends(self._raw)[:-1] + 1]
+        place = begins[:, None] + np.arange(len(_BEFORE_KEY), len(_BEFORE_KEY) + len(next(iter(keys))))
+        found = np.ascontiguousarray(np.frombuffer(self._raw, dtype=np.uint8)[place])
+        named = found.view(f"S{found.shape[1]}").ravel()
+        return self.some(np.flatnonzero(np.isin(named, np.array(list(keys), dtype="S"))))
+
     @cached_property
     def records(self) -> Sequence[Extraction]:
         return json_rows(self._raw, lambda row: Extracted.of_row(row).record)
+
+    def records_from(self, row: int) -> Sequence[Extraction]:
+        """The records of this row and those behind it, without reading the others."""
+        if not row:
+            return self.records
+        return [one.record for one in self.some(np.arange(row, len(line_ends(self._raw))))]
 
     @cached_property
     def extracted(self) -> dict[str, Extracted]:
@@ -158,13 +177,13 @@ def inputs(passage: Passage, names: tuple[str, ...] = ()) -> dict[Step, named_en
     }
 
 
-def journal(folder: Path, build: Build, old: ExtractionsLayer | None) -> Journal[Extracted]:
-    """The extractions of a layer's `folder`, finished or not, and of the layer that stood before."""
+def journal(folder: Path, build: Build, old: Iterable[Extracted]) -> Journal[Extracted]:
+    """The extractions of a layer's `folder`, finished or not, and those of the layer that stood before."""
     return Journal(
         folder / "table.jsonl",
         Extracted.of_row,
         build.engine and maker(build.engine),
-        old=old.extracted.values() if old else (),
+        old=old,
         reusable=_reusable,
         progress=build.progress,
     )

@@ -25,7 +25,7 @@ from workbench.data import Extraction
 from workbench.index.extractions import ExtractionsLayer
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
-from workbench.index.rows import table_rows
+from workbench.index.rows import made_rows, table_rows
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.vectors import Known, KnownRows, encode_to
 from workbench.records import Triple
@@ -46,7 +46,7 @@ class Settings:
 class FactsLayer(Layer):
     """Rows of `phrases` and `facts` are sorted.
 
-    phrases          list[str], n_e; `phrase_vectors` float32 (n_e, d)
+    phrases          list[str], n_e, `phrase_column` in Arrow; `phrase_vectors` float32 (n_e, d)
     facts            list[(subject, relation, object)], n_f; `fact_vectors` float32 (n_f, d)
     subjects, objects   int (n_f,): phrase rows
     stated           two int arrays (passage row, fact row), sorted
@@ -64,32 +64,35 @@ class FactsLayer(Layer):
         passages: PassagesLayer = build.layers["passages"]
         extractions: ExtractionsLayer = build.layers["extractions"]
         before = _before(build, old, settings)
-        records = extractions.records[len(build.kept.rows) :] if before else extractions.records
+        records = extractions.records_from(len(build.kept.rows) if before else 0)
         found = _stated(records, passages.row, settings, before)
-        columns = [[found.forms[form] for form in column.tolist()] for column in found.facts.T]
         ends = np.unique(found.facts[:, [0, 2]])
         phrases = [found.forms[form] for form in ends.tolist()]
+        texts = made_rows(len(found.facts), lambda row: fact_text(found.named(row)))
 
         if before:  # what stood is known by its rows
-            known_phrases = KnownRows(old.phrase_vectors, found.stood(before, ends), len(ends))
+            known_phrases = KnownRows(old.phrase_vectors, found.forms_stood[ends], len(ends))
             known_facts = KnownRows(old.fact_vectors, found.facts_stood, len(found.facts))
         else:
             known_phrases = Known(old.phrases, old.phrase_vectors) if old else Known()
             known_facts = Known(list(map(fact_text, old.facts)), old.fact_vectors) if old else Known()
-        texts = list(map(fact_text, zip(*columns)))
         encoded = [
             encode_to(folder / f"{label}.npy", texts_, build.encoder, known, label=label, progress=build.progress)
             for label, texts_, known in (("phrases", phrases, known_phrases), ("facts", texts, known_facts))
         ]
-        write_table(folder / "phrases.parquet", phrase=phrases)
-        write_table(folder / "facts.parquet", **dict(zip(_COLUMNS, columns)))
+        forms = pa.array(found.forms, pa.string())
+        write_table(folder / "phrases.parquet", phrase=forms.take(pa.array(ends)))
+        write_table(
+            folder / "facts.parquet",
+            **{name: forms.take(pa.array(column)) for name, column in zip(_COLUMNS, found.facts.T)},
+        )
         write_table(folder / "stated.parquet", passage=found.passages, fact=found.rows)
         return {"phrases": len(phrases), "facts": len(texts), "dropped": found.dropped, "encoded": sum(encoded)}
 
     def __init__(self, folder: Path):
         super().__init__(folder)
-        self._phrases = pq.read_table(folder / "phrases.parquet")["phrase"]
-        self.phrases: list[str] = self._phrases.to_pylist()
+        self.phrase_column = pq.read_table(folder / "phrases.parquet")["phrase"]
+        self.phrases: list[str] = self.phrase_column.to_pylist()
         self._table = pq.read_table(folder / "facts.parquet", columns=list(_COLUMNS))
         self.facts = table_rows(self._table, lambda *fact: fact)
         stated = read_table(folder / "stated.parquet")
@@ -110,7 +113,7 @@ class FactsLayer(Layer):
         return self._ends("object")
 
     def _ends(self, column: str) -> np.ndarray:
-        return pc.index_in(self._table[column], self._phrases).to_numpy().astype(np.int64)
+        return pc.index_in(self._table[column], self.phrase_column).to_numpy().astype(np.int64)
 
     def stating(self, fact: int) -> np.ndarray:
         """Rows of the passages that state a fact, in corpus order."""
@@ -187,20 +190,20 @@ class _Before(NamedTuple):
 
 class _Stated(NamedTuple):
     """What passages state: `forms`, the phrases and names of relations, sorted; `facts` (n_f, 3), their rows in it,
-    sorted; `facts_stood`, their rows in the layer before, -1 for a new one; `passages` and `rows` (of `facts`), int32,
-    sorted pairs; how many triples were `dropped`."""
+    sorted; `forms_stood` and `facts_stood`, which phrases (rows) and facts of the layer before they were, -1 for none;
+    `passages` and `rows` (of `facts`), int32, sorted pairs; how many triples were `dropped`."""
 
     forms: list[str]
     facts: np.ndarray
+    forms_stood: np.ndarray
     facts_stood: np.ndarray
     passages: np.ndarray
     rows: np.ndarray
     dropped: int
 
-    def stood(self, before: _Before, phrases: np.ndarray) -> np.ndarray:
-        """Rows of phrases in the layer before, -1 for a new one."""
-        row = {phrase: row for row, phrase in enumerate(before.forms[: before.phrases])}
-        return np.array([row.get(self.forms[form], -1) for form in phrases.tolist()], dtype=np.int64)
+    def named(self, fact: int) -> tuple[str, str, str]:
+        """A fact (row) in words."""
+        return tuple(self.forms[form] for form in self.facts[fact].tolist())
 
 
 def _before(build: Build, old: FactsLayer | None, settings: Settings) -> _Before | None:
@@ -246,21 +249,24 @@ def _stated(
         kept = named[triples[:, 0]] & named[triples[:, 2]]
     dropped = len(kept) - int(kept.sum())
     triples, stating, stood = triples[kept], _numbers(passages)[kept], np.full(int(kept.sum()), -1)
+    forms_stood = np.full(len(forms), -1)
     if before:
         moved = _numbers([place[form] for form in before.forms])
+        forms_stood[moved[: before.phrases]] = np.arange(before.phrases)
         triples = np.concatenate([moved[before.triples], triples])
         stating, stood = np.r_[before.passages, stating], np.r_[before.facts, stood]
         dropped += before.dropped
     order = np.lexsort(triples.T[::-1])
-    first = np.r_[True, (np.diff(triples[order], axis=0) != 0).any(axis=1)][: len(order)]
-    facts = triples[order][first]
+    ordered = triples[order]
+    first = np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)][: len(order)]
+    facts = ordered[first]
     rows = np.empty(len(order), dtype=np.int64)
     rows[order] = np.cumsum(first) - 1
     facts_stood = np.full(len(facts), -1)
     facts_stood[rows[stood >= 0]] = stood[stood >= 0]
     many = max(1, len(facts))
     pairs = np.divmod(np.unique(stating * many + rows), many)
-    return _Stated(forms, facts, facts_stood, *(part.astype(np.int32) for part in pairs), dropped)
+    return _Stated(forms, facts, forms_stood, facts_stood, *(part.astype(np.int32) for part in pairs), dropped)
 
 
 def _numbers(values: Sequence[int] | array) -> np.ndarray:

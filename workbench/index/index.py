@@ -16,11 +16,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache, cached_property
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
+import pyarrow as pa
 
 from workbench.data import Dataset, Extraction, load
 from workbench.data.curated import extracted
@@ -28,6 +29,7 @@ from workbench.data.profiles import Profiles, joined, within
 from workbench.encoding import CachedEncoder, Encoder, cached
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import IndexFault, SettingError
+from workbench.extras import is_there
 from workbench.index import (
     communities,
     entity_summaries,
@@ -48,15 +50,15 @@ from workbench.index import (
     typed,
 )
 from workbench.index.graph import Graph
-from workbench.index.layer import Build, Kept, Layer
+from workbench.index.layer import Build, Kept, Layer, describe
 from workbench.index.store import Store, key_of
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
 from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import RulesEngine
 from workbench.llm.spreading import spread_out
-from workbench.places import home
+from workbench.places import folder_name, home
 from workbench.records import Passage, Record
-from workbench.settings import settle
+from workbench.settings import check_names, settle
 from workbench.spread import Workers, over
 
 if TYPE_CHECKING:
@@ -84,6 +86,8 @@ LAYERS: dict[str, tuple[type[Layer], type]] = {
 }
 DEFAULT_LAYERS = ("passages", "facts", "synonyms")
 TRIPLES_LAYERS = ("typed",)  # of data that are a graph and have no passages of their own
+# What a file may raise that is not what was written, where nothing says what that was.
+_UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, BadZipFile, pa.ArrowException)
 # Layers whose key also says who made them or what the data brought: kind -> the layers below that they are made of; of
 # profiles only those that the data brought, but for what is made of any (`OF_PROFILES`).
 MADE_OF = {
@@ -108,7 +112,8 @@ class Index(Record):
     __apart__ = ("build", "_build", "ensure", "insert", "delete", "_changed", "_rebuild", "data", "counts", "usage",
                  "__dict__")  # fmt: skip
 
-    def __init__(self, folder: str | Path, encoder: Encoder | None = None):
+    def __init__(self, folder: str | Path, encoder: Encoder | None = None, opened: Mapping[str, Layer] | None = None):
+        """`opened`: layers of this folder that a build has opened already."""
         self.store = Store(folder)
         self.manifest = self.store.read_manifest()
         if not self.manifest["layers"]:
@@ -116,7 +121,8 @@ class Index(Record):
                 f"{folder} holds no index (no manifest.json that names a layer); build one with wb.Index.build(data, "
                 f"engine, {str(folder)!r}) or `workbench index DATA --out {folder}`"
             )
-        self._layers = {kind: _open(self.store, kind, named["key"]) for kind, named in self.manifest["layers"].items()}
+        named, opened = self.manifest["layers"], opened or {}
+        self._layers = {kind: _named(self.store, kind, layer, opened) for kind, layer in named.items()}
         self._encoder = encoder
         if encoder is not None:
             _check_made_by(self.store, self.manifest, encoder)
@@ -154,8 +160,8 @@ class Index(Record):
         `settings` gives a layer other settings than its defaults, such as `{"facts": {"normalise": "ascii"}}`. The
         engine is needed only for what the data do not bring: extractions, profiles. Profiles that the data bring become
         a layer wherever there are facts or a schema graph. Data that are a graph of triples without passages get some
-        first (`textualise`), and are by default built up to the layer `typed`. A build that was stopped goes on where
-        it was.
+        first (`textualise`, with the settings of `articles`, such as `{"articles": {"profile": "paper"}}`), and are by
+        default built up to the layer `typed`. A build that was stopped goes on where it was.
 
         Layers in the folder that are neither requested nor changed below stay as they are, whoever made them. The
         engine replaces what another engine made of the layers requested; the rules replace a model's extractions alone.
@@ -168,18 +174,23 @@ class Index(Record):
             data = extracted(data, extraction)
             encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
             folder = Path(folder or place_of(data))
+            settings = dict(settings or {})
+            articles = settings.pop(ARTICLES, {})
             if data.triples and not data.passages:
-                from workbench.index.textualise import textualise  # asks Steps, which most builds do not
+                from workbench.index import textualise as writing  # asks Steps, which most builds do not
 
                 layers = layers or TRIPLES_LAYERS
+                check_names("the writing of articles", writing.SETTINGS, articles)
                 writer = spread_out(engine or RulesEngine())
                 with metered(folder, ARTICLES, writer, idle=False):
-                    data = textualise(data, writer, folder / "textualised", progress=progress)
+                    data = writing.textualise(data, writer, folder / "textualised", **articles, progress=progress)
+            elif articles:
+                raise SettingError(f"{data.name!r} is no graph of triples without passages, so no articles are written")
             asked = closure(set(layers or DEFAULT_LAYERS))
             if keep:
                 standing = Store(folder).read_manifest()["layers"]
                 asked = [kind for kind in asked if kind not in standing]
-            return cls._build(data, engine, folder, encoder, asked, settings or {}, progress)
+            return cls._build(data, engine, folder, encoder, asked, settings, progress)
 
     @classmethod
     def _build(
@@ -192,6 +203,7 @@ class Index(Record):
         settings: Mapping[str, Mapping],
         progress: bool,
         kept: Kept | None = None,
+        opened: Mapping[str, Layer] | None = None,
     ) -> Index:
         """Bring the layers that stand up to date, and those that are `asked` for with what is below them."""
         store = Store(folder)
@@ -209,8 +221,9 @@ class Index(Record):
             if data.profiles is not None and {"facts", "schema_graph"} & set(kinds):
                 brought = {"profiles"} | ({"extractions"} if data.extractions and "schema_graph" in kinds else set())
                 kinds = closure({*kinds, *brought})
-            _write(store, manifest, Build(data, encoder, spread_out(engine), progress, kept), kinds, chosen, asked)
-        return cls(store.folder, encoder)
+            build = Build(data, encoder, spread_out(engine), progress, kept, opened or {})
+            _write(store, manifest, build, kinds, chosen, asked)
+        return cls(store.folder, encoder, build.layers)
 
     @classmethod
     def open(cls, folder: str | Path, encoder: Encoder | str | None = None) -> Index:
@@ -285,11 +298,11 @@ class Index(Record):
                 f"the profiles of {self.folder} were written by an engine, and cannot be joined by given ones; "
                 "leave profiles= out: the engine writes those of the new passages"
             )
-        known = [self.profiles.profiles] if "profiles" in self._layers and not written else []
-        known += [profiles] if profiles is not None else []
+        known = [profiles] if profiles is not None else []
+        if "profiles" in self._layers and not written:  # where it stands, only what joins it is passed on
+            known.insert(0, Profiles() if stands else self.profiles.profiles)
         data = replace(
-            self.data,
-            passages=tuple(passages),
+            self._of(passages),
             extractions=records or None,
             profiles=within(joined(known), ids) if known else None,
         )
@@ -313,7 +326,7 @@ class Index(Record):
                 f"{self.folder} was changed after this index was opened, and what was changed would be lost; "
                 "go on from what insert or delete gave back, or from Index.open"
             )
-        return Index._build(data, engine, self.folder, self.encoder, asked, {}, progress, kept)
+        return Index._build(data, engine, self.folder, self.encoder, asked, {}, progress, kept, self._layers)
 
     # -- reading ------------------------------------------------------------------------------------------------
 
@@ -391,8 +404,12 @@ class Index(Record):
     @property
     def data(self) -> Dataset:
         """The corpus as it stands in the index (without questions)."""
-        passages, schema = tuple(self.passages.passages), self.store.read_schema()
-        return Dataset(self.name, passages, left_out=self.left_out, schema=schema, extraction=self.extraction)
+        return self._of(self.passages.passages)
+
+    def _of(self, passages: Sequence[Passage]) -> Dataset:
+        """A corpus under the name of this index's."""
+        schema = self.store.read_schema()
+        return Dataset(self.name, tuple(passages), left_out=self.left_out, schema=schema, extraction=self.extraction)
 
     @property
     def extraction(self) -> str | None:
@@ -492,7 +509,7 @@ class Index(Record):
 
 def place_of(data: Dataset) -> Path:
     """The folder of the index of a data set, where none is given."""
-    return home() / "indexes" / "-".join(filter(None, (data.name, data.extraction)))
+    return home() / "indexes" / folder_name("-".join(filter(None, (data.name, data.extraction))))
 
 
 def _facts_of(extraction: str | None) -> str:
@@ -578,7 +595,7 @@ def _write(
             else:
                 key = _key(kind, build, settings)
                 key = _made(store, manifest, kind, key, build, settings, kind in asked)
-            build.layers[kind] = _open(store, kind, key)
+            build.layers[kind] = _opened(store, kind, key, build.opened)
             written[kind] = {"key": key, **build.layers[kind].metadata}
             build.keys[kind] = _content(written[kind])
     deferrals.end()
@@ -661,11 +678,6 @@ def _make(store: Store, kind: str, key: str, build: Build, settings: Any, old: L
         describe(folder, settings, LAYERS[kind][0].build(folder, build, settings, old))
 
 
-def describe(folder: Path, settings: Any, metadata: Mapping) -> None:
-    """Write what a layer says of itself, by which it is whole."""
-    (folder / "layer.json").write_text(_json({"settings": asdict(settings), **metadata}), encoding="utf-8")
-
-
 def tries(store: Store, kind: str, key: str) -> tuple[str | None, str]:
     """The key under which a layer stands, if it does, and the one under which it is made next: `key` at first and, each
     time that what failed is asked for again, `key-2`, `key-3`, …, so that it stands until the next is whole."""
@@ -725,7 +737,7 @@ def _old(store: Store, manifest: dict, kind: str, build: Build, settings: dict) 
         return None
     key = manifest["layers"][kind]["key"]
     # Where a damaged layer was deleted, as `_open` advises, its work is done again.
-    return _open(store, kind, key) if store.path(kind, key).is_dir() else None
+    return _opened(store, kind, key, build.opened) if store.path(kind, key).is_dir() else None
 
 
 def _open(store: Store, kind: str, key: str) -> Layer:
@@ -734,11 +746,30 @@ def _open(store: Store, kind: str, key: str) -> Layer:
     folder = store.path(kind, key)
     try:
         return LAYERS[kind][0](folder)
-    except (OSError, EOFError, ValueError, KeyError) as error:
+    except PermissionError as error:
+        raise IndexFault(f"layer {kind!r} may not be read ({error}); allow it: chmod -R u+rX {folder}") from error
+    except _UNREADABLE as error:
         raise IndexFault(
-            f"layer {kind!r} in {folder} cannot be read ({type(error).__name__}: {error}); "
-            "delete that folder and build the index again: the other layers are reused"
+            f"layer {kind!r} in {folder} is damaged ({error or type(error).__name__}); `workbench check "
+            f"{store.folder} --mend` puts aside what is damaged, and the command that built the index then makes it "
+            "again: everything else is reused"
         ) from error
+
+
+def _named(store: Store, kind: str, named: Mapping, opened: Mapping[str, Layer]) -> Layer:
+    """The layer as the manifest names it, of those `opened` if it is among them."""
+    layer = _opened(store, kind, named["key"], opened)
+    if {"key": named["key"], **layer.metadata} != named:
+        raise IndexFault(
+            f"{layer.folder} is not the layer {kind!r} that {store.manifest_path} names; `workbench check "
+            f"{store.folder} --mend` puts it aside, and the command that built the index then makes it again"
+        )
+    return layer
+
+
+def _opened(store: Store, kind: str, key: str, opened: Mapping[str, Layer]) -> Layer:
+    layer = opened.get(kind)
+    return layer if layer is not None and layer.folder == store.path(kind, key) else _open(store, kind, key)
 
 
 def _settings(kind: str, settings_class: type, values: Mapping):
@@ -752,16 +783,12 @@ def _plain(settings: Any) -> dict:
 
 @cache
 def versions(*engines: str, layers: tuple[str, ...] = ()) -> dict[str, str]:
-    """Versions that can change what a run, or an index of these `layers`, holds; of the local models' program if one of
-    `engines` is such a model and it is installed here: a replay does without."""
+    """Versions that can change what a run, or an index of these `layers`, holds; of an extra, where it is installed: a
+    replay needs no program for local models, and a tree of clusters is asked without UMAP."""
     names = ["hopscope", "numpy", "scipy", "torch", "sentence-transformers", "spacy"]
     names += ["scikit-learn"] if {"summaries", "tree"} & set(layers) else []
-    names += ["umap-learn"] if "summaries" in layers else []
+    names += ["umap-learn"] if "summaries" in layers and is_there("raptor") else []
     names += ["igraph"] if {"communities", "skeleton"} & set(layers) else []
-    if any(engine.startswith("local:") for engine in engines) and find_spec("xllamacpp"):
+    if any(engine.startswith("local:") for engine in engines) and is_there("local"):
         names.append("xllamacpp")
     return {"python": platform.python_version(), **{name: version(name) for name in names}}
-
-
-def _json(value: Mapping) -> str:
-    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"

@@ -25,8 +25,10 @@ from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.index.words import sentences, stop_words
 from workbench.settings import validated
+from workbench.text import terms
 
 PART = 8000  # words of a sentence that are encoded together
+PUNCTUATION = string.punctuation + "、，。！？；：…“”‘’（）「」『』【】《》"  # the source has the first part
 BLOCK = 4096  # keywords whose vectors are computed together
 
 
@@ -89,7 +91,7 @@ def is_keyword(token: str) -> bool:
     >>> [is_keyword(token) for token in ("The", "the", "1889", "'s", ",", "--", "''")]
     [True, False, True, True, False, True, True]
     """
-    return token not in stop_words() and token not in string.punctuation
+    return token not in stop_words() and token not in PUNCTUATION
 
 
 def sentence_parts(texts: list[str]) -> Iterator[list[list[str]]]:
@@ -107,7 +109,7 @@ class Occurrences:
         self._at = array("q")  # word, sentence, piece, word, …
 
     def add(self, piece: int, part: list[str]) -> None:
-        keywords = [word for word in part if is_keyword(word)]
+        keywords = [word for token in part for word in terms(token) if is_keyword(word)]
         if not keywords:  # the sentence would be encoded for nothing
             return
         sentence = self.sentences.setdefault(" ".join(part), len(self.sentences))

@@ -10,20 +10,24 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 
 from workbench.data import Dataset
 from workbench.encoding import Encoder
+from workbench.integrity import files_of, flaws, note, seal, unseal
 from workbench.records import Record
 
 if TYPE_CHECKING:
     from workbench.index.forecast import Forecast, Range
     from workbench.llm.engine import Engine
+
+DESCRIPTION, FILES = "layer.json", "files"  # what a layer says of itself, and there: of its files
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,12 @@ class Kept:
     def whole(self) -> bool:
         """Whether nothing was taken out."""
         return len(self.rows) == len(self.layers["passages"].passages)
+
+    def of(self, table: pa.Table) -> pa.Table:
+        """Of a table with a row for each passage of the index that stood before, those that stay."""
+        stays = np.zeros(len(table), dtype=bool)
+        stays[self.rows] = True
+        return table if self.whole else table.filter(pa.array(stays))
 
     @cached_property
     def gone(self) -> np.ndarray:
@@ -54,6 +64,7 @@ class Build:
     engine: Engine | None = None
     progress: bool = True
     kept: Kept | None = None
+    opened: Mapping[str, Layer] = field(default_factory=dict)  # kind -> layer of the index that is changed
     layers: dict[str, Layer] = field(default_factory=dict)  # kind -> layer below, opened
     keys: dict[str, str] = field(default_factory=dict)  # kind -> key of the layer below
 
@@ -92,15 +103,26 @@ class Layer(Record):
 
     def __init__(self, folder: Path):
         self.folder = folder
-        # The settings, and what `build` said.
-        self.metadata: dict = json.loads((folder / "layer.json").read_text(encoding="utf-8"))
+        said = unseal(json.loads((folder / DESCRIPTION).read_text(encoding="utf-8")))
+        if "settings" not in said:
+            raise ValueError(f"{folder / DESCRIPTION} says no settings")
+        for name, flaw in flaws(folder, said.pop(FILES, {})).items():
+            raise ValueError(f"{folder / name} {flaw}")
+        self.metadata: dict = said  # the settings, and what `build` said
 
     @cached_property
     def hash(self) -> str:
         """12 hex digits for the content of its files, however it came about."""
         digest = hashlib.sha256()
         for path in sorted(self.folder.iterdir()):
-            if path.name != "layer.json":
+            if path.name != DESCRIPTION:
                 with path.open("rb") as file:
                     digest.update(f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
         return digest.hexdigest()[:12]
+
+
+def describe(folder: Path, settings: Any, metadata: Mapping) -> None:
+    """Write what a layer says of itself, by which it is whole: its settings, what `build` said, and its files."""
+    files = note(folder, set(files_of(folder)) - {DESCRIPTION})
+    said = json.loads(json.dumps({"settings": asdict(settings), **metadata, FILES: files}))
+    (folder / DESCRIPTION).write_text(json.dumps(seal(said), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workbench.errors import DataError
-from workbench.index.layer import Build, Layer
-from workbench.index.rows import table_rows
+from workbench.index.layer import Build, Kept, Layer
+from workbench.index.rows import made_rows, table_rows
 from workbench.index.store import map_vectors, write_table
 from workbench.index.vectors import Known, KnownRows, encode_to
 from workbench.records import Passage
 from workbench.settings import validated
 from workbench.text import storable
+
+_COLUMNS = ["id", "title", "text"]
 
 
 @validated
@@ -23,7 +27,8 @@ class Settings:
 
 
 class PassagesLayer(Layer):
-    """`passages`: the records in corpus order; `vectors`: float32, shape (n, d), row i belongs to passage i."""
+    """`passages`: the records in corpus order; `ids`: theirs, in Arrow; `vectors`: float32, shape (n, d), row i belongs
+    to passage i."""
 
     kind = "passages"
 
@@ -33,51 +38,61 @@ class PassagesLayer(Layer):
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: PassagesLayer | None) -> dict:
-        passages = build.data.passages
-        _check(passages)
-        if old and build.kept:
-            known = KnownRows(old.vectors, build.kept.rows, len(passages))
+        passages, kept = build.data.passages, build.kept
+        _check(passages, len(kept.rows) if kept else 0)
+        if old and kept:
+            known = KnownRows(old.vectors, kept.rows, len(passages))
         else:
             known = Known([passage.content for passage in old.passages], old.vectors) if old else Known()
-        texts = [passage.content for passage in passages]
+        texts = made_rows(len(passages), lambda row: passages[row].content)
         encoded = encode_to(
             folder / "vectors.npy", texts, build.encoder, known, label="passages", progress=build.progress
         )
-        write_table(
-            folder / "table.parquet",
-            id=[passage.id for passage in passages],
-            title=[passage.title for passage in passages],
-            text=[passage.text for passage in passages],
-        )
+        write_table(folder / "table.parquet", **_table(passages, kept))
         return {"passages": len(passages), "encoded": encoded}
 
     def __init__(self, folder: Path):
         super().__init__(folder)
-        table = pq.read_table(folder / "table.parquet", columns=["id", "title", "text"])
+        table = _read(folder)
         self.passages = table_rows(table, Passage)
-        self._ids = table["id"]
+        self.ids = table["id"]
         self.vectors = map_vectors(folder / "vectors.npy")
 
     @cached_property
     def row(self) -> dict[str, int]:
         """Id of a passage → its row."""
-        return {passage_id: row for row, passage_id in enumerate(self._ids.to_pylist())}
+        return {passage_id: row for row, passage_id in enumerate(self.ids.to_pylist())}
 
     def __repr__(self) -> str:
         return f"PassagesLayer({len(self.passages):,} passages)"
 
 
-def _check(passages: tuple[Passage, ...]) -> None:
-    """What a data folder is checked for when it is read; a data set made by hand comes here first."""
+def _read(folder: Path) -> pa.Table:
+    return pq.read_table(folder / "table.parquet", columns=_COLUMNS)
+
+
+def _table(passages: Sequence[Passage], kept: Kept | None) -> dict[str, pa.ChunkedArray]:
+    """Column by column; of passages that an insert or a delete keeps, those of the table that stands."""
+    new = passages[len(kept.rows) :] if kept else passages
+    table = pa.table({name: pa.array([getattr(one, name) for one in new], pa.string()) for name in _COLUMNS})
+    if kept:
+        table = pa.concat_tables([kept.of(_read(kept.layers["passages"].folder)), table]).combine_chunks()
+    return dict(zip(_COLUMNS, table.columns))
+
+
+def _check(passages: Sequence[Passage], checked: int) -> None:
+    """What a data folder is checked for when it is read; a data set made by hand comes here first. So many of the first
+    are `checked` already."""
     if not passages:
         raise DataError("an index needs at least one passage; the data set has none")
     seen: set[str] = set()
     for passage in passages:
         if passage.id in seen:
             raise DataError(f"the passage id {passage.id!r} occurs twice; ids must be unique")
+        seen.add(passage.id)
+    for passage in passages[checked:]:
         if any(storable(part) != part for part in (passage.id, passage.title, passage.text)):
             raise DataError(
                 f"passage {passage.id!r} holds half a character (a lone surrogate), which no file can hold; "
                 "pass its texts through workbench.text.storable"
             )
-        seen.add(passage.id)

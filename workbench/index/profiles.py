@@ -13,11 +13,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
-from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import Field
 
@@ -28,15 +26,21 @@ from workbench.errors import DataError
 from workbench.index import profiling
 from workbench.index.facts import FactsLayer
 from workbench.index.forecast import Forecast, Range
-from workbench.index.layer import Build, Layer
+from workbench.index.layer import Build, Kept, Layer
+from workbench.index.profile_tables import (
+    SCHEMAS,
+    Tables,
+    changed,
+    content_hash,
+    entities_of,
+    relations_of,
+    sorted_rows,
+    tables_of,
+)
 from workbench.index.store import write_table
 from workbench.llm.engine import RulesEngine
 from workbench.settings import Natural, Positive, validated
 from workbench.text import PHRASE_RULES, text_hash
-
-_LISTS = pa.list_(pa.string())
-_ENTITY = ("name", "type", "description", "passages")
-_RELATION = ("source", "target", "description", "keywords", "weight", "passages", "label")
 
 
 @validated
@@ -63,21 +67,24 @@ class ProfilesLayer(Layer):
     def identity(cls, build: Build, settings: Settings) -> dict:
         schema = None if build.data.schema is None else _hash(asdict(build.data.schema))
         if build.data.profiles is not None:
-            given = build.data.profiles
-            return {"given": _hash(*_rows(given)), "made_by": given.made_by, "schema": schema}
+            given, stands = build.data.profiles, _standing(build)
+            kept = {"kept": [stands.metadata["content"], build.kept.rows.tolist()]} if stands else {}
+            return {"given": _hash(*sorted_rows(given)), "made_by": given.made_by, "schema": schema} | kept
         return {"maker": profiling.maker(build) if build.engine else None, "schema": schema}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: ProfilesLayer | None) -> dict:
+        schema = build.data.schema
         if build.data.profiles is not None:
-            profiles, schema = build.data.profiles, build.data.schema
-            counts = {"given": True} | ({"made_by": list(profiles.made_by)} if profiles.made_by else {})
-            _check(profiles, build.layers["passages"].row)
+            _check(build.data.profiles, build.layers["passages"].row)
+            tables, made_by = _given(build.data.profiles, _standing(build), build.kept)
+            counts = {"given": True} | ({"made_by": made_by} if made_by else {})
         else:
             if build.engine is None and old is None:
                 build = replace(build, engine=RulesEngine())
             profiles, schema, counts = profiling.write(folder, build, settings, old)
-        return write_profiles(folder, profiles, schema or Schema((), (), ()), counts)
+            tables = tables_of(profiles)
+        return _write(folder, tables, schema or Schema((), (), ()), counts)
 
     @classmethod
     def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast | None:
@@ -88,17 +95,15 @@ class ProfilesLayer(Layer):
         self.given = bool(self.metadata.get("given"))
         self.schema: Schema = read_schema(folder / "schema.json")
         # Read at once, because a later build takes the files away; made into records when they are looked at.
-        self._entities = pq.read_table(folder / "entities.parquet", columns=list(_ENTITY))
-        self._relations = pq.read_table(folder / "relations.parquet", columns=list(_RELATION))
+        self.tables = Tables(*(pq.read_table(folder / f"{part}.parquet").cast(SCHEMAS[part]) for part in SCHEMAS))
 
     @cached_property
     def entities(self) -> list[EntityProfile]:
-        return [EntityProfile(*row[:3], tuple(row[3])) for row in _rows_of(self._entities)]
+        return list(entities_of(self.tables.entities))
 
     @cached_property
     def relations(self) -> list[RelationProfile]:
-        rows = _rows_of(self._relations)
-        return [RelationProfile(*row[:3], tuple(row[3]), row[4], tuple(row[5]), row[6]) for row in rows]
+        return list(relations_of(self.tables.relations))
 
     @property
     def profiles(self) -> Profiles:
@@ -112,13 +117,16 @@ class ProfilesLayer(Layer):
 def write_profiles(folder: Path, profiles: Profiles, schema: Schema, counts: Mapping[str, Any]) -> dict[str, Any]:
     """Write what the constructor opens, and return the metadata with `counts` in them. `content` is what the layers
     above depend on, however it was come by."""
-    entities, relations = _rows(profiles)
-    _write(folder / "entities.parquet", _ENTITY, entities)
-    _write(folder / "relations.parquet", _RELATION, relations)
+    return _write(folder, tables_of(profiles), schema, counts)
+
+
+def _write(folder: Path, tables: Tables, schema: Schema, counts: Mapping[str, Any]) -> dict[str, Any]:
+    for part, table in tables._asdict().items():
+        write_table(folder / f"{part}.parquet", **dict(zip(table.column_names, table.columns)))
     text = json.dumps(asdict(schema), ensure_ascii=False, indent=1)
     (folder / "schema.json").write_text(text + "\n", encoding="utf-8")
-    content = _hash(entities, relations, text)
-    return {"content": content, **counts, "entities": len(entities), "relations": len(relations)}
+    content = _hash(*map(content_hash, tables), text)
+    return {"content": content, **counts, "entities": len(tables.entities), "relations": len(tables.relations)}
 
 
 class Phrased:
@@ -148,15 +156,20 @@ def phrased(facts: FactsLayer, layer: ProfilesLayer | None) -> Phrased | None:
     return Phrased(layer, facts.metadata["settings"]["normalise"]) if layer is not None and layer.given else None
 
 
-def _rows(profiles: Profiles) -> tuple[list[tuple], list[tuple]]:
-    """Of entities and of relations, sorted, each once."""
-    entities = sorted(set(map(attrgetter(*_ENTITY), profiles.entities)))
-    # A weight that is missing is sorted apart, because None has no order.
-    relations = sorted(
-        set(map(attrgetter(*_RELATION), profiles.relations)),
-        key=lambda row: (*row[:4], row[4] is not None, row[4] or 0.0, *row[5:]),
-    )
-    return entities, relations
+def _standing(build: Build) -> ProfilesLayer | None:
+    """The layer whose profiles an insert or a delete keeps, but for those of passages that are taken out."""
+    layer = build.kept.layers.get("profiles") if build.kept else None
+    return layer if layer is not None and layer.given and build.data.profiles is not None else None
+
+
+def _given(new: Profiles, stands: ProfilesLayer | None, kept: Kept | None) -> tuple[Tables, list[str]]:
+    """What the data bring, together with what stands, and who made it."""
+    if stands is None:
+        return tables_of(new), list(new.made_by)
+    ids = kept.layers["passages"].passages
+    gone = {ids[row].id for row in kept.gone.tolist()}
+    made_by = dict.fromkeys([*stands.metadata.get("made_by", ()), *new.made_by])
+    return changed(stands.tables, gone, new), list(made_by)
 
 
 def _hash(*parts) -> str:
@@ -171,13 +184,3 @@ def _check(profiles: Profiles, known: dict[str, int]) -> None:
                     f"{profile!r} names the passage {passage_id!r}, which is not in the corpus; "
                     "add the passage or take its id out of the profile"
                 )
-
-
-def _write(path: Path, names: tuple[str, ...], rows: list[tuple]) -> None:
-    columns = list(zip(*rows)) or [()] * len(names)
-    kinds = {"passages": _LISTS, "keywords": _LISTS, "weight": pa.float64()}
-    write_table(path, **{n: pa.array(c, kinds.get(n, pa.string())) for n, c in zip(names, columns)})
-
-
-def _rows_of(table: pa.Table) -> list[tuple]:
-    return list(zip(*(column.to_pylist() for column in table.columns)))

@@ -17,6 +17,7 @@ from workbench.data.profiles import Profiles
 from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens, repeated
 from workbench.index.journal import StepJournal, counts, maker, request_key
 from workbench.index.layer import Build, Layer
+from workbench.index.profile_tables import entities_of, relations_of
 from workbench.index.profiles import ProfilesLayer, write_profiles
 from workbench.index.typed import merged, topmost
 from workbench.language.entity_types import KINDS
@@ -63,8 +64,8 @@ class RelabelledLayer(ProfilesLayer):
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: Layer | None) -> dict:
         engine, below = _engine(build), topmost(build, cls.where_standing)
-        relations = [relation for relation in below.relations if relation.source and relation.target]
-        entities = merged(below.entities, relations)
+        tables = merged(below.tables)
+        entities = entities_of(tables.entities)
         types = types_of(below.schema, settings)
         inputs = {request_key(one.name, one.type, one.description, types): one for one in entities}
         journal = StepJournal(folder, "types.jsonl", engine, relabel_entities.STEP, old, build.progress)
@@ -81,7 +82,7 @@ class RelabelledLayer(ProfilesLayer):
         typed = tuple(replace(one, type=kind) for one, kind in zip(entities, given))
         schema = replace(below.schema, entity_types=tuple(EntityType(*one) for one in _with_unsure(types)))
         summary = {**counts(answers.values()), "asked": journal.asked, "changed": changed}
-        return write_profiles(folder, Profiles(typed, tuple(relations)), schema, summary)
+        return write_profiles(folder, Profiles(typed, relations_of(tables.relations)), schema, summary)
 
     @classmethod
     def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast:

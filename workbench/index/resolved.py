@@ -21,6 +21,7 @@ from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens, repeated
 from workbench.index.journal import StepJournal, counts, lines, maker, read, request_key
 from workbench.index.layer import Build, Layer
+from workbench.index.profile_tables import entities_of, relations_of
 from workbench.index.profiles import ProfilesLayer, write_profiles
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.typed import TypedLayer, encode_part, merged
@@ -65,9 +66,9 @@ class ResolvedLayer(ProfilesLayer):
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: Layer | None) -> dict:
         engine, below = _engine(build), build.layers["profiles"]
-        relations = [relation for relation in below.relations if relation.source and relation.target]
-        entities = merged(below.entities, relations)
-        texts = list(map(TypedLayer.entity_text, entities))
+        tables = merged(below.tables)
+        entities, relations = entities_of(tables.entities), relations_of(tables.relations)
+        texts = TypedLayer.entity_texts(tables.entities).to_pylist()
         write_table(folder / "texts.parquet", text=texts)
         encoded = encode_part(folder, build, "entities", texts, old)
         vectors, degrees = map_vectors(folder / "entities.npy"), _degrees(entities, relations)
@@ -89,7 +90,7 @@ class ResolvedLayer(ProfilesLayer):
             if answers[key].output
             for merge in merges_of(value, curate_cluster.Output(**answers[key].output))
         ]
-        profiles = resolved(Profiles(tuple(entities), tuple(relations)), merges)
+        profiles = resolved(Profiles(entities, relations), merges)
         (folder / "merges.jsonl").write_text(lines(merge._asdict() for merge in merges), encoding="ascii")
         summary = {
             **counts(answers.values()), "encoder": build.encoder.name, "encoded": encoded, "asked": journal.asked,

@@ -30,8 +30,13 @@ def json_rows(raw: bytes, parse: Callable[[dict[str, Any]], T]) -> Sequence[T]:
     return list(found) if len(found) <= KEPT else found
 
 
+def made_rows(count: int, make: Callable[[int], T]) -> Sequence[T]:
+    """`make(row)` of each of `count` rows, made each time it is read."""
+    return _MadeRows(count, make)
+
+
 class _Rows(Sequence[T]):
-    """What both kinds share: a slice is a list, and rows count from the end, too."""
+    """What all kinds share: a slice is a list, and rows count from the end, too."""
 
     @overload
     def __getitem__(self, row: int) -> T: ...
@@ -66,6 +71,17 @@ class _TableRows(_Rows[T]):
     def _between(self, begin: int, end: int) -> Iterator[T]:
         columns = (column.slice(begin, max(0, end - begin)).to_pylist() for column in self._columns)
         return map(self._make, *columns)
+
+
+class _MadeRows(_Rows[T]):
+    def __init__(self, count: int, make: Callable[[int], T]):
+        self._length, self._make = count, make
+
+    def __len__(self) -> int:
+        return self._length
+
+    def _between(self, begin: int, end: int) -> Iterator[T]:
+        return map(self._make, range(begin, end))
 
 
 class _JsonRows(_Rows[T]):

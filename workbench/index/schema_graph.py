@@ -17,23 +17,23 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from workbench import tokens
 from workbench.data import Dataset
 from workbench.data.graph import Schema, read_schema
-from workbench.data.profiles import EntityProfile, RelationProfile
 from workbench.data.schemas import seed as read_seed
 from workbench.index import schema_extracting, schema_given
 from workbench.index.forecast import RECORDS, Forecast, Range, Requests, exactly, prompt_tokens
 from workbench.index.journal import maker, request_key
 from workbench.index.layer import Build
+from workbench.index.profile_tables import LIST, SCHEMAS, table_of
 from workbench.index.schema_evolution import Proposal
 from workbench.index.schema_extracting import Parts, schema_lists
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.typed import TypedLayer, encode_part, write_graph, write_links
 from workbench.llm.engine import Engine, RulesEngine
-from workbench.records import Entity
 from workbench.settings import Positive, Share, validated
 from workbench.steps.schema_extraction import KINDS, STEP, Input
 
@@ -113,7 +113,8 @@ class SchemaGraphLayer(TypedLayer):
             schema, evolution = extracted.evolution.schema, extracted.evolution.proposals()
             found = schema_extracting.assembled(extracted.found, schema, settings.strict)
             summary = extracted.summary | ({"left_out": found.left_out} if settings.strict else {})
-        encoded = write_graph(cls, folder, build, found.entities, found.relations, old)
+        tables = map(table_of, (found.entities, found.relations), SCHEMAS.values())
+        encoded = write_graph(cls, folder, build, *tables, old)
         encoded += _write_attributes(folder, build, found, old)
         _write_schemas(folder, seed, schema, evolution)
         rows = [asdict(one) for one in (*found.entities, *found.relations)]
@@ -175,12 +176,12 @@ class SchemaGraphLayer(TypedLayer):
         return self._links("attribute", len(self.attributes))
 
     @staticmethod
-    def entity_text(entity: Entity | EntityProfile) -> str:
-        return entity.name
+    def entity_texts(entities: pa.Table) -> pa.ChunkedArray:
+        return entities["name"]
 
     @staticmethod
-    def relation_text(relation: RelationProfile) -> str:
-        return f"{relation.source} {relation.label} {relation.target}"
+    def relation_texts(relations: pa.Table) -> pa.ChunkedArray:
+        return pc.binary_join_element_wise(relations["source"], relations["label"], relations["target"], " ")
 
     def attribute_text(self, row: int) -> str:
         """What of an attribute is encoded."""
@@ -236,8 +237,8 @@ def _write_attributes(folder: Path, build: Build, found: Parts, old: SchemaGraph
         type=pa.array([kind for _, kind, _ in keys], pa.string()),
         value=pa.array([value for _, _, value in keys], pa.string()),
     )
-    passages = build.layers["passages"].row
-    write_links(folder, "attribute", found.attributes.values(), passages)
+    passages = pa.chunked_array([pa.array(map(list, found.attributes.values()), LIST)])
+    write_links(folder, "attribute", passages, build.layers["passages"].ids)
     return encode_part(folder, build, "attributes", [_attribute_text(*key) for key in keys], old)
 
 

@@ -28,14 +28,13 @@ from workbench.index.index import (
     Place,
     check_data,
     closure,
-    describe,
     encoder_of,
     place_of,
     place_of_layer,
     use,
     versions,
 )
-from workbench.index.layer import Build
+from workbench.index.layer import Build, describe
 from workbench.index.store import Store, write_atomically
 from workbench.index.usage import FILE as BILL
 from workbench.index.usage import metered

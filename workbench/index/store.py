@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 
 from workbench.data.graph import Schema, read_schema
 from workbench.errors import IndexFault
+from workbench.integrity import seal, unseal
 from workbench.places import flush, locked, write_atomically
 
 FORMAT = 1
@@ -46,12 +47,12 @@ class Store:
     def read_manifest(self) -> dict:
         """The manifest, or an empty one where there is none yet."""
         try:
-            manifest = json.loads(self.manifest_path.read_text(encoding="utf-8"))
-            if not isinstance(manifest, dict) or not {"format", "layers"} <= manifest.keys():
+            manifest = unseal(json.loads(self.manifest_path.read_text(encoding="utf-8")))
+            if not isinstance(manifest.get("format"), int) or not isinstance(manifest.get("layers"), dict):
                 raise ValueError("it is not a JSON object with a format and layers")
         except FileNotFoundError:
             return {"format": FORMAT, "layers": {}}
-        except ValueError as error:
+        except (ValueError, RecursionError, IsADirectoryError) as error:
             raise IndexFault(
                 f"{self.manifest_path} is damaged ({error}); delete this one file and build the index again: "
                 "its layers are reused"
@@ -64,15 +65,25 @@ class Store:
         return manifest
 
     def write_manifest(self, manifest: Mapping) -> None:
-        write_atomically(self.manifest_path, json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
+        write_atomically(self.manifest_path, json.dumps(seal(manifest), indent=1, ensure_ascii=False) + "\n")
 
     def read_schema(self) -> Schema | None:
         """The schema that came with the data, `schema.json`; None where none did."""
         path = self.folder / "schema.json"
-        return read_schema(path) if path.exists() else None
+        if not path.exists():
+            return None
+        schema = read_schema(path)
+        try:
+            unseal(json.loads(path.read_text(encoding="utf-8")))
+        except ValueError as error:
+            raise IndexFault(
+                f"{path} is damaged ({error}); delete this one file, and build the index again: it comes from the data"
+            ) from None
+        return schema
 
     def write_schema(self, schema: Schema) -> None:
-        write_atomically(self.folder / "schema.json", json.dumps(asdict(schema), indent=1, ensure_ascii=False) + "\n")
+        said = seal(json.loads(json.dumps(asdict(schema))))
+        write_atomically(self.folder / "schema.json", json.dumps(said, indent=1, ensure_ascii=False) + "\n")
 
     def lock(self) -> AbstractContextManager[None]:
         """Held while building; a second builder fails at once instead of waiting."""

@@ -8,12 +8,14 @@ is computed again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from tqdm.auto import tqdm
 
@@ -24,6 +26,7 @@ from workbench.index.layer import Build, Layer
 from workbench.index.store import read_table, write_table
 from workbench.settings import Natural, Number, Positive, validated
 from workbench.spread import spread
+from workbench.text import neighbours
 
 BLOCK = 512  # rows of one matrix product
 
@@ -31,7 +34,8 @@ BLOCK = 512  # rows of one matrix product
 @validated
 class Settings:
     """The released code's defaults: neighbours of cosine `threshold` or more among the `k` nearest (itself counted), at
-    most `cap`; a phrase of fewer than `min_characters` letters and digits starts no edge, but may end one.
+    most `cap`; a phrase of fewer than `min_characters` letters and digits starts no edge, but may end one. Of
+    han and kana, two characters are as many as three letters: most names of people and places have no more.
 
     All pairs are compared where they are no more than those of `exact_up_to` phrases. Of more, FAISS finds the pairs,
     and the manifest says with which recall."""
@@ -58,7 +62,7 @@ class SynonymsLayer(Layer):
     def build(cls, folder: Path, build: Build, settings: Settings, old: SynonymsLayer | None) -> dict:
         facts: FactsLayer = build.layers["facts"]
         reused = _reused(old, facts, settings)
-        new = np.array([row for row in range(len(facts.phrases)) if not reused.whole[row]], dtype=np.int64)
+        new = np.flatnonzero(~reused.whole)
         if len(new) * len(facts.phrases) <= settings.exact_up_to**2:
             found, said = close_pairs(facts.phrase_vectors, new, settings.threshold, progress=build.progress), {}
         else:
@@ -66,12 +70,11 @@ class SynonymsLayer(Layer):
                 facts.phrase_vectors, new, settings.threshold, settings.limit, progress=build.progress
             )
             said = {"approximate": said}
+        found = found[:, _holds(found[0], facts, lambda phrase: _starts(phrase, settings))]
+        found = found[:, _holds(found[1], facts, bool)]
         sources, targets, similarities = np.concatenate([reused.pairs, found], axis=1)
-        starts = np.array([_starts(phrase, settings) for phrase in facts.phrases], dtype=bool)
-        named = np.array([bool(phrase) for phrase in facts.phrases], dtype=bool)
         sources, targets = sources.astype(np.int64), targets.astype(np.int64)
-        good = starts[sources] & named[targets] if len(sources) else np.zeros(0, dtype=bool)
-        sources, targets, similarities = sources[good], targets[good], similarities[good].astype(np.float32)
+        similarities = similarities.astype(np.float32)
         order = np.lexsort((targets, -similarities, sources))
         sources, targets, similarities = sources[order], targets[order], similarities[order]
         first = _rank_in_group(sources) < settings.limit
@@ -81,18 +84,18 @@ class SynonymsLayer(Layer):
             target=targets[first].astype(np.int32),
             similarity=similarities[first],
         )
-        write_table(folder / "phrases.parquet", phrase=facts.phrases)
+        write_table(folder / "phrases.parquet", phrase=facts.phrase_column)
         return {"entries": int(first.sum()), "compared": len(new), **said}
 
     def __init__(self, folder: Path):
         super().__init__(folder)
         table = read_table(folder / "table.parquet")
         self.sources, self.targets, self.similarities = table["source"], table["target"], table["similarity"]
-        self._phrases = pq.read_table(folder / "phrases.parquet")["phrase"]  # Arrow's, which is compact
+        # Arrow's, which is compact: the phrases that the rows meant when this layer was built.
+        self.phrase_column = pq.read_table(folder / "phrases.parquet")["phrase"]
 
     def phrases(self) -> list[str]:
-        """The phrases that the rows meant when this layer was built; needed only to carry the layer over."""
-        return self._phrases.to_pylist()
+        return self.phrase_column.to_pylist()
 
     def __repr__(self) -> str:
         return f"SynonymsLayer({len(self.sources):,} entries)"
@@ -166,12 +169,12 @@ class _Reused:
 def _reused(old: SynonymsLayer | None, facts: FactsLayer, settings: Settings) -> _Reused:
     if old is None:
         return _Reused(np.zeros((3, 0)), np.zeros(len(facts.phrases), dtype=bool))
-    phrases = old.phrases()
-    row = np.array([facts.phrase_row.get(phrase, -1) for phrase in phrases], dtype=np.int64)
+    before, now = (column.cast(pa.string()) for column in (old.phrase_column, facts.phrase_column))  # null where empty
+    row = pc.fill_null(pc.index_in(before, now), -1).to_numpy().astype(np.int64)
     sources, targets = row[old.sources], row[old.targets]
     alive = (sources >= 0) & (targets >= 0)
-    reached_cap = np.bincount(old.sources, minlength=len(phrases)) >= settings.limit
-    lost = np.zeros(len(phrases), dtype=bool)
+    reached_cap = np.bincount(old.sources, minlength=len(row)) >= settings.limit
+    lost = np.zeros(len(row), dtype=bool)
     lost[old.sources[targets < 0]] = True
     whole = np.zeros(len(facts.phrases), dtype=bool)
     whole[row[(row >= 0) & ~(reached_cap & lost)]] = True
@@ -179,8 +182,15 @@ def _reused(old: SynonymsLayer | None, facts: FactsLayer, settings: Settings) ->
     return _Reused(np.stack([sources[alive], targets[alive], old.similarities[alive].astype(np.float64)]), whole)
 
 
+def _holds(rows: np.ndarray, facts: FactsLayer, test: Callable[[str], bool]) -> np.ndarray:
+    """Whether the phrase of each row passes the test, bool."""
+    rows, place = np.unique(rows.astype(np.int64), return_inverse=True)
+    passed = np.array([test(facts.phrases[row]) for row in rows.tolist()], dtype=bool)
+    return passed[place]
+
+
 def _starts(phrase: str, settings: Settings) -> bool:
-    return sum(map(str.isalnum, phrase)) >= settings.min_characters
+    return sum(map(str.isalnum, phrase)) + len(neighbours(phrase)) >= settings.min_characters
 
 
 def _rank_in_group(groups: Sequence[int] | np.ndarray) -> np.ndarray:

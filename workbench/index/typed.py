@@ -12,20 +12,20 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 from workbench.data.graph import EntityType, Schema, read_schema
-from workbench.data.profiles import EntityProfile, RelationProfile
 from workbench.index.layer import Build, Layer
+from workbench.index.profile_tables import SCHEMAS, Tables
 from workbench.index.profiles import ProfilesLayer
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.vectors import Known, encode_to
@@ -65,14 +65,12 @@ class TypedLayer(Layer):
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: TypedLayer | None) -> dict:
         profiles = topmost(build, cls.where_standing)
-        passage_row = build.layers["passages"].row
-        relations = [relation for relation in profiles.relations if relation.source and relation.target]
-        entities = merged(profiles.entities, relations)
+        entities, relations = merged(profiles.tables)
         encoded = write_graph(cls, folder, build, entities, relations, old)
-        types = Counter(entity.type for entity in entities)
+        types = Counter(entities["type"].to_pylist())
         shutil.copyfile(profiles.folder / "schema.json", folder / "schema.json")
         return {
-            "passages": len(passage_row),
+            "passages": len(build.layers["passages"].passages),
             "entities": len(entities),
             "relations": len(relations),
             "types": dict(sorted(types.items())),
@@ -255,23 +253,26 @@ class TypedLayer(Layer):
     # -- files --------------------------------------------------------------------------------------------------------
 
     @staticmethod
-    def entity_text(entity: Entity | EntityProfile) -> str:
-        """What of an entity is encoded."""
-        return f"{entity.name}\n{entity.description}"
+    def entity_texts(entities: pa.Table) -> pa.ChunkedArray:
+        """What of entities is encoded, of a table with their names and descriptions."""
+        return pc.binary_join_element_wise(entities["name"], entities["description"], "\n")
 
     @staticmethod
-    def relation_text(relation: RelationProfile) -> str:
-        """What of a relation is encoded."""
-        return f"{','.join(relation.keywords)}\t{relation.source}\n{relation.target}\n{relation.description}"
+    def relation_texts(relations: pa.Table) -> pa.ChunkedArray:
+        """What of relations is encoded, of a table with the names of their ends, keywords, labels and descriptions."""
+        keywords = pc.binary_join(relations["keywords"], ",")
+        first = pc.binary_join_element_wise(keywords, relations["source"], "\t")
+        return pc.binary_join_element_wise(first, relations["target"], relations["description"], "\n")
 
     def _encoded(self, part: str) -> tuple[list[str], np.ndarray]:
         """The texts that were encoded, and their vectors."""
+        names = pa.array(self.names, pa.string())
         if part == "entities":
-            return list(map(self.entity_text, self.entities)), self.entity_vectors
-        ends = ([self.names[row] for row in rows.tolist()] for rows in (self.sources, self.targets))
-        rows = zip(*ends, self.relation_descriptions, self.keywords, self.labels)
-        profiles = (RelationProfile(*row, label=label) for *row, label in rows)
-        return list(map(self.relation_text, profiles)), self.relation_vectors
+            table = pa.table({"name": names, "description": pa.array(self.descriptions, pa.string())})
+            return self.entity_texts(table).to_pylist(), self.entity_vectors
+        ends = {end: names.take(self._relations[end].combine_chunks()) for end in ("source", "target")}
+        said = {name: self._relations[name] for name in ("label", "description", "keywords")}
+        return self.relation_texts(pa.table(ends | said)).to_pylist(), self.relation_vectors
 
     def __repr__(self) -> str:
         entities, types = len(self.names), len(self.type_counts)
@@ -283,51 +284,96 @@ def topmost(build: Build, kinds: Sequence[str]) -> ProfilesLayer:
     return next(build.layers[kind] for kind in (*reversed(kinds), "profiles") if kind in build.layers)
 
 
-def merged(profiles: Sequence[EntityProfile], relations: Sequence[RelationProfile]) -> list[EntityProfile]:
-    """One per name, sorted: the type that most give, in doubt the first, all descriptions, all passages."""
-    found: dict[str, list[EntityProfile]] = defaultdict(list)
-    for profile in profiles:
-        if profile.name:
-            found[profile.name].append(profile)
-    for relation in relations:
-        for end in (relation.source, relation.target):
-            found[end]  # a node without a profile
-    entities = []
-    for name, same in sorted(found.items()):
-        types = Counter(profile.type for profile in same if profile.type)
-        descriptions = dict.fromkeys(profile.description for profile in same if profile.description)
-        passages = dict.fromkeys(chain.from_iterable(profile.passages for profile in same))
-        kind = types.most_common(1)[0][0] if types else UNKNOWN
-        entities.append(EntityProfile(name, kind, "\n".join(descriptions), tuple(passages)))
-    return entities
+def merged(tables: Tables) -> Tables:
+    """The entities with one row per name, sorted: the type that most of its profiles give, in doubt the first, all
+    descriptions, all passages; and the relations that have two ends, each of which has a row."""
+    relations = tables.relations.filter(
+        pc.and_(pc.not_equal(tables.relations["source"], ""), pc.not_equal(tables.relations["target"], ""))
+    )
+    given = tables.entities.filter(pc.not_equal(tables.entities["name"], "")).combine_chunks()
+    named = [column for table, end in ((given, "name"), (relations, "source"), (relations, "target"))
+             for column in table[end].chunks]  # fmt: skip
+    names = pc.unique(pa.chunked_array(named, pa.string()))
+    names = names.take(pc.array_sort_indices(names))
+    of = pc.index_in(given["name"], names).to_numpy()
+    descriptions, passages = _one(given["description"]), _one(given["passages"])
+    described = pc.not_equal(descriptions, "")
+    parents = pc.list_parent_indices(passages).to_numpy()
+    columns = (
+        names,
+        _most_frequent(of, _one(given["type"]), len(names)),
+        pc.binary_join(_listed(of[_mask(described)], descriptions.filter(described), len(names)), "\n"),
+        _listed(of[parents], passages.flatten(), len(names)),
+    )
+    return Tables(pa.table(list(columns), SCHEMAS["entities"]), relations)
+
+
+def _most_frequent(of: np.ndarray, types: pa.Array, count: int) -> pa.Array:
+    """The type of most rows `of` each of `count` names, in doubt the first; empty ones do not count."""
+    rows = np.flatnonzero(_mask(pc.not_equal(types, "")))
+    coded = types.take(pa.array(rows)).dictionary_encode()
+    many = len(coded.dictionary) + 1
+    pairs = of[rows].astype(np.int64) * many + coded.indices.to_numpy()
+    pairs, first, times = np.unique(pairs, return_index=True, return_counts=True)
+    order = np.lexsort((first, -times, pairs // many))
+    names, best = np.unique(pairs[order] // many, return_index=True)
+    chosen = np.full(count, many - 1)
+    chosen[names] = pairs[order][best] % many
+    return pa.array([*coded.dictionary.to_pylist(), UNKNOWN], pa.string()).take(pa.array(chosen))
+
+
+def _listed(of: np.ndarray, values: pa.Array, count: int) -> pa.ListArray:
+    """The values `of` each of `count` names, each once, in their order. `of` ascends."""
+    coded = values.dictionary_encode()
+    keys = of.astype(np.int64) * max(1, len(coded.dictionary)) + coded.indices.to_numpy()
+    rows = np.sort(np.unique(keys, return_index=True)[1])
+    ends = np.r_[0, np.cumsum(np.bincount(of[rows], minlength=count))]
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values.take(pa.array(rows)))
+
+
+def _mask(found: pa.BooleanArray) -> np.ndarray:
+    return found.to_numpy(zero_copy_only=False)
+
+
+def _one(column: pa.ChunkedArray) -> pa.Array:
+    """A column in one piece."""
+    whole = column.combine_chunks()
+    return whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
 
 
 def write_graph(
     layer: type[TypedLayer],
     folder: Path,
     build: Build,
-    entities: Sequence[EntityProfile],
-    relations: Sequence[RelationProfile],
+    entities: pa.Table,
+    relations: pa.Table,
     old: TypedLayer | None,
 ) -> int:
-    """Write the tables of entities, which are sorted by name, and of relations, the passages of each, and the vectors;
-    return how many of these were encoded anew."""
-    _write_tables(folder, entities, relations, {entity.name: at for at, entity in enumerate(entities)})
+    """Write the tables of entities, which are sorted by name, and of relations (`SCHEMAS`), the passages of each, and
+    the vectors; return how many of these were encoded anew."""
+    write_table(folder / "entities.parquet", **{name: entities[name] for name in ("name", "type", "description")})
+    names = entities["name"].combine_chunks()
+    write_table(
+        folder / "relations.parquet",
+        **{end: pc.index_in(relations[end], names) for end in ("source", "target")},
+        **{name: relations[name] for name in ("label", "description", "keywords")},
+        weight=pc.fill_null(relations["weight"], 1.0).cast(pa.float32()),
+    )
     encoded = 0
-    for part, what, items, text in (
-        ("entities", "entity", entities, layer.entity_text),
-        ("relations", "relation", relations, layer.relation_text),
+    for part, what, table, texts in (
+        ("entities", "entity", entities, layer.entity_texts(entities)),
+        ("relations", "relation", relations, layer.relation_texts(relations)),
     ):
-        write_links(folder, what, (item.passages for item in items), build.layers["passages"].row)
-        encoded += encode_part(folder, build, part, list(map(text, items)), old)
+        write_links(folder, what, table["passages"], build.layers["passages"].ids)
+        encoded += encode_part(folder, build, part, texts.to_pylist(), old)
     return encoded
 
 
-def write_links(folder: Path, what: str, passages: Iterable[Iterable[str]], passage_row: Mapping[str, int]) -> None:
-    """The passages (ids) of each row."""
-    links = [(at, passage_row[passage]) for at, of in enumerate(passages) for passage in of]
-    rows = np.array(links, dtype=np.int32).reshape(-1, 2)
-    write_table(folder / f"{what}_passages.parquet", **{what: rows[:, 0], "passage": rows[:, 1]})
+def write_links(folder: Path, what: str, passages: pa.ChunkedArray, ids: pa.ChunkedArray) -> None:
+    """The passages (ids) of each row, by their rows."""
+    lists = _one(passages)
+    rows = pc.list_parent_indices(lists).to_numpy().astype(np.int32)
+    write_table(folder / f"{what}_passages.parquet", **{what: rows, "passage": pc.index_in(lists.flatten(), ids)})
 
 
 def encode_part(folder: Path, build: Build, part: str, texts: Sequence[str], old: TypedLayer | None) -> int:
@@ -335,24 +381,6 @@ def encode_part(folder: Path, build: Build, part: str, texts: Sequence[str], old
     same_encoder = old is not None and old.metadata.get("encoder", build.encoder.name) == build.encoder.name
     known = Known(*old._encoded(part)) if same_encoder else Known()
     return encode_to(folder / f"{part}.npy", texts, build.encoder, known, label=part, progress=build.progress)
-
-
-def _write_tables(folder, entities, relations, row) -> None:
-    write_table(
-        folder / "entities.parquet",
-        name=[entity.name for entity in entities],
-        type=[entity.type for entity in entities],
-        description=[entity.description for entity in entities],
-    )
-    write_table(
-        folder / "relations.parquet",
-        source=np.array([row[relation.source] for relation in relations], dtype=np.int32),
-        target=np.array([row[relation.target] for relation in relations], dtype=np.int32),
-        label=pa.array([relation.label for relation in relations], pa.string()),
-        description=pa.array([relation.description for relation in relations], pa.string()),
-        keywords=pa.array([list(relation.keywords) for relation in relations], pa.list_(pa.string())),
-        weight=np.array([1.0 if r.weight is None else r.weight for r in relations], dtype=np.float32),
-    )
 
 
 def _ones(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:

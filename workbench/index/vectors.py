@@ -63,10 +63,10 @@ def encode_to(
     if path.exists():  # from an attempt that was stopped later
         path.with_suffix(".progress.json").unlink(missing_ok=True)
         return len(new)
-    blocks = blocks_of(new, texts, encoder)
+    made = {row: texts[row] for row in new}
+    blocks = blocks_of(new, made, encoder)
     _check_dimension(known, encoder)
-    made = [texts[row] for row in new]
-    job = key_of(texts=made, of=len(texts), encoder=encoder.name, dimension=encoder.dimension, new=new)
+    job = key_of(texts=list(made.values()), of=len(texts), encoder=encoder.name, dimension=encoder.dimension, new=new)
     old, rows = np.flatnonzero(known_rows >= 0), np.arange(len(texts))
     if (shard := divided()) is not None:
         blocks, old = shard.part(blocks), old if shard.number == 1 else old[:0]
@@ -76,13 +76,13 @@ def encode_to(
     if shard is None or not path.exists():
         place = np.full(len(texts), -1)
         place[rows] = np.arange(len(rows))
-        _write(path, texts, place, old, known_rows, blocks, encoder, known, job, label, progress)
+        _write(path, made, place, old, known_rows, blocks, encoder, known, job, label, progress)
     return len(new)
 
 
 def _write(
     path: Path,
-    texts: Sequence[str],
+    texts: Mapping[int, str],
     place: np.ndarray,
     old: np.ndarray,
     known_rows: np.ndarray,
@@ -173,7 +173,7 @@ def _give_memory_back() -> None:
         ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
-def blocks_of(rows: Sequence[int], texts: Sequence[str], encoder: Encoder) -> list[list[int]]:
+def blocks_of(rows: Sequence[int], texts: Sequence[str] | Mapping[int, str], encoder: Encoder) -> list[list[int]]:
     """Rows by the calls of the encoder in which they are encoded."""
     blocks: list[list[int]] = []
     characters = size = getattr(encoder, "block_characters", BLOCK_CHARACTERS)

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -25,6 +23,7 @@ from workbench.errors import EngineUnavailable, SettingError
 from workbench.llm.budget import Budget, limited
 from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request
 from workbench.llm.engine import EngineBase, break_off, nominal, note, split_spec
+from workbench.llm.language import in_its_language
 from workbench.llm.meter import money
 from workbench.llm.parse import Copied, Unreadable, parse
 from workbench.llm.record import Recording, recording, replaying
@@ -82,7 +81,8 @@ class ChatEngine(EngineBase):
 
     def request(self, step: Step, value: Any) -> Request:
         step = worded(step, self.prompts)
-        messages = tuple({**message, "content": storable(message["content"])} for message in step.messages(value))
+        asked = step.messages(value) if step.from_file else in_its_language(step.messages(value), value)
+        messages = tuple({**message, "content": storable(message["content"])} for message in asked)
         return Request(
             step.name, self.name, messages, step.schema, step.temperature, step.max_tokens, self.seed + repeat(),
             self.effort, partial(acceptable, step, asked=messages),
@@ -242,15 +242,16 @@ class Line:
     immediately; later requests use new connections."""
 
     def __init__(self):
-        self._lock, self._closed, self._mine = threading.Lock(), threading.Event(), threading.local()
-        self._connections: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+        self._closed, self._mine = threading.Event(), threading.local()
+        self._clients: weakref.WeakSet[Any] = weakref.WeakSet()
 
-    def client(self) -> Any:
-        """An HTTP client that registers its connections with this line."""
-        import openai
+    def client(self, **options: Any) -> Any:
+        """An HTTP client of this line (`workbench.llm.transport.Client`)."""
+        from workbench.llm.transport import Client
 
-        note = {"request": [lambda sent: sent.extensions.update(trace=self._note)]}
-        return openai.DefaultHttpxClient(event_hooks=note)
+        client = Client(**options)
+        self._clients.add(client)
+        return client
 
     def asking(self, call: Call) -> Call:
         def wrapped(request: Request) -> Reply:
@@ -264,17 +265,10 @@ class Line:
             raise EngineUnavailable("the engine was closed while it was asked; what is done is kept")
 
     def close(self) -> None:
-        with self._lock:
-            closed, self._closed = self._closed, threading.Event()
-            closed.set()
-            for connection in list(self._connections):
-                with suppress(OSError):  # closed already
-                    socket.socket.shutdown(connection, socket.SHUT_RDWR)  # the TLS socket's own discards its state
-
-    def _note(self, event: str, info: dict) -> None:
-        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
-            with self._lock:
-                self._connections.add(info["return_value"].get_extra_info("socket"))
+        closed, self._closed = self._closed, threading.Event()
+        closed.set()
+        for client in list(self._clients):
+            client.cut()
 
 
 def openai_engine(

@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -23,12 +24,13 @@ from workbench.llm.call import REASONING, Call, CallFailed, EmbeddingRequest, Re
 from workbench.llm.negotiation import STRUCTURED, Dialect, Negotiation, Refused, negotiation
 from workbench.llm.reasoning import of_message
 from workbench.llm.retry import Transient
-from workbench.text import storable
+from workbench.llm.secrecy import NO_KEY, Blot, blotter, guard_logs
 
-_NO_KEY = "none"  # local servers require a key but ignore it
-_SHORT = 8  # characters below which a key or a password may occur in other words
 _NO_COMPLETION = "the endpoint's answer is not a chat completion"
 _NO_VECTORS = "the endpoint's answer is not a list of embeddings"
+_LONGEST = 2_000_000  # characters of an answer with its reasoning
+_COMPLAINT = 10_000  # characters of an error that are read
+_TOKENS = 10**9  # of one reply; a server that reports more reports none
 _CODED = "<f4"  # how the protocol codes a vector in base64: float32, little-endian
 
 
@@ -119,7 +121,7 @@ class _Connection:
     client: Any
     url: str | None
     timeout: float
-    blot: Callable[[str], str]
+    blot: Blot
 
     def ask(self, what: str, no_answer: str, send: Callable[[Any], Any]) -> Any:
         """The client's answer; the fault of its error is raised here, where that error and its key are not attached."""
@@ -132,6 +134,8 @@ class _Connection:
         """The client's answer, or the fault of its error. `what` is asked for."""
         import openai
 
+        from workbench.llm.transport import Elsewhere, Unacceptable
+
         try:
             return send(self.client)
         except openai.APITimeoutError as error:
@@ -140,6 +144,13 @@ class _Connection:
             # A failure of one input, which is recorded: recordings contain no address.
             return Transient(f"the endpoint gave no answer within {self.timeout:g} s")
         except openai.APIConnectionError as error:
+            if isinstance(error.__cause__, Elsewhere):
+                return EngineRefused(
+                    f"{where(self.url)} sends requests on to {self.blot(str(error.__cause__))}, where neither key nor "
+                    "prompt is sent; name that address if you trust it"
+                )
+            if isinstance(error.__cause__, Unacceptable):
+                return CallFailed(f"{no_answer}: {error.__cause__}")
             said = f"{where(self.url)} cannot be reached: {error.__cause__ or error}"
             return Transient(self.blot(said), unreachable=True)
         except openai.APIStatusError as error:
@@ -155,6 +166,8 @@ def _model(request: Request) -> str:
 def connect(base_url: str | None, api_key: str | None, timeout: float, http_client: Any = None) -> _Connection:
     import openai
 
+    from workbench.llm.transport import Client
+
     url, key = _given(base_url, api_key)
     if not key:
         raise EngineRefused(
@@ -165,21 +178,29 @@ def connect(base_url: str | None, api_key: str | None, timeout: float, http_clie
         raise SettingError("the key for the endpoint holds a space, a line break or a letter not ASCII: set it again")
     address, login = _address(url)
     client = openai.OpenAI(
-        api_key=key, base_url=address, max_retries=0, timeout=timeout, default_headers=login, http_client=http_client
-    )
-    return _Connection(client, url, timeout, _blotter(key, url, login))
+        api_key=key, base_url=address, max_retries=0, timeout=timeout, default_headers=login,
+        http_client=http_client or Client(),
+    )  # fmt: skip
+    guard_logs(blot := _blot(key, url, login))
+    return _Connection(client, url, timeout, blot)
 
 
-def blotter(base_url: str | None = None, api_key: str | None = None) -> Callable[[str], str]:
+def blot_of(base_url: str | None = None, api_key: str | None = None) -> Blot:
     """What removes the key and the login for an endpoint from a text that may hold them."""
     url, key = _given(base_url, api_key)
-    return _blotter(key, url, _address(url)[1])
+    return _blot(key, url, _address(url)[1])
+
+
+def _blot(key: str, url: str | None, login: dict[str, str]) -> Blot:
+    parts = urlsplit(url or "")
+    password = parts.password or parts.username or ""
+    return blotter([key, password, unquote(password), login.get("Authorization", "").removeprefix("Basic ")])
 
 
 def _given(base_url: str | None, api_key: str | None) -> tuple[str | None, str]:
     """(address, key), as given or as the environment has them; the key is empty where one is lacking."""
     url = base_url or os.environ.get("OPENAI_BASE_URL") or None
-    return url, (api_key or os.environ.get("OPENAI_API_KEY") or (_NO_KEY if url else "")).strip()
+    return url, (api_key or os.environ.get("OPENAI_API_KEY") or (NO_KEY if url else "")).strip()
 
 
 def where(url: str | None) -> str:
@@ -207,7 +228,7 @@ def _address(url: str | None) -> tuple[str | None, dict[str, str]]:
     return urlunsplit(parts._replace(netloc=host)), {"Authorization": f"Basic {login}"}
 
 
-def reply_of(response: Any, seconds: float, blot: Callable[[str], str]) -> Reply:
+def reply_of(response: Any, seconds: float, blot: Blot) -> Reply:
     """The client does not validate a server's reply, so any part of it may be missing or of another type."""
     try:
         choice, usage = response.choices[0], getattr(response, "usage", None)
@@ -222,7 +243,9 @@ def reply_of(response: Any, seconds: float, blot: Callable[[str], str]) -> Reply
         reasoning, content = of_message(message)
     except ValueError as error:
         raise CallFailed(f"{_NO_COMPLETION}: {error}") from None
-    finish = blot(str(getattr(choice, "finish_reason", None) or "stop"))
+    if len(content) + len(reasoning) > _LONGEST:
+        raise CallFailed(f"{_NO_COMPLETION}: it has {len(content) + len(reasoning):,} characters")
+    finish = _shorten(blot(str(getattr(choice, "finish_reason", None) or "stop")), 100)
     if finish == "content_filter" and not content:
         raise CallFailed("the endpoint's content filter withheld the answer")
     completion = _count(usage, "completion_tokens")
@@ -232,7 +255,7 @@ def reply_of(response: Any, seconds: float, blot: Callable[[str], str]) -> Reply
         prompt_tokens=_count(usage, "prompt_tokens"),
         completion_tokens=completion,
         seconds=seconds,
-        fingerprint=blot(_said(response, "system_fingerprint")),
+        fingerprint=_shorten(blot(_said(response, "system_fingerprint")), 100),
         reasoning=blot(reasoning),
         reasoning_tokens=_reasoning_tokens(usage, reasoning, completion),
     )
@@ -304,16 +327,16 @@ def _numbers(value: Any) -> np.ndarray:
 
 def _said(response: Any, name: str) -> str:
     value = getattr(response, name, None)
-    return _shorten(value, 100) if isinstance(value, str) else ""
+    return value if isinstance(value, str) else ""
 
 
 def _count(usage: Any, name: str) -> int:
     value = usage.get(name, 0) if isinstance(usage, dict) else getattr(usage, name, 0)
-    return value if isinstance(value, int) else 0
+    return value if type(value) is int and 0 <= value < _TOKENS else 0
 
 
-def _status_error(error, what: str, blot: Callable[[str], str]) -> Exception:
-    status, whole = error.status_code, blot(str(error))
+def _status_error(error, what: str, blot: Blot) -> Exception:
+    status, whole = error.status_code, blot(str(error))[:_COMPLAINT]
     said = _shorten(whole)  # a key cut in two would not be found
     if status == 429 or status >= 500 or status == 408:
         return Transient(f"HTTP {status}: {said}", wait=_retry_after(error.response.headers))
@@ -325,27 +348,22 @@ def _status_error(error, what: str, blot: Callable[[str], str]) -> Exception:
 
 
 def _retry_after(headers) -> float | None:
-    """Seconds that the server asks to wait; None without a usable value (for example a date)."""
+    """Seconds that the server asks to wait, as a number or until a date; None without a usable value."""
+    said = headers.get("retry-after", "")
     try:
-        seconds = float(headers.get("retry-after", ""))
+        seconds = float(said)
     except ValueError:
-        return None
+        seconds = _until(said)
     return seconds if 0 <= seconds < float("inf") else None
+
+
+def _until(date: str) -> float:
+    """Seconds from now until an HTTP date; negative where it is none."""
+    try:
+        return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
+    except (ValueError, OverflowError, OSError):
+        return -1.0
 
 
 def _shorten(text: str, limit: int = 500) -> str:
     return text if len(text) <= limit else text[:limit] + "…"
-
-
-def _blotter(key: str, url: str | None, login: dict[str, str]) -> Callable[[str], str]:
-    """Replaces the key, and the login in the address, wherever they occur in a text, and lone surrogates with them.
-
-    A short secret, most likely a placeholder such as "x", is replaced only as a whole word: other words may contain it.
-    """
-    parts = urlsplit(url or "")
-    password = parts.password or parts.username or ""
-    basic = login.get("Authorization", "").removeprefix("Basic ")
-    secrets = sorted({key, password, unquote(password), basic} - {"", _NO_KEY}, key=len, reverse=True)
-    forms = [re.escape(s) if len(s) >= _SHORT else rf"(?<!\w){re.escape(s)}(?!\w)" for s in secrets]
-    found = re.compile("|".join(forms) or "(?!)")  # without a secret: never matches
-    return lambda text: found.sub("[key]", storable(text))

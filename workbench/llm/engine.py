@@ -10,21 +10,29 @@ from __future__ import annotations
 import inspect
 import re
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from workbench.errors import SettingError
 from workbench.llm.budget import LIMITS, Budget
 from workbench.llm.call import open_address
+from workbench.llm.language import spoken
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result, Step, Usage
 from workbench.records import Record
 from workbench.rules import rule_for
 from workbench.spec import parse_spec
 from workbench.trace import Trace
+
+LOOKED_AT = 20  # inputs of a batch, for their language
+
+
+class OtherLanguage(UserWarning):
+    """The rules were given a text that is plainly not in English."""
 
 
 class Engine(Protocol):
@@ -65,7 +73,7 @@ class EngineBase(Record):
     budget: Budget | None = None
     recipe: Recipe | None = None  # None: it was made otherwise than by `engine`
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.meter = Meter()
 
     @property
@@ -76,7 +84,7 @@ class EngineBase(Record):
     def close(self) -> None:
         """Nothing is held here."""
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -93,18 +101,31 @@ def break_off(futures: Iterable[Future], close: Callable[[], None], within: floa
 
 
 class RulesEngine(EngineBase):
-    """Runs the rule bodies: deterministic, no key, no network. Its results are rules' results and are labelled so."""
+    """Runs the rule bodies: deterministic, no key, no network. Its results are rules' results and are labelled so.
+
+    The rules read English. Where an input is plainly in another language, a warning says so, once for each language."""
 
     name = "rules"
     workers = 1  # how many questions are worth asking side by side
 
+    def __init__(self):
+        super().__init__()
+        self._warned: set[str] = set()
+
     def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
         started = time.perf_counter()
+        self._warn(inputs)
         results = by_rule(step, inputs)
         failed = sum(result.usage.failed for result in results)
         self.meter.add(step.name, Usage(calls=len(inputs), seconds=time.perf_counter() - started, failed=failed))
         note(trace, self.name, step, results)
         return results
+
+    def _warn(self, inputs: Sequence[Any]) -> None:
+        for language in {spoken(value) for value in inputs[:LOOKED_AT]} - {None} - self._warned:
+            self._warned.add(language)
+            said = f"the rules read English, and a text here is plainly in another language ({language})"
+            warnings.warn(f"{said}: what they make of it means little; ask a model", OtherLanguage, stacklevel=3)
 
     def __repr__(self) -> str:
         return f"RulesEngine({self.meter.total.calls:,} Steps run)"
@@ -134,7 +155,7 @@ def note(trace: Trace | None, engine: str, step: Step, results: Sequence[Result]
     for result in results:
         messages = [dict(message) for message in result.messages]
         with trace.span("LLM", step.name, engine=engine, messages=messages) as span:
-            if result.failure:
+            if result.failure or result.value is None:
                 span.set(failure=result.failure, text=result.text)
             else:
                 span.set(**result.value.model_dump(), parse=result.parse)
@@ -180,7 +201,7 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     unknown = [name for name in options if name not in known]  # names alone: a value may be a key
     if unknown:
         raise SettingError(f"the engine {kind!r} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
-    made = make(rest, **options)
+    made: Any = make(rest, **options)
     made.recipe = Recipe.of(bare, options)
     if prompts is not None:
         from workbench.llm.wording import wordings

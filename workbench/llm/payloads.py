@@ -43,6 +43,22 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
+_DEEPEST = 100  # brackets within brackets: deeper ones are no answer, and what Python reads of them depends on its stack
+_BRACKETS = re.compile(r"[\[\]{}]")
+
+
+def too_deep(text: str) -> bool:
+    """Whether brackets are nested deeper than any JSON that is read."""
+    if text.count("[") + text.count("{") <= _DEEPEST:
+        return False
+    depth = 0
+    for bracket in _BRACKETS.findall(text):
+        depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
+        if depth > _DEEPEST:
+            return True
+    return False
+
+
 _DECODER = json.JSONDecoder(parse_constant=_refuse)  # Python's own accepts NaN and Infinity
 _NO_JSON = (ValueError, RecursionError)
 
@@ -53,6 +69,8 @@ def payloads(text: str, *, cut: bool = False) -> Iterator[Payload]:
     >>> [payload.value for payload in payloads('Draft: {"name": "Ada"}. Better: {"name": "Bo"}')][:2]
     [{'name': 'Bo'}, {'name': 'Ada'}]
     """
+    if too_deep(text):
+        return
     try:
         whole = _DECODER.decode(text)
     except _NO_JSON:

@@ -17,12 +17,15 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from workbench.llm.payloads import too_deep
+
 FIELDS = ("reasoning_content", "reasoning", "thinking")  # where servers put it: DeepSeek, vLLM and others, Ollama
 _MARK = re.compile(r"</?(?:think|thinking|thought|reasoning|seed:think)>|\[/?THINK\]", re.IGNORECASE)
 _HARMONY = re.compile(r"\A\s*(?:<\|start\|>\s*\w+\s*)?<\|channel\|>|<\|start\|>assistant<\|channel\|>")
-_CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>")
+_CHANNEL = re.compile(r"<\|channel\|>\s*+(\w++)[^<]*+(?:<\|constrain\|>[^<]*+)?+<\|message\|>")  # possessive: linear
 _MESSAGE_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
 _START = re.compile(r"<\|start\|>\s*\w*\s*|<\|(?:end|return|call)\|>")
+_OPENING, _SPACE, _DECODER = re.compile(r"\s*+[{\[\"]"), re.compile(r"\s*+"), json.JSONDecoder()
 _BARE = re.compile(r"\s*analysis(.*?)assistantfinal(.*)", re.DOTALL)  # harmony without its special tokens
 
 
@@ -39,13 +42,14 @@ def split(text: str) -> Split:
     >>> split('<think>{"a": 1} or 2?</think>{"a": 2}')
     Split(reasoning='{"a": 1} or 2?', content='{"a": 2}')
     """
-    if _is_json(text):
+    deep = too_deep(text)
+    if not deep and _is_json(text):
         return Split("", text)
     if _HARMONY.search(text):
         return _by_channel(text)
     if bare := _BARE.fullmatch(text):
         return Split(bare[1].strip(), bare[2].strip())
-    return _by_tags(text)
+    return _by_tags(text, deep)
 
 
 def of_message(message: Any) -> Split:
@@ -62,16 +66,18 @@ def of_message(message: Any) -> Split:
     return Split(_joined([*fields[:1], thought, inside.reasoning]), inside.content)  # some servers send both fields
 
 
-def _by_tags(text: str) -> Split:
+def _by_tags(text: str, deep: bool) -> Split:
     reasoning, content, begin, inside = [], [], 0, False
     for mark in _MARK.finditer(text):
-        piece, closing = text[begin : mark.start()], "/" in mark[0]
+        closing = "/" in mark[0]
         if inside and not closing:  # one that the reasoning mentions
             continue
-        if not inside and _is_json(text[begin:]):  # the mark is in a string of the answer
+        if not inside and not deep and _is_json(text, begin):  # the mark is in a string of the answer
             break
+        piece = text[begin : mark.start()]
         if closing and not inside:  # its beginning was in the prompt
-            reasoning, content = [*reasoning, *content, piece], []
+            reasoning += [*content, piece]
+            content = []
         else:
             (reasoning if inside else content).append(piece)
         begin, inside = mark.end(), not closing
@@ -113,11 +119,13 @@ def _joined(parts: list[str]) -> str:
     return "\n".join(stripped for part in parts if (stripped := part.strip()))
 
 
-def _is_json(text: str) -> bool:
-    if text.lstrip()[:1] not in ("{", "[", '"'):
+def _is_json(text: str, begin: int = 0) -> bool:
+    """Whether a text is JSON from a position on."""
+    opening = _OPENING.match(text, begin)
+    if opening is None:
         return False
     try:
-        json.loads(text)
+        _, end = _DECODER.raw_decode(text, opening.end() - 1)
     except (ValueError, RecursionError):
         return False
-    return True
+    return _SPACE.fullmatch(text, end) is not None

@@ -19,14 +19,19 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import EngineError, RecordingMiss
+from workbench.integrity import SUM, checksum
 from workbench.llm.call import EMBEDDING, Call, CallFailed, Reply, Request
 
+FORMAT = 2  # `PRAGMA user_version`; 0 in files that do not say it, whose replies have no checksums
 Row = tuple[str, str, str, str, str, int]  # the columns of `_TABLE`
 _SETTINGS = ("engine", "temperature", "max_tokens", "seed", "dimensions")
 _TABLE = """CREATE TABLE IF NOT EXISTS replies (
     key TEXT PRIMARY KEY, step TEXT NOT NULL, engine TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL,
     good INTEGER NOT NULL)"""
 _WINDOWS = "CREATE TABLE IF NOT EXISTS windows (engine TEXT PRIMARY KEY, window INTEGER)"
+# A good reply is never replaced by a bad one.
+KEEP = """INSERT INTO replies VALUES (?,?,?,?,?,?)
+    ON CONFLICT(key) DO UPDATE SET reply = excluded.reply, good = excluded.good WHERE replies.good = 0"""
 _SUMMARY = """SELECT engine, step, SUM(good) AS answers, SUM(1 - good) AS failures,
     COALESCE(SUM(json_extract(reply, '$.finish') = 'length'), 0) AS cut,
     COALESCE(SUM(json_extract(reply, '$.prompt_tokens')), 0) AS prompt_tokens,
@@ -46,21 +51,49 @@ class Recording:
             )
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
+        if self.path.is_dir():
+            raise EngineError(f"{self.path} is not a recording: it is a folder, and a recording is one file")
         try:
             self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
-            self._connection.execute(_TABLE)
-            self._connection.execute(_WINDOWS)
+            version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+            if create and not version:
+                self._create()
             self._connection.execute("SELECT engine FROM replies LIMIT 0")  # fails if it is another program's file
         except sqlite3.DatabaseError as error:
-            raise EngineError(f"{self.path} is not a recording ({error})") from None
+            what = f"{self.path} is not a recording, or it is damaged ({error})"
+            raise EngineError(f"{what}. {_mend(self.path)}") from None
+        if version > FORMAT:
+            raise EngineError(
+                f"{self.path} has recording format {version}; this version reads up to {FORMAT}: upgrade hopscope"
+            )
+
+    def _create(self) -> None:
+        """The tables, and the version, of a file that has none: a new one, or one of a version that did not say it."""
+        for statement in (_TABLE, _WINDOWS, f"PRAGMA user_version = {FORMAT}"):
+            self._connection.execute(statement)
+
+    @contextmanager
+    def _use(self) -> Iterator[sqlite3.Connection]:
+        """The connection, which one thread at a time uses."""
+        with self._lock:
+            try:
+                yield self._connection
+            except sqlite3.OperationalError as error:
+                if "malformed" not in str(error):  # a locked file, a full disk
+                    raise EngineError(f"{self.path} cannot be used: {error}. What it holds is kept") from None
+                raise EngineError(f"{self.path} is damaged ({error}). {_mend(self.path)}") from None
+            except sqlite3.DatabaseError as error:
+                raise EngineError(f"{self.path} is damaged ({error}). {_mend(self.path)}") from None
 
     def get(self, request: Request, *, bad: bool = False) -> Reply | CallFailed | None:
         """The good reply to this request, if there is one; with `bad` also a bad one, or the failure of the call."""
-        with self._lock:
-            row = self._connection.execute(
-                "SELECT reply FROM replies WHERE key = ? AND good >= ?", (request.key, int(not bad))
+        with self._use() as connection:
+            row = connection.execute(
+                "SELECT * FROM replies WHERE key = ? AND good >= ?", (request.key, int(not bad))
             ).fetchone()
-        return row and outcome_of(row[0])
+        if row is None:
+            return None
+        return checked(self.path, request, row)
 
     def put(self, request: Request, outcome: Reply | CallFailed, good: bool) -> None:
         self.put_all([(request, outcome)], good)
@@ -71,50 +104,57 @@ class Recording:
 
     def keep(self, rows: Sequence[Row]) -> None:
         """Rows as `row_of` gives them, all or none."""
-        with self.transaction() as connection:  # a good reply is never replaced by a bad one
-            connection.executemany(
-                "INSERT INTO replies VALUES (?,?,?,?,?,?) ON CONFLICT(key) "
-                "DO UPDATE SET reply=excluded.reply, good=excluded.good WHERE replies.good = 0",
-                rows,
-            )
+        with self.transaction() as connection:
+            connection.executemany(KEEP, rows)
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """The connection, for changes that are made all or none."""
-        with self._lock, self._connection:
-            self._connection.execute("BEGIN IMMEDIATE")
-            yield self._connection
+        with self._use() as connection, connection:
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
 
     def requests(self, step: str, limit: int = 2000) -> list[dict]:
-        query = "SELECT request FROM replies WHERE step = ? ORDER BY key LIMIT ?"
-        with self._lock:
-            return [json.loads(row[0]) for row in self._connection.execute(query, (step, limit))]
+        query = "SELECT *, request FROM replies WHERE step = ? ORDER BY key LIMIT ?"
+        with self._use() as connection:
+            rows = connection.execute(query, (step, limit)).fetchall()
+        return [json.loads(row[-1]) for row in rows if sound(row)]
 
     def engines(self) -> list[str]:
         """The chat models whose answers the file holds; it may hold vectors of encoders as well."""
         query = "SELECT DISTINCT engine FROM replies WHERE step != ? ORDER BY engine"
-        with self._lock:
-            return [row[0] for row in self._connection.execute(query, (EMBEDDING,))]
+        with self._use() as connection:
+            return [row[0] for row in connection.execute(query, (EMBEDDING,))]
 
     def window(self, engine: str) -> int | None:
         """The window of a model when it was recorded: contexts were cut to it, so a replay has to do the same."""
-        with self._lock:
-            row = self._connection.execute("SELECT window FROM windows WHERE engine = ?", (engine,)).fetchone()
+        with self._use() as connection:
+            if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'windows'").fetchone():
+                return None  # of an earlier version
+            row = connection.execute("SELECT window FROM windows WHERE engine = ?", (engine,)).fetchone()
         return row and row[0]
 
     def keep_window(self, engine: str, window: int | None) -> None:
-        with self._lock:
-            self._connection.execute("INSERT OR REPLACE INTO windows VALUES (?, ?)", (engine, window))
+        with self._use() as connection:
+            connection.execute("INSERT OR REPLACE INTO windows VALUES (?, ?)", (engine, window))
 
     def summary(self) -> list[dict]:
         """The contents of the file: a row per engine and Step."""
-        with self._lock:
-            cursor = self._connection.execute(_SUMMARY)
+        with self._use() as connection:
+            cursor = connection.execute(_SUMMARY)
             return [dict(zip([column[0] for column in cursor.description], row)) for row in cursor]
 
     def __len__(self) -> int:
-        with self._lock:
-            return self._connection.execute("SELECT COUNT(*) FROM replies WHERE good = 1").fetchone()[0]
+        with self._use() as connection:
+            return connection.execute("SELECT COUNT(*) FROM replies WHERE good = 1").fetchone()[0]
+
+    def damaged(self) -> list[str]:
+        """Keys of the replies that are not what was recorded. Raises :class:`EngineError` where the file is damaged so
+        that they cannot be listed."""
+        with self._use() as connection:
+            if (said := connection.execute("PRAGMA integrity_check").fetchone()[0]) != "ok":
+                raise EngineError(f"{self.path} is damaged ({' '.join(said.split())}). {_mend(self.path)}")
+            return [row[0] for row in connection.execute("SELECT * FROM replies") if not sound(row)]
 
     def close(self) -> None:
         with self._lock:
@@ -185,13 +225,46 @@ def stored(outcome: Reply | CallFailed) -> dict[str, Any]:
 
 def row_of(request: Request, outcome: Reply | CallFailed, good: bool) -> Row:
     """The line of the file for a request and its outcome: texts, and whether it is good."""
-    content, said = json.dumps(request.content()), json.dumps(stored(outcome))
-    return (request.key, request.step, request.engine, content, said, int(good))
+    content = json.dumps(request.content())
+    return sealed((request.key, request.step, request.engine, content, json.dumps(stored(outcome)), int(good)))
+
+
+def sealed(row: Row) -> Row:
+    """The row with a checksum of all its columns in its reply."""
+    key, step, engine, content, reply, good = row
+    return key, step, engine, content, json.dumps({**json.loads(reply), SUM: _sum(row)}), good
+
+
+def sound(row: Row) -> bool:
+    """Whether a row is what was recorded, as far as it says it: earlier versions wrote no checksums."""
+    try:
+        reply = json.loads(row[4])
+        sum_ = reply.pop(SUM, None)
+        return sum_ is None or sum_ == _sum((*row[:4], json.dumps(reply), row[5]))
+    except (ValueError, TypeError, AttributeError):
+        return False
+
+
+def checked(path: Path, request: Request, row: Row) -> Reply | CallFailed:
+    """The outcome of a row. Raises :class:`EngineError` if it is not what was recorded of this request."""
+    if row[0] != request.key or not sound(row):
+        what = f"{path} is damaged: its reply to a {request.step!r} call is not what was recorded"
+        raise EngineError(f"{what}. {_mend(path)}")
+    return outcome_of(row[4])
+
+
+def _sum(row: Row) -> str:
+    return checksum(json.dumps(row).encode())
+
+
+def _mend(path: Path) -> str:
+    return f"`workbench check {path} --mend` keeps the replies that are whole; the others are asked for again"
 
 
 def outcome_of(reply: str) -> Reply | CallFailed:
     """The outcome in the column `reply` of a row."""
     said = json.loads(reply)
+    said.pop(SUM, None)
     failed = said.get("failed")
     return CallFailed(failed, recorded=True) if failed is not None else Reply(**said, recorded=True)
 

@@ -13,6 +13,8 @@ from workbench.llm.call import CallFailed
 
 T, R = TypeVar("T"), TypeVar("R")
 
+_LEAST = 0.5  # seconds; a server that is asked again at once, by all callers, does not recover
+
 
 class Transient(Exception):
     """A temporary fault. `wait` is what the endpoint requested, in seconds; `unreachable` means no response."""
@@ -36,7 +38,7 @@ def retrying(
 
     def wait(state: tenacity.RetryCallState) -> float:
         asked = getattr(state.outcome.exception(), "wait", None)
-        return min(asked, longest) if asked is not None else backoff(state)
+        return min(max(asked, _LEAST), longest) if asked is not None else backoff(state)
 
     retry = tenacity.Retrying(
         retry=tenacity.retry_if_exception_type(Transient),

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 _PLACEHOLDER = re.compile(r"\s*(?:\??(?:…|\.{3,})|<[^<>]{0,80}>)\s*")
 _NUMBER = re.compile(
@@ -55,6 +55,13 @@ def number(value: Any) -> Any:
     return int(found[1]) if found else value
 
 
+def countable(value: int) -> int:
+    """A number that can count things in a prompt; ValueError for others, which arrays cannot hold either."""
+    if abs(value) >= 10**9:
+        raise ValueError("it is no number of a thing in the prompt")
+    return value
+
+
 def identifier(value: Any) -> Any:
     """An id without the brackets or quotation marks around it."""
     if not isinstance(value, str):
@@ -85,7 +92,7 @@ def rows(value: Any) -> Any:
 
 
 Blank = Annotated[str, Reading(blank, missing="")]
-Number = Annotated[int, Reading(number)]
+Number = Annotated[int, Reading(number), AfterValidator(countable)]
 Identifier = Annotated[str, Reading(identifier)]
 Row = Annotated[list[str], Reading(row), Field(json_schema_extra={"minItems": 3, "maxItems": 3})]
 Rows = Annotated[list[Row], Reading(rows)]

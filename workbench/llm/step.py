@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -92,7 +92,7 @@ class Step(Record, Generic[I, O]):
     def prompt_hash(self) -> str:
         """Names the wording of the prompt, wherever it is defined: results made with different wordings are not
         comparable."""
-        return self.prompt.hash if self.from_file else hash_of(self.prompt, Step.messages)
+        return cast(Any, self.prompt).hash if self.from_file else hash_of(self.prompt, Step.messages)
 
     @cached_property
     def schema(self) -> dict | None:
@@ -128,13 +128,12 @@ class Usage:
     reasoning_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        known = self.money is not None and other.money is not None
         return Usage(
             self.calls + other.calls,
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
             self.seconds + other.seconds,
-            self.money + other.money if known else None,
+            None if self.money is None or other.money is None else self.money + other.money,
             self.failed + other.failed,
             self.repaired + other.repaired,
             self.cut + other.cut,

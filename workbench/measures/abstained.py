@@ -33,6 +33,12 @@ _ALONE = re.compile(
     r"|no (?:such )?(?:answer|information|data|mention|evidence|one is mentioned)(?: (?:is )?(?:given|found|available"
     r"|provided))?|unclear|undetermined|unspecified|undisclosed|indeterminate|inconclusive|(?:i )?abstain)"
 )
+# The same in German, French, Spanish, Chinese and Japanese, as the whole answer; prompts ask for the English word.
+_ELSEWHERE = re.compile(
+    r"unbekannt|(?:das )?weiss ich nicht|ich weiss (?:es )?nicht|nicht (?:bekannt|angegeben|genannt|beantwortbar)"
+    r"|keine (?:antwort|angabe)|inconnue?|je ne sais pas|non précisé|desconocid[oa]|no (?:lo )?sé"
+    r"|未知|不知道|不详|不清楚|无法(?:确定|回答|得知)|(?:文中)?(?:未提及|没有提到|没有说明)|没有答案|不明(?:です)?|[分わ]かりません"
+)
 # What may follow a phrase: the end of a sentence, or words about not knowing, unlike "Unknown Pleasures".
 _GOES_ON = re.compile(
     r"$|[.;,!?]|\s*[\u2013\u2014]|\s-|\s*\((?:the|no|not|it)\b|\s*\([^()]*\b(?:not|no|none|cannot|missing|lacking|unavailable)\b"
@@ -53,12 +59,14 @@ def is_abstention(text: str | None) -> bool:
     [True, True, True, True]
     >>> [is_abstention(text) for text in ("N/A", "unknown (no date is given)", "None but the Brave")]
     [True, True, False]
+    >>> [is_abstention(text) for text in ("Das weiß ich nicht.", "无法确定。", "未知的海")]
+    [True, True, False]
     >>> [is_abstention(text) for text in ("Unknown Pleasures", "I don't know, but I think Paris", "Paris, not sure")]
     [False, False, False]
     """
     plain = " ".join(unicodedata.normalize("NFKC", text or "").translate(_APOSTROPHES).casefold().split())
-    plain = plain.strip(EDGES + "*_\u201c\u201d")
-    if not plain or _ALONE.fullmatch(plain):
+    plain = plain.strip(EDGES + "*_\u201c\u201d。")
+    if not plain or _ALONE.fullmatch(plain) or _ELSEWHERE.fullmatch(plain):
         return True
     found = _PHRASE.match(plain)
     if not found:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.measures.abstained import is_abstention
-from workbench.measures.words import is_yes_no, places, words
+from workbench.measures.words import OPPOSITE, is_yes_no, places, words
 
 
 def accuracy(answer: str | None, gold: Sequence[str]) -> float:
@@ -46,7 +46,7 @@ def accuracy(answer: str | None, gold: Sequence[str]) -> float:
 def _begins_with(right: str, given: list[str]) -> bool:
     """The first word, unless the next one revokes it, as in "yes or no"."""
     (wanted,) = words(right)
-    other = {"yes": "no", "no": "yes"}[wanted]
+    other = OPPOSITE[wanted]
     return given[:1] == [wanted] and given[1:2] != [other] and given[1:3] not in (["or", other], ["and", other])
 
 

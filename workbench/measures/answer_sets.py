@@ -3,7 +3,8 @@
     em = 1 if both sets are equal        f1 = 2 |listed ∩ gold| / (|listed| + |gold|)
 
 Members are equal if they are normalised alike, as for `em`. An answer lists what stands between semicolons or line
-breaks, or where there are none, between commas and "and"; a gold answer that has these within is one member.
+breaks, or where there are none, between commas and "and"; a gold answer that has these within is one member. The "and"
+of some other languages separates where a gold answer stands beside it.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import re
 from collections.abc import Sequence
 
 from workbench.measures.em import normalised
+from workbench.text import bounded
 
-_SEPARATORS = (re.compile(r"[;\n]"), re.compile(r",|\band\b|&"))
+_SEPARATORS = (re.compile(r"[;；\n]"), re.compile(r",|\band\b|&|[、，]"))
+_ELSEWHERE = re.compile(r"\s(?:und|et|e|y|en|och|og|i)\s|[和与及]")  # "and": read only beside a member
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 
 
@@ -22,18 +25,26 @@ def listed(answer: str, gold: Sequence[str]) -> set[str]:
 
     >>> sorted(listed("Duel, Sex, Lies and Jaws", ["Sex, Lies", "Jaws"]))
     ['duel', 'jaws', 'sex lies']
+    >>> sorted(listed("Anna und Berta", ["Anna"])), sorted(listed("沙湖、石桥和北城", ["北城"]))
+    (['anna', 'berta'], ['北 城', '沙 湖', '石 桥'])
     """
     strong = bool(_SEPARATORS[0].search(answer))
     parts: list[str] = []
     if not strong:
         for name in sorted((one for one in set(gold) if _SEPARATORS[1].search(one)), key=lambda one: (-len(one), one)):
-            found = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+            found = re.compile(bounded(name), re.IGNORECASE)
             if found.search(answer):
                 parts.append(name)
                 answer = found.sub(";", answer)
         answer = answer.replace(";", ",")
     parts += _SEPARATORS[0 if strong else 1].split(answer)
-    return {plain for part in parts if (plain := normalised(_BULLET.sub("", part)))}
+    said = [_BULLET.sub("", part) for part in parts]
+    return {plain for part in said for one in _members_of(part, _members(gold)) if (plain := normalised(one))}
+
+
+def _members_of(part: str, right: set[str]) -> list[str]:
+    found = _ELSEWHERE.split(part)
+    return found if normalised(part) not in right and any(normalised(one) in right for one in found) else [part]
 
 
 def set_em(answer: str, gold: Sequence[str]) -> float:

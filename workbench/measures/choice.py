@@ -12,7 +12,9 @@ from workbench.measures.words import places, words
 
 _GOLD = re.compile(r"\(?([A-H])\)?(?:[.:)].*)?", re.DOTALL)
 _OPTION = re.compile(r"(?m)^\s*\(?([A-H])[.):]\s+(.+?)\s*$")
-_SAID = re.compile(r"(?i:answer|option|choice)(?:\s+is)?\s*[:=]?\s*[*_(\[\"]*([A-H])\b")
+_SAID = re.compile(
+    r"(?i:answer|option|choice|antwort|答案|选项)(?:\s+(?:is|ist)|是|为)?\s*[:=：]?\s*[*_(\[\"]*([A-H])\b"
+)
 _MARKED = re.compile(r"^[\s*_(\[\"]*([A-H])\s*(?:[.):\]*_\"]|$|\n)")
 
 
@@ -21,6 +23,8 @@ def letter_of(answer: str, question: str = "") -> str | None:
 
     >>> letter_of("C"), letter_of("(b) Orsby".upper()), letter_of("The answer is **D**."), letter_of("A and B")
     ('C', 'B', 'D', None)
+    >>> letter_of("Die Antwort ist B."), letter_of("答案是C。")
+    ('B', 'C')
     >>> letter_of("It is Orsby.", "Where?\\nA. Halmery\\nB. Orsby")
     'B'
     """

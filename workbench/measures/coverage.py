@@ -32,8 +32,8 @@ def coverage(context: str, gold: Sequence[str]) -> float | None:
     """
     >>> coverage("Nora  Whitlock was born in Orsby.", ["Alderby", "orsby"]), coverage("Born in 1919.", ["19"])
     (1.0, 0.0)
-    >>> coverage("I know it.", ["no"]) is None
-    True
+    >>> coverage("I know it.", ["no"]) is None, coverage("她生于沙湖镇。", ["沙湖"])
+    (True, 1.0)
     """
     if not gold or any(map(is_yes_no, gold)):
         return None
@@ -79,7 +79,7 @@ def coverage_titles(context: str, gold: Sequence[str], titles: Sequence[str]) ->
     return float(named and (any(map(is_yes_no, gold)) or _any_in(gold, context_words)))
 
 
-_SUFFIX = re.compile(r"\s*\([^()]*\)\s*$")
+_SUFFIX = re.compile(r"\s*(?:\([^()]*\)|（[^（）]*）)\s*$")
 
 
 @lru_cache(maxsize=8)

@@ -2,8 +2,8 @@
 
 A word is a run of letters, marks and digits (and `_`: NOT_SUPPORTED does not contain SUPPORTED). Compatible characters
 are unified, accents dropped and case folded first. A number keeps its sign and its decimal point and loses its
-thousands separators; articles are dropped, unless there is nothing else. Scripts without spaces are compared by whole
-runs.
+thousands separators; English articles are dropped, unless there is nothing else. Each han or kana character is a word;
+other scripts without spaces, such as Thai, are compared by whole runs.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from workbench.text import apart
+
 _ACCENTS = re.compile("[\u0300-\u036f]")  # of Latin, Greek, Cyrillic; in other scripts, marks are parts of letters
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _SIGN_OR_POINT = re.compile(r"(?<=\d)\.(?=\d)|(?<![^\s(])-(?=\d)")
 _ARTICLES = {"a", "an", "the"}
+_YES_NO = (("yes", "no"), ("ja", "nein"), ("是", "否"))
+OPPOSITE = {one: other for pair in _YES_NO for one, other in (pair, pair[::-1])}
 
 
 class _Separators(dict):
@@ -35,8 +39,8 @@ def words(text: str) -> list[str]:
     """
     >>> words("The 7,531 people of N’Orvalle (−3.5 °C) sang “Ça ira”.")
     ['7531', 'people', 'of', 'n', 'orvalle', '-3.5', 'c', 'sang', 'ca', 'ira']
-    >>> words("the"), words("…")
-    (['the'], [])
+    >>> words("the"), words("…"), words("建于1889年")
+    (['the'], [], ['建', '于', '1889', '年'])
     """
     plain = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text))).casefold()
     plain = _THOUSANDS.sub("", plain.replace("\u2212", "-"))
@@ -44,7 +48,7 @@ def words(text: str) -> list[str]:
     for kept in _SIGN_OR_POINT.finditer(plain):
         parts += [plain[at : kept.start()].translate(_SEPARATORS), kept[0]]
         at = kept.end()
-    found = ("".join(parts) + plain[at:].translate(_SEPARATORS)).split()
+    found = apart("".join(parts) + plain[at:].translate(_SEPARATORS)).split()
     found = [word for word in found if any(map(str.isalnum, word))]  # an emoji leaves an invisible mark
     return [word for word in found if word not in _ARTICLES] or found
 
@@ -60,9 +64,10 @@ def places(part: Sequence[str], whole: Sequence[str]) -> list[int]:
 
 
 def is_yes_no(text: str) -> bool:
-    """Whether a gold answer is only yes or no.
+    """Whether a gold answer is only yes or no, in English, German or Chinese.
 
-    >>> is_yes_no("Yes."), is_yes_no("Norway")
-    (True, False)
+    >>> is_yes_no("Yes."), is_yes_no("Norway"), is_yes_no("Nein"), is_yes_no("是。")
+    (True, False, True, True)
     """
-    return words(text) in (["yes"], ["no"])
+    found = words(text)
+    return len(found) == 1 and found[0] in OPPOSITE

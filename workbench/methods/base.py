@@ -43,7 +43,7 @@ class Method(Record):
     def __init__(self, index: Index, engine: Engine | None = None, **settings: Any):
         self.index = index.ensure(self.layers, engine)
         self.engine = engine or RulesEngine()
-        self.settings = settle(self.name, self.Settings, settings, self.profiles)
+        self.settings: Any = settle(self.name, self.Settings, settings, self.profiles)
         self.label = spec_of(self.name, settings)
         threads.settle()
         self.prepare()

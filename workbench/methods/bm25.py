@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from workbench.methods.base import Method
 from workbench.ranking.similarity import top
 from workbench.records import Evidence, ranked
 from workbench.settings import NonNegative, Share, validated
+from workbench.text import neighbours, words
 from workbench.trace import Trace
 
 
 class BM25(Method):
     """BM25; returns only passages that share a word with the question. Words are case-folded runs of letters and
-    digits."""
+    digits; han and kana count alone and with their neighbour, as in Lucene's analyser for Chinese and Japanese."""
 
     name = "bm25"
     paper = "Robertson et al., Okapi at TREC-3 (1994); variant of Lucene (Kamphuis et al., 2020)"
@@ -46,4 +45,8 @@ class BM25(Method):
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.casefold())
+    """
+    >>> _words("Die Brücke"), _words("沙湖，桥")
+    (['die', 'brücke'], ['沙', '湖', '桥', '沙湖'])
+    """
+    return words(text) + neighbours(text)

@@ -28,12 +28,14 @@ from difflib import SequenceMatcher
 
 from workbench.errors import SettingError
 from workbench.language.pipeline import parse
+from workbench.languages import other_language
 from workbench.llm.step import Result
 from workbench.methods.iterative import Iterative, Settings, Thought, contents, texts_of
 from workbench.methods.iterative.pool import Entry, Pool
 from workbench.records import Evidence, Passage
 from workbench.settings import Positive, validated
 from workbench.steps import next_thought
+from workbench.text import sentences
 from workbench.trace import Trace
 
 ALIKE = 0.9  # similarity of titles and of texts from which two passages are near duplicates
@@ -138,6 +140,8 @@ def earlier(thoughts: Sequence[Thought]) -> tuple[str, ...]:
 
 
 def first_sentence(text: str) -> str:
+    if other_language(text):  # the parse is English
+        return next(iter(sentences(text)), "")
     (doc,) = parse([text.strip()])
     return next((sentence.text.strip() for sentence in doc.sents), "")
 

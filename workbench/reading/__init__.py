@@ -41,5 +41,6 @@ def reader(
     name, given = parse_spec(spec)
     given = {**given, **settings}
     rewrite = asked_for(given)
-    made = READERS.look_up(name)(engine, **{**given, "index": index})
+    make: Any = READERS.look_up(name)
+    made = make(engine, **{**given, "index": index})
     return Rewriting(made) if rewrite else made

@@ -42,13 +42,34 @@ if TYPE_CHECKING:
 class Reader(Protocol):
     """`label` is its SPEC. A failure of the engine is the answer's `failure`; it is never an exception."""
 
-    name: ClassVar[str]
-    paper: ClassVar[str]  # whose it is
-    steps: tuple[str, ...]  # what a language model is asked
-    reads_index: ClassVar[bool] = False  # whether it cannot do without an index, `index=…`
-    reads: tuple[str, ...]  # layers of its index that its answers hang on; none where it reads the evidence alone
-    label: str
-    engine: Engine
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def paper(self) -> str:
+        """Whose it is."""
+        ...
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """What a language model is asked."""
+        ...
+
+    @property
+    def reads_index(self) -> bool:
+        """Whether it cannot do without an index, `index=…`."""
+        ...
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Layers of its index that its answers hang on; none where it reads the evidence alone."""
+        ...
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def engine(self) -> Engine: ...
 
     def contexts(self, evidence: Evidence) -> Contexts:
         """The context before compression, and the one that the engine is shown."""

@@ -55,7 +55,7 @@ class Contexts:
 
 def _titled(unit: Unit) -> tuple[str, str]:
     """(title, text) of a unit; its text may hold the title."""
-    return (unit.title, unit.text) if unit.title else split_title(unit.text, HEADING, ends=".…")
+    return (unit.title, unit.text) if unit.title else split_title(unit.text, HEADING, ends=".…。！？")
 
 
 def render(evidence: Evidence, k: int | None = None, budget: int | None = None) -> Context:

@@ -7,7 +7,6 @@ the last entity, and no two questions are the same."""
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 
 from pydantic import BaseModel
@@ -15,6 +14,7 @@ from pydantic import BaseModel
 from workbench.language.pipeline import content_words
 from workbench.llm.step import Message, Step, conversation
 from workbench.steps.objecting import objected
+from workbench.text import words
 
 
 class Asked(BaseModel):
@@ -110,7 +110,7 @@ def _flaw_of(value: Input, one: Asked) -> str:
 
 
 def _plain(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))
+    return " ".join(words(text))
 
 
 def _named(name: str, text: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Annotated, Any
 
-from workbench.llm.payloads import payloads
+from workbench.llm.payloads import payloads, too_deep
 from workbench.llm.shapes import Reading, TemplateCopied
 
 _FENCED = re.compile(r"(?P<before>[^`]{0,200}?)```[\w-]*+[ \t]*+\n?(?P<inside>[^`]*)(?:```[^`]{0,200})?")
@@ -202,7 +202,7 @@ def label(text: str, labels: Iterable[str]) -> str | None:
 
 def _unwrapped(text: str, names: list[str]) -> str:
     """What a JSON text, or an object, holds: the first of the named texts, or the only one."""
-    if not text.startswith(("{", "[", '"')):
+    if not text.startswith(("{", "[", '"')) or too_deep(text):
         return text
     with suppress(ValueError, RecursionError):
         value = json.loads(text)

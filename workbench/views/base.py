@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import html as _stdlib_html
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import singledispatch
 from typing import Any
 
 from workbench.records import Record
+from workbench.text import printable
 
 _RIGHT = ' class="n"'
 CLIP = 2_000  # characters of one text that a view shows
 NAME = 200  # characters of a name, an id or a label
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 # JupyterLab's own colours where they exist, so that light and dark themes both fit.
 STYLE = """<style>
@@ -56,13 +55,13 @@ def clean(value: Any, limit: int = CLIP) -> str:
     """One printable string: control and direction characters shown as �, long texts cut with their length named."""
     string = value if isinstance(value, str) else str(value)
     cut = f"… ({len(string):,} characters)" if len(string) > limit else ""
-    return _CONTROL.sub("�", string[:limit]) + cut
+    return printable(string[:limit]) + cut
 
 
 def short(value: Any, limit: int) -> str:
     """A label: one line of at most `limit` characters."""
     string = value if isinstance(value, str) else str(value)
-    line = " ".join(_CONTROL.sub("�", string[:limit]).split())
+    line = " ".join(printable(string[:limit]).split())
     return f"{line[: limit - 1]}…" if len(string) > limit else line
 
 

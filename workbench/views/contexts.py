@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 
 from workbench.records import Compressed, ContextEntity, ContextGraph, ContextRelation, Unit
-from workbench.text import sentences
+from workbench.text import bounded, sentences
 from workbench.views.base import CLIP, NAME, clean, details, esc, html, page, short, text
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 
@@ -45,7 +45,7 @@ class Marks:
         looks |= {_bare(answer): "gold" for answer in gold}
         self._looks = {name: look for name, look in looks.items() if 1 < len(name) <= NAME}
         names = sorted(self._looks, key=len, reverse=True)
-        self._pattern = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, names))})(?!\w)", re.I) if names else None
+        self._pattern = re.compile(f"({'|'.join(map(bounded, names))})", re.I) if names else None
 
     def __call__(self, words: str, limit: int = CLIP) -> str:
         """The words as HTML, at most `limit` characters of them."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import matplotlib
@@ -28,6 +30,7 @@ from workbench.ranking.similarity import top
 from workbench.records import Evidence
 from workbench.views.base import NAME, esc, short
 from workbench.views.drawing import RIM, SHAPES, Drawing, DrawnEdge, DrawnNode, NodeStyle
+from workbench.views.fonts import lacking
 from workbench.views.graph import graph_drawing
 from workbench.views.map_page import Map
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, THEMED, THEMED_CSS, VERMILION, theme_css
@@ -40,11 +43,14 @@ _DYES = {"#000000": "var(--ink)", "#ffffff": "var(--paper)", GREY: "var(--faint)
 
 class Picture:
     """A matplotlib figure that shows itself in a notebook, with no plotting state behind it: in the theme of the page
-    around it, and in files in black on white."""
+    around it, and in files in black on white. Letters that no installed font has stay text in SVG, so that whoever
+    shows it draws them."""
 
     def __init__(self, figure: Figure, description: str):
+        self._lacking = lacking(figure)
         # Labels shift the layout slightly at every drawing, so it is settled once.
-        figure.draw_without_rendering()
+        with _quiet_on_glyphs():
+            figure.draw_without_rendering()
         figure.set_layout_engine("none")
         self.figure, self.description = figure, description
 
@@ -65,7 +71,11 @@ class Picture:
         return dyed.replace("<style", f"<style>{theme_css()}svg{{fill:var(--ink)}}</style><style", 1)
 
     def _write(self, out: Path | io.BytesIO, suffix: str) -> None:
-        with matplotlib.rc_context({"svg.hashsalt": "hopscope"}):
+        settings = {"svg.hashsalt": "hopscope"} | ({"svg.fonttype": "none"} if self._lacking else {})
+        if self._lacking and suffix != ".svg":
+            said = f"no installed font draws {self._lacking[:20]!r}"
+            warnings.warn(f"{said}; install one, such as Noto Sans CJK, or save the figure as SVG", stacklevel=3)
+        with matplotlib.rc_context(settings), _quiet_on_glyphs():
             self.figure.savefig(out, format=suffix[1:], metadata={_DATES[suffix]: None})
 
     def _repr_html_(self) -> str:
@@ -82,6 +92,14 @@ class Picture:
 
     def __repr__(self) -> str:
         return f"Picture: {self.description}"
+
+
+@contextmanager
+def _quiet_on_glyphs() -> Iterator[None]:
+    """Without a warning of matplotlib for each letter that no font has."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
 
 
 def degree_figure(graph: Graph) -> Picture:

@@ -13,6 +13,7 @@ from workbench.data.curated import CURATED
 from workbench.experiments.reproduce import TablePlan
 from workbench.experiments.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables
 from workbench.experiments.verdict import Verdict
+from workbench.text import table_cell
 from workbench.views.base import NAME, aligned, clean, details, esc, html, page, short, table, text
 from workbench.views.run import check_text
 
@@ -66,7 +67,9 @@ def written(tables: Tables, form: str) -> str:
     """The cells as `csv` (a row for each cell, with its verdict and reasons), or as `markdown` or `latex` tables like
     those printed, with a mark for each verdict."""
     if form == "csv":
-        return tables.frame().to_csv(index=False, lineterminator="\n")
+        return tables.frame().map(lambda value: table_cell(value) if isinstance(value, str) else value).to_csv(
+            index=False, lineterminator="\n"
+        )
     build = {"markdown": _markdown, "latex": _latex}[form]
     return "\n".join(build(*part) for part in _parts(tables)) + "\n"
 

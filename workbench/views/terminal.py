@@ -35,7 +35,7 @@ def lay_out(rows: Sequence[dict[str, Any]], console: Console, lead: int = 1) -> 
         return Group(*(block for row in rows for block in _block(row, numeric, console, lead)))
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
     for name, width in zip(names, _widths(least, whole, room)):
-        table.add_column(Text(name), width=width, justify="right" if name in numeric else "left")
+        table.add_column(Text(cell_text(name)), width=width, justify="right" if name in numeric else "left")
     for row in rows:
         table.add_row(*(Text(cell_text(value)) for value in row.values()))
     return table
@@ -68,8 +68,8 @@ def _block(row: dict[str, Any], numeric: set[str], console: Console, lead: int) 
     rest = [name for name in names[lead:] if row[name] not in (None, "", "–", [])]
     for name in rest:
         if name not in numeric:
-            yield from _lines(Text(f"{name}: {cell_text(row[name])}"), console, INDENT)
-    if counted := ", ".join(f"{name} {cell_text(row[name])}" for name in rest if name in numeric):
+            yield from _lines(Text(f"{cell_text(name)}: {cell_text(row[name])}"), console, INDENT)
+    if counted := ", ".join(f"{cell_text(name)} {cell_text(row[name])}" for name in rest if name in numeric):
         yield from _lines(Text(counted), console, INDENT)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import tarfile
 import zipfile
@@ -70,6 +71,41 @@ def test_a_bomb_is_refused_by_what_comes_out_of_it(tmp_path):
     with pytest.raises(DataError, match="zip bomb"):
         unpack(tarred(tmp_path / "a.tar.gz", "zeros", b"\0" * 30_000_000), tmp_path / "out")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.tar.gz", "a.zip"]
+
+
+def test_what_a_tar_header_declares_is_no_more_trusted_than_what_is_unpacked(tmp_path, monkeypatch):
+    """A name, or the properties of a member, of 30 MB, which tarfile would read into memory."""
+    monkeypatch.setattr(archive, "_HEADERS", 1_000_000)
+    for kind in (tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE):
+        member = tarfile.TarInfo("x")
+        member.type, member.size = kind, 30_000_000
+        with gzip.open(tmp_path / "a.tar.gz", "wb", 1) as file:
+            file.write(member.tobuf())
+            file.write(bytes(30_000_000))
+        with pytest.raises(DataError, match="zip bomb"):
+            unpack(tmp_path / "a.tar.gz", tmp_path / "out", max_bytes=1_000_000)
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2", "xz", ""])
+def test_every_packing_of_a_tar_is_read(tmp_path, kind):
+    path = tmp_path / f"a.tar{'.' * bool(kind)}{kind}"
+    with tarfile.open(path, f"w:{kind}") as packed:
+        for name in ("b/c.txt", "d.txt"):
+            member = tarfile.TarInfo(name)
+            member.size = 3
+            packed.addfile(member, io.BytesIO(b"xyz"))
+    unpack(path, tmp_path / "out")
+    assert [(tmp_path / "out" / name).read_bytes() for name in ("b/c.txt", "d.txt")] == [b"xyz"] * 2
+
+
+def test_a_name_that_is_not_what_its_archive_says_is_refused(tmp_path):
+    path = zipped(tmp_path / "a.zip", é=b"x")
+    path.write_bytes(path.read_bytes().replace("é".encode(), b"\xff\xfe"))
+    with pytest.raises(DataError, match="cannot be unpacked"):
+        unpack(path, tmp_path / "out")
+    for name in (".", "/"):
+        with pytest.raises(DataError, match="would lie outside"):
+            unpack(zipped(tmp_path / "b.zip", **{name: b""}), tmp_path / "out")
 
 
 def test_too_many_members_are_refused(tmp_path, monkeypatch):

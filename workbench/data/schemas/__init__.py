@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from workbench.data.graph import Attribute, EntityType, Relation, Schema, read_object, read_schema
-from workbench.data.lines import strings
+from workbench.data.graph import Attribute, EntityType, Relation, Schema, read_schema
+from workbench.data.lines import read_object, strings
 from workbench.errors import DataError
 from workbench.text import normal_form
 

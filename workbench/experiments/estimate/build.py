@@ -119,7 +119,7 @@ def _extracted(
     data."""
     old = index.extractions if index and "extractions" in index.manifest["layers"] else None
     place = resumed(Store(folder), "extractions", build, extractions.Settings())
-    answers = extractions.journal(place, build, old)
+    answers = extractions.journal(place, build, old.extracted.values() if old else ())
     answered = [extracted.record for extracted in answers.known.values()]
     records = [*(old.records if old else ()), *answered, *(build.data.extractions or ())]
     return extractions.left(answers, build) if "extractions" in kinds else [], records

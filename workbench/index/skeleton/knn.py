@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from workbench import threads
 from workbench.index.words import sentences, stop_words
+from workbench.text import terms
 
 WORDS = 2000  # of a piece: its most frequent
 CELLS = 2**22  # of a product of a block of pieces with all
@@ -59,7 +60,7 @@ def _bags(texts: Sequence[str]) -> sp.csr_array:
     """1 where a piece holds a word, (n, words): in lower case, letters alone, no stop words."""
     rows, columns, known = [], [], {}
     for row, split in enumerate(sentences(texts)):
-        words = Counter(word.lower() for part in split for word in part if word.isalpha())
+        words = Counter(word.lower() for part in split for token in part for word in terms(token) if word.isalpha())
         for word in stop_words():
             words.pop(word, None)
         for word, _ in words.most_common(WORDS):

@@ -24,7 +24,7 @@ from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.data.schemas import covering
 from workbench.errors import DataError, SettingError
 from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens
-from workbench.index.journal import Journal
+from workbench.index.journal import Journal, maker
 from workbench.index.store import Store
 from workbench.index.textualise.facts import Facts, Shard
 from workbench.index.textualise.folder import same_work, writable
@@ -46,6 +46,7 @@ ATTEMPTS_NEEDED = Range(1.3, 1, ATTEMPTS)  # until an article mentions all neigh
 DESCRIPTION = Range(60, 20, 120)  # tokens of an entity's description: assumed
 SENTENCE = Range(25, 15, 40)  # tokens of a relation's sentence: assumed
 STEPS = (write_article.STEP, describe_entity.STEP, describe_relations.STEP)
+SETTINGS = ("shard", "template_above", "attempts", "profile")
 
 
 def textualise(
@@ -64,9 +65,9 @@ def textualise(
 
     An article states at most `shard` triples. Entities with more than `template_above` of them are written about by the
     template; of others the engine is asked up to `attempts` times for a text, with `profile="paper"` as DotRAG's figure
-    5 asks for it. In `folder`, `marked.jsonl` keeps the
-    articles with their marks (`{"id", "central", "text_marked", "writer", "repaired", "hallucinated"}`; the last line
-    of an id counts). Texts are on disk as soon as they are written, so a stopped run resumes; failures are retried.
+    5 asks for it. The profiles name the engine and its Steps. In `folder`, `marked.jsonl` keeps the articles with their
+    marks (`{"id", "central", "text_marked", "writer", "repaired", "hallucinated"}`; the last line of an id counts).
+    Texts are on disk as soon as they are written, so a stopped run resumes; failures are retried.
 
     Raises :class:`DataError` for data without triples or with passages of its own, and for names that cannot be marked;
     :class:`IndexFault` where the folder cannot be written, or holds texts that were made of something else.
@@ -76,13 +77,13 @@ def textualise(
     if profile not in ARTICLES:
         raise SettingError(f"profile={profile!r} is not known; use {' or '.join(ARTICLES)}")
     (facts, schema), folder = facts_of(data), Path(folder)
-    shards = facts.shards(shard)
+    shards, steps = facts.shards(shard), (ARTICLES[profile], *STEPS[1:])
     writers = Writers(facts, schema, engine, template_above, attempts, profile)
     made_of = {
         "triples": text_hash(json.dumps(facts.triples)),
         "schema": text_hash(json.dumps(asdict(schema))),
         "engine": engine.name,
-        "steps": [step.identity for step in (ARTICLES[profile], *STEPS[1:])],
+        "steps": [step.identity for step in steps],
         **settings,
     }
 
@@ -107,7 +108,7 @@ def textualise(
     return replace(
         data,
         passages=tuple(Passage(one.id, plain(one.central), plain(articles[one.id]["text_marked"])) for one in shards),
-        profiles=Profiles(_entities(shards, entities), _relations(facts, shards, relations), (engine.name,)),
+        profiles=Profiles(_entities(shards, entities), _relations(facts, shards, relations), (maker(engine, *steps),)),
         extractions=tuple(_extraction(facts, one) for one in shards),
         schema=schema,
     )

@@ -7,7 +7,9 @@ Protocol: https://platform.openai.com/docs/api-reference/batch
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from workbench.llm.call import CallFailed
 from workbench.llm.endpoint import connect, where
 from workbench.llm.retry import retrying
 
+_LINE, _RESULT = 32_000_000, 1_000_000  # bytes of a line of a file, and of a result on average, at most
 _NO_BATCHES = "the endpoint's answer is not one of a batch API"
 
 
@@ -69,13 +72,13 @@ class BatchEndpoint:
     def look(self, batch: str) -> Batch:
         return self._batch(self._ask(lambda client: client.batches.retrieve(batch)))
 
-    def download(self, file: str, to: Path) -> None:
-        """Write a file, which gets its name when it is whole."""
+    def download(self, file: str, to: Path, requests: int) -> None:
+        """Write a file with the results of so many requests, which gets its name when it is whole."""
         part = to.with_name(f"{to.name}.part")
 
         def send(client: Any) -> None:
             with client.files.with_streaming_response.content(file) as response, part.open("wb") as out:
-                for line in _lines(_received(response)):
+                for line in _lines(self._received(response, _LINE + requests * _RESULT)):
                     out.write(self.blot(line.decode("utf-8", "replace")).encode())
 
         self._ask(send)
@@ -96,6 +99,20 @@ class BatchEndpoint:
     def _of(self, client: Any, upload: str) -> Any:
         """The batch of an uploaded file, if it has one."""
         return next((one for one in client.batches.list(limit=100) if one.input_file_id == upload), None)
+
+    def _received(self, response: Any, most: int) -> Iterator[bytes]:
+        """The bytes of a download. What breaks it off is of the HTTP library under the client, which leaves it to us."""
+        import openai
+
+        from workbench.llm.transport import Unacceptable, bounded
+
+        request, begun = response.http_request, time.monotonic()
+        try:
+            yield from bounded(response.iter_bytes(), request, most, begun, self._connection.timeout)
+        except Unacceptable as error:
+            raise CallFailed(f"the file of results is not read: {error}") from None
+        except Exception as error:
+            raise openai.APIConnectionError(message=str(error), request=request) from error
 
     def _name(self, said: Any) -> str:
         name = getattr(said, "id", None)
@@ -119,24 +136,20 @@ class BatchEndpoint:
         )
 
 
-def _received(response: Any) -> Iterator[bytes]:
-    """The bytes of a download. What breaks it off is of the HTTP library under the client, which leaves it to us."""
-    import openai
-
-    try:
-        yield from response.iter_bytes()
-    except Exception as error:
-        raise openai.APIConnectionError(message=str(error), request=response.http_request) from error
-
-
-def _lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Whole lines, whose ends are line feeds alone: a text in JSON may hold other separators."""
-    rest = b""
+    rest, size = [], 0
     for chunk in chunks:
-        *whole, rest = (rest + chunk).split(b"\n")
-        yield from (line + b"\n" for line in whole)
+        for piece in re.findall(rb"[^\n]*\n|[^\n]+", chunk):
+            rest.append(piece)
+            size += len(piece)
+            if size > _LINE:
+                raise CallFailed(f"{_NO_BATCHES}: a line of the file has more than {_LINE:,} bytes")
+            if piece.endswith(b"\n"):
+                yield b"".join(rest)
+                rest, size = [], 0
     if rest:
-        yield rest
+        yield b"".join(rest)
 
 
 def _number(counts: Any, name: str) -> int:

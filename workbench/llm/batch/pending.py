@@ -11,16 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from workbench.llm.call import CallFailed, Reply, Request
-from workbench.llm.record import Recording, stored
+from workbench.llm.record import KEEP, Recording, sealed, stored
 
 _TABLE = """CREATE TABLE IF NOT EXISTS asked (
     key TEXT PRIMARY KEY, step TEXT NOT NULL, engine TEXT NOT NULL, request TEXT NOT NULL, round INTEGER NOT NULL)"""
 _ORDER = "CREATE INDEX IF NOT EXISTS asked_in_order ON asked (round, engine, step, key)"
 _ASK = """INSERT INTO asked VALUES (?,?,?,?,?)
     ON CONFLICT(key) DO UPDATE SET round = excluded.round WHERE round != excluded.round"""
-# A good answer is never replaced, as in the recording itself.
-_ANSWER = """INSERT INTO replies SELECT key, step, engine, request, ?, ? FROM asked WHERE key = ?
-    ON CONFLICT(key) DO UPDATE SET reply = excluded.reply, good = excluded.good WHERE replies.good = 0"""
+_WAITING = "SELECT key, step, engine, request FROM asked WHERE key = ?"
 _SOME = 500  # rows of one transaction
 _EARLIER, _STAGED = 0, -1  # rounds of requests that no round asks any more, and that are being collected
 
@@ -111,7 +109,8 @@ class Pending:
 
     def answer(self, outcomes: Iterable[tuple[str, Reply | CallFailed, bool]]) -> None:
         """Make outcomes, each with its key and whether it is good, answers of the recording: all of them, or none."""
-        rows = [(json.dumps(stored(outcome)), int(good), key) for key, outcome, good in outcomes]
         with self.store.transaction() as connection:
-            connection.executemany(_ANSWER, rows)
-            connection.executemany("DELETE FROM asked WHERE key = ?", [(key,) for *_, key in rows])
+            for key, outcome, good in outcomes:
+                if waits := connection.execute(_WAITING, (key,)).fetchone():
+                    connection.execute(KEEP, sealed((*waits, json.dumps(stored(outcome)), int(good))))
+                    connection.execute("DELETE FROM asked WHERE key = ?", (key,))

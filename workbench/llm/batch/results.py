@@ -17,7 +17,7 @@ from workbench.llm.batch.pending import Asked, Pending
 from workbench.llm.batch.state import State, held
 from workbench.llm.call import CallFailed, Reply, Request
 from workbench.llm.chat import acceptable
-from workbench.llm.endpoint import blotter, reply_of
+from workbench.llm.endpoint import blot_of, reply_of
 from workbench.llm.negotiation import Negotiation, Refused
 from workbench.llm.record import Recording
 from workbench.llm.step import Step
@@ -94,7 +94,7 @@ def read(
             raise DataError(f"{absent[0]} does not exist; name files of results in JSON Lines")
         store = Recording(state.store)
         try:
-            return _Reading(state, Pending(store), blotter(api_key=api_key)).of(paths, final, progress)
+            return _Reading(state, Pending(store), blot_of(api_key=api_key)).of(paths, final, progress)
         finally:
             store.close()
 

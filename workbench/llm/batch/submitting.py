@@ -117,6 +117,6 @@ def _fetch(state: State, endpoint: BatchEndpoint, file: File) -> None:
     folder = state.results(file.round)
     folder.mkdir(parents=True, exist_ok=True)
     for number, output in enumerate(file.outputs, 1):
-        endpoint.download(output, folder / f"{Path(file.name).stem}-{number}.jsonl")
+        endpoint.download(output, folder / f"{Path(file.name).stem}-{number}.jsonl", file.requests)
     file.fetched = True
     state.save()

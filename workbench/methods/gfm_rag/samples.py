@@ -24,7 +24,7 @@ from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.records import Question
 from workbench.steps import named_entities
-from workbench.text import PHRASE_RULES, sentences, storable
+from workbench.text import PHRASE_RULES, apart, edge, sentences, storable
 
 KINDS = ("path", "sentence", "bridge")
 HIDDEN = ("who", "what", "which one", "it", "someone", "something")
@@ -41,7 +41,7 @@ class Sample(NamedTuple):
 
 
 class _Mention(NamedTuple):
-    """A phrase in a sentence, as it is written there; `name`: whether it begins with a capital or a digit."""
+    """A phrase in a sentence, as it is written there; `name`: whether it begins with no small letter."""
 
     phrase: int
     written: str
@@ -169,13 +169,13 @@ def _sentences(index: Index) -> list[_Sentence]:
         )
         patterns = [(phrase, number, _pattern(phrase)) for phrase, number in known if phrase]
         for text in sentences(passage.text):
-            if not 4 <= len(text.split()) <= LONGEST:
+            if not 4 <= len(apart(text).split()) <= LONGEST:
                 continue
             rest, mentions = text, []
             for phrase, number, pattern in patterns:
                 if (match := pattern.search(rest)) and normal(match[0]) == phrase:
                     first = match[0][0]
-                    mentions.append(_Mention(number, match[0], first.isupper() or first.isdigit()))
+                    mentions.append(_Mention(number, match[0], not first.islower()))
                     rest = rest[: match.start()] + " " * len(match[0]) + rest[match.end() :]
             if mentions:
                 found.append(_Sentence(row, text, tuple(mentions)))
@@ -184,7 +184,8 @@ def _sentences(index: Index) -> list[_Sentence]:
 
 def _pattern(phrase: str) -> re.Pattern[str]:
     """A phrase as it may be written: normalisation turned marks into spaces, and capitals into small letters."""
-    return re.compile(r"(?<!\w)" + r"\W+".join(map(re.escape, phrase.split())) + r"(?!\w)", re.IGNORECASE)
+    words = r"\W+".join(map(re.escape, phrase.split()))
+    return re.compile(edge(phrase[0], "<") + words + edge(phrase[-1]), re.IGNORECASE)
 
 
 def _synonyms(index: Index) -> dict[int, list[int]]:

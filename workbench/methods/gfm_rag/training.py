@@ -114,6 +114,8 @@ def train(
             layers=[[one.index.layer(kind).hash for kind in LAYERS] for one in sources],
             questions=[[[q.question, q.support] for q in one.questions] for one in sources],
         )  # fmt: skip
+        if _stands(out, key):
+            return Trained.open(out)
         course = _Course.open(out / STATE, key)
         text = sources[0].index.relations.vectors.shape[1]
         network = checkpoint.untrained(Shape(text, settings.width, settings.layers), settings.seed).network.to(where)
@@ -152,10 +154,6 @@ class _Course:
         """The course that was saved for this key, or a new one. Raises SettingError where the folder holds another
         training, DataError where its state is damaged."""
         if not file.exists():
-            if (file.parent / checkpoint.WEIGHTS).exists():
-                config = checkpoint.read_config(file.parent / checkpoint.CONFIG)
-                if config.get("training", {}).get("key") != key:
-                    raise SettingError(f"{file.parent} holds another checkpoint; train into another folder")
             return cls(key)
         try:
             stored = torch.load(file, map_location="cpu", weights_only=True)
@@ -174,6 +172,15 @@ class _Course:
 
     def save(self, file: Path) -> None:
         checkpoint.save(file, {**self.__dict__, "history": [tuple(one) for one in self.history]})
+
+
+def _stands(out: Path, key: str) -> bool:
+    """Whether the training of this key is done: its state goes last. Raises SettingError for another checkpoint."""
+    if (out / STATE).exists() or not (out / checkpoint.WEIGHTS).exists():
+        return False
+    if checkpoint.read_config(out / checkpoint.CONFIG).get("training", {}).get("key") != key:
+        raise SettingError(f"{out} holds another checkpoint; train into another folder")
+    return True
 
 
 def _stage(

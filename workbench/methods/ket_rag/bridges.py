@@ -13,14 +13,13 @@ answer and not to the question's words.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
 
-_WORD = re.compile(r"\w+")
+from workbench.text import words as _words
 
 
 class Bridges:
@@ -67,7 +66,3 @@ def _named(names: Sequence[str], texts: Sequence[str]) -> sp.csr_array:
                 pairs.update((row, piece) for row in rows.get(tuple(words[at : at + length]), ()))
     ends = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2).T
     return sp.coo_array((np.ones(ends.shape[1]), (ends[0], ends[1])), shape=(len(names), len(texts))).tocsr()
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.casefold())

@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from workbench.errors import SettingError
-from workbench.graph.linking import Link, linked
+from workbench.graph.linking import Link, linked, standing
 from workbench.language.questions import start_names
 from workbench.methods.base import Method
 from workbench.methods.think_on_graph.directions import Direction, directions, other_end
@@ -33,7 +33,7 @@ from workbench.ranking.similarity import top
 from workbench.records import Entity, Evidence, Passage, Path, Scored, ranked
 from workbench.settings import NonNegative, Number, Positive, validated
 from workbench.steps import choose_entities, choose_relations, enough
-from workbench.text import text_hash
+from workbench.text import text_hash, unspaced
 from workbench.trace import Trace
 
 ENOUGH, ENDED, DEPTH = "the facts are enough", "no candidate is left", "the depth is reached"
@@ -108,7 +108,8 @@ class ThinkOnGraph(Method):
     def link(self, question: str, trace: Trace) -> list[Link]:
         """The topic entities."""
         with trace.span("RETRIEVER", "link names") as span:
-            names = start_names(question)[: self.settings.topics]
+            written = standing(self.index, question) if unspaced(question) else ()
+            names = tuple(written or start_names(question))[: self.settings.topics]
             topics = linked(self.index, names, self.settings.link)
             span.set(names=names, phrases={self._facts.phrases[link.phrase]: link.name for link in topics})
             span.score((self._facts.phrases[link.phrase], link.cosine) for link in topics)

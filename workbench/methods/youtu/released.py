@@ -13,7 +13,6 @@ by row instead of by hash; ids are not lost."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -25,7 +24,7 @@ from workbench.methods.youtu.routes import SUB_QUESTION, Brought, Cosines, Found
 from workbench.methods.youtu.triples import slice_of
 from workbench.ranking.similarity import top
 from workbench.records import Passage, Scored
-from workbench.text import storable
+from workbench.text import storable, terms, unspaced
 
 LEAST_NODE, LEAST_TRIPLE = 0.05, 0.05
 MOST_NODES, PER_WORD, ENOUGH = 50, 50, 200
@@ -154,7 +153,7 @@ class Released(Tree):
     def _cut(self, question: str, found: Sequence[Found], part: str, text: Callable[[int], str]) -> dict[int, float]:
         first = _union(getattr(one, part) for one in found if one.origin == SUB_QUESTION)
         later = _union(getattr(one, part) for one in found if one.origin != SUB_QUESTION)
-        return _union([self._most_words(first, set(question.lower().split()), text), later])
+        return _union([self._most_words(first, set(terms(question.lower())), text), later])
 
     def _once(self, rows: Iterable[tuple[int, float]]) -> dict[int, float]:
         """The first of equal triples."""
@@ -174,6 +173,8 @@ class Released(Tree):
 def keywords(query: str) -> list[str]:
     """The words of a query by which nodes are looked up, each once, in its order: words of more than two letters that
     belong to a name or say something, and names as a whole, in lower case."""
+    if unspaced(query):  # no English parse splits it
+        return list(dict.fromkeys(terms(query.lower())))
     (doc,) = parse([storable(query)[:2_000]])
     words = [
         token.lower_ for token in doc
@@ -193,7 +194,7 @@ def _union(parts: Iterable[Mapping[int, float]]) -> dict[int, float]:
 def _words_of(names: Sequence[str]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for row, name in enumerate(names):
-        for word in dict.fromkeys(re.split(r"\s+", name.lower())):
-            if len(word) > 2:
+        for word in dict.fromkeys(terms(name.lower())):
+            if len(word) > 2 or unspaced(word):
                 found.setdefault(word, []).append(row)
     return found

@@ -1,7 +1,7 @@
 """The units of a context as words and sentences, read once: how rare a word is among them, which unit speaks of what
 the question names, what a unit is about, and where the names of the tables occur.
 
-A word is a run of letters and digits, case folded; scripts without spaces are compared by whole runs. Words of the
+A word is a run of letters and digits, case folded, or one han or kana character (`text.words`). Words of the
 question are compared by their family (`directed`, `director`)."""
 
 from __future__ import annotations
@@ -16,22 +16,13 @@ from typing import NamedTuple
 
 from workbench.language import relations
 from workbench.records import Unit
-from workbench.text import sentences, split_title
+from workbench.text import sentences, split_title, words
 
 K1, B = 1.2, 0.75  # of BM25 (Robertson et al., 1994), as usual
 JOINERS = relations.words("of the and de da di la le van von der den du al bin for to")
 _LONGEST_NAME = 8  # words
-_WORD = re.compile(r"\w+")
 _TOKEN = re.compile(r"[^\s]+")
 _BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
-
-
-def words(text: str) -> list[str]:
-    """
-    >>> words("N’Orvalle (1919)")
-    ['n', 'orvalle', '1919']
-    """
-    return _WORD.findall(text.casefold())
 
 
 def subject(text: str) -> str:
@@ -41,7 +32,7 @@ def subject(text: str) -> str:
     >>> subject("Orsby (town)\\nA town."), subject("The Aldby Mill of Orsby is old."), subject("It is old.")
     ('Orsby', 'Aldby Mill of Orsby', '')
     """
-    title, rest = split_title(text.strip(), 80, ends=".!?")
+    title, rest = split_title(text.strip(), 80, ends=".!?。！？")
     return _BRACKETS.sub("", title).strip() if title else _opening(rest.partition("\n")[0])
 
 

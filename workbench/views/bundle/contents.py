@@ -390,11 +390,6 @@ def _lines(run: Run, row: Mapping[str, Any], whole: bool, texts: Texts) -> list[
             f"{run.folder} has no file {Path(error.filename).name} in contexts/, which question {row['question_id']!r} "
             f"by {row['method']} names; bring the folder along, or evaluate again"
         ) from None
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"the context of question {row['question_id']!r} by {row['method']} in {run.folder} is damaged ({error}); "
-            "restore it, or evaluate again"
-        ) from None
     return None if text is None else texts.of(text)
 
 

@@ -1,0 +1,113 @@
+"""A process that has imported the workbench, and a fork of it for each command line: importing takes seconds, and so
+kills fall into the work.
+
+A line in is {"words": ["index", "data"], "folder": "…", "said": "…"}; two come out: the fork's process id once it
+begins, and then {"code": …, "ended": …, "whole": seconds}."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+TESTS = Path(__file__).parents[1]
+# What the verbs load where they need it. Nothing is computed: a pool of threads would not live in a fork.
+LOADED = (
+    *("workbench.cli", "workbench.index", "workbench.experiments", "workbench.experiments.reproduce"),
+    *("workbench.experiments.asking", "workbench.experiments.analyses.base", "workbench.experiments.significance"),
+    *("workbench.experiments.sharding", "workbench.index.sharding", "workbench.methods.gfm_rag.training"),
+    *("workbench.llm.chat", "workbench.llm.endpoint", "workbench.llm.batch", "workbench.anonymity", "workbench.views"),
+    *("workbench.views.bundle", "workbench.exchange", "workbench.data.worlds", "openai", "torch", "pandas", "igraph"),
+    "workbench.testing",  # the encoder `hash`
+)
+
+
+class Ended(NamedTuple):
+    """How a command ended: its exit code (a signal's number, negative), the clock (`time.monotonic`), how long it
+    took, and what it said on the error stream."""
+
+    code: int
+    ended: float
+    whole: float
+    said: str
+
+
+@dataclass
+class Forks:
+    """The process. `begin` a command in a folder, then `end` gives how it ended; one at a time."""
+
+    folder: Path
+
+    def __enter__(self) -> Forks:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
+        environment |= {"WORKBENCH_THREADS": "1", "OMP_NUM_THREADS": "1", "NO_PROXY": "127.0.0.1",
+                        "OPENAI_API_KEY": "none", "WORKBENCH_HOME": str(self.folder),
+                        "PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)])}  # fmt: skip
+        self._said = self.folder / "said.txt"
+        self._process = subprocess.Popen([sys.executable, __file__], env=environment, text=True,
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
+        assert self._process.stdout.readline() == "ready\n"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.stdin.close()
+        self._process.wait(10)
+
+    def begin(self, words: list[str], folder: Path) -> int:
+        """The process id of the command, once it has begun."""
+        asked = {"words": words, "folder": str(folder), "said": str(self._said)}
+        self._process.stdin.write(json.dumps(asked) + "\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+    def end(self) -> Ended:
+        ended = json.loads(self._process.stdout.readline())
+        return Ended(**ended, said=self._said.read_text(encoding="utf-8", errors="replace"))
+
+    def run(self, words: list[str], folder: Path) -> Ended:
+        self.begin(words, folder)
+        return self.end()
+
+
+def serve() -> dict | None:
+    """Fork for each command; gives it in the fork, and None at the end."""
+    print("ready", flush=True)
+    for line in sys.stdin:
+        asked, (begun, begins) = json.loads(line), os.pipe()
+        if not (child := os.fork()):
+            os.close(begun)
+            return {**asked, "begins": begins}
+        os.close(begins)
+        os.read(begun, 1)
+        os.close(begun)
+        started = time.monotonic()
+        print(child, flush=True)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        ended = time.monotonic()
+        print(json.dumps({"code": code, "ended": ended, "whole": ended - started}), flush=True)
+    return None
+
+
+def be_a_command(asked: dict) -> None:
+    """Become the command, as the shell starts it."""
+    for number, path in ((0, os.devnull), (1, os.devnull), (2, asked["said"])):
+        os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
+    os.chdir(asked["folder"])
+    sys.argv = ["workbench", *asked["words"]]
+    from workbench.cli import app
+
+    os.write(asked["begins"], b".")
+    app()
+
+
+if __name__ == "__main__":
+    for module in LOADED:
+        import_module(module)
+    if (command := serve()) is not None:
+        be_a_command(command)

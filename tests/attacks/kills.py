@@ -1,0 +1,257 @@
+"""Kills of every verb that does long work: at random moments by SIGKILL, SIGINT and SIGTERM, also while the model does
+not answer. The same command then goes on, and ends with the bytes of one that nobody disturbed.
+
+Each verb of the command line is either in `COMMANDS`, with a command that takes a second or two, or in `APART`, with
+the reason; a new one that is in neither is a failure."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import time
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import NamedTuple
+
+from forks import Ended, Forks
+from scripted import SlowModel, reply_to
+from tally import Tally
+from tiny import PASSAGES, QUESTIONS
+
+WHOLE = 210
+ROW = 3  # kills of a command at most, one after the other, before it may end
+WITHIN = 5.0  # seconds from a signal to the end
+SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
+GOES_ON = "the same command goes on"
+DIFFERS = ("timings.jsonl", "usage.jsonl", ".seconds", ".lock")  # usage.jsonl of an index: what all its builds took
+MODEL = "--engine MODEL"  # the slow model
+_FEW = "--set completion=2 --set made=4 --set supported=4 --set batch=4 --set samples=40 --set check=2 --set width=8"
+
+
+class Command(NamedTuple):
+    """The words of a command, and the commands `before` it in the same folder, which are left alone. `asks`: whether it
+    waits for the model, so that it can be stopped while it does."""
+
+    words: str
+    before: tuple[str, ...] = ()
+    asks: bool = True
+
+
+INDEX = f"index data -o index {MODEL} --encoder hash"
+EVALUATE = f"evaluate index -q data/questions.jsonl -m hipporag2 -m dense -r direct -o out {MODEL}"
+EXPORT = f"batch export batch {EVALUATE}"
+RECORD = f"record answers.sqlite {EVALUATE}"
+COMMANDS: dict[str, Command] = {
+    "index": Command(f"{INDEX} --layers facts,synonyms,typed,communities,skeleton"),
+    "insert": Command(f"insert index more {MODEL}", (INDEX,)),
+    "delete": Command(f"delete index p2 p5 {MODEL}", (f"{INDEX} --layers facts,synonyms,communities",)),
+    "evaluate": Command(f"{EVALUATE} --judge MODEL", (INDEX,)),
+    "grid": Command(f"grid index -q data/questions.jsonl -r direct -r cot -o out {MODEL}", (INDEX,)),
+    "table": Command(f"table catrag recall --data data -o out --encoder hash --max-calls 100000 {MODEL}"),
+    "record": Command(RECORD, (INDEX,)),
+    "replay": Command(f"replay {RECORD.removeprefix('record ')}".replace("-o out", "-o again"), (INDEX, RECORD), False),
+    "batch export": Command(EXPORT, (INDEX,), False),
+    "batch import": Command("batch import batch results.jsonl", (INDEX, EXPORT), False),
+    "train": Command(f"train gfm index -o out -q data/questions.jsonl --device cpu {_FEW} {MODEL}", (INDEX,)),
+    "questions": Command(f"questions data -o out --users 3 --tasks 3 --each 3 {MODEL}"),
+    "anonymise": Command(f"anonymise data -o out {MODEL}"),
+    "merge": Command("merge out", (INDEX, f"{EVALUATE} --shard 1/2", f"{EVALUATE} --shard 2/2"), False),
+    "world": Command("world out --passages 300", (), False),
+    "export": Command("export index --to out", (INDEX,), False),
+    "bundle": Command("bundle out -o pages", (INDEX, EVALUATE), False),
+}
+APART = {
+    **dict.fromkeys(("methods", "readers", "compressors", "measures", "datasets", "runs", "compare", "diagnose",
+                     "tables", "checkup", "decompositions", "doctor"), "only shows"),
+    **dict.fromkeys(("retrieve", "ask", "estimate", "try-model"), "keeps nothing but what `record` keeps"),
+    **dict.fromkeys(("batch submit", "batch status", "batch fetch"), "tests/llm/test_batch_endpoint.py stops them"),
+    "store": "Chroma's own files, which differ from run to run",
+    "run": "starts kernels, which write what the verbs write",
+    "lab": "becomes JupyterLab",
+}  # fmt: skip
+
+
+def attack(count: int, seed: int, folder: Path) -> Tally:
+    """At least so many kills, spread over the verbs and the signals."""
+    tally, draw = Tally("kills"), random.Random(seed)
+    for name in sorted(verbs() - COMMANDS.keys() - APART.keys()):
+        tally.failed("lost", f"the verb {name!r} is never killed: name it in COMMANDS or APART of {__file__}")
+    model = SlowModel(0.02)
+    try:
+        with Forks(folder) as forks:
+            bench = Bench(folder, forks, model)
+            names = itertools.cycle(draw.sample(sorted(COMMANDS), len(COMMANDS)))
+            while tally.tried < count:
+                killed_in_a_row(bench, next(names), draw, tally, min(ROW, count - tally.tried))
+    finally:
+        model.stop()
+    return tally
+
+
+def verbs() -> set[str]:
+    """Every verb of the command line."""
+    import typer
+
+    from workbench.cli import app
+
+    found = typer.main.get_command(app).commands
+    below = {f"{name} {verb}" for name, group in found.items() for verb in getattr(group, "commands", ())}
+    return {name for name, one in found.items() if not hasattr(one, "commands")} | below
+
+
+class Bench:
+    """Folders in which commands run. `stage` has what is before a command, `undisturbed` what is after it, each made
+    once."""
+
+    def __init__(self, folder: Path, forks: Forks, model: SlowModel):
+        self.folder, self.forks, self.model = folder, forks, model
+        self._stages: dict[tuple[str, ...], Path] = {}
+        self._undisturbed: dict[str, Undisturbed] = {}
+        self._fresh = itertools.count()
+
+    def words(self, command: str) -> list[str]:
+        return command.replace("MODEL", self.model.spec).split()
+
+    def fresh(self, before: tuple[str, ...]) -> Path:
+        """A folder of its own in which the commands before have been run. It has always the same name: a program may
+        write it down."""
+        work = self.folder / "work"
+        with suppress(FileNotFoundError):
+            shutil.rmtree(work)
+        shutil.copytree(self.stage(before), work)
+        return work
+
+    def stage(self, before: tuple[str, ...]) -> Path:
+        if before not in self._stages:
+            place = self.folder / f"stage-{next(self._fresh)}"
+            if before:
+                work = self.fresh(before[:-1])
+                done = self.forks.run(self.words(before[-1]), work)
+                assert done.code == 0, f"{before[-1]}: {done.said}"
+                if before[-1].startswith("batch export"):
+                    answer(work / "batch", work / "results.jsonl")
+                work.rename(place)
+            else:
+                write_data(place)
+            self._stages[before] = place
+        return self._stages[before]
+
+    def undisturbed(self, name: str) -> Undisturbed:
+        if name not in self._undisturbed:
+            command = COMMANDS[name]
+            work, asked = self.fresh(command.before), self.model.asked
+            done = self.forks.run(self.words(command.words), work)
+            assert done.code == 0, f"{name}: {done.said}"
+            self._undisturbed[name] = Undisturbed(contents(work), done.whole, self.model.asked - asked)
+        return self._undisturbed[name]
+
+
+class Undisturbed(NamedTuple):
+    """What a command leaves that nobody disturbs, the seconds that it takes, and how many answers."""
+
+    contents: dict[str, bytes]
+    seconds: float
+    answers: int
+
+
+def killed_in_a_row(bench: Bench, name: str, draw: random.Random, tally: Tally, most: int) -> None:
+    """Kill a command up to so many times, and let it go on to its end."""
+    command, whole = COMMANDS[name], bench.undisturbed(name)
+    work, words, killed = bench.fresh(command.before), bench.words(command.words), []
+    for _ in range(most):
+        number, in_flight = draw.choice(SIGNALS), command.asks and whole.answers > 1 and draw.random() < 0.3
+        after = draw.randint(1, whole.answers) if in_flight else draw.uniform(0, whole.seconds)
+        ended, seconds = kill(bench, words, work, number, after)
+        if ended.code == 0:  # before the signal
+            break
+        moment = f"{name}, {number.name} after {after:.3g} {'answers' if in_flight else 's'}"
+        if fault := wrong_end(ended, number, seconds):
+            tally.failed("crashed", f"{moment}: {fault}")
+        else:
+            killed.append(moment)
+    last = bench.forks.run(words, work)
+    differing = different(contents(work), whole.contents)
+    for moment in killed:
+        if last.code or differing:
+            said = f"then exit {last.code} {last.said[-300:]!r}, differing {differing}"
+            tally.failed("lost", f"{moment} ({len(killed)} in a row): {said}")
+        else:
+            tally.withstood()
+
+
+def kill(bench: Bench, words: list[str], work: Path, number: signal.Signals, after: float | int) -> tuple[Ended, float]:
+    """Begin a command and send it a signal after some seconds, or while the model holds back all answers but so many;
+    how it ended, and how many seconds after the signal."""
+    if isinstance(after, int):
+        bench.model.hold(after)
+    process = bench.forks.begin(words, work)
+    if isinstance(after, int):
+        bench.model.held.wait(20)
+    else:
+        time.sleep(after)
+    sent = time.monotonic()
+    with suppress(ProcessLookupError):
+        os.kill(process, number)
+    ended = bench.forks.end()
+    bench.model.free()
+    return ended, ended.ended - sent
+
+
+def wrong_end(ended: Ended, number: signal.Signals, seconds: float) -> str:
+    """What is wrong with how a command ended, in words; empty if nothing is."""
+    if number is signal.SIGKILL:
+        return "" if ended.code == -number else f"exit {ended.code}: {ended.said[-500:]}"
+    if "Traceback" in ended.said or "Exception ignored" in ended.said:
+        return f"a traceback: {ended.said[-1500:]}"
+    if ended.code != 128 + number:
+        return f"exit {ended.code}: {ended.said[-500:]}"
+    if GOES_ON not in ended.said:
+        return f"it does not say what goes on: {ended.said[-500:]!r}"
+    return "" if seconds < WITHIN else f"it ended {seconds:.1f} s after the signal"
+
+
+def write_data(folder: Path) -> None:
+    """A data folder, and one with more passages."""
+    corpus = [asdict(one) | {"id": one.id + mark, "title": one.title + mark} for mark in ("", "b") for one in PASSAGES]
+    more = [asdict(one) | {"id": f"m{one.id}", "title": f"More {one.title}"} for one in PASSAGES[:4]]
+    questions = [
+        asdict(one) | {"id": f"{one.id}-{n}", "question": one.question + "?" * n} for n in range(4) for one in QUESTIONS
+    ]
+    for place, rows in (("data/corpus", corpus), ("data/questions", questions), ("more/corpus", more)):
+        path = folder / f"{place}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def answer(batch: Path, to: Path) -> None:
+    """The results of a batch, as the slow model gives them."""
+    requests = [json.loads(line) for file in sorted(batch.rglob("requests-*.jsonl")) for line in file.open("rb")]
+    results = [{"custom_id": one["custom_id"], "error": None,
+                "response": {"status_code": 200, "body": reply_to(one["body"])[2]}} for one in requests]  # fmt: skip
+    to.write_text("".join(json.dumps(one) + "\n" for one in results), encoding="utf-8")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """What lies in a folder, file by file; of a recording its rows, because their order is that of the answers."""
+    paths = {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {name: rows(path) if path.suffix == ".sqlite" else path.read_bytes() for name, path in paths.items()
+            if not name.endswith(DIFFERS)}  # fmt: skip
+
+
+def rows(recording: Path) -> bytes:
+    with sqlite3.connect(recording) as connection:
+        names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
+        found = {name: sorted(map(str, connection.execute(f"SELECT * FROM {name}"))) for (name,) in names}
+    connection.close()
+    return json.dumps(found).encode()
+
+
+def different(found: dict[str, bytes], wanted: dict[str, bytes]) -> list[str]:
+    """Names of files that differ, are missing or are too many."""
+    return sorted(name for name in found.keys() | wanted.keys() if found.get(name) != wanted.get(name))[:8]

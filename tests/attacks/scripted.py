@@ -1,0 +1,93 @@
+"""A slow model: an endpoint on this machine whose answers follow from the request alone, and that may stop answering.
+
+Its texts are names of the last message, so that it extracts a graph, answers, judges and writes reports."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).parents[1] / "llm"))  # the chat server
+from chat_server import Answer, ChatServer, completion, question
+
+_NAME = re.compile(r"[A-Z]\w+(?: [A-Z]\w+)*")
+
+
+class SlowModel:
+    """Every answer takes about so many seconds. `hold` lets the next `answers` through and no other before `free`;
+    `held` is set once one waits."""
+
+    def __init__(self, seconds: float):
+        self.seconds, self.held = seconds, threading.Event()
+        self._left, self._free, self._lock = None, threading.Event(), threading.Lock()
+        self.server = ChatServer(self._answer)
+
+    @property
+    def spec(self) -> str:
+        return f"openai:scripted@{self.server.url}"
+
+    @property
+    def asked(self) -> int:
+        return len(self.server.seen)
+
+    def hold(self, answers: int) -> None:
+        with self._lock:
+            self._left, self._free = answers, threading.Event()
+        self.held.clear()
+
+    def free(self) -> None:
+        with self._lock:
+            self._left = None
+        self._free.set()
+
+    def stop(self) -> None:
+        self.free()
+        self.server.stop()
+
+    def _answer(self, asked: dict) -> Answer:
+        with self._lock:
+            self._left = self._left and self._left - 1
+            waits, free = self._left == 0, self._free
+        if waits:
+            self.held.set()
+            free.wait(60)
+        time.sleep(self.seconds * (0.5 + random.random()))
+        return reply_to(asked)
+
+
+def reply_to(asked: dict) -> Answer:
+    """What the model says: JSON of the schema asked for, or a line as prose."""
+    draw, names = random.Random(question(asked)), _NAME.findall(question(asked)) or ["Nobody"]
+    if "response_format" not in asked:
+        return completion(f"It is named in a passage.\nAnswer: {draw.choice(names)}")
+    schema = asked["response_format"]["json_schema"]["schema"]
+    return completion(json.dumps(_fitting(schema, schema.get("$defs", {}), names, draw)))
+
+
+def _fitting(schema: dict, shared: dict, names: list[str], draw: random.Random) -> Any:
+    if "$ref" in schema:
+        schema = shared[schema["$ref"].rpartition("/")[2]]
+    if "anyOf" in schema:
+        schema = schema["anyOf"][0]
+    if "const" in schema or "enum" in schema:
+        return schema.get("const") or draw.choice(schema["enum"])
+    match schema["type"]:
+        case "object":
+            return {name: _fitting(part, shared, names, draw) for name, part in schema["properties"].items()}
+        case "array":
+            number = min(schema.get("maxItems", 3), max(schema.get("minItems", 3), 3))  # a fact has three members
+            return [_fitting(schema["items"], shared, names, draw) for _ in range(number)]
+        case "string":
+            return draw.choice(names)
+        case "boolean":
+            return draw.random() < 0.2
+        case "integer" | "number":
+            return schema.get("minimum", 1)
+        case other:
+            raise ValueError(f"no answer is known for {other!r}")

@@ -1,0 +1,153 @@
+"""Damaged files are noticed, and mended by the command that their error names."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import damage
+import pytest
+
+from workbench.check import check
+from workbench.errors import IndexFault, SettingError
+from workbench.index import Index
+from workbench.integrity import SUM
+
+
+def of(name: str) -> damage.Target:
+    return next(target for target in damage.targets() if target.name == name)
+
+
+def test_damage_is_noticed(tmp_path):
+    tally = damage.attack(60, 7, tmp_path)
+    assert tally.tried >= 60 and tally.holds, "\n".join(tally.failures)
+
+
+@pytest.mark.slow
+def test_more_damage_is_noticed(tmp_path):
+    tally = damage.attack(200, 11, tmp_path)
+    assert tally.holds, "\n".join(tally.failures)
+
+
+@pytest.mark.parametrize("kind", ["index", "run", "grid", "recording"])
+def test_what_is_damaged_is_mended(kind, tmp_path):
+    """Put aside, and made again by the command that made it: everything then gives what it gave."""
+    target, chance = of(kind), random.Random(5)
+    names = [name for name in damage.files_of(target) if Path(name).name not in ("run.json", "manifest.json")]
+    for name in chance.sample(names, min(len(names), 4)):
+        how = chance.choice((damage._flipped, damage._cut, *([damage._removed] if name else [])))
+        assert damage.mended(target, name, how, random.Random(name), tmp_path) is None
+
+
+@pytest.mark.parametrize(("kind", "name"), [("index", "manifest.json"), ("run", "run.json"), ("grid", "grid.json")])
+def test_what_describes_the_others_is_mended(kind, name, tmp_path):
+    assert damage.mended(of(kind), name, damage._flipped, random.Random(2), tmp_path) is None
+
+
+def test_a_damaged_row_costs_one_row(tmp_path):
+    target = of("run")
+    copy = damage._copied(target, tmp_path)
+    rows = (copy / "results.jsonl").read_bytes().splitlines(keepends=True)
+    rows[1] = rows[1].replace(b"0.", b"1.", 1)
+    (copy / "results.jsonl").write_bytes(b"".join(rows))
+    assert "line 2" in check(copy, mend=True).damage[0].what
+    assert (copy / "results.jsonl").read_bytes().splitlines(keepends=True) == [rows[0], *rows[2:]]
+    assert (copy / "damaged" / "results.jsonl.1").exists()
+
+
+def test_a_layer_keeps_what_is_whole_of_it(tmp_path):
+    """Only the damaged file leaves it: paid answers stay."""
+    copy = damage._copied(of("index"), tmp_path)
+    (next(copy.glob("facts-*")) / "facts.npy").write_bytes(b"")
+    with pytest.raises(IndexFault, match=r"facts.npy has 0 bytes.*workbench check .* --mend"):
+        Index.open(copy)
+    check(copy, mend=True)
+    (part,) = copy.glob("facts-*.part")
+    assert (part / "phrases.npy").exists() and not (part / "facts.npy").exists()
+
+
+def test_what_an_earlier_version_wrote_has_no_checksums_and_opens(tmp_path):
+    for kind in ("index", "run", "grid", "recording"):
+        target = of(kind)
+        copy = damage._copied(target, tmp_path)
+        _forget(copy)
+        for reader in ("retrieve", "rows", "replay"):
+            if reader in (known := dict(target.read(copy))):
+                assert known[reader]().replace(str(copy), "PLACE") == damage._whole(target)[reader]
+
+
+def _forget(place: Path) -> None:
+    """Take the checksums out."""
+    if place.is_file():
+        with closing(sqlite3.connect(place)) as connection, connection:
+            connection.execute("PRAGMA user_version = 0")
+            rows = connection.execute("SELECT key, reply FROM replies").fetchall()
+            for key, reply in rows:
+                said = {name: one for name, one in json.loads(reply).items() if name != SUM}
+                connection.execute("UPDATE replies SET reply = ? WHERE key = ?", (json.dumps(said), key))
+        return
+    for path in place.rglob("*.json"):
+        said = json.loads(path.read_text("utf-8"))
+        if path.name == "checksums.json":
+            path.unlink()
+        elif isinstance(said, dict) and SUM in said:
+            path.write_text(json.dumps({name: one for name, one in said.items() if name not in (SUM, "files")}))
+
+
+def test_a_moved_and_a_linked_folder_are_the_same(tmp_path):
+    for kind, reader in (("index", "retrieve"), ("run", "texts")):
+        target = of(kind)
+        moved = damage._copied(target, tmp_path).rename(tmp_path / f"{kind} moved")
+        (tmp_path / f"{kind} linked").symlink_to(moved, target_is_directory=True)
+        for place in (moved, tmp_path / f"{kind} linked"):
+            assert dict(target.read(place))[reader]() == damage._whole(target)[reader]
+            assert check(place).good
+
+
+_STRANGER = """
+import sys
+import workbench as wb
+from workbench.errors import WorkbenchError
+import workbench.testing.data
+index = wb.Index.open(sys.argv[1])
+found = [wb.method(name, index).retrieve("Where does the River Aldra flow?", k=2).ranking for name in ("dense", "bm25")]
+assert all(found), found
+try:
+    wb.evaluate([], {}, out=sys.argv[2])
+except (WorkbenchError, OSError) as error:
+    print(type(error).__name__)
+try:
+    index.delete(["p6"])
+except (WorkbenchError, OSError) as error:
+    print(type(error).__name__, error)
+print(wb.Index.open(sys.argv[1]).passages.passages[4].title.encode("ascii", "backslashreplace").decode())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+def test_another_user_without_a_home_reads_what_it_may_not_write(tmp_path):
+    """No HOME, no cache folder, the C locale, and an index of somebody else."""
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    copy = damage._copied(of("index"), tmp_path)
+    copy.chmod(0o755)
+    done = subprocess.run(
+        [sys.executable, "-c", _STRANGER, str(copy), str(tmp_path / "run")], user=65534, group=65534, timeout=300,
+        env={"LC_ALL": "C", "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path)}, cwd="/",
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Permission" in done.stdout and "\\u6771" in done.stdout, done.stdout
+    assert check(copy).good
+
+
+def test_what_is_nothing_of_ours_is_not_checked(tmp_path):
+    with pytest.raises(SettingError, match="is no index, run, grid, recording or bundle"):
+        check(tmp_path)

@@ -1,0 +1,17 @@
+"""Many questions at once have the answers that each has alone."""
+
+import pytest
+from load import attack
+
+from workbench.testing import tiny_index
+
+
+def test_a_few_methods_side_by_side(tmp_path):
+    tally = attack(2, 1, tmp_path, tiny_index(), ("dense", "hipporag2", "lightrag"))
+    assert tally.tried > 32 and tally.holds, tally.failures
+
+
+@pytest.mark.slow
+def test_every_method_side_by_side(tmp_path):
+    tally = attack(10, 2, tmp_path)
+    assert tally.tried > 32 and tally.holds, tally.failures

@@ -1,0 +1,104 @@
+"""Packages that only some features need: where one is missing, the message says which feature needs it and the command
+that installs it, and everything else works."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import workbench as wb
+from workbench import doctor, extras
+from workbench.errors import EngineRefused, IndexFault
+from workbench.index.index import versions
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+OPTIONAL = PROJECT["optional-dependencies"]
+
+
+@pytest.fixture
+def without(monkeypatch):
+    """Takes packages away, as if they were not installed."""
+
+    def take_away(*names: str) -> None:
+        for name in names:
+            monkeypatch.setitem(sys.modules, extras.EXTRAS[name].module, None)
+        versions.cache_clear()
+
+    yield take_away
+    versions.cache_clear()
+
+
+def names(requirements) -> list[str]:
+    return [re.split(r"[\[><=~! ]", one)[0] for one in requirements]
+
+
+def test_the_table_of_extras_is_that_of_the_project():
+    ours = {name: found for name, found in OPTIONAL.items() if name not in ("all", "dev")}
+    assert ours.keys() == extras.EXTRAS.keys()
+    for name, extra in extras.EXTRAS.items():
+        assert extra.package in names(ours[name])
+        assert extra.package not in names(PROJECT["dependencies"])
+    assert OPTIONAL["all"] == [f"hopscope[{','.join(sorted(ours))}]"]
+    assert OPTIONAL["dev"][0] == "hopscope[all]"
+
+
+def test_no_package_of_an_extra_is_imported_with_a_module():
+    """Only functions import them, after `require`."""
+    optional = {extra.module for extra in extras.EXTRAS.values()}
+    for path in sorted((ROOT / "workbench").rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            modules = [name.name for name in node.names] if isinstance(node, ast.Import) else []
+            modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not {module.partition(".")[0] for module in modules} & optional, path
+
+
+@pytest.mark.parametrize("name", extras.EXTRAS)
+def test_a_missing_package_names_its_feature_and_its_command(name, without):
+    without(name)
+    with pytest.raises(EngineRefused) as told:
+        extras.require(name, EngineRefused, "do without")
+    assert str(told.value).startswith(extras.EXTRAS[name].feature)
+    assert str(told.value).endswith(f'pip install "hopscope[{name}]"; or do without')
+
+
+def tree(data, encoder, folder, **settings):
+    """An index with a tree of summaries, of so few passages that they must be reduced to two dimensions."""
+    settings = {"summaries": {"dimension": 2, **settings}}
+    given = {"encoder": encoder, "layers": ["summaries"], "settings": settings, "progress": False}
+    return wb.Index.build(data, wb.engine("rules"), folder, **given)
+
+
+def test_a_tree_of_raptor_without_umap(tiny, tiny_encoder, tmp_path, without):
+    without("raptor")
+    wb.Index.build(tiny, None, tmp_path / "tree", encoder=tiny_encoder, layers=["passages"], progress=False)
+    with pytest.raises(IndexFault, match=r'RAPTOR.* needs umap-learn.*pip install "hopscope\[raptor\]"; or .*pca'):
+        tree(tiny, tiny_encoder, tmp_path / "tree")
+    index = wb.Index.open(tmp_path / "tree", tiny_encoder)
+    assert wb.method("dense", index).retrieve("Who founded Orsby?", k=2).passages
+
+
+def test_a_tree_that_stands_is_asked_without_umap(tiny, tiny_encoder, tmp_path, without):
+    without("raptor")
+    index = tree(tiny, tiny_encoder, tmp_path / "tree", reduction="pca")
+    assert "umap-learn" not in index.manifest["versions"]
+    assert wb.method("raptor", index, wb.engine("rules")).retrieve("Who founded Orsby?", k=2).passages
+
+
+def test_a_chroma_store_without_chromadb(tiny_index, without):
+    without("chroma")
+    with pytest.raises(IndexFault, match=r'Chroma store needs chromadb.*pip install "hopscope\[chroma\]"'):
+        wb.method("dense[store=chroma]", tiny_index)
+
+
+def test_doctor_lists_them_and_finds_no_fault_in_a_missing_one(without):
+    without(*extras.EXTRAS)
+    findings = {finding.what: finding for finding in doctor._environment(Path())}
+    for name in extras.EXTRAS:
+        finding = findings[f"extra {name}"]
+        assert finding.mark == "optional" and finding.remedy == f'pip install "hopscope[{name}]"'

@@ -1,0 +1,102 @@
+"""Which other language than English a text is plainly in: for what reads English alone, so that it can say so.
+
+A script tells, or the words that every sentence of a language needs and no other's. Names and single words tell
+nothing. What is in doubt counts as English, so nothing is said of it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+
+LOOKED_AT = 4_000  # characters of a text
+FEWEST = 2  # different words that tell
+
+# Words such as "with", "which", "was". Of another language, none is English as well, or a part of names ("de", "van").
+_TELLING = {
+    "English": "the of and to is are were by with that which who whom what when where from as it he she his her at "
+    "this these its or not but has had have been be",
+    "Czech": "je se že byl byla bylo které která který jsou také nebo jako podle",
+    "Danish": "og det er ikke som til af med blev hvor hvem hvilken fra eller også",
+    "Dutch": "het een en niet voor met zijn werd wie welke waar naar uit ook wordt door",
+    "Finnish": "ja ei että oli joka mikä missä kuka myös sekä ovat tai hän",
+    "French": "est une dans qui que pour avec sur où quel quelle était sont pas ou ne cette son sa",
+    "German": "ein eine einer einem einen und ist nicht mit auf für sich auch wurde wurden im dem das wird sind aus "
+    "nach bei zu wer wo welche welcher welches wann durch über als er sie es zur zum",
+    "Hungarian": "és az egy hogy nem volt mely aki ahol melyik hol mint csak",
+    "Indonesian": "yang dan dari untuk dengan adalah pada dalam tidak ini itu siapa oleh",
+    "Italian": "che una è con per sono dove quale era della nella gli anche fu stato",
+    "Polish": "jest się że przez oraz który która które gdzie kto był była nie jak",
+    "Portuguese": "não uma é com para que foi onde quem qual são também pelo pela",
+    "Romanian": "și este care din pentru cu fost unde cine sau sunt într",
+    "Spanish": "es una con por para que fue donde dónde quién cuál son también su está",
+    "Swedish": "och att ett är inte som på med av för var vem vilken från eller också blev",
+    "Turkish": "ve bir bu için ile olan nerede kim hangi olarak daha",
+    "Vietnamese": "là của và có được trong ở ai nào những",
+}  # fmt: skip
+_MOSTLY = 0.4  # the share of letters of a script from which on a text is in it
+_OFTEN = 0.12  # the share of words that tell in a text
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def other_language(text: str) -> str | None:
+    """The language, or the script, of a text that is plainly not in English.
+
+    >>> other_language("Welcher Fluss fließt durch die Stadt, in der sie geboren wurde?"), other_language("桥在沙湖。")
+    ('German', 'Chinese')
+    >>> other_language("Где находится мост?"), other_language("Who met Vasco da Gama?"), other_language("Oslo")
+    ('Cyrillic script', None, None)
+    """
+    found = _WORD.findall(text[:LOOKED_AT])
+    return _by_script(found) or _by_words([word.casefold() for word in found])
+
+
+def plainly_foreign(texts: Iterable[str]) -> str | None:
+    """The same of several texts together, each of which may be too short to tell."""
+    joined, length = [], 0
+    for text in texts:
+        joined.append(text[:LOOKED_AT])
+        length += len(joined[-1])
+        if length >= LOOKED_AT:
+            break
+    return other_language("\n".join(joined))
+
+
+def _by_script(words: list[str]) -> str | None:
+    if all(map(str.isascii, words)):
+        return None
+    scripts = Counter(_script(letter) for word in words for letter in word)
+    name, count = max(((n, c) for n, c in scripts.items() if n != "Latin"), key=lambda one: one[1], default=("", 0))
+    if count < _MOSTLY * scripts.total():
+        return None
+    if name in ("Cjk", "Hiragana", "Katakana"):
+        return "Japanese" if scripts["Hiragana"] + scripts["Katakana"] else "Chinese"
+    return "Korean" if name == "Hangul" else f"{name} script"
+
+
+@cache
+def _script(letter: str) -> str:
+    return unicodedata.name(letter, "Latin").partition(" ")[0].capitalize()
+
+
+@cache
+def _languages() -> dict[str, list[str]]:
+    told: dict[str, list[str]] = {}
+    for language, words in _TELLING.items():
+        for word in words.split():
+            told.setdefault(word, []).append(language)
+    return told
+
+
+def _by_words(words: list[str]) -> str | None:
+    told = Counter(language for word in words for language in _languages().get(word, ()))
+    english = told.pop("English", 0)
+    if not told:
+        return None
+    language, count = told.most_common(1)[0]
+    different = {word for word in words if language in _languages().get(word, ())}
+    plain = len(different) >= FEWEST and count > 2 * english and count >= _OFTEN * len(words)
+    return language if plain else None
