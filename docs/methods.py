@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 PAGES, KEPT = ROOT / "docs" / "methods", ROOT / "build" / "methods"
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "docs" / "site")]
+
+from docstrings import parts  # noqa: E402
 
 WIDTH = 118  # of prose
 LINES, BEST = 44, 3  # of a trace: how many are shown; scores of an event
@@ -79,25 +81,11 @@ def _meanings(cls: type) -> Iterator[str]:
     for one in reversed(cls.__mro__):
         doc = one.__dict__.get("__doc__") or ""
         if one is not object and not doc.startswith(f"{one.__name__}("):  # which a dataclass writes for itself
-            for part in filter(None, inspect.cleandoc(doc).split("\n\n")):
-                yield from _explained(part.splitlines())
-
-
-def _explained(lines: list[str]) -> Iterator[str]:
-    """A block in columns (`name   what it means`) as a list; any other as a paragraph."""
-    rows: list[str] = []
-    prose: list[str] = []
-    for line in lines:
-        if found := re.match(r"(\S(?:.*?\S)?)\s{2,}(\S.*)$", line):
-            rows.append(f"* {_marked(found[1])}: {found[2]}")
-        elif rows and line.startswith(" "):
-            rows[-1] += f" {line.strip()}"
-        else:
-            prose.append(line.strip())
-    if prose:
-        yield _wrapped(" ".join(prose)) + "\n"
-    if rows:
-        yield "\n".join(_wrapped(row, "  ") for row in rows) + "\n"
+            for kind, held in parts(inspect.cleandoc(doc).splitlines()):
+                if kind == "rows":
+                    yield "\n".join(_wrapped(f"* {_marked(name)}: {meaning}", "  ") for name, meaning in held) + "\n"
+                else:
+                    yield _wrapped(" ".join(line.strip() for line in held)) + "\n"
 
 
 def _marked(names: str) -> str:

@@ -60,10 +60,12 @@ def steps(text: str) -> set[str]:
     return {re.sub(r"\d+", "#", f"{kind} {step}").strip() for kind, step in events[1:]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OURS)
 def test_the_events_of_the_example_are_still_written(name):
     """Over another corpus: the same kinds of events, whatever they hold. How a loop ends depends on the corpus."""
-    found = wb.method(name, tiny_index()).retrieve("Who founded the town on the River Aldra?", k=3)
+    spec = {"gfm_rag": "gfm_rag[checkpoint=untrained]"}.get(name, name)  # the others fit another encoder
+    found = wb.method(spec, tiny_index()).retrieve("Who founded the town on the River Aldra?", k=3)
     written = {re.sub(r"\d+", "#", f"{event.kind} {event.step}") for event in found.trace}
     known = steps(page(name))
     assert known and len(known - written) <= len(known) / 2, known - written

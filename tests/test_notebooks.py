@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from copy import deepcopy
 from pathlib import Path
 
 import nbformat
@@ -134,3 +135,21 @@ def test_build_graph_on_real_data(shared, run_in, tmp_path, name):
     verdict = json.loads((tmp_path / "figures" / name / "01_verdict.json").read_text())
     assert verdict["holds"]
     assert verdict["facts"]["passages"] == len(wb.load(data).passages) > 200
+
+
+def test_an_executed_copy_is_that_of_its_notebook_whatever_its_parameters():
+    cells = [nbformat.v4.new_markdown_cell("# A"), nbformat.v4.new_code_cell("a = 1")]
+    node = nbformat.v4.new_notebook(cells=cells)
+    given = nbformat.v4.new_code_cell("a = 2", metadata={"tags": ["injected-parameters"]})
+    executed = nbformat.v4.new_notebook(cells=[*deepcopy(cells), given])
+    assert notebooks.same_cells(node, executed)
+    executed.cells[0].source = "# B"
+    assert not notebooks.same_cells(node, executed)
+
+
+def test_what_needs_a_kernel_is_taken_out():
+    shown = {"application/vnd.jupyter.widget-view+json": {"model_id": "m"}, "text/html": "<p>still</p>"}
+    cell = nbformat.v4.new_code_cell("w", outputs=[nbformat.v4.new_output("display_data", shown)])
+    node = nbformat.v4.new_notebook(cells=[cell], metadata={"widgets": {"state": {}}})
+    assert notebooks.still(node) == 1 and notebooks.still(node) == 0
+    assert node.cells[0].outputs[0].data == {"text/html": "<p>still</p>"} and "widgets" not in node.metadata

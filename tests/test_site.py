@@ -36,19 +36,12 @@ def test_what_a_page_lacks_is_named(tmp_path):
     ]
 
 
-def test_indented_parts_of_a_docstring_stay_as_they_stand():
-    lines = ["A formula:", "    a = b*", "", "    c", "and prose."]
+def test_columns_and_indented_parts_of_a_docstring_are_marked_up():
+    lines = ["A formula:", "    a = b*", "", "    c", "and prose.", "", "one    this", "       goes on", "two    that"]
     assert loaded("docstrings").as_rst(lines) == [
-        "A formula:",
-        "",
-        "::",
-        "",
-        "    a = b*",
-        "",
-        "    c",
-        "",
-        "and prose.",
-    ]
+        "A formula:", "", "::", "", "    a = b*", "", "    c", "", "and prose.", "",
+        "* ``one``: this goes on", "* ``two``: that", "",
+    ]  # fmt: skip
 
 
 def test_a_flow_chart_becomes_a_picture():
@@ -70,6 +63,7 @@ def test_the_reference_has_every_public_name_verb_and_registered_thing():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:'myst_parser")  # of Sphinx about its extension
 def test_the_built_site_works_from_a_disk(tmp_path):
     pytest.importorskip("myst_nb", reason="the extra `docs` is not installed")
     pytest.importorskip("furo", reason="the extra `docs` is not installed")

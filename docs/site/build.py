@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT, HERE = Path(__file__).parents[2], Path(__file__).parent
+ROOT, HERE = Path(__file__).resolve().parents[2], Path(__file__).resolve().parent
 SOURCE, SITE, EXECUTED = ROOT / "build" / "site-source", ROOT / "build" / "site", ROOT / "build" / "notebooks"
 sys.path[:0] = [str(ROOT), str(HERE)]
 
@@ -25,7 +25,7 @@ import links  # noqa: E402
 from flowchart import drawn  # noqa: E402
 from reference import pages  # noqa: E402
 
-CARRIED = ("data/meridian/README.md", "workbench/methods/gfm_rag/mini/README.md")  # pages that others link to
+OWN = ("docs", "notebooks", "README.md")  # what is laid out in a way of its own
 REFERENCE = "* Reference: [Reference](docs/reference/README.md)\n"
 
 
@@ -33,9 +33,9 @@ def lay_out(source: Path, executed: Path | None) -> None:
     """Write the folder that Sphinx reads, in the shape of the repository, so that links lead where they do there."""
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(ROOT / "docs", source / "docs", ignore=shutil.ignore_patterns("*.py", "site", "__pycache__"))
-    for name in CARRIED:
-        (source / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, source / name)
+    for file in _linked():
+        (source / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / file, source / file)
     for name, text in pages().items():
         _write(source / "docs" / "reference" / name, text)
     for page in source.rglob("*.md"):
@@ -44,6 +44,22 @@ def lay_out(source: Path, executed: Path | None) -> None:
         _write(first, first.read_text(encoding="utf-8") + _tree("", _beside(first)))
     _write(source / "index.md", _index())
     _notebooks(source / "notebooks", executed)
+
+
+def _linked() -> set[Path]:
+    """Other files of the repository that the pages link to, and that these link to in turn; from the root."""
+    waiting, found = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")], set()
+    while waiting:
+        page = waiting.pop()
+        for link in re.findall(r"\]\(([^)#:\s]+)", page.read_text(encoding="utf-8")):
+            target = (page.parent / link).resolve()
+            if not (target.is_file() and target.is_relative_to(ROOT)):
+                continue
+            file = target.relative_to(ROOT)
+            if file.parts[0] not in OWN and file not in found:
+                found.add(file)
+                waiting += [target] * (target.suffix == ".md")
+    return found
 
 
 def _write(page: Path, text: str) -> None:

@@ -30,12 +30,14 @@ autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
 add_module_names = False
 default_role = "code"
+smartquotes = False  # two dashes begin an option
 python_use_unqualified_type_names = True
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_show_sphinx = False
+html_show_sphinx = html_show_copyright = False
 html_copy_source = False  # a notebook's source is megabytes of outputs
 html_theme_options = {"navigation_with_keys": True}
 

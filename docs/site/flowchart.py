@@ -9,7 +9,7 @@ from html import escape
 
 import igraph
 
-ACROSS, DOWN, LETTER, LINE = 118, 58, 6.6, 14  # pixels between the centres of boxes, of a letter, of a line
+ACROSS, DOWN, LETTER, LINE, EDGE = 92, 62, 6.6, 14, 4  # pixels: between boxes, of a letter, a line, the margin
 WIDEST = 34  # letters of a line in a box
 _CHART = re.compile(r"```mermaid\nflowchart BT\n(.*?)```", re.DOTALL)
 
@@ -26,11 +26,12 @@ def svg(chart: str) -> str:
     names = list(dict.fromkeys([*labels, *(name for arrow in arrows for name in arrow)]))
     graph = igraph.Graph(len(names), [(names.index(a), names.index(b)) for a, b in arrows], directed=True)
     places = graph.layout_sugiyama(maxiter=1000).coords[: len(names)]
-    left = min(x for x, _ in places)
     lines = [textwrap.wrap(labels.get(name, name), WIDEST) for name in names]
-    at = [(90 + (x - left) * ACROSS, 40 + y * DOWN) for x, y in places]
-    width, height = max(x for x, _ in at) + 140, max(y for _, y in at) + 70
     half = [(max(map(len, text)) * LETTER / 2 + 8, len(text) * LINE / 2 + 5) for text in lines]
+    left = min(x * ACROSS - w for (x, _), (w, _) in zip(places, half))
+    top = min(y * DOWN - h for (_, y), (_, h) in zip(places, half))
+    at = [(EDGE + x * ACROSS - left, EDGE + y * DOWN - top) for x, y in places]
+    width, height = (EDGE + max(one[axis] + of[axis] for one, of in zip(at, half)) for axis in (0, 1))
     parts = [
         f'<svg class="flowchart" viewBox="0 0 {width:.0f} {height:.0f}" role="img" font-size="12" fill="none">',
         "<title>Which part imports which</title>",

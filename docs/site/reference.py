@@ -117,7 +117,7 @@ def _commands() -> str:
         metavars = " ".join(one.metavar or one.name.upper() for one in arguments)
         lines += [f"## {called}", "", *_paragraphs(command.help), f"    {called} {metavars}".rstrip(), ""]
         rows = [_option(one) for one in parameters]
-        lines += [_table(["", "", "default"], rows)] if rows else []
+        lines += [_table(["name", "what it is", "default"], rows)] if rows else []
     return "\n".join(lines)
 
 
