@@ -38,11 +38,12 @@ def listed(answer: str, gold: Sequence[str]) -> set[str]:
                 answer = found.sub(";", answer)
         answer = answer.replace(";", ",")
     parts += _SEPARATORS[0 if strong else 1].split(answer)
-    said = [_BULLET.sub("", part) for part in parts]
-    return {plain for part in said for one in _members_of(part, _members(gold)) if (plain := normalised(one))}
+    bare, right = [_BULLET.sub("", part) for part in parts], _members(gold)
+    return {plain for part in bare for one in _divided(part, right) if (plain := normalised(one))}
 
 
-def _members_of(part: str, right: set[str]) -> list[str]:
+def _divided(part: str, right: set[str]) -> list[str]:
+    """A part at the "and" of other languages, if that leaves a right member by itself."""
     found = _ELSEWHERE.split(part)
     return found if normalised(part) not in right and any(normalised(one) in right for one in found) else [part]
 
