@@ -330,7 +330,8 @@ def _run(path: Path) -> str:
     if not (path / "run.json").exists():
         return "holds no run.json, so it is no run"
     config = json.loads((path / "run.json").read_text(encoding="utf-8"))
-    wanted, rows = config["questions"]["n"] * len(config["methods"]), len(read_rows(path / "results.jsonl", growing=True))
+    wanted = config["questions"]["n"] * len(config["methods"])
+    rows = len(read_rows(path / "results.jsonl", growing=True))
     counted = f"{rows:,} of {wanted:,} rows"
     if is_locked(path):
         return f"is being written by another process: {counted}"
