@@ -16,6 +16,7 @@ from filelock import FileLock
 import workbench as wb
 from workbench import doctor
 from workbench.doctor import Examination, Finding, examine
+from workbench.integrity import seal
 
 sys.path.insert(0, str(Path(__file__).parent / "llm"))
 from chat_server import ChatServer, completion, error
@@ -405,7 +406,7 @@ def test_the_look_of_an_examination():
 
 def encoder_of(place: Path, **named) -> Finding:
     path = place / "indexes" / "tiny" / "manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"encoder": named}))
+    path.write_text(json.dumps(seal(json.loads(path.read_text()) | {"encoder": named})))
     return only("encoder of index tiny", doctor._folders, place)
 
 
