@@ -9,8 +9,9 @@ from pathlib import Path
 import nbformat
 import pytest
 from test_views import UNSHOWABLE
-from tiny import files
+from tiny import same_content
 
+from workbench.index import Index
 from workbench.testing import HashEncoder
 
 
@@ -79,15 +80,10 @@ def test_anonymise_writes_data_tasks_and_a_table_beside_them(workbench, tmp_path
     assert "exists already" in workbench(*other, code=1).output
 
 
-def layers_of(folder):
-    """What layers hold, whatever is said of how they were made."""
-    return {name: content for name, content in files(folder).items() if Path(name).suffix not in (".json", "")}
-
-
 def test_passages_are_inserted_and_deleted(workbench, notes, tmp_path):
     folder, more = tmp_path / "index", tmp_path / "more"
     workbench("index", notes, "-o", folder, "--encoder", "hash")
-    before = layers_of(folder)
+    shutil.copytree(folder, tmp_path / "before")
     shutil.copytree(notes, more)
     row = {"id": "new", "title": "Glomma", "text": "The Glomma flows past Halden."}
     with (more / "corpus.jsonl").open("a") as corpus:
@@ -100,7 +96,7 @@ def test_passages_are_inserted_and_deleted(workbench, notes, tmp_path):
         assert said["deleted"] == deleted and said["counts"]["passages"] == 3
         assert said["absent"] == ([] if deleted else ["new"])
     assert "not in the index, or deleted before: new" in workbench("delete", folder, "new").stderr
-    assert layers_of(folder) == before
+    assert same_content(Index.open(folder), Index.open(tmp_path / "before"))
     (more / "corpus.jsonl").write_text(json.dumps({**row, "id": "0"}) + "\n")
     assert "another passage with the id '0'" in workbench("insert", folder, more, code=1).stderr
 
