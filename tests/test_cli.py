@@ -9,8 +9,9 @@ from pathlib import Path
 import nbformat
 import pytest
 from test_views import UNSHOWABLE
-from tiny import files
+from tiny import same_content
 
+from workbench.index import Index
 from workbench.testing import HashEncoder
 
 
@@ -82,7 +83,7 @@ def test_anonymise_writes_data_tasks_and_a_table_beside_them(workbench, tmp_path
 def test_passages_are_inserted_and_deleted(workbench, notes, tmp_path):
     folder, more = tmp_path / "index", tmp_path / "more"
     workbench("index", notes, "-o", folder, "--encoder", "hash")
-    before = files(folder)
+    shutil.copytree(folder, tmp_path / "before")
     shutil.copytree(notes, more)
     row = {"id": "new", "title": "Glomma", "text": "The Glomma flows past Halden."}
     with (more / "corpus.jsonl").open("a") as corpus:
@@ -91,11 +92,11 @@ def test_passages_are_inserted_and_deleted(workbench, notes, tmp_path):
         said = json.loads(workbench("insert", folder, more, "--json").stdout)
         assert said["inserted"] == inserted and said["counts"]["passages"] == 4
     for deleted in (["new"], []):
-        told = workbench("delete", folder, "new", "--json")
-        said = json.loads(told.stdout)
+        said = json.loads(workbench("delete", folder, "new", "--json").stdout)
         assert said["deleted"] == deleted and said["counts"]["passages"] == 3
-        assert ("not in the index, or deleted before: new" in told.stderr) == (not deleted)
-    assert files(folder) == before
+        assert said["absent"] == ([] if deleted else ["new"])
+    assert "not in the index, or deleted before: new" in workbench("delete", folder, "new").stderr
+    assert same_content(Index.open(folder), Index.open(tmp_path / "before"))
     (more / "corpus.jsonl").write_text(json.dumps({**row, "id": "0"}) + "\n")
     assert "another passage with the id '0'" in workbench("insert", folder, more, code=1).stderr
 
