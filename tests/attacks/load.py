@@ -78,7 +78,7 @@ def asked_alone(index: Index, specs: Sequence[str], folder: Path) -> Outcomes:
 def side_by_side(seconds: float, seed: int, folder: Path, index: Index, alone: Outcomes) -> Tally:
     """Questions at once, for so many seconds."""
     tally, lock, end = Tally("load"), threading.Lock(), time.monotonic() + seconds
-    ask = answering(index, list(dict.fromkeys(spec for spec, _ in alone)), Simulated(ANSWER))
+    ask = answering(index, list(dict.fromkeys(name for name, _ in alone)), Simulated(ANSWER))
     cells = itertools.cycle(random.Random(seed).sample(list(alone), len(alone)))
 
     def work(number: int) -> None:
@@ -114,7 +114,7 @@ def opened_at_once(folder: Path, index: Index, alone: Outcomes) -> Tally:
     """Processes that open the index when all of them are ready, and ask every question of one method each."""
     tally, context = Tally("load"), multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["workbench.testing", "workbench.rules", "torch"])  # imported once, for all of them
-    ready, specs = context.Barrier(PROCESSES), list(dict.fromkeys(spec for spec, _ in alone))
+    ready, specs = context.Barrier(PROCESSES), list(dict.fromkeys(name for name, _ in alone))
     with context.Pool(PROCESSES, _set_ready, (ready,)) as pool:
         work = [(index.folder, specs[number % len(specs)], folder / f"process-{number}.jsonl")
                 for number in range(PROCESSES)]  # fmt: skip
