@@ -99,7 +99,7 @@ def test_a_body_has_to_come_in_time():
 
 
 def test_libraries_log_no_secret_as_long_as_somebody_holds_it(caplog):
-    own = f"{KEY}/of-this-test-alone"  # no client of another test holds it
+    own = "a-secret/of-this-test-alone"  # no client of another test holds it
     blot, logger = blotter([own]), logging.getLogger("httpx2.a_test")
     guard_logs(blot)
     caplog.set_level(logging.DEBUG)
