@@ -68,7 +68,8 @@ def test_packages_are_held_against_what_is_needed(monkeypatch, tmp_path):
 
 
 def test_the_tested_set_is_told_and_no_fault(monkeypatch, tmp_path):
-    (tmp_path / "constraints.txt").write_text(f"# tested\nnumpy=={doctor.version('numpy')}\nscipy==0.1\nabsent==1\n")
+    pins = (f"numpy=={doctor.version('numpy')}", "scipy==0.1", "absent==1", 'pandas==0.1; python_version < "3"')
+    (tmp_path / "constraints.txt").write_text("\n".join(["# tested", *pins]) + "\n")
     monkeypatch.setattr(doctor, "ROOT", tmp_path)
     finding = found(doctor._environment)["tested set"]
     assert finding.good and finding.mark == "optional" and "-c constraints.txt" in finding.remedy

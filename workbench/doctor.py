@@ -147,7 +147,7 @@ def _packages() -> Iterator[Finding]:
         return
     lines = constraints.read_text(encoding="utf-8").splitlines()
     pins = [Requirement(line) for line in lines if "==" in line and line[0] != "#"]
-    here = [pin for pin in pins if _version(pin.name)]
+    here = [pin for pin in pins if _applies(pin) and _version(pin.name)]
     other = [f"{pin.name} {_version(pin.name)} (tested {str(pin.specifier)[2:]})" for pin in here if not _fits(pin)]
     said = f"{len(here) - len(other)} of {len(here)} installed packages as in {constraints.name}"
     lacking = f"{said}; otherwise {', '.join(other[:5])}" + " …" * (len(other) > 5)
@@ -157,8 +157,11 @@ def _packages() -> Iterator[Finding]:
 
 def _needed() -> list[Requirement]:
     """What the workbench needs on this machine, without its extras."""
-    wanted = map(Requirement, requires("hopscope") or ())
-    return [one for one in wanted if one.marker is None or one.marker.evaluate({"extra": ""})]
+    return [one for one in map(Requirement, requires("hopscope") or ()) if _applies(one)]
+
+
+def _applies(wanted: Requirement) -> bool:
+    return wanted.marker is None or wanted.marker.evaluate({"extra": ""})
 
 
 def _fits(wanted: Requirement) -> bool:
