@@ -11,11 +11,14 @@ import os
 import ssl
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
+
+from tqdm import tqdm
 
 TESTS = Path(__file__).parents[1]
 # What the verbs load where they need it.
@@ -78,6 +81,7 @@ class Forks:
 
 def serve() -> dict | None:
     """Fork for each command; gives it in the fork, and None at the end."""
+    tqdm.set_lock(threading.RLock())  # forks share its own one, and one killed with it would leave all others waiting
     print("ready", flush=True)
     for line in sys.stdin:
         asked, (begun, begins) = json.loads(line), os.pipe()

@@ -24,8 +24,9 @@ from workbench.errors import SettingError
 # -- killed -----------------------------------------------------------------------------------------------------------
 
 EVALUATION = """
-    import dataclasses, json, os, signal, sys, time
+    import dataclasses, json, os, signal, sys, threading, time
     from tiny import *
+    from tqdm import tqdm
     import workbench as wb
     from workbench.llm.engine import note
     from workbench.llm.step import Usage
@@ -67,6 +68,7 @@ EVALUATION = """
     reader = wb.reader("direct", engine)
     ask = dict(judge=engine, progress=False, measures=(*DEFAULT, "abstained:thesis", "coverage:substring"))
     wb.evaluate(asked[:1], methods, reader, sys.argv[1] + "-warm", **ask)  # loads what takes long
+    tqdm.set_lock(threading.RLock())  # forks share its own one, and one killed with it would leave all others waiting
     print("ready", flush=True)
     for line in sys.stdin:
         out, workers, after = json.loads(line)

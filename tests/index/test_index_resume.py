@@ -166,8 +166,9 @@ def test_stopped_before_any_step_on_the_disk(tmp_path, undisturbed, monkeypatch)
 # -- killed ---------------------------------------------------------------------------------------------------------
 
 SLOW_BUILD = """
-    import dataclasses, json, os, signal, sys, time
+    import dataclasses, json, os, signal, sys, threading, time
     from tiny import *
+    from tqdm import tqdm
     from workbench.index import Index, journal, vectors
 
     vectors.BLOCK_CHARACTERS, journal.GROUP = 50, 2
@@ -184,6 +185,7 @@ SLOW_BUILD = """
 
     data = dataclasses.replace(tiny_dataset(), extractions=None)
     Index.build(data, SlowEngine(), sys.argv[1], encoder=SlowEncoder(), progress=False)  # loads what takes long
+    tqdm.set_lock(threading.RLock())  # forks share its own one, and one killed with it would leave all others waiting
     print("ready", flush=True)
     for line in sys.stdin:
         folder, after = json.loads(line)
