@@ -10,6 +10,7 @@ def test_every_verb_is_killed_or_left_alone_for_a_reason():
     assert verbs() == COMMANDS.keys() | APART.keys()
 
 
+@pytest.mark.slow
 def test_killed_commands_go_on(tmp_path):
     tally = attack(12, 1, tmp_path, ("evaluate", "insert"), PATIENT)
     assert tally.tried >= 12 and tally.holds, tally.failures

@@ -6,6 +6,7 @@ from load import attack
 from workbench.testing import tiny_index
 
 
+@pytest.mark.slow
 def test_a_few_methods_side_by_side(tmp_path):
     tally = attack(2, 1, tmp_path, tiny_index(), ("dense", "hipporag2", "lightrag"))
     assert tally.tried > 32 and tally.holds, tally.failures
