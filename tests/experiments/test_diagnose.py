@@ -181,7 +181,8 @@ def test_runs_without_answers_and_other_questions_are_refused(real, tiny, tiny_i
         diagnose(bare, tiny.questions)
     with pytest.raises(SettingError, match="not among the"):
         diagnose(real, tiny.questions[:1])
-    (real.folder / "questions.jsonl").unlink()  # as in a run of an earlier format
+    for name in ("questions.jsonl", "checksums.json"):  # as in a run of an earlier format
+        (real.folder / name).unlink()
     with pytest.raises(SettingError, match="on 'tiny', whose questions are not at hand"):
         diagnose(wb.Run(real.folder))
 

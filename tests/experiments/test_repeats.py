@@ -88,7 +88,7 @@ def test_the_first_repeat_is_the_run_without_repeats_byte_for_byte(ask):
     assert not any(name.startswith("repeats/") for name in one)
     for word in (b'"repeats"', b'"repeat"', b'"seeds"', b'"fingerprints"'):
         assert word not in one["run.json"] + one["results.jsonl"]
-    derived = {"run.json", "table.csv", "usage.json"}
+    derived = {"run.json", "table.csv", "usage.json", "checksums.json"}
     assert {name: five[name] for name in one if name not in derived} == {
         name: content for name, content in one.items() if name not in derived
     }
