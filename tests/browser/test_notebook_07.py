@@ -125,7 +125,7 @@ def test_nothing_in_a_run_is_acted_upon(lab, page):
         "hostile_verdicts.ipynb",
         f"import json, sys; sys.path.insert(0, {str(Path(__file__).parents[1])!r})\n"
         "import workbench as wb\nfrom tiny import TinyEncoder\nfrom workbench.data import Dataset\n"
-        "from workbench.records import Passage, Question\n"
+        "from workbench.integrity import seal\nfrom workbench.records import Passage, Question\n"
         f"text = {text!r}\n"
         "data, folder = Dataset('hostile', (Passage('p', text, text),), (), ()), wb.home() / 'hostile_verdicts'\n"
         "index = wb.Index.build(data, None, folder / 'index', encoder=TinyEncoder(), layers=['passages'],\n"
@@ -134,7 +134,8 @@ def test_nothing_in_a_run_is_acted_upon(lab, page):
         "                  wb.reader('direct', wb.engine('rules')), folder / 'run', measures=['f1'], progress=False)\n"
         "config = json.loads((run.folder / 'run.json').read_text())\n"
         "config['data']['name'], config['methods']['dense']['encoder'] = text, text\n"
-        "_ = (run.folder / 'run.json').write_text(json.dumps(config))",
+        "_ = (run.folder / 'run.json').write_text(json.dumps(seal(config)))\n"
+        "(run.folder / 'checksums.json').unlink()",
         "verdicts = wb.verdicts([run.folder], 'catrag', 'answers', stands_for={str(run.folder): 'musique'})\n"
         "verdicts.cell(next(cell for cell in verdicts.found.cells if cell.run)); verdicts.trace('q')\nverdicts",
     )
