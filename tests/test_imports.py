@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
+from scripts import loaded
 
 DOCS = Path(__file__).parents[1] / "docs"
 
 
 @pytest.fixture(scope="module")
 def tool():
-    spec = importlib.util.spec_from_file_location("imports_of_the_docs", DOCS / "imports.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(DOCS / "imports.py", "imports_of_the_docs")
 
 
 def test_every_part_has_a_row_and_imports_only_from_the_rows_above(tool):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
 
 import pytest
+from scripts import loaded
 
 import workbench as wb
 from workbench.methods import METHODS
@@ -20,10 +20,7 @@ SECTIONS = ("How it ranks", "Settings", "Costs", "Its trace", "What differs from
 
 @pytest.fixture(scope="module")
 def tool():
-    spec = importlib.util.spec_from_file_location("pages_of_the_methods", DOCS / "methods.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(DOCS / "methods.py", "pages_of_the_methods")
 
 
 def page(name: str) -> str:

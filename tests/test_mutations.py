@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
+from scripts import loaded
 
 ROOT = Path(__file__).parents[1]
 
 
-def _script():
-    spec = importlib.util.spec_from_file_location("mutations", ROOT / "benchmarks" / "mutations.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-mutations = _script()
+mutations = loaded(ROOT / "benchmarks" / "mutations.py", "mutations")
 
 
 @pytest.mark.parametrize("mutation", mutations.MUTATIONS, ids=lambda mutation: mutation.name)

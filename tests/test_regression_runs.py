@@ -3,14 +3,13 @@ compared is said. The places of `benchmarks/regress_planted.py` are there."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
+from scripts import loaded
 from typer.testing import CliRunner
 
 from workbench.cli import app
@@ -137,16 +136,7 @@ def test_a_failed_notebook_is_not_accepted(place):
 # ── benchmarks/regress_planted.py ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _script():
-    spec = importlib.util.spec_from_file_location("regress_planted", ROOT / "benchmarks" / "regress_planted.py")
-    module = importlib.util.module_from_spec(spec)
-    path = list(sys.path)
-    spec.loader.exec_module(module)
-    sys.path[:] = path
-    return module
-
-
-planted = _script()
+planted = loaded(ROOT / "benchmarks" / "regress_planted.py", "regress_planted")
 
 
 @pytest.mark.parametrize("change", planted.PLANTED, ids=lambda change: change.name)

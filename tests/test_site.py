@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
+from scripts import loaded
 
 HERE = Path(__file__).parents[1] / "docs" / "site"
-
-
-def loaded(name: str):
-    spec = importlib.util.spec_from_file_location(f"site_{name}", HERE / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_what_a_page_lacks_is_named(tmp_path):
@@ -27,7 +18,7 @@ def test_what_a_page_lacks_is_named(tmp_path):
         '<a href="https://example.org">5</a><a href="#top">6</a>'
     )
     (tmp_path / "b.html").write_text('<p id="there">')
-    assert [fault.partition(": ")[2] for fault in loaded("links").faults(tmp_path)] == [
+    assert [fault.partition(": ")[2] for fault in loaded(HERE / "links.py", "site_links").faults(tmp_path)] == [
         "loads https://cdn.example/x.css from elsewhere",
         "loads lost.js, which is not there",
         "links to b.html#nowhere, where there is no such place",
@@ -38,14 +29,15 @@ def test_what_a_page_lacks_is_named(tmp_path):
 
 def test_columns_and_indented_parts_of_a_docstring_are_marked_up():
     lines = ["A formula:", "    a = b*", "", "    c", "and prose.", "", "one    this", "       goes on", "two    that"]
-    assert loaded("docstrings").as_rst(lines) == [
+    assert loaded(HERE / "docstrings.py", "site_docstrings").as_rst(lines) == [
         "A formula:", "", "::", "", "    a = b*", "", "    c", "", "and prose.", "",
         "* ``one``: this goes on", "* ``two``: that", "",
     ]  # fmt: skip
 
 
 def test_a_flow_chart_becomes_a_picture():
-    chart = loaded("flowchart").drawn('```mermaid\nflowchart BT\n    base["a, b"]\n    c --> base\n```\n')
+    drawn = loaded(HERE / "flowchart.py", "site_flowchart").drawn
+    chart = drawn('```mermaid\nflowchart BT\n    base["a, b"]\n    c --> base\n```\n')
     assert chart.startswith("<svg") and "a, b" in chart and chart.count("<rect") == 2 and "mermaid" not in chart
 
 
@@ -54,7 +46,7 @@ def test_the_reference_has_every_public_name_verb_and_registered_thing():
     from workbench.cli import app
     from workbench.registry import KINDS
 
-    pages = loaded("reference").pages()
+    pages = loaded(HERE / "reference.py", "site_reference").pages()
     assert all(f"## {name}\n" in pages["api.md"] for name in wb.__all__ if name != "methods")
     verbs = [one.name or one.callback.__name__.replace("_", "-") for one in app.registered_commands]
     assert all(f"## workbench {verb}\n" in pages["commands.md"] for verb in verbs)
@@ -68,7 +60,7 @@ def test_the_built_site_works_from_a_disk(tmp_path):
     pytest.importorskip("myst_nb", reason="the extra `docs` is not installed")
     pytest.importorskip("furo", reason="the extra `docs` is not installed")
     site = tmp_path / "site"
-    assert list(loaded("build").build(site, tmp_path / "source")) == []
+    assert list(loaded(HERE / "build.py", "site_build").build(site, tmp_path / "source")) == []
     for page in (
         "index.html",
         "docs/methods/hipporag2.html",

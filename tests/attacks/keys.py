@@ -15,7 +15,6 @@ import logging
 import os
 import pickle
 import random
-import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest import mock
@@ -24,6 +23,7 @@ from urllib.parse import quote
 from batch_server import BatchServer
 from chat_server import by_schema, completion, embedded
 from hostile_server import Deed, HostileServer
+from leaks import everything
 from servers import _bounded_waits
 from small_steps import NAMES
 from tally import Tally
@@ -133,7 +133,7 @@ class Seen:
         try:
             given = work()
         except WorkbenchError as error:
-            self.shown[f"error {number}"] = _all_of(error)
+            self.shown[f"error {number}"] = everything(error)
         else:
             for one in given if isinstance(given, list | tuple) else [given]:
                 self.shown[f"result {number}"] = self.shown.get(f"result {number}", "") + _all_of_thing(one)
@@ -153,14 +153,6 @@ class Seen:
                     leaks.append(("leaked", f"{place}: …{text[max(0, at - 60) : at + len(form)]}"))
                     break
         return leaks
-
-
-def _all_of(error: BaseException | None) -> str:
-    """All that an error can show: itself and what it is chained to, suppressed or not."""
-    if error is None:
-        return ""
-    shown = "".join(traceback.format_exception(error)) + repr(error) + repr(error.args) + repr(vars(error))
-    return shown + _all_of(error.__cause__) + _all_of(error.__context__)
 
 
 def _all_of_thing(thing: object) -> str:
@@ -387,7 +379,7 @@ def _command_line(deed: Callable[[Deed], None], folder: Path, seen: Seen) -> Non
 
 def _said(seen: Seen, *words: object) -> None:
     result = CliRunner().invoke(app, [str(word) for word in words])
-    seen.shown[f"workbench {words[0]}"] = result.output + (_all_of(result.exception) if result.exception else "")
+    seen.shown[f"workbench {words[0]}"] = result.output + (everything(result.exception) if result.exception else "")
 
 
 WHOLE = len(ECHOES) * (len(WRITTEN) * len(KINDS) + 1)

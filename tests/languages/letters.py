@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 
-import numpy as np
-
 from workbench.registry import register
+from workbench.testing import HashEncoder
 
 
-class LetterEncoder:
+class LetterEncoder(HashEncoder):
     """Texts are close that share pairs of letters; as `letters` an index opens it by name."""
 
     name = "letters"
     dimension = 512
     settings = {"spec": "letters"}
 
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        counts = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for row, text in enumerate(texts):
-            for pair in map("".join, pairwise(f" {text.casefold()} ")):
-                counts[row, _bucket(pair, self.dimension)] += 1
-        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
-
-    def encode_query(self, text: str, task: str = "") -> np.ndarray:
-        return self.encode([text])[0]
+    def grams(self, text: str) -> Iterable[str]:
+        return map("".join, pairwise(f" {text.casefold()} "))
 
 
 register(LetterEncoder)
-
-
-def _bucket(pair: str, buckets: int) -> int:
-    return int.from_bytes(hashlib.blake2b(pair.encode(), digest_size=8).digest(), "big") % buckets

@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import json
 import logging
-import traceback
 from pathlib import Path
 
 import pytest
 from chat_server import Cut, completion, error
+from leaks import everything
 from small_steps import NAMES, SAID
 
 from workbench.errors import EngineError, SettingError
@@ -50,14 +50,6 @@ ECHOES = {
         for status in (302, 400, 401, 403, 404, 429, 500)
     },
 }
-
-
-def everything(thing: BaseException | None) -> str:
-    """All that an error can show: itself and what it is chained to, suppressed or not, with tracebacks."""
-    if thing is None:
-        return ""
-    shown = "".join(traceback.format_exception(thing)) + repr(thing) + repr(thing.args) + repr(vars(thing))
-    return shown + everything(thing.__cause__) + everything(thing.__context__)
 
 
 def files(folder: Path) -> bytes:

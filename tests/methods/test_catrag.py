@@ -3,7 +3,6 @@ code's rankings."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scripts import loaded
 from small import index_of, stated
 
 import workbench as wb
@@ -332,10 +332,7 @@ def test_it_is_a_backbone(tiny_index):
 @pytest.mark.slow
 def test_agrees_with_the_official_code(shared, tmp_path):
     """Every variant of the reference; details by `python benchmarks/parity_catrag.py SHARED`."""
-    path = Path(__file__).parents[2] / "benchmarks" / "parity_catrag.py"
-    spec = importlib.util.spec_from_file_location("parity_catrag", path)
-    parity = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(parity)
+    parity = loaded(Path(__file__).parents[2] / "benchmarks" / "parity_catrag.py", "parity_catrag")
     result = parity.measure(shared, tmp_path, shared / "reference" / "catrag_musique50.json")
     assert result["top5_equal"] == 1, json.dumps(result["differing"])
     for name in parity.VARIANTS:

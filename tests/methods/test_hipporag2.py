@@ -1,10 +1,10 @@
 """HippoRAG 2: a question worked out by hand on the tiny index, the filter's ways, and the official code's rankings."""
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scripts import loaded
 
 import workbench as wb
 from workbench.llm import Result
@@ -196,10 +196,7 @@ def test_a_single_fact_is_no_division_by_zero(tiny, tiny_encoder, tmp_path):
 @pytest.mark.slow
 def test_agrees_with_the_official_code(shared, tmp_path):
     """Equal top-5 sets for at least 98 % of the questions at hand, recall@5 within .005, the same graph."""
-    script = Path(__file__).parents[2] / "benchmarks" / "parity.py"
-    spec = importlib.util.spec_from_file_location("parity", script)
-    parity = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(parity)
+    parity = loaded(Path(__file__).parents[2] / "benchmarks" / "parity.py", "parity")
     result = parity.measure(shared, tmp_path / "musique")
     assert result["same_graph"], result["graph"]
     assert result["facts_equal"] == 1

@@ -6,7 +6,7 @@ import atexit
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -31,16 +31,20 @@ class HashEncoder:
     settings = {"spec": "hash"}
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Unit rows, float32, shape (len(texts), 256)."""
+        """Unit rows, float32, shape (len(texts), dimension)."""
         counts = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in enumerate(texts):
-            words = text.lower().split() or [""]
-            for gram in (*words, *map(" ".join, pairwise(words))):
+            for gram in self.grams(text):
                 counts[row, _bucket(gram, self.dimension)] += 1
         return counts / np.linalg.norm(counts, axis=1, keepdims=True)
 
+    def grams(self, text: str) -> Iterable[str]:
+        """What is counted of a text; at least one."""
+        words = text.lower().split() or [""]
+        return (*words, *map(" ".join, pairwise(words)))
+
     def encode_query(self, text: str, task: str = "") -> np.ndarray:
-        """One unit vector, float32, shape (256,)."""
+        """One unit vector, float32, shape (dimension,)."""
         return self.encode([text])[0]
 
 
