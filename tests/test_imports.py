@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,9 @@ def test_the_picture_leaves_out_what_follows(tool):
     assert arrows == ["llm --> base", "index --> llm", "methods --> index"]
     with pytest.raises(SystemExit, match="has no lines"):
         tool.drawn("no marks here", found)
+
+
+def test_each_module_of_tests_has_a_name_of_its_own():
+    """Their folders are all on one path, so of two modules of a name each test would import the same."""
+    names = Counter(path.name for path in Path(__file__).parent.rglob("*.py"))
+    assert [name for name, count in names.items() if count > 1] == ["conftest.py"]

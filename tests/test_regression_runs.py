@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from workbench.cli import app
 
 ROOT = Path(__file__).parents[1]
+RUN = ("run", "--notebooks", "notebooks")
 RULES = '''"""Ranks words for a notebook."""
 LEAST = 0.5
 SCORES = {"a": 0.9, "b": 0.7, "c": 0.7, "d": 0.2}
@@ -53,14 +54,14 @@ def place(tmp_path, monkeypatch):
 
 
 def run(*words, code=0):
-    result = CliRunner().invoke(app, ["run", *words])
+    result = CliRunner().invoke(app, [*RUN, *words])
     assert result.exit_code == code, (result.output, result.exception)
     return result.output
 
 
 def findings(*words):
     """What a check that found something says, as kind, name and difference."""
-    result = CliRunner().invoke(app, ["run", "--check", "--json", *words])
+    result = CliRunner().invoke(app, [*RUN, "--check", "--json", *words])
     assert result.exit_code == 1, (result.output, result.exception)
     (one,) = json.loads(result.stdout)["notebooks"]
     return [(finding["kind"], finding["name"], finding["by"]) for finding in one["findings"]]

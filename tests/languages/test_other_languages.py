@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from letters import LetterEncoder
-from scripted import Scripted
+from oracle import Oracle
 
 import workbench as wb
 from workbench.index import Index
@@ -41,7 +41,7 @@ class World:
 
     def __init__(self, name: str, folder: Path):
         self.name, self.data = name, wb.load(HERE / name)
-        self.engine = Scripted(self.data)
+        self.engine = Oracle(self.data)
         self.index = Index.build(
             self.data, self.engine, folder / name, encoder=LetterEncoder(), layers=list(LAYERS), settings=SETTINGS,
             progress=False,
@@ -64,7 +64,7 @@ def world(request, tmp_path_factory) -> World:
 
 
 def test_the_model_has_a_script_for_every_step():
-    assert set(catalogue()) - {"registered"} <= set(dir(Scripted))
+    assert set(catalogue()) - {"registered"} <= set(dir(Oracle))
 
 
 def test_the_index_holds_what_the_gold_graph_states(world):

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from letters import LetterEncoder
 from matplotlib.figure import Figure
-from scripted import Scripted
+from oracle import Oracle
 
 import workbench as wb
 from workbench.data import Dataset
@@ -39,7 +39,8 @@ from workbench.views import fonts
 from workbench.views.contexts import Marks
 from workbench.views.figures import Picture
 
-LATIN = st.text(st.characters(max_codepoint=0x17F, exclude_categories=("Cs",)))
+# Without İ, which folds to an i and a mark of its own.
+LATIN = st.text(st.characters(max_codepoint=0x17F, exclude_categories=("Cs",), exclude_characters="İ"))
 
 
 @given(LATIN)
@@ -56,6 +57,7 @@ def test_answers_in_latin_letters_are_normalised_as_squad_does(text):
 def test_marks_belong_to_their_words():
     assert words("हिन्दी भाषा") == ["हिन्दी", "भाषा"]
     assert words("Bru\u0308cke") == words("BRÜCKE") == ["brücke"]
+    assert words("İzmir") == ["i\u0307zmir"]
     assert words("☎\ufe0f 1\ufe0f\u20e3") == ["1"]
 
 
@@ -165,7 +167,7 @@ def test_names_and_quotations_make_no_other_language(text):
 
 
 def test_a_prompt_has_one_line_more_where_the_texts_are_in_another_language():
-    engine = Scripted(wb.load("meridian"))
+    engine = Oracle(wb.load("meridian"))
     for value, there in ((GERMAN, True), (CHINESE, True), (ENGLISH, False)):
         sent, step = engine.request(named_entities.STEP, value).messages, named_entities.STEP
         first, *rest = step.messages(value)

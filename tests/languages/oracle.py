@@ -20,7 +20,7 @@ from workbench.steps.reflect import QUERY
 Fact = tuple[str, str, str]
 
 
-class Scripted(Imitated):
+class Oracle(Imitated):
     def __init__(self, data: Dataset):
         super().__init__("openai:scripted")
         self.facts = [(one.head, one.relation, one.tail) for one in data.graph.triples]
