@@ -13,7 +13,7 @@ from small_steps import BOOK, NAMES, SAID, Book, Names, Said
 
 from workbench.llm.call import Reply
 from workbench.llm.parse import LEVELS, Unreadable, parse
-from workbench.steps import answer, entity_relations, graph_records, named_entities, verify
+from workbench.steps import answer, entity_relations, graph_records, named_entities, reflect, select_regions, verify
 
 GOOD = '{"names": ["Ada", "Bo"]}'
 ADA = Names(names=["Ada", "Bo"])
@@ -133,11 +133,15 @@ def test_a_number_of_nothing_is_no_number():
     many = 10**400
     with pytest.raises(Unreadable, match="no number of a thing"):
         parse(verify.STEP, Reply(f'{{"documents": [{many}]}}'))
+    with pytest.raises(Unreadable, match="no number of a thing"):
+        parse(select_regions.STEP, Reply(f'{{"anchors": [], "topics": [], "routing": {many}}}'))
 
 
 def test_half_a_character_becomes_storable():
     """An emoji cut by a token limit is a lone surrogate, which no UTF-8 file can hold."""
     assert parse(NAMES, Reply('["Ada \\ud83d"]'))[0].names == ["Ada \ufffd"]
+    assert parse(NAMES, Reply(json.dumps({"names": '["Ada \\ud83d"]'})))[0].names == ["Ada \ufffd"]
+    assert parse(reflect.STEP, Reply('{"reply": "Ada \\ud83d was born"}'))[0].reply == "Ada \ufffd was born"
 
 
 def test_nan_is_not_strict_json_and_stays_the_word_it_was():

@@ -59,6 +59,8 @@ def _prose(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseMode
     text = html.unescape(reply.text) if _ENTITY.search(reply.text) else reply.text
     try:
         value = step.read(text)
+        if "\\u" in text:  # an escape, where prose is wrapped in JSON
+            value = step.output.model_validate(_storable(value.model_dump()))
     except TemplateCopied as error:
         raise Copied(_reason(error, reply)) from None
     except (ValueError, ValidationError) as error:
@@ -95,8 +97,8 @@ def _json(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseModel
 def _fit(output: type[BaseModel], payload: Payload) -> tuple[BaseModel, str]:
     """(the validated value, its level). A bare list is accepted for the only field of an output that has one, or for
     the field that it names as its `LIST`, because models omit the wrapper."""
-    value, dropped = shaped(output, _storable(payload.value), unfinished=payload.unfinished)
-    return output.model_validate(value), "repaired" if dropped else payload.level
+    value, dropped = shaped(output, payload.value, unfinished=payload.unfinished)
+    return output.model_validate(_storable(value)), "repaired" if dropped else payload.level
 
 
 def _at_a_bound(value: Any, step: Step) -> bool:
@@ -117,13 +119,13 @@ def _yes_or_no(output: type[BaseModel], text: str) -> BaseModel | None:
     return output.model_validate({fields[0]: bool(found["yes"]) != bool(found["not"])})
 
 
-def _storable(payload: Any) -> Any:
+def _storable(part: Any) -> Any:
     """A lone surrogate, escaped as JSON allows (an emoji that was cut), would break files written later."""
-    if isinstance(payload, dict):
-        return {storable(name): _storable(value) for name, value in payload.items()}
-    if isinstance(payload, list):
-        return [_storable(value) for value in payload]
-    return storable(payload) if isinstance(payload, str) else payload
+    if isinstance(part, dict):
+        return {storable(name): _storable(value) for name, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [_storable(value) for value in part]
+    return storable(part) if isinstance(part, str) else part
 
 
 # -- copies of the prompt ---------------------------------------------------------------------------------------------

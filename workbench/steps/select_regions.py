@@ -10,9 +10,9 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
-from workbench.llm.shapes import Blank, Reading, number
+from workbench.llm.shapes import Blank, Reading, countable, number
 from workbench.llm.step import Message, Step, conversation
 
 ANCHORS = 3  # at most, as in the paper
@@ -41,7 +41,8 @@ class Anchor(BaseModel):
     type: str | None
 
 
-Routing = Annotated[int, Reading(number, missing=1)]  # 1: by the names alone, 0: by the topics as well
+# 1: by the names alone, 0: by the topics as well.
+Routing = Annotated[int, Reading(number, missing=1), AfterValidator(countable)]
 
 
 class Output(BaseModel):
