@@ -110,9 +110,13 @@ class ExtractionsLayer(Layer):
         if bytes_hash(self._raw) != self.metadata["content"]:
             raise ValueError("table.jsonl does not hold what was written")  # each line that is left would look right
 
+    @cached_property
+    def _ends(self) -> np.ndarray:
+        return line_ends(self._raw)
+
     def lines(self, rows: np.ndarray) -> str:
         """The lines of some rows, as they are in the file."""
-        ends = line_ends(self._raw)
+        ends = self._ends
         if len(rows) == len(ends):
             return self._raw.decode("ascii")
         begins = np.r_[0, ends[:-1] + 1]
@@ -126,7 +130,7 @@ class ExtractionsLayer(Layer):
         """The records under some keys, without reading the others: a line begins with its key."""
         if not keys:
             return []
-        begins = np.r_[0, line_ends(self._raw)[:-1] + 1]
+        begins = np.r_[0, self._ends[:-1] + 1]
         place = begins[:, None] + np.arange(len(_BEFORE_KEY), len(_BEFORE_KEY) + len(next(iter(keys))))
         found = np.ascontiguousarray(np.frombuffer(self._raw, dtype=np.uint8)[place])
         named = found.view(f"S{found.shape[1]}").ravel()
@@ -140,7 +144,7 @@ class ExtractionsLayer(Layer):
         """The records of this row and those behind it, without reading the others."""
         if not row:
             return self.records
-        return [one.record for one in self.some(np.arange(row, len(line_ends(self._raw))))]
+        return [one.record for one in self.some(np.arange(row, len(self._ends)))]
 
     @cached_property
     def extracted(self) -> dict[str, Extracted]:

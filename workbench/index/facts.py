@@ -66,7 +66,7 @@ class FactsLayer(Layer):
         before = _before(build, old, settings)
         records = extractions.records_from(len(build.kept.rows) if before else 0)
         found = _stated(records, passages.row, settings, before)
-        ends = np.unique(found.facts[:, [0, 2]])
+        ends = np.flatnonzero(np.bincount(found.facts[:, [0, 2]].ravel(), minlength=len(found.forms)))
         phrases = [found.forms[form] for form in ends.tolist()]
         texts = made_rows(len(found.facts), lambda row: fact_text(found.named(row)))
 
@@ -265,7 +265,8 @@ def _stated(
     facts_stood = np.full(len(facts), -1)
     facts_stood[rows[stood >= 0]] = stood[stood >= 0]
     many = max(1, len(facts))
-    pairs = np.divmod(np.unique(stating * many + rows), many)
+    pairs = np.sort(stating * many + rows)
+    pairs = np.divmod(pairs[np.r_[True, pairs[1:] != pairs[:-1]][: len(pairs)]], many)
     return _Stated(forms, facts, forms_stood, facts_stood, *(part.astype(np.int32) for part in pairs), dropped)
 
 

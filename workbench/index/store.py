@@ -127,8 +127,9 @@ def cut_torn_line(path: Path) -> None:
 
 
 def write_table(path: Path, **columns: Any) -> None:
-    """Columns of equal length as Parquet."""
-    pq.write_table(pa.table(columns), path, compression="zstd")
+    """Columns of equal length as Parquet. Nothing searches the files, and most texts in a column differ: statistics and
+    dictionaries would cost time, and save no room."""
+    pq.write_table(pa.table(columns), path, compression="zstd", use_dictionary=False, write_statistics=False)
 
 
 def read_table(path: Path, *, strings: tuple[str, ...] = ()) -> dict[str, Any]:
