@@ -36,6 +36,7 @@ def nodes(notebook) -> list[str]:
     return frame.locator("body").evaluate("() => nodes.get().map(node => node.tooltip)")
 
 
+DRAWN = "while (!placed || !labels.length) await new Promise((again) => setTimeout(again, 20));"
 WHERE = """async (_, at) => {
   while (!placed) await new Promise((again) => setTimeout(again, 20));
   const {x, y} = network.canvasToDOM(network.getPosition(nodes.getIds()[at]));
@@ -73,7 +74,7 @@ def test_a_walk_through_the_graph(lab, page):
 
     # No two labels meet, and a click on one is a click on its node.
     body = panel.frame_locator("iframe").locator("body")
-    assert body.evaluate(f"() => {LABELS}") > 15
+    assert body.evaluate(f"async () => {{ {DRAWN} return {LABELS} }}") > 15
     words = body.evaluate("() => labels.find((box) => box.id !== null && box.words !== 'Vennick').words")
     body.click(position=body.evaluate("(_, words) => at(words)".replace("at(words)", AT), words), force=True)
     expect(panel.get_by_text(re.compile(f"^{re.escape(words)} phrase", re.IGNORECASE))).to_be_visible()
@@ -97,7 +98,8 @@ def test_a_walk_through_the_graph(lab, page):
     expect(said).to_have_text(whole)
 
     # The picture fits its frame.
-    assert body.evaluate("() => document.documentElement.scrollHeight <= innerHeight")
+    fits = "document.documentElement.scrollHeight <= innerHeight"
+    assert body.evaluate(f"async () => {{ {DRAWN} return {fits} }}")
 
     # A click in the sandboxed frame shows the card of that node, with its passages and facts; from there one goes on.
     hover(notebook, [says.startswith("Aldermark\nphrase") for says in nodes(notebook)].index(True))
