@@ -35,7 +35,8 @@ NOTEBOOK = re.compile(r"test_notebook_(\d\d)|test_notebooks\.py::.*\[(\d\d)\]$|t
 # Groups of tests that take minutes; all others follow in the order of their folders.
 FIRST = (
     *("notebook 05", "test_index_resume", "test_contract", "notebook 04", "notebook 06", "notebook 02", "notebook 07"),
-    *("notebook 01", "notebook 03"),
+    *("notebook 01", "notebook 03", "test_kills_attack", "test_wheel", "test_damage_attack", "test_load_attack"),
+    "test_regression_runs",
 )
 # Two cores shared with others make single examples slow now and then; that is no failure.
 settings.register_profile(
