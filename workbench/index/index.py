@@ -117,14 +117,7 @@ class Index(Record):
     def __init__(self, folder: str | Path, encoder: Encoder | None = None, opened: Mapping[str, Layer] | None = None):
         """`opened`: layers of this folder that a build has opened already."""
         self.store = Store(folder)
-        self.manifest = self.store.read_manifest()
-        if not self.manifest["layers"]:
-            raise IndexFault(
-                f"{folder} holds no index (no manifest.json that names a layer); build one with wb.Index.build(data, "
-                f"engine, {str(folder)!r}) or `workbench index DATA --out {folder}`"
-            )
-        named, opened = self.manifest["layers"], opened or {}
-        self._layers = {kind: _named(self.store, kind, layer, opened) for kind, layer in named.items()}
+        self.manifest, self._layers = _standing(self.store, opened or {})
         self._encoder = encoder
         if encoder is not None:
             _check_made_by(self.store, self.manifest, encoder)
@@ -184,7 +177,7 @@ class Index(Record):
                 layers = layers or TRIPLES_LAYERS
                 check_names("the writing of articles", writing.SETTINGS, articles)
                 writer = spread_out(engine or RulesEngine())
-                with metered(folder, ARTICLES, writer, idle=False):
+                with Store(folder).lock(), metered(folder, ARTICLES, writer, idle=False):
                     data = writing.textualise(data, writer, folder / "textualised", **articles, progress=progress)
             elif articles:
                 raise SettingError(f"{data.name!r} is no graph of triples without passages, so no articles are written")
@@ -761,6 +754,22 @@ def _open(store: Store, kind: str, key: str) -> Layer:
             f"{store.folder} --mend` puts aside what is damaged, and the command that built the index then makes it "
             "again: everything else is reused"
         ) from error
+
+
+def _standing(store: Store, opened: Mapping[str, Layer]) -> tuple[dict, dict[str, Layer]]:
+    """The manifest and the layers that it names. What another process replaces meanwhile is read again."""
+    while True:
+        manifest = store.read_manifest()
+        if not manifest["layers"]:
+            raise IndexFault(
+                f"{store.folder} holds no index (no manifest.json that names a layer); build one with "
+                f"wb.Index.build(data, engine, {str(store.folder)!r}) or `workbench index DATA --out {store.folder}`"
+            )
+        try:
+            return manifest, {kind: _named(store, kind, one, opened) for kind, one in manifest["layers"].items()}
+        except IndexFault:
+            if store.read_manifest() == manifest:
+                raise
 
 
 def _named(store: Store, kind: str, named: Mapping, opened: Mapping[str, Layer]) -> Layer:
