@@ -28,7 +28,7 @@ from workbench.index.index import Index
 from workbench.index.layer import DESCRIPTION, FILES
 from workbench.index.store import Store, write_atomically
 from workbench.integrity import checksum, flaws, unseal
-from workbench.llm.record import KEEP, Recording, sound
+from workbench.llm.record import Recording, sound
 from workbench.records import Record
 
 ASIDE = "damaged"  # the folder that damaged files are put into

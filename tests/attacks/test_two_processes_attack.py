@@ -71,7 +71,7 @@ def test_a_run_that_is_being_written_is_not_called_damaged(tmp_path):
     copy = copy_of("run", tmp_path)
     rows = (copy / "results.jsonl").read_bytes().splitlines(keepends=True)
     (copy / "results.jsonl").write_bytes(b"".join(reversed(rows)))
-    with FileLock(copy / ".lock"), pytest.raises(FileDamaged, match="another process is writing the run .* wait"):
+    with FileLock(copy / ".lock"), pytest.raises(FileDamaged, match=r"another process is writing the run .* wait"):
         _ = Run(copy).rows
     for held in (False, True):  # who writes it has no other to wait for
         with locked(copy, RuntimeError()) if held else nullcontext(), pytest.raises(FileDamaged, match="--mend"):
@@ -95,7 +95,7 @@ def test_a_recording_that_is_mended_while_it_is_used_loses_no_answer(tmp_path, m
         with used.transaction() as connection:
             connection.execute("UPDATE replies SET reply = ? WHERE key = ?", ('{"sum": 1}', lost.key))
         monkeypatch.setattr("workbench.check.PATIENCE", 0)
-        with used.transaction(), pytest.raises(EngineError, match="another process is writing .*; mend it when"):
+        with used.transaction(), pytest.raises(EngineError, match=r"another process is writing .*; mend it when"):
             check(copy, mend=True)
         check(copy, mend=True)
         assert used.get(lost) is None and used.get(kept) is not None

@@ -1,4 +1,4 @@
-"""Two processes at once over one index, run, grid, recording or bundle: both write, or one reads while the other writes.
+"""Two processes at once over one index, run, grid, recording or bundle: both write, or one reads what the other writes.
 
 Each does its work, or is refused in words that name the place and the other process. What is read is what somebody had
 finished writing, and once both are done, everything is as if one had worked after the other."""
@@ -161,12 +161,12 @@ def attack(count: int, seed: int, folder: Path) -> Tally:
 
 def _judge(tally: Tally, pair: Pair, target: damage.Target, place: Path, found: list[list[Came]]) -> None:
     what = f"{pair.target}: {pair.one.__name__} and {pair.other.__name__} at once"
+    words = (*REFUSALS, *(NOT_YET if pair.begin or pair.target == "bundle" else ()))  # which is exchanged in two steps
     for deed, came in zip((pair.one, pair.other), found):
         for how, said in came:
-            refused = any(word in said for word in (*REFUSALS, *(NOT_YET if pair.begin or pair.target == "bundle" else ())))
             if how == "crashed":
                 return tally.failed("crashed", f"{what}: {said}")
-            if how == "refused" and not refused:
+            if how == "refused" and not any(word in said for word in words):
                 return tally.failed("lost", f"{what}: says {said}")
             if how == "gave" and not _known(deed, target, said):
                 return tally.failed("lost", f"{what}: {deed.__name__} gave {said[:300]!r}")

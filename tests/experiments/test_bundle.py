@@ -13,8 +13,8 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 from dot_traces import dot_trace
+from filelock import FileLock
 from rounds import bdtr_trace
 from test_analyses import QUESTIONS, written
 from test_views import HOSTILE

@@ -74,7 +74,7 @@ def damaged(path: Path, what: str) -> FileDamaged:
     """What to say of a file of a run."""
     folder = path.parent if path.parent.name not in PLACES else path.parent.parent
     if is_locked(folder):
-        return FileDamaged(f"another process is writing the run {folder}, and {path} {what}; wait until it has finished")
+        return FileDamaged(f"another process is writing the run {folder} ({path} {what}); wait until it has finished")
     said = (
         f"{path} {what}; `workbench check {folder} --mend` puts aside what is damaged, and the same evaluation then "
         "computes it again"

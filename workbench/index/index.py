@@ -449,6 +449,8 @@ class Index(Record):
 
     @cached_property
     def _texts(self) -> CachedEncoder:
+        if not hasattr(self.encoder, "meter"):  # an endpoint, which is paid by the request, is asked when passages come
+            self.passages.check_encoder(self.encoder)
         return cached(self.encoder)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
