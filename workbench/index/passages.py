@@ -45,8 +45,6 @@ class PassagesLayer(Layer):
             known = KnownRows(old.vectors, kept.rows, len(passages))
         else:
             known = Known([passage.content for passage in old.passages], old.vectors) if old else Known()
-        if old and len(passages) > len(kept.rows if kept else ()):
-            old.check_encoder(build.encoder)
         texts = made_rows(len(passages), lambda row: passages[row].content)
         encoded = encode_to(
             folder / "vectors.npy", texts, build.encoder, known, label="passages", progress=build.progress
