@@ -222,7 +222,8 @@ def walk(inputs: Sequence[Input], folder: Path) -> dict[Input | None, list[str]]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     middle = len(inputs) // 2
-    return walk(inputs[:middle], folder) | walk(inputs[middle:], folder)
+    halves = (inputs[:middle], inputs[middle:])  # in folders of their own: Chroma keeps the files of a path open
+    return walk(halves[0], folder.with_name(f"{folder.name}a")) | walk(halves[1], folder.with_name(f"{folder.name}b"))
 
 
 def _difference(before: Any, after: Any) -> str:
