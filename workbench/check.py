@@ -13,6 +13,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -27,10 +28,11 @@ from workbench.index.index import Index
 from workbench.index.layer import DESCRIPTION, FILES
 from workbench.index.store import Store, write_atomically
 from workbench.integrity import checksum, flaws, unseal
-from workbench.llm.record import KEEP, Recording, sound
+from workbench.llm.record import Recording, sound
 from workbench.records import Record
 
 ASIDE = "damaged"  # the folder that damaged files are put into
+PATIENCE = 5  # seconds for what another process writes into a recording
 EVIDENCE = "retrieved"  # the folder of a grid with its evidence
 
 
@@ -66,13 +68,25 @@ class Checked(Record):
 
 def check(place: str | Path, *, mend: bool = False) -> Checked:
     """Read all files of an index, run, grid, recording or bundle, and compare them with what was noted when they were
-    written. With `mend`, what is damaged is put aside. Raises :class:`SettingError` for anything else."""
+    written. With `mend`, what is damaged is put aside. Raises :class:`SettingError` for anything else, and an error
+    that says so while another process writes there."""
     path = Path(place)
     kind = kind_of(path)
-    files, damage = _CHECKS[kind](path)
-    if mend and damage:
-        _MENDS[kind](path, damage)
+    with _alone(kind, path):
+        files, damage = _CHECKS[kind](path)
+        if mend and damage:
+            _MENDS[kind](path, damage)
     return Checked(str(place), kind, files, tuple(damage), mend and bool(damage))
+
+
+@contextmanager
+def _alone(kind: str, path: Path) -> Iterator[None]:
+    """Nobody writes it meanwhile. Who may only read it takes no lock."""
+    locks = {"index": lambda: Store(path).lock(), "run": lambda: locked(path), "grid": lambda: locked(path)}
+    with ExitStack() as held:
+        with suppress(OSError):
+            held.enter_context(locks.get(kind, nullcontext)())
+        yield
 
 
 def kind_of(path: Path) -> str:
@@ -128,19 +142,17 @@ def _try(look: Callable[[], object], path: Path, remedy: str, damage: list[Damag
 def _mend_index(path: Path, damage: Iterable[Damage]) -> None:
     """A layer whose files are damaged becomes a stopped build, which goes on with those that are whole; of one that
     does not say what they should be, none stays."""
-    store = Store(path)
     files = [Path(one.file) for one in damage]
-    with store.lock():
-        for file in files:
-            if file.name == DESCRIPTION:
-                _put_aside(path, file.parent)
-            elif file != path:
-                _put_aside(path, file)
-        for layer in {file.parent for file in files if file.parent.parent == path and file.parent.is_dir()}:
-            (layer / DESCRIPTION).unlink()
-            part = layer.with_name(f"{layer.name}.part")
-            shutil.rmtree(part, ignore_errors=True)
-            os.replace(layer, part)
+    for file in files:
+        if file.name == DESCRIPTION:
+            _put_aside(path, file.parent)
+        elif file != path:
+            _put_aside(path, file)
+    for layer in {file.parent for file in files if file.parent.parent == path and file.parent.is_dir()}:
+        (layer / DESCRIPTION).unlink()
+        part = layer.with_name(f"{layer.name}.part")
+        shutil.rmtree(part, ignore_errors=True)
+        os.replace(layer, part)
 
 
 def _run(path: Path) -> tuple[int, list[Damage]]:
@@ -164,10 +176,9 @@ def _run(path: Path) -> tuple[int, list[Damage]]:
 def _mend_run(path: Path, damage: Iterable[Damage]) -> None:
     """Damaged files leave the run, with the rows that name them; a row that is damaged leaves alone."""
     damage = list(damage)
-    with locked(path):
-        for folder in {_folder_of(Path(one.file)) for one in damage}:
-            mine = [Path(one.file) for one in damage if _folder_of(Path(one.file)) == folder]
-            _mend_folder(folder, mine)
+    for folder in {_folder_of(Path(one.file)) for one in damage}:
+        mine = [Path(one.file) for one in damage if _folder_of(Path(one.file)) == folder]
+        _mend_folder(folder, mine)
 
 
 def _folder_of(file: Path) -> Path:
@@ -240,7 +251,8 @@ def _mend_grid(path: Path, damage: Iterable[Damage]) -> None:
         elif file == path / "grid.json":
             _put_aside(path, file)
     for folder in {_folder_of(Path(one.file)) for one in damage} - {path, path / EVIDENCE}:
-        _mend_run(folder, [one for one in damage if _folder_of(Path(one.file)) == folder])
+        with locked(folder):
+            _mend_run(folder, [one for one in damage if _folder_of(Path(one.file)) == folder])
 
 
 def _recording(path: Path) -> tuple[int, list[Damage]]:
@@ -255,15 +267,26 @@ def _recording(path: Path) -> tuple[int, list[Damage]]:
 
 
 def _mend_recording(path: Path, _: Iterable[Damage]) -> None:
-    """A new file with the replies that are whole; the old one is kept beside it."""
+    """A new file with the replies that are whole; the old one is kept beside it. What has the old one open goes on with
+    the new one."""
     part = path.with_name(f"{path.name}.part")
     part.unlink(missing_ok=True)
-    new, rows = Recording(part), _readable(path)
-    with new.transaction() as connection:
-        connection.executemany(KEEP, (row for row in rows if sound(row)))
-    new.close()
-    os.replace(path, path.with_name(f"{path.name}.{ASIDE}"))
-    os.replace(part, path)
+    with _held(path), closing(Recording(part)) as new:
+        new.keep([row for row in _readable(path) if sound(row)])
+        os.replace(path, path.with_name(f"{path.name}.{ASIDE}"))
+        os.replace(part, path)
+
+
+@contextmanager
+def _held(path: Path) -> Iterator[None]:
+    """Nobody writes to a recording meanwhile, unless it is so damaged that nobody can."""
+    with closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as connection:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.DatabaseError as error:
+            if "locked" in str(error):
+                raise EngineError(f"another process is writing {path}; mend it when that has finished") from None
+        yield
 
 
 def _readable(path: Path) -> Iterator[tuple]:
@@ -280,7 +303,8 @@ def _readable(path: Path) -> Iterator[tuple]:
 def _bundle(path: Path) -> tuple[int, list[Damage]]:
     again, file = "write the bundle again: workbench bundle RUN", path / "bundle.json"
     try:
-        hashes = json.loads(file.read_text("utf-8"))["files"]
+        said = file.read_bytes()
+        hashes = json.loads(said)["files"]
         assert isinstance(hashes, dict)
     except (OSError, ValueError, KeyError, TypeError, AssertionError) as error:
         return 1, [Damage(str(file), f"is damaged ({error})", again)]
@@ -291,7 +315,13 @@ def _bundle(path: Path) -> tuple[int, list[Damage]]:
             damage.append(Damage(str(one), "is missing", again))
         elif hashlib.sha256(one.read_bytes()).hexdigest() != wanted:
             damage.append(Damage(str(one), "does not hold what was written", again))
+    if damage and _content(file) != said:  # replaced meanwhile
+        return _bundle(path)
     return 1 + len(hashes), damage
+
+
+def _content(file: Path) -> bytes | None:
+    return file.read_bytes() if file.exists() else None
 
 
 def _mend_bundle(path: Path, damage: Iterable[Damage]) -> None:

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -17,6 +17,7 @@ from workbench.text import text_hash
 PACKAGE = Path(__file__).parent
 ROOT = PACKAGE.parent  # of a checkout; of an installed package, a folder that is not ours
 LONGEST = 200  # bytes of a folder's name; file systems take 255
+_mine: set[Path] = set()  # folders that this process holds the lock of
 _NOT_IN_A_NAME = re.compile(r'[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff<>:"\\|?*]')
 _RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{port}{number}" for port in ("COM", "LPT") for number in range(1, 10))}
 
@@ -74,8 +75,13 @@ def locked(folder: Path, taken: Exception) -> Iterator[None]:
         held = FileLock(folder / ".lock").acquire(timeout=0)
     except Timeout:
         raise taken from None
+    place = folder.resolve()
     with held:
-        yield
+        _mine.add(place)
+        try:
+            yield
+        finally:
+            _mine.discard(place)
 
 
 def link(source: Path, target: Path, name: str) -> None:
@@ -90,12 +96,17 @@ def link(source: Path, target: Path, name: str) -> None:
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether a process holds the lock of a folder."""
+    """Whether another process holds the lock of a folder. Who may only read it cannot know, and is told that none
+    does."""
+    if folder.resolve() in _mine or not (folder / ".lock").exists():
+        return False
     try:
-        with FileLock(folder / ".lock", timeout=0) if (folder / ".lock").exists() else nullcontext():
+        with FileLock(folder / ".lock", timeout=0):
             return False
     except Timeout:
         return True
+    except OSError:
+        return False
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:

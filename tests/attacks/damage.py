@@ -174,12 +174,12 @@ def _whole(target: Target) -> dict[str, str]:
     found = {}
     for name, _ in target.read(target.place):
         with tempfile.TemporaryDirectory() as folder:
-            copy = _copied(target, Path(folder))
+            copy = copied(target, Path(folder))
             found[name] = dict(target.read(copy))[name]().replace(str(copy), "PLACE")
     return found
 
 
-def _copied(target: Target, folder: Path) -> Path:
+def copied(target: Target, folder: Path) -> Path:
     place = folder / target.place.name
     if target.place.is_dir():
         shutil.copytree(target.place, place)
@@ -264,8 +264,10 @@ DAMAGES: tuple[Callable[[Path, random.Random], None], ...] = (
 
 
 def attack(count: int, seed: int, folder: Path) -> Tally:
-    """`count` damaged files, over the kinds in turn, their files and the ways to damage them by chance; and a full disk
-    for every twentieth."""
+    """`count` damaged files, over the kinds in turn, their files and the ways to damage them by chance; and for every
+    twentieth a full disk, and two processes at once."""
+    import two_processes  # which damages nothing, and takes the targets from here
+
     tally, chance = Tally("damage"), random.Random(seed)
     files = {target: chance.sample(files_of(target), len(files_of(target))) for target in targets()}
     with warnings.catch_warnings():
@@ -275,7 +277,7 @@ def attack(count: int, seed: int, folder: Path) -> Tally:
             turn = number // len(targets())
             name = files[target][turn % len(files[target])]
             _try(tally, target, name, chance.choice(DAMAGES), random.Random(f"{seed} {number}"), folder)
-        return tally + full_disk(count // 20, seed, folder)
+        return tally + full_disk(count // 20, seed, folder) + two_processes.attack(count // 20, seed, folder)
 
 
 def _try(tally: Tally, target: Target, name: str, damage: Callable, chance: random.Random, folder: Path) -> None:
@@ -285,7 +287,7 @@ def _try(tally: Tally, target: Target, name: str, damage: Callable, chance: rand
     state = chance.getstate()
     for reader in _whole(target):
         with tempfile.TemporaryDirectory(dir=folder) as inside:
-            copy = _copied(target, Path(inside))
+            copy = copied(target, Path(inside))
             chance.setstate(state)
             damage(copy / name if name else copy, chance)
             if (said := _outcome(target, reader, copy)) is not None:
@@ -338,7 +340,7 @@ def _fill(tally: Tally, target: Target, place: Path, room: int) -> None:
         tally.failed("crashed", f"{what}: {type(error).__name__}: {error}")
         return
     target.make(place)
-    if _bytes(place) != _bytes(target.place):
+    if bytes_of(place) != bytes_of(target.place):
         tally.failed("lost", f"{what}: another result once there was room")
     else:
         tally.withstood()
@@ -355,7 +357,7 @@ def _room(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def _bytes(place: Path) -> dict[str, bytes]:
+def bytes_of(place: Path) -> dict[str, bytes]:
     """What is in files that equal makings have equal; of a recording, its rows."""
     if place.is_file():
         with closing(sqlite3.connect(place)) as connection:
@@ -374,7 +376,7 @@ _TIMED = ("seconds", "display")  # which differ between equal runs
 def mended(target: Target, name: str, damage: Callable, chance: random.Random, folder: Path) -> str | None:
     """Damage, `workbench check --mend`, and the command that made it: what is not as before, in words."""
     with tempfile.TemporaryDirectory(dir=folder) as inside:
-        copy = _copied(target, Path(inside))
+        copy = copied(target, Path(inside))
         damage(copy / name if name else copy, chance)
         check(copy, mend=True)
         target.make(copy)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hostile_texts import TEXTS, Page, harm_of_csv, harm_of_lines, harm_of_page
+from hostile_words import called, crash_of, verbs_over
 
 import workbench as wb
 from workbench import exchange
@@ -89,6 +90,7 @@ class Walk:
         self.shown(index, data)
         self.widgets(index, data)
         self.exported(index, run, data)
+        self.told(index, run, data)
         self.stays_inside()
         return self.harms
 
@@ -177,8 +179,21 @@ class Walk:
         page = wb.bundle(run, out=out / "bundle.html", index=index, progress=False)
         self.note("the bundle", harm_of_page(page.read_text("utf-8")))
 
+    def told(self, index: Index, run: Run, data: Dataset) -> None:
+        """Verbs over what was made: what they print, and the pages that they write."""
+        given = {
+            "folder": index.folder, "place": index.folder, "run": run.folder, "first": run.folder, "second": run.folder,
+            "data": data.folder, "questions": data.folder / "questions.jsonl", "source": data.folder,
+            "question": data.questions[0].question, "to": self.folder / "told",
+        }  # fmt: skip
+        for verb, words in verbs_over(given):
+            found = called(verb, words, self.folder / "home")
+            self.note(f"workbench {verb[0]}", [*harm_of_lines(found.output.replace("\r", "")), *crash_of(found)])
+        for page in self.folder.glob("home/**/*.html"):
+            self.note(page.name, harm_of_page(page.read_text("utf-8")))
+
     def stays_inside(self) -> None:
-        expected = {"data", "written", "index", "run", "grid", "trace.jsonl", "pages", "exported"}
+        expected = {"data", "written", "index", "run", "grid", "trace.jsonl", "pages", "exported", "home", "told"}
         found = {path.name for path in self.folder.iterdir()}
         self.same("what lies in the folder", set(), found - expected)
 
@@ -207,7 +222,8 @@ def walk(inputs: Sequence[Input], folder: Path) -> dict[Input | None, list[str]]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     middle = len(inputs) // 2
-    return walk(inputs[:middle], folder) | walk(inputs[middle:], folder)
+    halves = (inputs[:middle], inputs[middle:])  # in folders of their own: Chroma keeps the files of a path open
+    return walk(halves[0], folder.with_name(f"{folder.name}a")) | walk(halves[1], folder.with_name(f"{folder.name}b"))
 
 
 def _difference(before: Any, after: Any) -> str:

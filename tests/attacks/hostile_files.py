@@ -8,9 +8,11 @@ import json
 import os
 import random
 import shutil
+import signal
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -30,6 +32,7 @@ from workbench.errors import DataError, WorkbenchError
 from workbench.records import Triple
 
 ABSOLUTE = "/tmp/hopscope-pwn"  # that nothing should make
+PATIENCE = 60  # seconds of an attempt
 LONG_MESSAGE = 3_000  # characters; what is refused is quoted, not repeated
 
 
@@ -41,7 +44,12 @@ class Attempt(NamedTuple):
 
 
 def every_attempt(chance: random.Random) -> list[Attempt]:
-    return [*_of_folders(chance), *_of_layouts(chance), *_of_trec(), *_of_archives(), *_of_documents()]
+    return [*of_files(chance), *_of_trec(), *_of_archives(), *_of_documents()]
+
+
+def of_files(chance: random.Random) -> list[Attempt]:
+    """Each file of a folder, spoilt in each way."""
+    return [*_of_folders(chance), *_of_layouts(chance)]
 
 
 # -- how a file is spoilt --------------------------------------------------------------------------------------------
@@ -458,11 +466,34 @@ def _unpack(make: Callable[[Path], Path], folder: Path) -> list[str]:
     return wrong
 
 
+class _Hang(BaseException):
+    """No error that a block for others would catch."""
+
+
+@contextmanager
+def _ending() -> Iterator[None]:
+    """What takes too long, or waits for ever, is broken off."""
+
+    def break_off(*_: object) -> None:
+        raise _Hang
+
+    before = signal.signal(signal.SIGALRM, break_off)
+    signal.alarm(PATIENCE)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def tried(attempt: Attempt, folder: Path) -> list[str]:
     """What came of an attempt, in a folder that is then gone."""
     folder.mkdir(parents=True)
     try:
-        return attempt.run(folder)
+        with _ending():
+            return attempt.run(folder)
+    except _Hang:
+        return [f"crashed: it takes longer than {PATIENCE} s"]
     except Exception as error:
         return [f"crashed: {type(error).__name__}: {error}"[:600]]
     finally:

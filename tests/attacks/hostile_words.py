@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 import typer
 from hostile_files import Attempt
 from hostile_texts import TEXTS, harm_of_lines
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from workbench.cli import app
 from workbench.errors import WorkbenchError
 
 # Verbs that serve, train or execute for minutes whatever they are given.
 APART = {"lab", "run", "train", "doctor", "world"}
+# Verbs that change an index or a folder of their own, and are tried by themselves.
+CHANGING = {"index", "insert", "delete", "merge", "batch", "train", "questions"}
 _WITHOUT = {"NUL", "surrogate"}  # texts that no program is called with
 
 
@@ -53,8 +56,27 @@ def _call(verb: tuple[str, ...], command: click.Command, text: str, folder: Path
     words = [word for one in (*needed, *more) if not _is_argument(one) for word in (one.opts[0], text)]
     words += ["--", *(text for one in needed if _is_argument(one))]
     with chdir(folder):
-        found = CliRunner().invoke(app, [*verb, *words], env={"WORKBENCH_HOME": str(folder / "home")})
-    wrong = harm_of_lines(found.output.replace("\r", ""))  # which progress has
-    if found.exception is not None and not isinstance(found.exception, SystemExit | WorkbenchError):
-        wrong.append(f"crashed: {type(found.exception).__name__}: {found.exception}"[:500])
-    return wrong
+        found = called(verb, words, folder / "home")
+    return [*harm_of_lines(found.output.replace("\r", "")), *crash_of(found)]  # which progress has
+
+
+def verbs_over(given: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    """The verbs that need nothing but what is `given`, by the names of their parameters, with these words."""
+    for verb, command in _verbs(typer.main.get_command(app)):
+        needed = [one for one in command.params if one.required]
+        if not needed or verb[0] in CHANGING or any(one.name not in given for one in needed):
+            continue
+        options = [one for one in command.params if not _is_argument(one) and (one.required or one.name == "to")]
+        values = {**given, "to": given["to"] / verb[0]}
+        words = [word for one in options for word in (one.opts[0], str(values[one.name]))]
+        yield verb, [*words, "--", *(str(given[one.name]) for one in needed if _is_argument(one))]
+
+
+def called(verb: Sequence[str], words: Sequence[str], home: Path) -> Result:
+    return CliRunner().invoke(app, [*verb, *words], env={"WORKBENCH_HOME": str(home)})
+
+
+def crash_of(found: Result) -> list[str]:
+    if found.exception is None or isinstance(found.exception, SystemExit | WorkbenchError):
+        return []
+    return [f"crashed: {type(found.exception).__name__}: {found.exception}"[:500]]

@@ -33,7 +33,7 @@ def attack(count: int, seed: int, folder: Path) -> Tally:
 
 def _attack_by_texts(inputs: list, folder: Path, tally: Tally) -> None:
     for first in range(0, len(inputs), _TOGETHER):
-        for one, harms in hostile_corpus.walk(inputs[first : first + _TOGETHER], folder / "corpus").items():
+        for one, harms in hostile_corpus.walk(inputs[first : first + _TOGETHER], folder / f"corpus{first}").items():
             if one is not None:
                 _note(tally, f"{one.text} as {one.place}", harms)
             else:  # of which of them is not known

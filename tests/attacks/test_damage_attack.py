@@ -52,7 +52,7 @@ def test_what_describes_the_others_is_mended(kind, name, tmp_path):
 
 def test_a_damaged_row_costs_one_row(tmp_path):
     target = of("run")
-    copy = damage._copied(target, tmp_path)
+    copy = damage.copied(target, tmp_path)
     rows = (copy / "results.jsonl").read_bytes().splitlines(keepends=True)
     rows[1] = rows[1].replace(b"0.", b"1.", 1)
     (copy / "results.jsonl").write_bytes(b"".join(rows))
@@ -63,7 +63,7 @@ def test_a_damaged_row_costs_one_row(tmp_path):
 
 def test_a_layer_keeps_what_is_whole_of_it(tmp_path):
     """Only the damaged file leaves it: paid answers stay."""
-    copy = damage._copied(of("index"), tmp_path)
+    copy = damage.copied(of("index"), tmp_path)
     (next(copy.glob("facts-*")) / "facts.npy").write_bytes(b"")
     with pytest.raises(IndexFault, match=r"facts.npy has 0 bytes.*workbench check .* --mend"):
         Index.open(copy)
@@ -75,7 +75,7 @@ def test_a_layer_keeps_what_is_whole_of_it(tmp_path):
 def test_what_an_earlier_version_wrote_has_no_checksums_and_opens(tmp_path):
     for kind in ("index", "run", "grid", "recording"):
         target = of(kind)
-        copy = damage._copied(target, tmp_path)
+        copy = damage.copied(target, tmp_path)
         _forget(copy)
         for reader in ("retrieve", "rows", "replay"):
             if reader in (known := dict(target.read(copy))):
@@ -103,7 +103,7 @@ def _forget(place: Path) -> None:
 def test_a_moved_and_a_linked_folder_are_the_same(tmp_path):
     for kind, reader in (("index", "retrieve"), ("run", "texts")):
         target = of(kind)
-        moved = damage._copied(target, tmp_path).rename(tmp_path / f"{kind} moved")
+        moved = damage.copied(target, tmp_path).rename(tmp_path / f"{kind} moved")
         (tmp_path / f"{kind} linked").symlink_to(moved, target_is_directory=True)
         for place in (moved, tmp_path / f"{kind} linked"):
             assert dict(target.read(place))[reader]() == damage._whole(target)[reader]
@@ -145,7 +145,7 @@ print(wb.Index.open(sys.argv[1]).passages.passages[4].title.encode("ascii", "bac
 @pytest.mark.skipif(not _is_plain(), reason="only root can give files away, and setpriv can take its rights")
 def test_a_user_without_a_home_reads_what_it_may_not_write(tmp_path):
     """No HOME, no cache folder, the C locale, and an index of somebody else."""
-    copy = damage._copied(of("index"), tmp_path)
+    copy = damage.copied(of("index"), tmp_path)
     for path in (tmp_path, copy, *copy.rglob("*")):
         os.chown(path, 65534, 65534)
         path.chmod(path.stat().st_mode | 0o444 | (0o111 if path.is_dir() else 0))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
 import unicodedata
 import zlib
 
+import hostile_files
 import hostile_texts
 import inputs
 import numpy as np
@@ -37,6 +39,14 @@ def test_nothing_comes_of_hostile_inputs(count, tmp_path):
 def test_harm_is_seen(harm, page):
     """Without this the attack could hold for want of a watcher."""
     assert harm(page)
+
+
+def test_no_pipe_is_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(hostile_files, "PATIENCE", 5)
+    pipes = [one for one in hostile_files.of_files(random.Random(7)) if one.name.endswith(" is a pipe")]
+    assert len(pipes) > 20
+    found = {one.name: hostile_files.tried(one, tmp_path / str(at)) for at, one in enumerate(pipes)}
+    assert not any(found.values()), found
 
 
 def test_the_forms_of_a_name_are_one_node(tmp_path):

@@ -3,14 +3,6 @@
 import pytest
 from load import attack
 
-from workbench.testing import tiny_index
-
-
-@pytest.mark.slow
-def test_a_few_methods_side_by_side(tmp_path):
-    tally = attack(2, 1, tmp_path, tiny_index(), ("dense", "hipporag2", "lightrag"))
-    assert tally.tried > 32 and tally.holds, tally.failures
-
 
 @pytest.mark.slow
 def test_every_method_side_by_side(tmp_path):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from dot_traces import dot_trace
+from filelock import FileLock
 from rounds import bdtr_trace
 from test_analyses import QUESTIONS, written
 from test_views import HOSTILE
@@ -22,7 +23,6 @@ from typer.testing import CliRunner
 import workbench as wb
 from workbench.cli import app
 from workbench.errors import DataError, SettingError
-from workbench.places import locked
 from workbench.records import Question
 from workbench.views.bundle.contents import Contents
 from workbench.views.bundle.parts import plain, traced_parts
@@ -235,7 +235,7 @@ def copy(made, tmp_path):
 
 
 def test_a_run_that_is_being_written_is_refused(copy, tmp_path):
-    with locked(copy, RuntimeError()), pytest.raises(SettingError, match="another process is writing"):
+    with FileLock(copy / ".lock"), pytest.raises(SettingError, match="another process is writing"):
         wb.bundle(copy, out=tmp_path / "b", progress=False)
     assert not (tmp_path / "b").exists()
 

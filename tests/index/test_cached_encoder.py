@@ -229,6 +229,7 @@ def test_all_that_hold_an_encoder_share_one_cache(tmp_path):
     one = Index.build(tiny_dataset(), folder=tmp_path / "index", encoder=inner, progress=False)
     other = Index.open(tmp_path / "index", inner)
     compressor = Similarity(encoder=inner)
+    other.encode([])  # which first looks whether it is the encoder of the index
     inner.calls.clear()
     one.encode(["Which lake?"])
     other.encode(["Which lake?"]), similarity_of(other).vectors(["Which lake?", "Orsby"])

@@ -49,6 +49,13 @@ def test_holds_the_vectors_and_texts_of_the_index(tiny_index, client):
     assert held(client, tiny_index, "phrases").count() == len(tiny_index.facts.phrases)
 
 
+def test_a_damaged_store_is_named_with_what_mends_it(tiny_index):
+    (tiny_index.folder / "chroma").mkdir()
+    (tiny_index.folder / "chroma" / "chroma.sqlite3").write_bytes(b"no database" * 999)
+    with pytest.raises(IndexFault, match=r"chroma cannot be used .* delete it, and the same command in a new process"):
+        derive(tiny_index)
+
+
 def test_metadata_can_be_filtered_by(tiny_index, client):
     derive(tiny_index, ["facts"], client)
     found = held(client, tiny_index, "facts").get(where={"subject": "nora whitlock"})

@@ -49,6 +49,22 @@ def test_another_dimension_under_the_same_name_is_refused_when_a_question_is_ask
     assert Index.open(tiny_index.folder, TinyEncoder()).encode_query("Which lake?").shape == (64,)
 
 
+class Exchanged(TinyEncoder):
+    """Another model under the name of the first, with vectors as long as its."""
+
+    def encode(self, texts):
+        return np.roll(super().encode(texts), 7, axis=1)
+
+
+def test_other_vectors_under_the_same_name_are_refused(tiny_index):
+    opened, before = Index.open(tiny_index.folder, Exchanged()), dict(tiny_index.manifest)
+    with pytest.raises(IndexFault, match="'tiny' gives a text another vector than the index has of it"):
+        opened.encode_query("Which lake?")
+    with pytest.raises(IndexFault, match="it is another model under the same name"):
+        opened.insert([Passage("p9", "New", "New.")], TinyEngine(), progress=False)
+    assert Index.open(tiny_index.folder).manifest == before
+
+
 def test_another_dimension_under_the_same_name_is_refused_when_passages_come(tiny, tiny_index):
     opened = Index.open(tiny_index.folder, Wide())
     before = dict(tiny_index.manifest)

@@ -42,6 +42,14 @@ def rows(path: Path) -> Iterator[tuple[str, dict]]:
             yield where, row
 
 
+def regular(path: Path) -> Path:
+    """The path of a file, a folder, or of nothing. Raises :class:`DataError` for a pipe, which would be waited for, and
+    for a device, which may not end."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise DataError(f"{path} is no regular file; put the file itself there")
+    return path
+
+
 def opened(path: Path) -> BinaryIO:
     if not path.is_file():  # a pipe would be waited for
         raise DataError(f"{path} is no regular file; put the file itself there")

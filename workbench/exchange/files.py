@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import iterparse
 
+from workbench.data.lines import regular
 from workbench.errors import DataError
 from workbench.text import storable
 
@@ -28,15 +29,15 @@ _PEEK = 1 << 16  # bytes read to recognise a file
 def peek(path: Path) -> str:
     """The beginning of a file, to recognise its format; empty if it is not a readable file."""
     try:
-        with path.open("rb") as file:
+        with regular(path).open("rb") as file:
             return file.read(_PEEK).decode("utf-8-sig", "replace")
-    except OSError:
+    except (OSError, DataError):
         return ""
 
 
 def read_text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return regular(path).read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}); give the folder that holds it") from None
     except UnicodeDecodeError as error:
@@ -82,7 +83,7 @@ def read_parquet(path: Path, needed: Mapping[str, Sequence[str]], wanted: Sequen
     """(place, row) for each row of a Parquet file. `needed` lists, for each field, the names of its column in all
     versions; `wanted` columns may be missing and are None then."""
     with _whole_parquet(path):
-        file = pq.ParquetFile(path)
+        file = pq.ParquetFile(regular(path))
         has = file.schema_arrow.names
         columns = {field: next((name for name in names if name in has), None) for field, names in needed.items()}
         missing = [field for field, column in columns.items() if column is None]
@@ -104,7 +105,7 @@ def read_parquet(path: Path, needed: Mapping[str, Sequence[str]], wanted: Sequen
 def parquet_rows(path: Path) -> int:
     """The number of rows of a Parquet file."""
     with _whole_parquet(path):
-        return pq.read_metadata(path).num_rows
+        return pq.read_metadata(regular(path)).num_rows
 
 
 class GraphML(NamedTuple):
@@ -127,7 +128,7 @@ def read_graphml(path: Path) -> GraphML:
     """A GraphML file. A DTD, and with it every entity that could expand or fetch something, is refused."""
     found, keys = GraphML([], []), {}
     try:
-        with path.open("rb") as file:
+        with regular(path).open("rb") as file:
             for _, element in iterparse(file, forbid_dtd=True):
                 tag = element.tag.rpartition("}")[2]
                 if tag == "key":
@@ -246,6 +247,8 @@ def only(found: Iterable[Path], what: str, path: Path) -> Path:
 def _whole_parquet(path: Path) -> Iterator[None]:
     try:
         yield
+    except DataError:
+        raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path} is not a whole Parquet file ({error}); copy it again from where it was made") from None
 

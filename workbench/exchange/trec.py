@@ -21,6 +21,7 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
+from workbench.data.lines import regular
 from workbench.errors import DataError, SettingError
 from workbench.exchange.export import replacing
 from workbench.records import Question, Record
@@ -317,7 +318,7 @@ def _lines(path: Path, fields: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _opened(path: Path) -> BinaryIO:
-    with path.open("rb") as file:
+    with regular(path).open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
     return gzip.open(path) if packed else path.open("rb")
 

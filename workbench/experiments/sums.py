@@ -17,6 +17,7 @@ from typing import Any
 from workbench.errors import DataError, FileDamaged, FileMissing
 from workbench.index.store import write_atomically
 from workbench.integrity import Note, checksum, flaw, note, seal, unseal
+from workbench.places import is_locked
 
 FILE, ROWS, TIMINGS = "checksums.json", "results.jsonl", "timings.jsonl"
 NAMED = ("run.json", "sources.json", "questions.jsonl")
@@ -72,6 +73,8 @@ def write(folder: Path, kept: Mapping[str, Note], written: Collection[str]) -> N
 def damaged(path: Path, what: str) -> FileDamaged:
     """What to say of a file of a run."""
     folder = path.parent if path.parent.name not in PLACES else path.parent.parent
+    if is_locked(folder):
+        return FileDamaged(f"another process is writing the run {folder} ({path} {what}); wait until it has finished")
     said = (
         f"{path} {what}; `workbench check {folder} --mend` puts aside what is damaged, and the same evaluation then "
         "computes it again"

@@ -36,9 +36,19 @@ def derive(index: Index, kinds: Sequence[str] = KINDS, client: Any = None, *, se
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
         raise SettingError(f"{unknown[0]!r} cannot be derived; choose from {', '.join(KINDS)}")
-    client = client or client_of(index, server)
-    for kind in kinds:
-        _bring_up_to_date(client, index, kind, progress)
+    require("chroma", IndexFault)
+    from chromadb.errors import ChromaError
+
+    try:
+        client = client or client_of(index, server)
+        for kind in kinds:
+            _bring_up_to_date(client, index, kind, progress)
+    except ChromaError as error:
+        place = f"the Chroma server at {server}" if server else f"{index.folder / _FOLDER}"
+        raise IndexFault(
+            f"{place} cannot be used ({error}); it holds nothing but copies: where it is damaged, delete it, and the "
+            "same command in a new process writes it again"
+        ) from error
     return client
 
 

@@ -112,20 +112,13 @@ class Index(Record):
 
     # What builds decides no row: a layer is known by what it holds, and read through its own class.
     __apart__ = ("build", "_build", "ensure", "insert", "delete", "_changed", "_rebuild", "data", "counts", "usage",
-                 "__dict__")  # fmt: skip
+                 "_check_encoder", "__dict__")  # fmt: skip
 
     def __init__(self, folder: str | Path, encoder: Encoder | None = None, opened: Mapping[str, Layer] | None = None):
         """`opened`: layers of this folder that a build has opened already."""
         self.store = Store(folder)
-        self.manifest = self.store.read_manifest()
-        if not self.manifest["layers"]:
-            raise IndexFault(
-                f"{folder} holds no index (no manifest.json that names a layer); build one with wb.Index.build(data, "
-                f"engine, {str(folder)!r}) or `workbench index DATA --out {folder}`"
-            )
-        named, opened = self.manifest["layers"], opened or {}
-        self._layers = {kind: _named(self.store, kind, layer, opened) for kind, layer in named.items()}
-        self._encoder = encoder
+        self.manifest, self._layers = _standing(self.store, opened or {})
+        self._encoder, self._same_model = encoder, False
         if encoder is not None:
             _check_made_by(self.store, self.manifest, encoder)
 
@@ -184,7 +177,7 @@ class Index(Record):
                 layers = layers or TRIPLES_LAYERS
                 check_names("the writing of articles", writing.SETTINGS, articles)
                 writer = spread_out(engine or RulesEngine())
-                with metered(folder, ARTICLES, writer, idle=False):
+                with Store(folder).lock(), metered(folder, ARTICLES, writer, idle=False):
                     data = writing.textualise(data, writer, folder / "textualised", **articles, progress=progress)
             elif articles:
                 raise SettingError(f"{data.name!r} is no graph of triples without passages, so no articles are written")
@@ -225,7 +218,9 @@ class Index(Record):
                 kinds = closure({*kinds, *brought})
             build = Build(data, encoder, spread_out(engine), progress, kept, opened or {})
             _write(store, manifest, build, kinds, chosen, asked)
-        return cls(store.folder, encoder, build.layers)
+        index = cls(store.folder, encoder, build.layers)
+        index._same_model = not manifest["layers"]  # all vectors are new
+        return index
 
     @classmethod
     def open(cls, folder: str | Path, encoder: Encoder | str | None = None) -> Index:
@@ -260,6 +255,7 @@ class Index(Record):
             raise IndexFault(
                 f"passage ids must be new and unique; {repeated[:3] or 'one of them'} occurs already: delete it first"
             )
+        self._check_encoder()
         rows = np.arange(len(self.passages.passages))
         return self._changed([*self.passages.passages, *new], rows, engine, extractions, profiles, progress)
 
@@ -328,7 +324,9 @@ class Index(Record):
                 f"{self.folder} was changed after this index was opened, and what was changed would be lost; "
                 "go on from what insert or delete gave back, or from Index.open"
             )
-        return Index._build(data, engine, self.folder, self.encoder, asked, {}, progress, kept, self._layers)
+        index = Index._build(data, engine, self.folder, self.encoder, asked, {}, progress, kept, self._layers)
+        index._same_model = self._same_model
+        return index
 
     # -- reading ------------------------------------------------------------------------------------------------
 
@@ -456,7 +454,15 @@ class Index(Record):
 
     @cached_property
     def _texts(self) -> CachedEncoder:
+        if not hasattr(self.encoder, "meter"):  # an endpoint, which is paid by the request, is asked when passages come
+            self._check_encoder()
         return cached(self.encoder)
+
+    def _check_encoder(self) -> None:
+        """Raise :class:`IndexFault` if the encoder is another model than the one that made the vectors."""
+        if not self._same_model:
+            self.passages.check_encoder(self.encoder)
+            self._same_model = True
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """The unit vectors of texts, float32, shape (n, d). They are cached by text: an index that is open
@@ -761,6 +767,22 @@ def _open(store: Store, kind: str, key: str) -> Layer:
             f"{store.folder} --mend` puts aside what is damaged, and the command that built the index then makes it "
             "again: everything else is reused"
         ) from error
+
+
+def _standing(store: Store, opened: Mapping[str, Layer]) -> tuple[dict, dict[str, Layer]]:
+    """The manifest and the layers that it names. What another process replaces meanwhile is read again."""
+    while True:
+        manifest = store.read_manifest()
+        if not manifest["layers"]:
+            raise IndexFault(
+                f"{store.folder} holds no index (no manifest.json that names a layer); build one with "
+                f"wb.Index.build(data, engine, {str(store.folder)!r}) or `workbench index DATA --out {store.folder}`"
+            )
+        try:
+            return manifest, {kind: _named(store, kind, one, opened) for kind, one in manifest["layers"].items()}
+        except IndexFault:
+            if store.read_manifest() == manifest:
+                raise
 
 
 def _named(store: Store, kind: str, named: Mapping, opened: Mapping[str, Layer]) -> Layer:

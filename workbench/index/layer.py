@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from workbench.data import Dataset
 from workbench.encoding import Encoder
+from workbench.errors import IndexFault
 from workbench.integrity import files_of, flaws, note, seal, unseal
 from workbench.records import Record
 
@@ -113,6 +114,11 @@ class Layer(Record):
     @cached_property
     def hash(self) -> str:
         """12 hex digits for the content of its files, however it came about."""
+        if not self.folder.is_dir():
+            raise IndexFault(
+                f"{self.folder} is gone, because its index was changed after this one was opened; open it again with "
+                f"Index.open({str(self.folder.parent)!r})"
+            )
         digest = hashlib.sha256()
         for path in sorted(self.folder.iterdir()):
             if path.name != DESCRIPTION:

@@ -9,11 +9,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from workbench.encoding import Encoder
 from workbench.errors import DataError
 from workbench.index.layer import Build, Kept, Layer
 from workbench.index.rows import made_rows, table_rows
 from workbench.index.store import map_vectors, write_table
-from workbench.index.vectors import Known, KnownRows, encode_to
+from workbench.index.vectors import Known, KnownRows, check_same_model, encode_to
 from workbench.records import Passage
 from workbench.settings import validated
 from workbench.text import storable
@@ -57,6 +58,11 @@ class PassagesLayer(Layer):
         self.passages = table_rows(table, Passage)
         self.ids = table["id"]
         self.vectors = map_vectors(folder / "vectors.npy")
+
+    def check_encoder(self, encoder: Encoder) -> None:
+        """Raise :class:`IndexFault` if the vectors are those of another model."""
+        some = self.passages[:20]
+        check_same_model(encoder, [passage.content for passage in some], self.vectors[: len(some)])
 
     @cached_property
     def row(self) -> dict[str, int]:

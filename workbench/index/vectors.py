@@ -22,6 +22,7 @@ from workbench.spread import spread
 
 BLOCK_CHARACTERS = 64_000  # one to three seconds of encoding on two cores: what a stopped build may lose
 
+SAME = 0.9  # cosine of a text's vectors by one model; a device, a precision or a batch changes the last digits
 _COPIED = 100_000  # known vectors copied together
 
 
@@ -46,6 +47,18 @@ class KnownRows(Known):
 
     def rows_of(self, texts: Sequence[str]) -> np.ndarray:
         return self._all
+
+
+def check_same_model(encoder: Encoder, texts: Sequence[str], vectors: np.ndarray) -> None:
+    """Raise :class:`IndexFault` where an encoder gives the shortest of some texts another vector than it has, shape
+    (n, d): it is another model under the same name, such as a folder whose weights were exchanged."""
+    row = min(range(len(texts)), key=lambda row: len(texts[row]))
+    now, before = encoder.encode([texts[row]])[0], vectors[row]
+    if len(now) == len(before) and now @ before < SAME * np.linalg.norm(now) * np.linalg.norm(before):
+        raise IndexFault(
+            f"the encoder {encoder.name!r} gives a text another vector than the index has of it: it is another model "
+            "under the same name; use the one that made the index, or build another index"
+        )
 
 
 def encode_to(

@@ -13,7 +13,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -50,32 +50,48 @@ class Recording:
                 f"or `workbench record {path} VERB …`"
             )
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = threading.Lock()
+        self._lock, self._create_it = threading.Lock(), create
+        self._open()
+
+    def _open(self) -> None:
         if self.path.is_dir():
             raise EngineError(f"{self.path} is not a recording: it is a folder, and a recording is one file")
         try:
             self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
             version = self._connection.execute("PRAGMA user_version").fetchone()[0]
-            if create and not version:
+            if self._create_it and not version:
                 self._create()
             self._connection.execute("SELECT engine FROM replies LIMIT 0")  # fails if it is another program's file
         except sqlite3.DatabaseError as error:
+            if not self.path.stat().st_size:
+                raise EngineError(f"{self.path} is empty: nothing is recorded in it yet, or it was cut off") from None
             what = f"{self.path} is not a recording, or it is damaged ({error})"
             raise EngineError(f"{what}. {_mend(self.path)}") from None
         if version > FORMAT:
             raise EngineError(
                 f"{self.path} has recording format {version}; this version reads up to {FORMAT}: upgrade hopscope"
             )
+        self._file = self._place()
+
+    def _place(self) -> tuple[int, int] | None:
+        """Which file stands under the name; None if none does."""
+        with suppress(FileNotFoundError):
+            stat = self.path.stat()
+            return stat.st_dev, stat.st_ino
 
     def _create(self) -> None:
         """The tables, and the version, of a file that has none: a new one, or one of a version that did not say it."""
-        for statement in (_TABLE, _WINDOWS, f"PRAGMA user_version = {FORMAT}"):
+        for statement in ("BEGIN IMMEDIATE", _TABLE, _WINDOWS, f"PRAGMA user_version = {FORMAT}", "COMMIT"):
             self._connection.execute(statement)
 
     @contextmanager
     def _use(self) -> Iterator[sqlite3.Connection]:
-        """The connection, which one thread at a time uses."""
+        """The connection, which one thread at a time uses. Where another process put the file aside, to mend it, the
+        work goes on in the one that stands under the name now."""
         with self._lock:
+            if (self._create_it or self.path.exists()) and self._place() != self._file:
+                self._connection.close()
+                self._open()
             try:
                 yield self._connection
             except sqlite3.OperationalError as error:

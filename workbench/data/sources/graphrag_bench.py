@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.data import splitter
-from workbench.data.lines import rows, string, value
+from workbench.data.lines import regular, rows, string, value
 from workbench.data.sources.entry import Converted, Entry, File, one
 from workbench.errors import DataError
 from workbench.records import Passage, Question
@@ -67,7 +67,7 @@ def _answer(given: Any, where: str) -> str:
 def _text(folder: Path, book: int) -> str:
     path = one(folder, f"textbook{book}.md")
     try:
-        return storable(path.read_bytes().decode("utf-8-sig"))
+        return storable(regular(path).read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 (byte {error.start}); fetch it again") from None
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.data.folder import Extraction
+from workbench.data.lines import regular
 from workbench.data.sources.entry import Converted, Copy, Entry, File, one, passage_id, passages
 from workbench.errors import DataError
 from workbench.records import Question
@@ -266,7 +267,7 @@ def _joined(text: Any, family: str) -> str:
 def read_json(path: Path, *kinds: type) -> Any:
     """The JSON value of a publisher's file, which must be of one of these kinds."""
     try:
-        found = json.loads(path.read_bytes().decode("utf-8-sig"))
+        found = json.loads(regular(path).read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:
         raise DataError(f"{path} is missing; the corpus and the questions belong together") from None
     except (ValueError, RecursionError) as error:

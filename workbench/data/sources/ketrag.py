@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 
+from workbench.data.lines import regular
 from workbench.data.sources.entry import Converted, Copy, Entry, File, one, passages
 from workbench.errors import DataError
 from workbench.records import Question
@@ -20,8 +21,8 @@ def read(folder: Path, prefix: str = "mk") -> Converted:
     aliases."""
     document, pairs = one(folder, "document.txt"), one(folder, "qa-pairs.json")
     try:
-        lines = document.read_bytes().decode("utf-8-sig").split("\n")
-        rows = json.loads(pairs.read_bytes().decode("utf-8-sig"))
+        lines = regular(document).read_bytes().decode("utf-8-sig").split("\n")
+        rows = json.loads(regular(pairs).read_bytes().decode("utf-8-sig"))
         questions = tuple(_question(row) for row in rows)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise DataError(

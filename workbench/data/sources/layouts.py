@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.data.folder import Dataset
+from workbench.data.lines import regular
 from workbench.data.origin import Origin
 from workbench.data.sources import hipporag, ketrag, metaqa, ultradomain
 from workbench.data.sources.entry import Converted
@@ -27,7 +28,7 @@ def recognise(path: Path) -> Callable[[Path], Dataset] | None:
 
 
 def _first_line(path: Path) -> bytes:
-    with path.open("rb") as file:
+    with regular(path).open("rb") as file:
         return file.readline(10_000)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from workbench import tokens
 from workbench.data import splitter
-from workbench.data.lines import rows, string
+from workbench.data.lines import regular, rows, string
 from workbench.data.schemas import paper_schema
 from workbench.data.sources.entry import Converted, Entry, File, one
 from workbench.errors import DataError, SettingError
@@ -53,7 +53,7 @@ def read(
 def is_file(path: Path) -> bool:
     """Whether a file has the publisher's form, by its first line: a question with the text that answers it."""
     try:
-        with path.open(encoding="utf-8-sig") as lines:
+        with regular(path).open(encoding="utf-8-sig") as lines:
             row = json.loads(lines.readline(_LINE))
     except (OSError, ValueError, RecursionError):
         return False

@@ -27,7 +27,7 @@ from workbench.errors import SettingError
 from workbench.experiments.grid import Grid
 from workbench.experiments.run import Run
 from workbench.index import Index
-from workbench.places import home
+from workbench.places import home, locked
 from workbench.views.base import NAME, clean, esc
 from workbench.views.bundle.contents import Contents
 from workbench.views.bundle.pages import conditions, results, runs_of, subtitle_of, title_of
@@ -66,9 +66,7 @@ def bundle(
     with _beside(target) as part:
         _write(contents, part, clean(title or title_of(contents), NAME), single, progress)
         if single:
-            made = part.with_name(part.name + ".html")
-            os.replace(part / "index.html", made)
-            os.replace(made, target)
+            os.replace(part / "index.html", target)
         else:
             _replace(part, target)
     return target
@@ -87,14 +85,18 @@ def _refuse(target: Path, single: bool) -> None:
 
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
-    """A folder beside the target, on the same disk; it is gone in the end, whatever happened."""
-    part = target.with_name(f".{target.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    (part / "data").mkdir(parents=True)
-    try:
-        yield part
-    finally:
+    """A folder beside the target, on the same disk; it is gone in the end, whatever happened. Raises
+    :class:`SettingError` while another process writes the same bundle."""
+    around = target.with_name(f".{target.name}.part")
+    taken = f"another process is writing the bundle {target}; wait for it, or choose another place with --out"
+    with locked(around, SettingError(taken)):
+        part = around / target.name
         shutil.rmtree(part, ignore_errors=True)
+        (part / "data").mkdir(parents=True)
+        try:
+            yield part
+        finally:
+            shutil.rmtree(around, ignore_errors=True)
 
 
 def _replace(part: Path, target: Path) -> None:
