@@ -40,7 +40,7 @@ def wheel(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("installed")
-    options = ["--no-deps", "--no-index", "--quiet", "--disable-pip-version-check", "--target", folder]
+    options = ["--no-deps", "--no-index", "--no-compile", "--quiet", "--disable-pip-version-check", "--target", folder]
     subprocess.run([sys.executable, "-m", "pip", "install", *options, wheel], check=True)
     return folder
 
