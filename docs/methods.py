@@ -150,9 +150,9 @@ def _shown(events: Trace) -> Iterator[str]:
 
 
 def _event(event: Event, indent: str) -> Iterator[str]:
-    from workbench.views import text
+    from workbench.views.trace import headline
 
-    yield textwrap.shorten(f"{text(event)}", WIDTH - len(indent), placeholder=" …").join((indent, ""))
+    yield textwrap.shorten(headline(event), WIDTH - len(indent), placeholder=" …").join((indent, ""))
     if event.scores and event.parent is not None:
         best = ", ".join(f"{name} {_number(score)}" for name, score in event.scores[:BEST])
         yield indent + "  · " + textwrap.shorten(best, WIDTH - len(indent) - 4, placeholder=" …")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 import sys
@@ -53,6 +54,14 @@ def blocks(page: str) -> Iterator[tuple[str, str]]:
     yield from re.findall(r"```(sh|python)\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
 
 
+def run_as_shown(code: str, page: str, names: dict) -> None:
+    """Run a block. What it shows without doing anything has a value."""
+    exec(compile(code, page, "exec"), names)
+    for statement in ast.parse(code, page).body:
+        if isinstance(statement, ast.Expr) and not isinstance(statement.value, ast.Call):
+            assert eval(ast.unparse(statement), names) is not None, ast.unparse(statement)
+
+
 def test_every_page_is_run():
     pages = {f"docs/coming_from/{path.name}" for path in (ROOT / "docs" / "coming_from").glob("*.md")}
     assert pages - {"docs/coming_from/README.md"} < set(PAGES)
@@ -70,7 +79,7 @@ def test_everything_that_a_page_shows_runs(page, workbench, tmp_path, monkeypatc
     names, said = {"__name__": "page"}, ""
     for language, code in blocks(page):
         if language == "python":
-            exec(compile(code, page, "exec"), names)
+            run_as_shown(code, page, names)
             continue
         for line in code.splitlines():
             program, *words = shlex.split(line, comments=True)

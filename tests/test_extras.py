@@ -78,7 +78,8 @@ def tree(data, encoder, folder, **settings):
 def test_a_tree_of_raptor_without_umap(tiny, tiny_encoder, tmp_path, without):
     without("raptor")
     wb.Index.build(tiny, None, tmp_path / "tree", encoder=tiny_encoder, layers=["passages"], progress=False)
-    with pytest.raises(IndexFault, match=r'RAPTOR.* needs umap-learn.*pip install "hopscope\[raptor\]"; or .*pca'):
+    told = r'RAPTOR.* needs umap-learn.*pip install "hopscope\[raptor\]"; or .* --set summaries\.reduction=pca, '
+    with pytest.raises(IndexFault, match=told):
         tree(tiny, tiny_encoder, tmp_path / "tree")
     index = wb.Index.open(tmp_path / "tree", tiny_encoder)
     assert wb.method("dense", index).retrieve("Who founded Orsby?", k=2).passages

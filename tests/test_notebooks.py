@@ -153,3 +153,20 @@ def test_what_needs_a_kernel_is_taken_out():
     node = nbformat.v4.new_notebook(cells=[cell], metadata={"widgets": {"state": {}}})
     assert notebooks.still(node) == 1 and notebooks.still(node) == 0
     assert node.cells[0].outputs[0].data == {"text/html": "<p>still</p>"} and "widgets" not in node.metadata
+
+
+def test_a_page_has_widgets_with_a_page_of_their_own_and_no_bars_of_progress():
+    view = "application/vnd.jupyter.widget-view+json"
+    shown = (
+        {view: {}, "text/plain": "evaluate:   0%|          | 0/2"},
+        {view: {}, "text/plain": "Explorer", "text/html": "<p>explored</p>"},
+        {"text/plain": "'Orsby'"},
+    )
+    outputs = [nbformat.v4.new_output("display_data", data=data) for data in shown]
+    node = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell("1", outputs=outputs), nbformat.v4.new_markdown_cell("…")]
+    )
+    assert notebooks.still(node) == 1
+    assert [output.data for output in node.cells[0].outputs] == [
+        {"text/plain": "Explorer", "text/html": "<p>explored</p>"}, {"text/plain": "'Orsby'"},
+    ]  # fmt: skip

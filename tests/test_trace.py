@@ -94,6 +94,17 @@ def test_a_trace_can_be_looked_at_while_it_is_written():
         assert len(trace.frame()) == 2
 
 
+def test_a_terminal_shows_the_best_scores_of_an_event():
+    trace = Trace()
+    with trace.span("CHAIN", "mine") as whole:
+        whole.score([("p1", 0.25)])
+        with trace.span("CHAIN", "seeds") as span:
+            span.score([("orsby", 0.5), ("river aldra", 0.25), ("lake mira", 0.125), ("fog", 0.0625)])
+    best = "· orsby 0.5000, river aldra 0.2500, lake mira 0.1250"
+    assert repr(trace).splitlines()[1:] == ["  CHAIN mine", "    CHAIN seeds", f"      {best}"]
+    assert repr(trace.find("seeds")[0]) == f"CHAIN seeds\n  {best}"
+
+
 def test_what_the_caller_changes_later_stays_out():
     facts = ["a"]
     trace = Trace()

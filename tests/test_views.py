@@ -233,6 +233,14 @@ def test_a_long_text_says_how_long_it_is():
         assert "(3,000 characters)" in record._repr_html_()
 
 
+def test_the_chunks_of_a_document_are_told_apart_in_a_terminal():
+    """By the ends of their ids, which are LightRAG's; their titles are the document's."""
+    ids = [f"doc-{'0' * 32}-chunk-00{number}" for number in range(2)]
+    passages = ranked([Passage(id, "tales.txt", "…") for id in ids], [1.0, 0.5])
+    said = repr(Evidence("Who?", "lightrag", "1/rank", passages))
+    assert all(id in said for id in ids)
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [(None, "–"), (float("nan"), "–"), (0.5, "0.5000"), (0.0, "0.0000"), (1e-7, "1e-07"), (12345, "12,345")],

@@ -645,8 +645,10 @@ def diagnose(
     index = wb.Index.open(folder) if folder else None
     found = wb.diagnose(wb.Run(run), _questions(questions) if questions else None, index, measure=measure)
     cases, tables = [asdict(case) for case in found.cases], found.tables()
-    shown = [part for title, frame in tables.items() for part in (f"[bold]{escape(title)}[/]", _table(_rows(frame)))]
-    wrong = _table(cases, ("question_id", "method", "cause", "hop", "explanation"), lead=2)
+    full = {title: frame for title, frame in tables.items() if len(frame)}
+    shown = [part for title, frame in full.items() for part in (f"[bold]{escape(title)}[/]", _table(_rows(frame)))]
+    none = f"No answer is wrong by {escape(measure)}."
+    wrong = _table(cases, ("question_id", "method", "cause", "hop", "explanation"), lead=2) if cases else none
     told = {title: frame.to_dict("records") for title, frame in tables.items()}
     return Said(
         {"cases": cases, "tables": told, "notes": list(found.notes)}, [*shown, wrong, *map(escape, found.notes)]

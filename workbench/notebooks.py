@@ -264,10 +264,20 @@ def _home(home: Path, made: Path) -> Iterator[None]:
 
 def still(node: nbformat.NotebookNode) -> int:
     """Take from an executed notebook what needs a kernel, so that a widget stands as the page that it displays without
-    one. Returns the number of widgets."""
+    one. Those without such a page, which are bars of progress, go. Returns the number of widgets that stand."""
     node.metadata.pop("widgets", None)
-    outputs = [output.get("data", {}) for cell in node.cells for output in cell.get("outputs", ())]
-    return sum(data.pop("application/vnd.jupyter.widget-view+json", None) is not None for data in outputs)
+    standing = 0
+    for cell in node.cells:
+        kept = []
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            widget = data.pop("application/vnd.jupyter.widget-view+json", None) is not None
+            if not widget or "text/html" in data:
+                kept.append(output)
+                standing += widget
+        if "outputs" in cell:
+            cell.outputs = kept
+    return standing
 
 
 def same_cells(node: nbformat.NotebookNode, executed: nbformat.NotebookNode) -> bool:

@@ -198,6 +198,15 @@ def test_the_command_line_says_why(real, tiny, tmp_path):
     assert CliRunner().invoke(app, ["diagnose", str(tmp_path)]).exit_code == 1
 
 
+def test_the_command_line_says_that_nothing_is_wrong(tiny_index, tmp_path):
+    """And has no title over an empty table."""
+    asked = Question("q", "Who founded Orsby?", ("Nora Whitlock",), support=("p1",))
+    wb.evaluate([asked], [wb.method("bm25", tiny_index)], wb.reader("direct"), tmp_path / "right", progress=False)
+    said = CliRunner().invoke(app, ["diagnose", str(tmp_path / "right")])
+    assert said.exit_code == 0 and "No answer is wrong by accuracy" in said.output, said.output
+    assert "What became of the questions" in said.output and "Why answers are wrong" not in said.output
+
+
 # -- where errors come from -------------------------------------------------------------------------------------------
 
 KINDS = tuple(Question(f"q{at}", "?", ("x",), "bridge" if at < 4 else "comparison", 2) for at in range(8))

@@ -23,6 +23,10 @@ from workbench.settings import Positive, Probability, validated
 
 NEIGHBOURS = 10  # of UMAP within a part
 COARSE_FROM = 2000  # vectors; for more, only some numbers of components are tried
+_WITHOUT_UMAP = (
+    "without UMAP, unlike RAPTOR: workbench index … --layers summaries --set summaries.reduction=pca, "
+    "in Python settings={'summaries': {'reduction': 'pca'}}"
+)
 
 
 @validated
@@ -77,7 +81,7 @@ def sizes(n: int, most: int) -> list[int]:
 def _reduced(vectors: np.ndarray, neighbours: int, how: Clustering) -> np.ndarray:
     """float64, shape (n, at most `how.dimension`)."""
     if how.reduction == "umap":
-        require("raptor", IndexFault, "without UMAP, unlike RAPTOR: settings={'summaries': {'reduction': 'pca'}}")
+        require("raptor", IndexFault, _WITHOUT_UMAP)
         from umap import UMAP  # takes seconds to import
 
         neighbours = min(max(2, neighbours), len(vectors) - 1)

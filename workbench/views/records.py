@@ -11,6 +11,7 @@ from workbench.views.base import NAME, Markup, clean, details, esc, html, number
 SHOWN = 10  # rows of a long list in a terminal and unfolded in a notebook
 REPLY = 600  # characters of a reply that could not be read
 _LINE = 100  # characters of a text on one line of a terminal
+_ID = 64  # characters of an id on such a line; LightRAG's tell the chunks of a document apart by their ends
 
 
 @text.register
@@ -98,7 +99,7 @@ def _(evidence: Evidence) -> str:
         lines.append(f"  fall-back: {clean(evidence.fallback, 200)}")
     for rank, (passage, score) in enumerate(evidence.passages[:SHOWN], 1):
         lines.append(
-            f"  {rank:3} {number(score):>9}  {clean(passage.id, 40)}  {clean(passage.title or passage.text, 70)}"
+            f"  {rank:3} {number(score):>9}  {clean(passage.id, _ID)}  {clean(passage.title or passage.text, 70)}"
         )
     if len(evidence.passages) > SHOWN:
         lines.append(f"  … {len(evidence.passages) - SHOWN} more passages")

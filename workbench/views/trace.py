@@ -9,6 +9,7 @@ from workbench.trace import Event, Trace, TraceDiff
 from workbench.views.base import NAME, clean, details, esc, html, number, page, table, text
 
 SHOWN = 12  # scores of one event that a view lists
+BEST = 3  # of them in a terminal
 
 
 @text.register
@@ -19,14 +20,28 @@ def _(trace: Trace) -> str:
     lines = [f"Trace (level {trace.level}, {len(trace)} events)"]
     for event in trace:
         depth[event.id] = depth[event.parent] + 1
-        lines.append("  " * depth[event.id] + text(event))
+        indent = "  " * depth[event.id]
+        lines.append(indent + headline(event))
+        if event.parent is not None:  # the best of the whole are the evidence
+            lines += [indent + line for line in _best(event)]
     return "\n".join(lines)
 
 
 @text.register
 def _(event: Event) -> str:
+    return "\n".join([headline(event), *_best(event)])
+
+
+def headline(event: Event) -> str:
+    """Kind, step and outputs, on a line of a terminal."""
     outputs = ", ".join(f"{clean(name, 60)}={clean(_short(value), 60)}" for name, value in event.outputs.items())
     return f"{clean(event.kind, NAME)} {clean(event.step, NAME)}" + (f": {outputs}" if outputs else "")
+
+
+def _best(event: Event) -> list[str]:
+    """The best scores, if there are any, on a line of a terminal."""
+    best = ", ".join(f"{clean(name, 60)} {number(score)}" for name, score in event.scores[:BEST])
+    return [f"  · {best}"] if best else []
 
 
 @html.register
