@@ -87,7 +87,8 @@ def _records(in_parentheses: bool, names: list[str], draw: random.Random) -> str
     return "\n".join("<|#|>".join(row) for row in rows) + "\n<|COMPLETE|>"
 
 
-def _fitting(schema: dict, shared: dict, names: list[str], draw: random.Random) -> Any:
+def _fitting(schema: dict, shared: dict, names: list[str], draw: random.Random, field: str = "") -> Any:
+    """Something that the schema allows: what stands in a field of questions is one."""
     if "$ref" in schema:
         schema = shared[schema["$ref"].rpartition("/")[2]]
     if "anyOf" in schema:
@@ -96,10 +97,12 @@ def _fitting(schema: dict, shared: dict, names: list[str], draw: random.Random) 
         return schema.get("const") or draw.choice(schema["enum"])
     match schema["type"]:
         case "object":
-            return {name: _fitting(part, shared, names, draw) for name, part in schema["properties"].items()}
+            return {name: _fitting(part, shared, names, draw, name) for name, part in schema["properties"].items()}
         case "array":
             number = min(schema.get("maxItems", 3), max(schema.get("minItems", 3), 3))  # a fact has three members
-            return [_fitting(schema["items"], shared, names, draw) for _ in range(number)]
+            return [_fitting(schema["items"], shared, names, draw, field) for _ in range(number)]
+        case "string" if "question" in field:
+            return f"Who met {draw.choice(names)} in {draw.randrange(10_000)}?"  # no two are the same
         case "string":
             return draw.choice(names)
         case "boolean":
