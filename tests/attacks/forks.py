@@ -23,7 +23,7 @@ from tqdm import tqdm
 TESTS = Path(__file__).parents[1]
 # What the verbs load where they need it.
 LOADED = """
-    igraph openai openai.resources.chat pandas pyarrow.parquet scipy.optimize scipy.sparse.csgraph scipy.stats torch
+    igraph openai openai.resources.chat pandas pyarrow.parquet scipy.optimize scipy.sparse.csgraph scipy.stats torch umap
     workbench.anonymity workbench.cli workbench.data.worlds workbench.exchange workbench.experiments
     workbench.experiments.analyses.base workbench.experiments.asking workbench.experiments.reproduce
     workbench.experiments.sharding workbench.experiments.significance workbench.index workbench.index.sharding
@@ -51,6 +51,7 @@ class Forks:
     def __enter__(self) -> Forks:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
         environment |= {"WORKBENCH_THREADS": "1", "OMP_NUM_THREADS": "1", "NO_PROXY": "127.0.0.1",
+                        "NUMBA_DISABLE_JIT": "1",  # UMAP is compiled for 15 s, and few passages need none of it
                         "OPENAI_API_KEY": "none", "WORKBENCH_HOME": str(self.folder),
                         "PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)])}  # fmt: skip
         self._said = self.folder / "said.txt"
