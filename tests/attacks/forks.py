@@ -6,6 +6,8 @@ begins, and then {"code": …, "ended": …, "whole": seconds}."""
 
 from __future__ import annotations
 
+import atexit
+import gc
 import json
 import os
 import ssl
@@ -23,7 +25,7 @@ from tqdm import tqdm
 TESTS = Path(__file__).parents[1]
 # What the verbs load where they need it.
 LOADED = """
-    igraph openai openai.resources.chat pandas pyarrow.parquet scipy.optimize scipy.sparse.csgraph scipy.stats torch umap
+    igraph openai openai.resources.chat pandas pyarrow.parquet scipy.optimize scipy.sparse.csgraph scipy.stats torch torch._dynamo umap
     workbench.anonymity workbench.cli workbench.data.worlds workbench.exchange workbench.experiments
     workbench.experiments.analyses.base workbench.experiments.asking workbench.experiments.reproduce
     workbench.experiments.sharding workbench.experiments.significance workbench.index workbench.index.sharding
@@ -101,7 +103,8 @@ def serve() -> dict | None:
 
 
 def be_a_command(asked: dict) -> None:
-    """Become the command, as the shell starts it."""
+    """Become the command, as the shell starts it. Its end leaves out only that modules are taken apart one by one: with
+    all that the process loaded this takes longer than most commands."""
     for number, path in ((0, os.devnull), (1, os.devnull), (2, asked["said"])):
         os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
     os.chdir(asked["folder"])
@@ -109,7 +112,13 @@ def be_a_command(asked: dict) -> None:
     from workbench.cli import app
 
     os.write(asked["begins"], b".")
-    app()
+    try:
+        app()
+    except SystemExit as end:
+        threading._shutdown()  # these three are what the interpreter does before
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        os._exit(end.code or 0)
 
 
 def warm() -> None:
@@ -123,6 +132,7 @@ def warm() -> None:
 
     count("words")
     OpenAI(api_key="none").close()
+    gc.freeze()  # a fork would copy each page that its collector visits
 
 
 if __name__ == "__main__":
