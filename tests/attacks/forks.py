@@ -25,7 +25,8 @@ from tqdm import tqdm
 TESTS = Path(__file__).parents[1]
 # What the verbs load where they need it.
 LOADED = """
-    igraph openai openai.resources.chat pandas pyarrow.parquet scipy.optimize scipy.sparse.csgraph scipy.stats torch torch._dynamo umap
+    igraph openai openai.resources.chat pandas pyarrow.parquet scipy.optimize scipy.sparse.csgraph scipy.stats torch
+    torch._dynamo umap
     workbench.anonymity workbench.cli workbench.data.worlds workbench.exchange workbench.experiments
     workbench.experiments.analyses.base workbench.experiments.asking workbench.experiments.reproduce
     workbench.experiments.sharding workbench.experiments.significance workbench.index workbench.index.sharding

@@ -80,10 +80,15 @@ APART = {
 
 
 def attack(
-    count: int, seed: int, folder: Path, names: Collection[str] = COMMANDS.keys(), within: float = WITHIN
+    count: int,
+    seed: int,
+    folder: Path,
+    names: Collection[str] = COMMANDS.keys(),
+    within: float = WITHIN,
+    row: int = ROW,
 ) -> Tally:
-    """So many kills, spread over the commands and the signals. A machine that does much else needs longer than
-    `within` seconds to end a process."""
+    """So many kills, spread over the commands and the signals, up to `row` of a command before it may end. A machine
+    that does much else needs longer than `within` seconds to end a process."""
     tally, draw = Tally("kills"), random.Random(seed)
     for name in sorted(verbs() - COMMANDS.keys() - APART.keys()):
         tally.failed("lost", f"the verb {name!r} is never killed: name it in COMMANDS or APART of {__file__}")
@@ -94,7 +99,7 @@ def attack(
             for name in itertools.cycle(draw.sample(sorted(names), len(names))):
                 if tally.tried >= count:
                     break
-                killed_in_a_row(bench, name, draw, tally, min(ROW, count - tally.tried), within)
+                killed_in_a_row(bench, name, draw, tally, min(row, count - tally.tried), within)
     finally:
         model.stop()
     return tally
@@ -202,7 +207,8 @@ def kill(bench: Bench, words: list[str], work: Path, number: signal.Signals, aft
         bench.model.hold(after)
     process = bench.forks.begin(words, work)
     if isinstance(after, int):
-        bench.model.held.wait(20)
+        while not bench.model.held.wait(0.05) and runs(process):  # one that goes on may ask for less
+            pass
     else:
         time.sleep(after)
     sent = time.monotonic()
@@ -211,6 +217,15 @@ def kill(bench: Bench, words: list[str], work: Path, number: signal.Signals, aft
     ended = bench.forks.end()
     bench.model.free()
     return ended, ended.ended - sent
+
+
+def runs(process: int) -> bool:
+    """Whether a process is still there."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def wrong_end(ended: Ended, number: signal.Signals, seconds: float, within: float) -> str:
