@@ -4,6 +4,7 @@ Its texts are names of the last message, so that it extracts a graph, answers, j
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.append(str(Path(__file__).parents[1] / "llm"))  # the chat server
+from batch_server import BatchServer
 from chat_server import Answer, ChatServer, completion, question
 
 from workbench.steps import entity_relations, graph_records
@@ -61,6 +63,26 @@ class SlowModel:
             free.wait(60)
         time.sleep(self.seconds * (0.5 + random.random()))
         return reply_to(asked)
+
+
+class SlowBatches(BatchServer):
+    """A batch API that takes so many seconds for all that it is asked, and whose batches end as they begin. A file is
+    named by its content, because one that is uploaded again is none the worse; batches are numbered."""
+
+    def __init__(self, seconds: float):
+        super().__init__(reply_to)
+        self.seconds = seconds
+
+    def store(self, content: bytes) -> str:
+        name = f"file-{hashlib.sha256(content).hexdigest()[:16]}"
+        self.files[name] = content
+        return name
+
+    def _do(self, method: str, path: str, body: bytes, kind: str) -> Answer:
+        time.sleep(self.seconds)
+        said = super()._do(method, path, body, kind)
+        self.end()
+        return said
 
 
 def reply_to(asked: dict) -> Answer:
