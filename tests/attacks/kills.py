@@ -211,8 +211,9 @@ def kill(bench: Bench, words: list[str], work: Path, number: signal.Signals, aft
         bench.model.hold(after)
     process = bench.forks.begin(words, work)
     if isinstance(after, int):
-        while not bench.model.held.wait(0.05) and runs(process):  # one that goes on may ask for less
-            pass
+        for _ in range(400):  # 20 seconds
+            if bench.model.held.wait(0.05) or not runs(process):  # one that goes on may ask for less
+                break
     else:
         time.sleep(after)
     sent = time.monotonic()

@@ -124,7 +124,7 @@ def _fitting(schema: dict, shared: dict, names: list[str], draw: random.Random, 
             number = min(schema.get("maxItems", 3), max(schema.get("minItems", 3), 3))  # a fact has three members
             return [_fitting(schema["items"], shared, names, draw, field) for _ in range(number)]
         case "string" if "question" in field:
-            return f"Who met {draw.choice(names)} in {draw.randrange(10_000)}?"  # no two are the same
+            return f"Who met {draw.choice(names)} in {draw.randrange(10_000)}?"  # hardly two are the same
         case "string":
             return draw.choice(names)
         case "boolean":
