@@ -33,6 +33,16 @@ WORK = {
             with suppress(KeyboardInterrupt):
                 time.sleep(30)
     """,
+    "destroys something meanwhile": """
+        stopping.GRACE = 0.1
+
+        class Held:
+            def __del__(self):
+                time.sleep(30)
+
+        Held()
+        time.sleep(30)
+    """,
     "leaves a thread that waits": """
         stopping.GRACE = 0.1
         threading.Thread(target=time.sleep, args=(30,)).start()

@@ -34,6 +34,7 @@ class Stop:
         signal.set_wakeup_fd(self._told.fileno(), warn_on_full_buffer=False)  # also while C code holds Python up
         threading.Thread(target=self._watch, daemon=True).start()
         atexit.register(self._leave)  # before all that the block registers, so it runs behind it
+        self._shown, sys.unraisablehook = sys.unraisablehook, self._unraisable
         for number in SIGNALS:
             signal.signal(number, self._receive)
 
@@ -41,6 +42,7 @@ class Stop:
         """Only the interpreter's own end is left, which no signal need disturb; the watch stays until it is stopped."""
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
+        sys.unraisablehook = self._shown
         if not self.code:
             signal.set_wakeup_fd(-1)
             self._told.close()
@@ -55,6 +57,11 @@ class Stop:
     def _receive(self, number: int, frame: FrameType | None) -> None:
         self.code = 128 + number
         raise KeyboardInterrupt
+
+    def _unraisable(self, what: sys.UnraisableHookArgs) -> None:
+        """Show what a destructor or a callback of C swallowed, unless it is the interrupt: the watch sees to that."""
+        if not (self.code and issubclass(what.exc_type, KeyboardInterrupt)):
+            self._shown(what)
 
     def _leave(self) -> None:
         """Leave without taking apart, one by one, the modules that were loaded: with torch it takes a second."""

@@ -6,6 +6,8 @@ begins, and then {"code": …, "ended": …, "whole": seconds}."""
 
 from __future__ import annotations
 
+import atexit
+import gc
 import json
 import os
 import ssl
@@ -24,6 +26,7 @@ TESTS = Path(__file__).parents[1]
 # What the verbs load where they need it.
 LOADED = """
     igraph openai openai.resources.chat pandas pyarrow.parquet scipy.optimize scipy.sparse.csgraph scipy.stats torch
+    torch._dynamo umap
     workbench.anonymity workbench.cli workbench.data.worlds workbench.exchange workbench.experiments
     workbench.experiments.analyses.base workbench.experiments.asking workbench.experiments.reproduce
     workbench.experiments.sharding workbench.experiments.significance workbench.index workbench.index.sharding
@@ -51,6 +54,7 @@ class Forks:
     def __enter__(self) -> Forks:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
         environment |= {"WORKBENCH_THREADS": "1", "OMP_NUM_THREADS": "1", "NO_PROXY": "127.0.0.1",
+                        "NUMBA_DISABLE_JIT": "1",  # UMAP is compiled for 15 s, and few passages need none of it
                         "OPENAI_API_KEY": "none", "WORKBENCH_HOME": str(self.folder),
                         "PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)])}  # fmt: skip
         self._said = self.folder / "said.txt"
@@ -100,15 +104,29 @@ def serve() -> dict | None:
 
 
 def be_a_command(asked: dict) -> None:
-    """Become the command, as the shell starts it."""
+    """Become the command, as the shell starts it. Its end leaves out only that modules are taken apart one by one: with
+    all that the process loaded this takes longer than most commands."""
     for number, path in ((0, os.devnull), (1, os.devnull), (2, asked["said"])):
         os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
     os.chdir(asked["folder"])
     sys.argv = ["workbench", *asked["words"]]
     from workbench.cli import app
+    from workbench.stopping import Stop
 
-    os.write(asked["begins"], b".")
-    app()
+    begin = Stop.begin
+
+    def begins(stop: Stop) -> None:
+        begin(stop)
+        os.write(asked["begins"], b".")  # not before: a signal would fall into the import, which is left out
+
+    Stop.begin = begins
+    try:
+        app()
+    except SystemExit as end:
+        threading._shutdown()  # these three are what the interpreter does before
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        os._exit(end.code or 0)
 
 
 def warm() -> None:
@@ -122,6 +140,7 @@ def warm() -> None:
 
     count("words")
     OpenAI(api_key="none").close()
+    gc.freeze()  # a fork would copy each page that its collector visits
 
 
 if __name__ == "__main__":

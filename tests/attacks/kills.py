@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from forks import Ended, Forks
-from scripted import SlowModel, reply_to
+from scripted import SlowBatches, SlowModel
 from tally import Tally
 from tiny import PASSAGES, QUESTIONS
 
@@ -32,6 +32,7 @@ SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 GOES_ON = "the same command goes on"
 DIFFERS = ("timings.jsonl", "usage.jsonl", ".seconds", ".lock")  # usage.jsonl of an index: what all its builds took
 MODEL = "--engine MODEL"  # the slow model
+BATCHES = "batch --url BATCHES"  # a folder, and the batch API that its requests are given to
 _FEW = "--set completion=2 --set made=4 --set supported=4 --set batch=4 --set samples=40 --set check=2 --set width=8"
 
 
@@ -47,6 +48,7 @@ class Command(NamedTuple):
 INDEX = f"index data -o index {MODEL} --encoder hash"
 EVALUATE = f"evaluate index -q data/questions.jsonl -m hipporag2 -m dense -r direct -o out {MODEL}"
 EXPORT = f"batch export batch {EVALUATE}"
+SUBMIT, FETCH = f"batch submit {BATCHES}", f"batch fetch {BATCHES}"
 RECORD = f"record answers.sqlite {EVALUATE}"
 COMMANDS: dict[str, Command] = {
     "index": Command(f"{INDEX} --layers facts,synonyms,typed,communities,skeleton"),
@@ -58,7 +60,9 @@ COMMANDS: dict[str, Command] = {
     "record": Command(RECORD, (INDEX,)),
     "replay": Command(f"replay {RECORD.removeprefix('record ')}".replace("-o out", "-o again"), (INDEX, RECORD), False),
     "batch export": Command(EXPORT, (INDEX,), False),
-    "batch import": Command("batch import batch results.jsonl", (INDEX, EXPORT), False),
+    "batch submit": Command(SUBMIT, (INDEX, EXPORT), False),
+    "batch fetch": Command(FETCH, (INDEX, EXPORT, SUBMIT), False),
+    "batch import": Command("batch import batch", (INDEX, EXPORT, SUBMIT, FETCH), False),
     "train": Command(f"train gfm index -o out -q data/questions.jsonl --device cpu {_FEW} {MODEL}", (INDEX,)),
     "questions": Command(f"questions data -o out --users 3 --tasks 3 --each 3 {MODEL}"),
     "anonymise": Command(f"anonymise data -o out {MODEL}"),
@@ -69,9 +73,8 @@ COMMANDS: dict[str, Command] = {
 }
 APART = {
     **dict.fromkeys(("methods", "readers", "compressors", "measures", "datasets", "runs", "compare", "diagnose",
-                     "tables", "checkup", "check", "decompositions", "doctor"), "only shows"),
+                     "tables", "checkup", "check", "decompositions", "doctor", "batch status"), "only shows"),
     **dict.fromkeys(("retrieve", "ask", "estimate", "try-model"), "keeps nothing but what `record` keeps"),
-    **dict.fromkeys(("batch submit", "batch status", "batch fetch"), "tests/llm/test_batch_endpoint.py stops them"),
     "store": "Chroma's own files, which differ from run to run",
     "run": "starts kernels, which write what the verbs write",
     "notebooks": "copies a few files",
@@ -80,23 +83,29 @@ APART = {
 
 
 def attack(
-    count: int, seed: int, folder: Path, names: Collection[str] = COMMANDS.keys(), within: float = WITHIN
+    count: int,
+    seed: int,
+    folder: Path,
+    names: Collection[str] = COMMANDS.keys(),
+    within: float = WITHIN,
+    row: int = ROW,
 ) -> Tally:
-    """So many kills, spread over the commands and the signals. A machine that does much else needs longer than
-    `within` seconds to end a process."""
+    """So many kills, spread over the commands and the signals, up to `row` of a command before it may end. A machine
+    that does much else needs longer than `within` seconds to end a process."""
     tally, draw = Tally("kills"), random.Random(seed)
     for name in sorted(verbs() - COMMANDS.keys() - APART.keys()):
         tally.failed("lost", f"the verb {name!r} is never killed: name it in COMMANDS or APART of {__file__}")
-    model = SlowModel(0.02)
+    model, batches = SlowModel(0.02), SlowBatches(0.1)
     try:
         with Forks(folder) as forks:
-            bench = Bench(folder, forks, model)
+            bench = Bench(folder, forks, model, batches)
             for name in itertools.cycle(draw.sample(sorted(names), len(names))):
                 if tally.tried >= count:
                     break
-                killed_in_a_row(bench, name, draw, tally, min(ROW, count - tally.tried), within)
+                killed_in_a_row(bench, name, draw, tally, min(row, count - tally.tried), within)
     finally:
         model.stop()
+        batches.stop()
     return tally
 
 
@@ -115,18 +124,20 @@ class Bench:
     """Folders in which commands run. `stage` has what is before a command, `undisturbed` what is after it, each made
     once."""
 
-    def __init__(self, folder: Path, forks: Forks, model: SlowModel):
-        self.folder, self.forks, self.model = folder, forks, model
+    def __init__(self, folder: Path, forks: Forks, model: SlowModel, batches: SlowBatches):
+        self.folder, self.forks, self.model, self.batches = folder, forks, model, batches
         self._stages: dict[tuple[str, ...], Path] = {}
         self._undisturbed: dict[str, Undisturbed] = {}
         self._fresh = itertools.count()
 
     def words(self, command: str) -> list[str]:
-        return command.replace("MODEL", self.model.spec).split()
+        return command.replace("MODEL", self.model.spec).replace("BATCHES", self.batches.url).split()
 
     def fresh(self, before: tuple[str, ...]) -> Path:
         """A folder of its own in which the commands before have been run. It has always the same name: a program may
-        write it down."""
+        write it down. What is to be submitted now was never submitted."""
+        if before and before[-1] == EXPORT:
+            self.batches.batches.clear()
         work = self.folder / "work"
         with suppress(FileNotFoundError):
             shutil.rmtree(work)
@@ -140,8 +151,6 @@ class Bench:
                 work = self.fresh(before[:-1])
                 done = self.forks.run(self.words(before[-1]), work)
                 assert done.code == 0, f"{before[-1]}: {done.said}"
-                if before[-1].startswith("batch export"):
-                    answer(work / "batch", work / "results.jsonl")
                 work.rename(place)
             else:
                 write_data(place)
@@ -202,7 +211,9 @@ def kill(bench: Bench, words: list[str], work: Path, number: signal.Signals, aft
         bench.model.hold(after)
     process = bench.forks.begin(words, work)
     if isinstance(after, int):
-        bench.model.held.wait(20)
+        for _ in range(400):  # 20 seconds
+            if bench.model.held.wait(0.05) or not runs(process):  # one that goes on may ask for less
+                break
     else:
         time.sleep(after)
     sent = time.monotonic()
@@ -211,6 +222,15 @@ def kill(bench: Bench, words: list[str], work: Path, number: signal.Signals, aft
     ended = bench.forks.end()
     bench.model.free()
     return ended, ended.ended - sent
+
+
+def runs(process: int) -> bool:
+    """Whether a process is still there."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def wrong_end(ended: Ended, number: signal.Signals, seconds: float, within: float) -> str:
@@ -237,14 +257,6 @@ def write_data(folder: Path) -> None:
         path = folder / f"{place}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-
-
-def answer(batch: Path, to: Path) -> None:
-    """The results of a batch, as the slow model gives them."""
-    requests = [json.loads(line) for file in sorted(batch.rglob("requests-*.jsonl")) for line in file.open("rb")]
-    results = [{"custom_id": one["custom_id"], "error": None,
-                "response": {"status_code": 200, "body": reply_to(one["body"])[2]}} for one in requests]  # fmt: skip
-    to.write_text("".join(json.dumps(one) + "\n" for one in results), encoding="utf-8")
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -4,6 +4,7 @@ Its texts are names of the last message, so that it extracts a graph, answers, j
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.append(str(Path(__file__).parents[1] / "llm"))  # the chat server
+from batch_server import BatchServer
 from chat_server import Answer, ChatServer, completion, question
 
 from workbench.steps import entity_relations, graph_records
@@ -63,6 +65,26 @@ class SlowModel:
         return reply_to(asked)
 
 
+class SlowBatches(BatchServer):
+    """A batch API that takes so many seconds for all that it is asked, and whose batches end as they begin. A file is
+    named by its content, because one that is uploaded again is none the worse; batches are numbered."""
+
+    def __init__(self, seconds: float):
+        super().__init__(reply_to)
+        self.seconds = seconds
+
+    def store(self, content: bytes) -> str:
+        name = f"file-{hashlib.sha256(content).hexdigest()[:16]}"
+        self.files[name] = content
+        return name
+
+    def _do(self, method: str, path: str, body: bytes, kind: str) -> Answer:
+        time.sleep(self.seconds)
+        said = super()._do(method, path, body, kind)
+        self.end()
+        return said
+
+
 def reply_to(asked: dict) -> Answer:
     """What the model says: JSON of the schema asked for, or a line as prose."""
     draw, names = random.Random(question(asked)), _NAME.findall(question(asked)) or ["Nobody"]
@@ -87,7 +109,8 @@ def _records(in_parentheses: bool, names: list[str], draw: random.Random) -> str
     return "\n".join("<|#|>".join(row) for row in rows) + "\n<|COMPLETE|>"
 
 
-def _fitting(schema: dict, shared: dict, names: list[str], draw: random.Random) -> Any:
+def _fitting(schema: dict, shared: dict, names: list[str], draw: random.Random, field: str = "") -> Any:
+    """Something that the schema allows: what stands in a field of questions is one."""
     if "$ref" in schema:
         schema = shared[schema["$ref"].rpartition("/")[2]]
     if "anyOf" in schema:
@@ -96,10 +119,12 @@ def _fitting(schema: dict, shared: dict, names: list[str], draw: random.Random) 
         return schema.get("const") or draw.choice(schema["enum"])
     match schema["type"]:
         case "object":
-            return {name: _fitting(part, shared, names, draw) for name, part in schema["properties"].items()}
+            return {name: _fitting(part, shared, names, draw, name) for name, part in schema["properties"].items()}
         case "array":
             number = min(schema.get("maxItems", 3), max(schema.get("minItems", 3), 3))  # a fact has three members
-            return [_fitting(schema["items"], shared, names, draw) for _ in range(number)]
+            return [_fitting(schema["items"], shared, names, draw, field) for _ in range(number)]
+        case "string" if "question" in field:
+            return f"Who met {draw.choice(names)} in {draw.randrange(10_000)}?"  # hardly two are the same
         case "string":
             return draw.choice(names)
         case "boolean":

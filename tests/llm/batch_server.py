@@ -112,7 +112,9 @@ def _handler(server: BatchServer) -> type[BaseHTTPRequestHandler]:
             self._answer("GET")
 
         def _answer(self, method: str) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            body = self.rfile.read(length := int(self.headers.get("Content-Length", 0)))
+            if len(body) < length:  # who asked was killed
+                return
             path, key = self.path.partition("?")[0], self.headers["Authorization"].removeprefix("Bearer ")
             said = server.take(method, path, key, body, self.headers.get("Content-Type", ""))
             if said is None:

@@ -72,8 +72,10 @@ class ChatServer:
 def _handler(chat: ChatServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):  # speaks HTTP/1.0: a connection per request, so none outlives `stop`
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            asked |= {"authorization": self.headers["Authorization"], "path": self.path}
+            body = self.rfile.read(length := int(self.headers["Content-Length"]))
+            if len(body) < length:  # who asked was killed
+                return
+            asked = json.loads(body) | {"authorization": self.headers["Authorization"], "path": self.path}
             self._send(*chat.take(asked))
 
         def do_GET(self) -> None:
