@@ -42,6 +42,7 @@ def test_on_the_bundled_corpus(notebook):
 
 
 def test_on_a_folder_without_questions(run_in_folder, notes):
-    run_in_folder(NOTEBOOK, data=str(notes), engine="rules", question="Who designed the theatre in Halden?",
-                  raptor=False)
+    run_in_folder(
+        NOTEBOOK, data=str(notes), engine="rules", question="Who designed the theatre in Halden?", raptor=False
+    )
     assert json.loads((notes.parent / "figures" / "notes" / "02_verdict.json").read_text())["holds"]

@@ -67,8 +67,10 @@ def written(tables: Tables, form: str) -> str:
     """The cells as `csv` (a row for each cell, with its verdict and reasons), or as `markdown` or `latex` tables like
     those printed, with a mark for each verdict."""
     if form == "csv":
-        return tables.frame().map(lambda value: table_cell(value) if isinstance(value, str) else value).to_csv(
-            index=False, lineterminator="\n"
+        return (
+            tables.frame()
+            .map(lambda value: table_cell(value) if isinstance(value, str) else value)
+            .to_csv(index=False, lineterminator="\n")
         )
     build = {"markdown": _markdown, "latex": _latex}[form]
     return "\n".join(build(*part) for part in _parts(tables)) + "\n"
