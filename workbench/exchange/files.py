@@ -247,8 +247,6 @@ def only(found: Iterable[Path], what: str, path: Path) -> Path:
 def _whole_parquet(path: Path) -> Iterator[None]:
     try:
         yield
-    except DataError:
-        raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path} is not a whole Parquet file ({error}); copy it again from where it was made") from None
 
