@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from tiny import TinyEncoder
 
 from workbench.data import Dataset, Extraction
-from workbench.index import Index
+from workbench.index import Index, entity_summaries
 from workbench.index.extractions import ExtractionsLayer
+from workbench.llm.meter import Meter
+from workbench.llm.step import Result
 from workbench.records import Passage
 
 names = st.sampled_from(["Orsby", "orsby", "River Aldra", "the river Aldra", "…", "Mira", "É mile"])
@@ -36,11 +38,12 @@ def record(number: int, said: tuple[list, str]) -> Extraction:
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(spoken, min_size=2, max_size=4), changes, st.sampled_from(["unicode", "ascii"]))
 def test_any_changes_end_in_the_index_that_is_built_at_once(tmp_path, first, course, normalise):
-    chosen = {"facts": {"normalise": normalise}}
+    chosen = {"facts": {"normalise": normalise}, "entity_summaries": {"tau": 1}}
+    layers = ["synonyms", "entity_summaries"]
 
     def build(folder, held: dict[int, tuple]) -> Index:
         data = Dataset("d", tuple(map(passage, held)), (), tuple(record(n, said) for n, said in held.items()))
-        return Index.build(data, None, folder, encoder=TinyEncoder(), settings=chosen, progress=False)
+        return Index.build(data, None, folder, encoder=TinyEncoder(), layers=layers, settings=chosen, progress=False)
 
     held = dict(enumerate(first))
     for folder in (tmp_path / "changed", tmp_path / "whole"):
@@ -60,10 +63,10 @@ def test_any_changes_end_in_the_index_that_is_built_at_once(tmp_path, first, cou
             index = index.delete([f"p{number}" for number in gone], progress=False)
             held = {number: said for number, said in held.items() if number not in gone}
     whole = build(tmp_path / "whole", held)
-    for kind in ("passages", "extractions", "facts", "synonyms"):
+    for kind in ("passages", "extractions", "facts", "synonyms", "entity_summaries"):
         assert index.layer(kind).hash == whole.layer(kind).hash, kind
         said, expected = dict(index.layer(kind).metadata), dict(whole.layer(kind).metadata)
-        for course_only in ("encoded", "extracted", "compared"):
+        for course_only in ("encoded", "extracted", "compared", "asked"):
             said.pop(course_only, None), expected.pop(course_only, None)
         assert said == expected
 
@@ -94,3 +97,66 @@ def test_given_records_replace_those_that_stand(large):
     grown = large.insert([passage(50)], extractions=[other, record(50, ([], "by hand"))], progress=False)
     assert grown.extractions.records[3] == other and ("mira", "in", "orsby") in grown.facts.facts
     assert grown.manifest["layers"]["extractions"]["made_by"] == ["by another", "by hand"]
+
+
+def summarised(folder, engine, said: dict[int, tuple], tau: int = 0) -> Index:
+    """An index with a summary of each phrase."""
+    data = Dataset("d", tuple(map(passage, said)), (), tuple(record(n, one) for n, one in said.items()))
+    chosen = {"entity_summaries": {"tau": tau}}
+    asked = ["entity_summaries"]
+    return Index.build(data, engine, folder, encoder=TinyEncoder(), layers=asked, settings=chosen, progress=False)
+
+
+class Author:
+    """Writes summaries, but of no entity that it `fails` at."""
+
+    def __init__(self, name: str = "openai:one", fails: str = ""):
+        self.name, self.fails, self.meter, self.asked = name, fails, Meter(), []
+
+    def run(self, step, inputs, *, trace=None):
+        self.asked += [value.entity for value in inputs]
+        return [
+            Result(None, failure="told to fail")
+            if value.entity == self.fails
+            else Result(step.output(summary=f"{value.entity} by {self.name}"), parse="repaired")
+            for value in inputs
+        ]
+
+
+SAID = {number: ([("Orsby", "in", f"Land {number}")], "by hand") for number in range(4)}
+MORE = record(4, ([("Land 1", "near", "Mira")], "by hand"))
+
+
+def test_only_phrases_whose_facts_changed_are_put_together_again(tmp_path, monkeypatch):
+    index, put = summarised(tmp_path, Author(), SAID), []
+    key = entity_summaries.request_key
+    monkeypatch.setattr(entity_summaries, "request_key", lambda *asked: put.append(asked[0]) or key(*asked))
+    model = Author()
+    index = index.insert([passage(4)], model, extractions=[MORE], progress=False)
+    assert put == model.asked == ["land 1", "mira"]
+    index = index.delete(["p2"], model, progress=False)
+    assert put == model.asked == ["land 1", "mira", "orsby"]
+    said = index.entity_summaries.metadata
+    assert (said["asked"], said["repaired"], said["summaries"]) == (1, 5, 5)
+    assert said["made_by"] == ["openai:one (summarise_entity v1)"]
+
+
+def test_the_rules_leave_what_a_model_wrote_and_another_model_does_not(tmp_path):
+    index = summarised(tmp_path, Author(), SAID).insert([passage(4)], extractions=[MORE], progress=False)
+    summaries = index.entity_summaries.summaries
+    assert summaries["orsby"] == "orsby by openai:one" and summaries["mira"] == "land 1 near mira."
+    assert index.entity_summaries.metadata["made_by"] == [
+        "openai:one (summarise_entity v1)", "rules (summarise_entity v1)"
+    ]  # fmt: skip
+    other = Author("openai:two")
+    index = index.delete(["p3"], other, progress=False)
+    assert sorted(other.asked) == sorted(index.entity_summaries.summaries)
+
+
+def test_an_insert_asks_again_for_what_failed(tmp_path):
+    index = summarised(tmp_path, Author(fails="land 0"), SAID)
+    assert index.entity_summaries.metadata["failures"] == 1 and "land 0" not in index.entity_summaries.summaries
+    model = Author()
+    index = index.insert([passage(4)], model, extractions=[MORE], progress=False)
+    assert sorted(model.asked) == ["land 0", "land 1", "mira"]
+    assert list(index.entity_summaries.summaries) == [f"land {n}" for n in range(4)] + ["mira", "orsby"]

@@ -45,8 +45,7 @@ class Walk:
         self.undirected = bool(abs(weights - weights.T).sum() <= 1e-12 * max(1.0, weights.sum()))
         arrivals = sp.csr_array(_stochastic(weights).T)  # Wᵀ D⁻¹: column i is where a walker at i goes
         self._order = np.argsort(np.diff(arrivals.indptr), kind="stable")
-        self._matrix = _with_small_indices(arrivals[self._order][:, self._order])
-        self._damped = (1.0, self._matrix)
+        self._matrix: sp.csr_array | _Sum = _with_small_indices(arrivals[self._order][:, self._order])
 
     def __call__(
         self, reset: np.ndarray, damping: float = 0.5, *, tolerance: float = 1e-6, max_iterations: int = 1000
@@ -65,7 +64,7 @@ class Walk:
         r /= total
         rate = self._rate(damping)
         solve = _power if rate >= 1 else partial(_chebyshev, rate=rate)
-        q, iterations, residual = solve(self._times(damping), r, damping, tolerance, max_iterations)
+        q, iterations, residual = solve(self._matrix, r, damping, tolerance, max_iterations)
         p = np.empty_like(q)
         p[self._order] = q / q.sum()
         return PageRankResult(p, iterations, residual)
@@ -81,13 +80,6 @@ class Walk:
         """The factor by which Chebyshev's semi-iteration shrinks the error in a step; 1 if that is not certain."""
         return _chebyshev_rate(damping) if self.undirected else 1.0
 
-    def _times(self, damping: float) -> sp.csr_array:
-        """d Wᵀ D⁻¹. The last one is cached, because a method walks with a single damping."""
-        damped = self._damped
-        if damped[0] != damping:
-            damped = self._damped = (damping, self._matrix * damping)
-        return damped[1]
-
 
 class _EditedWalk(Walk):
     """A walk with other out-edges of a few nodes: Wᵀ D⁻¹ plus the difference in their columns, which is multiplied
@@ -98,16 +90,12 @@ class _EditedWalk(Walk):
         place = np.empty(self.n, dtype=np.int64)
         place[self._order] = np.arange(self.n)
         reached = np.unique(changed.indices)
-        self._nodes, self._reached = place[nodes], place[reached]
-        self._change = sp.csr_array(changed[:, reached].T)
+        self._matrix = _Sum(walk._matrix, place[nodes], place[reached], sp.csr_array(changed[:, reached].T))
 
     def _rate(self, damping: float) -> float:
         """Edits can make eigenvalues complex. On the unit disc Chebyshev's polynomial of degree k is at most (1 + √2)ᵏ,
         and on [-1, 1] at most 1: the rate is larger by as much."""
         return (1 + sqrt(2)) * self._walk._rate(damping)
-
-    def _times(self, damping: float) -> _Sum:
-        return _Sum(self._walk._times(damping), self._nodes, self._reached, self._change * damping)
 
 
 class _Sum(NamedTuple):
@@ -143,6 +131,7 @@ def _power(matrix: sp.csr_array, r: np.ndarray, d: float, tolerance: float, most
     term, q = r, r.copy()
     for iteration in range(1, most + 1):
         term = matrix @ term
+        term *= d
         q += term
         residual = float(term.sum() / q.sum() * d / (1 - d))
         if residual < tolerance:
@@ -161,6 +150,7 @@ def _chebyshev(
     expected = log(tolerance) / log(best) if best > 0 and 0 < tolerance < 1 else 0
     for iteration in range(1, most + 1):
         after = matrix @ q
+        after *= d
         after += r
         after -= before
         after *= omega

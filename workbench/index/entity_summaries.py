@@ -6,9 +6,11 @@ released code never refreshes them (`docs/traps.md`, CatRAG).
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
+import json
+from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from workbench import tokens
 from workbench.data import Dataset
 from workbench.index.facts import FactsLayer
 from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens
-from workbench.index.journal import StepJournal, counts, maker, request_key
+from workbench.index.journal import Answer, StepJournal, counts, counts_after, lines, maker, may_stand, request_key
 from workbench.index.layer import Build, Layer
 from workbench.index.store import read_table, write_table
 from workbench.llm.engine import Engine, RulesEngine
@@ -28,6 +30,8 @@ SUMMARISED = Range(0.13, 0.05, 0.3)  # phrases with more than three facts, per f
 FACT_TOKENS = Range(12, 8, 20)  # of a fact in a prompt: assumed
 FACTS = Range(10, 5, 20)  # of such a phrase: assumed
 
+_ANSWERS = "summaries.jsonl"
+
 
 @validated
 class Settings:
@@ -36,6 +40,21 @@ class Settings:
 
     tau: Natural = 3
     limit: Budget = 150
+
+
+class Written(NamedTuple):
+    """The line of an answer, and the summary that it gives, if it did not fail."""
+
+    line: str
+    summary: str | None
+
+    @classmethod
+    def of(cls, answer: Answer, limit: int) -> Written:
+        return cls(lines([answer.row()]), answer.output and tokens.cut(answer.output["summary"], limit))
+
+    @property
+    def answer(self) -> Answer:
+        return Answer(**json.loads(self.line))
 
 
 class EntitySummariesLayer(Layer):
@@ -51,21 +70,33 @@ class EntitySummariesLayer(Layer):
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: EntitySummariesLayer | None) -> dict:
-        engine = _engine(build)
-        inputs = {
-            request_key(phrase, facts, settings.limit): summarise_entity.Input(phrase, facts, settings.limit)
-            for phrase, facts in _summarised(build.layers["facts"], settings.tau)
-        }
-        journal = StepJournal(folder, "summaries.jsonl", engine, summarise_entity.STEP, old, build.progress)
+        engine, facts = _engine(build), build.layers["facts"]
+        described = np.flatnonzero(facts.degrees > settings.tau)
+        stands = _standing(build, settings, maker(engine, summarise_entity.STEP))
+        kept = _unchanged(stands, described, build) if stands else {}
+        inputs = {}
+        for row in described.tolist():
+            if (entity := facts.phrases[row]) not in kept:
+                asked = entity, tuple(facts.in_words(facts.about(row))), settings.limit
+                inputs[request_key(*asked)] = summarise_entity.Input(*asked)
+        # Of a layer that stands, all that helps is kept: an answer is found by the facts that it was written from.
+        journal = StepJournal(folder, _ANSWERS, engine, summarise_entity.STEP, None if stands else old, build.progress)
         answers = journal.run(inputs, lambda group: engine.run(summarise_entity.STEP, group), "summarise entities")
-        journal.settle()
-        written = {inputs[key].entity: answer.output["summary"] for key, answer in answers.items() if answer.output}
+        new = {inputs[key].entity: Written.of(answer, settings.limit) for key, answer in answers.items()}
+        written = kept | new
+        written = {facts.phrases[row]: written[facts.phrases[row]] for row in described.tolist()}
+        journal.settle("".join(one.line for one in written.values()))
+        summaries = {entity: one.summary for entity, one in written.items() if one.summary is not None}
         write_table(
             folder / "table.parquet",
-            phrase=np.array(list(written), dtype=object),
-            summary=np.array([tokens.cut(text, settings.limit) for text in written.values()], dtype=object),
+            phrase=np.array(list(summaries), dtype=object),
+            summary=np.array(list(summaries.values()), dtype=object),
         )
-        return {"summaries": len(written), "asked": journal.asked, **counts(answers.values())}
+        counted = counts(answers.values())
+        if kept:
+            gone = [one.answer for entity, one in stands.written.items() if entity not in kept]
+            counted = counts_after(stands.metadata, counted, counts(gone))
+        return {"summaries": len(summaries), "asked": journal.asked, **counted}
 
     @classmethod
     def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast:
@@ -84,26 +115,38 @@ class EntitySummariesLayer(Layer):
         table = read_table(folder / "table.parquet", strings=("phrase", "summary"))
         self.summaries: dict[str, str] = dict(zip(table["phrase"], table["summary"]))
 
+    @cached_property
+    def written(self) -> dict[str, Written]:
+        """What stands of each phrase, where nothing failed."""
+        raw = (self.folder / _ANSWERS).read_text("ascii").splitlines(keepends=True)
+        return {entity: Written(line, said) for (entity, said), line in zip(self.summaries.items(), raw, strict=True)}
+
     def context(self, facts: FactsLayer, phrase: int) -> str:
         """C(v) of a phrase by its row: its summary, or its facts one after another (Eq. 2)."""
         if (summary := self.summaries.get(facts.phrases[phrase])) is not None:
             return summary
-        return " ".join(statement(facts.facts[row]) for row in facts.about(phrase))
+        return " ".join(map(statement, facts.in_words(facts.about(phrase))))
 
     def __repr__(self) -> str:
         return f"EntitySummariesLayer({len(self.summaries):,} summaries)"
 
 
-def _summarised(facts: FactsLayer, tau: int) -> Iterator[tuple[str, tuple[tuple[str, str, str], ...]]]:
-    """The phrases with more than `tau` facts, with these, both in their order; a fact whose ends are one phrase counts
-    once."""
-    by_phrase: dict[int, list[int]] = defaultdict(list)
-    for row, ends in enumerate(zip(facts.subjects.tolist(), facts.objects.tolist())):
-        for phrase in dict.fromkeys(ends):
-            by_phrase[phrase].append(row)
-    for phrase, rows in sorted(by_phrase.items()):
-        if len(rows) > tau:
-            yield facts.phrases[phrase], tuple(facts.facts[row] for row in rows)
+def _standing(build: Build, settings: Settings, made_by: str) -> EntitySummariesLayer | None:
+    """The layer whose summaries of unchanged phrases an insert or a delete takes over; None where another has to write
+    them, or where some failed, and all answers are looked through one by one."""
+    stands = build.kept.layers.get("entity_summaries") if build.kept else None
+    if stands is None or stands.metadata["settings"] != asdict(settings) or stands.metadata["failures"]:
+        return None
+    makers = stands.metadata["made_by"]  # of several, which made what is left would not be known
+    return stands if len(makers) == 1 and may_stand(makers[0], made_by) else None
+
+
+def _unchanged(stands: EntitySummariesLayer, described: np.ndarray, build: Build) -> dict[str, Written]:
+    """What stands of the phrases, of those that are `described` (rows), that have the same facts as before."""
+    facts: FactsLayer = build.layers["facts"]
+    changed = facts.changed(build.kept.layers["facts"])
+    same = {facts.phrases[row] for row in described[~changed[described]].tolist()}
+    return {entity: one for entity, one in stands.written.items() if entity in same}
 
 
 def _engine(build: Build) -> Engine:

@@ -19,7 +19,7 @@ import numpy as np
 from workbench.data import Extraction
 from workbench.errors import IndexFault
 from workbench.index.forecast import Range
-from workbench.index.journal import Journal, counts, defect, lines, reusable
+from workbench.index.journal import Journal, counts, counts_after, defect, lines, reusable
 from workbench.index.journal import maker as maker_of
 from workbench.index.layer import Build, Kept, Layer
 from workbench.index.rows import json_rows, line_ends
@@ -221,10 +221,7 @@ def _counts(table: Sequence[Extracted], stands: ExtractionsLayer | None, kept: K
     gone = [] if kept.whole else stands.some(kept.gone)
     if gone and len(stands.metadata["made_by"]) > 1:  # which of them made what is left is not known otherwise
         return _counted([*stands.some(kept.rows), *table])
-    before, new, taken = stands.metadata, _counted(table), _counted(gone)
-    numbers = {name: before[name] + new[name] - taken[name] for name in new if name != "made_by"}
-    makers = before["made_by"] if len(kept.rows) else ()
-    return {"made_by": sorted({*makers, *new["made_by"]})} | numbers
+    return counts_after(stands.metadata, _counted(table), _counted(gone))
 
 
 def _counted(table: Sequence[Extracted]) -> dict[str, Any]:

@@ -56,8 +56,12 @@ def reusable(entry: Entry, made_by: str | None) -> bool:
     Without an engine (None) any entry counts, even a failure: nobody could retry it."""
     if made_by is None:
         return True
-    same_maker = entry.made_by == made_by or (by_rules(made_by) and not by_rules(entry.made_by))
-    return same_maker and entry.failure is None
+    return may_stand(entry.made_by, made_by) and entry.failure is None
+
+
+def may_stand(before: str, made_by: str) -> bool:
+    """Whether what was written by one maker stands when another would be asked now."""
+    return before == made_by or (by_rules(made_by) and not by_rules(before))
 
 
 class Journal(Generic[E]):
@@ -196,6 +200,12 @@ def counts(entries: Iterable[Entry]) -> dict[str, Any]:
         "cut": defects.count("cut"),
         "repaired": defects.count("repaired"),
     }
+
+
+def counts_after(before: Mapping[str, Any], new: Mapping[str, Any], gone: Mapping[str, Any]) -> dict[str, Any]:
+    """The counts where entries have gone from those that were there before, some of which stay, and new ones came."""
+    numbers = {name: before[name] + new[name] - gone[name] for name in new if name != "made_by"}
+    return {"made_by": sorted({*before["made_by"], *new["made_by"]})} | numbers
 
 
 def read(path: Path, parse: Callable[[dict[str, Any]], E]) -> list[E]:

@@ -28,6 +28,7 @@ SCHEMAS = {
          ("weight", pa.float64()), ("passages", LIST), ("label", pa.string())]
     ),
 }  # fmt: skip
+_WEIGHT = SCHEMAS["relations"].names.index("weight")
 _LEADING = 2  # columns of strings by which a row is looked for first
 
 
@@ -78,7 +79,8 @@ def sorted_rows(profiles: Profiles) -> tuple[list[tuple], list[tuple]]:
         set(map(attrgetter(*schema.names), found))
         for schema, found in zip(SCHEMAS.values(), (profiles.entities, profiles.relations))
     )
-    return sorted(entities), sorted(relations, key=_relation_order)
+    weighted = all(row[_WEIGHT] is not None for row in relations)  # then rows have their order without a key for each
+    return sorted(entities), sorted(relations, key=None if weighted else _relation_order)
 
 
 def content_hash(table: pa.Table) -> str:
@@ -102,7 +104,8 @@ class _Without:
 
 def _relation_order(row: tuple) -> tuple:
     """A weight that is missing is sorted apart, because None has no order."""
-    return (*row[:4], row[4] is not None, row[4] or 0.0, *row[5:])
+    weight = row[_WEIGHT]
+    return (*row[:_WEIGHT], weight is not None, weight or 0.0, *row[_WEIGHT + 1 :])
 
 
 def _table(rows: Sequence[tuple], schema: pa.Schema) -> pa.Table:
