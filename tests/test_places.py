@@ -1,4 +1,6 @@
+import ast
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -29,6 +31,21 @@ def test_a_project_may_be_called_lab(tmp_path, monkeypatch):
 def test_the_environment_wins(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
     assert home() == tmp_path
+
+
+def test_every_page_that_a_message_names_is_there():
+    """By `page`, because a wheel has the pages elsewhere than a checkout; docstrings are read beside the reference."""
+    named = set()
+    for path in places.PACKAGE.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+        docstrings = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and ast.get_docstring(node)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "page":
+                named.add(ast.literal_eval(node.args[0]))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+                assert not re.search(r"\bdocs/\w+\.md", node.value), f"{path}, line {node.lineno}: say it by page()"
+    assert named >= {"data.md", "engines.md"} and not [name for name in named if not places.page(name).is_file()]
 
 
 def test_what_a_wheel_brings_comes_before_what_stands_beside_the_package(tmp_path, monkeypatch):

@@ -73,6 +73,8 @@ def test_it_brings_what_the_package_reads(wheel):
     assert not [name for name in BROUGHT if f"workbench/{name}" not in names]
     notebooks = {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
     assert {Path(name).name for name in names if name.startswith("workbench/lessons/notebooks/")} >= notebooks
+    pages = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert {f"workbench/{page}" for page in pages} <= names
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "workbench").rglob("*.py")}
     assert modules <= names
     assert not [name for name in names if name.startswith(("tests/", "benchmarks/", "docs/"))]

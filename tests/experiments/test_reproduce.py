@@ -130,13 +130,13 @@ class Mute(Longer):
         return Result(None, failure="the reply is no JSON")
 
 
-def test_a_table_that_is_empty_because_the_judge_failed_says_so(small, place):
-    given = {"data": small, "limit": 2, "out": place / "mute", "progress": False}
+def test_a_table_that_is_empty_because_the_judge_failed_says_so(tiny, tmp_path):
+    given = {"data": tiny, "limit": 2, "out": tmp_path, "progress": False}
     found = reproduce("dotrag", "1", "rules", judge=Mute(), **given)
     pairs = 2 * len(recipes(paper("dotrag"), "1")[0].pairs)
     assert f"the judge failed on all {pairs} pairs of answers" in found.notes[-1]
     [note, *others] = [note for note in found.notes if "The judge failed on 4 of 4 comparisons" in note]
-    [file] = {str(one) for one in place.rglob("judgements.jsonl")}
+    [file] = {str(one) for one in tmp_path.rglob("judgements.jsonl")}
     assert f"({file}); the first time: the reply is no JSON" in note and len(others) == pairs // 2 - 1
     assert not any("need gold" in note for note in found.notes)
     again = reproduce("dotrag", "1", "rules", judge=Longer(), **given)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from workbench.errors import DataError
+from workbench.places import page
 from workbench.text import storable
 
 SHOWN = 200  # characters of a value in a message
@@ -20,7 +21,7 @@ _KINDS = {str: "a string", int: "a whole number", bool: "true or false", list: "
 def rows(path: Path) -> Iterator[tuple[str, dict]]:
     """(place, row) for each line of a JSON Lines file; blank lines are skipped."""
     if not path.exists():
-        raise DataError(f"{path} is missing; see docs/data.md for what a data folder holds")
+        raise DataError(f"{path} is missing; see {page('data.md')} for what a data folder holds")
     name = str(path)
     with opened(path) as lines:
         for line_number, raw in enumerate(lines, 1):
@@ -62,7 +63,7 @@ def opened(path: Path) -> BinaryIO:
 def read_object(path: Path) -> dict:
     """The JSON object in a file."""
     if not path.exists():
-        raise DataError(f"{path} is missing; see docs/data.md for what a data folder holds")
+        raise DataError(f"{path} is missing; see {page('data.md')} for what a data folder holds")
     with opened(path) as file:
         raw = file.read()
     try:
