@@ -97,7 +97,10 @@ def test_the_notebooks_are_copied_opened_and_run(workbench):
     assert len(json.loads(workbench("notebooks", "mine", "--json").stdout)) == count
     assert workbench("lab", "--version").stdout[0].isdigit(), "JupyterLab took over"
     assert len(list((workbench.folder / "lab").glob("*.ipynb"))) == count
-    few = ("--data", str(ROOT / "tests" / "domains" / "seeds"))  # some triples, so that the index is built at once
-    [ran] = json.loads(workbench("run", "--only", "03", *few, "--json").stdout)["notebooks"]
+    few = workbench.folder / "few"
+    few.mkdir()
+    few.joinpath("triples.tsv").write_text("Nora Whitlock\tfounded\tOrsby Mill\nOrsby Mill\tlies in\tOrsby\n")
+    few.joinpath("questions.jsonl").write_text('{"id": "q1", "question": "Who founded the mill?", "answers": ["Nora"]}')
+    [ran] = json.loads(workbench("run", "--only", "06", "--data", "few", "--json").stdout)["notebooks"]
     assert Path(workbench.folder, ran["page"]).exists()
-    assert list(workbench.folder.glob("figures/*/03_verdict.json"))
+    assert list(workbench.folder.glob("figures/*/06_verdict.json"))
