@@ -47,17 +47,21 @@ def regular(path: Path) -> Path:
     """The path of a file, a folder, or of nothing. Raises :class:`DataError` for a pipe, which would be waited for, and
     for a device, which may not end."""
     if path.exists() and not path.is_file() and not path.is_dir():
-        raise DataError(f"{path} is no regular file; put the file itself there")
+        raise _irregular(path)
     return path
 
 
 def opened(path: Path) -> BinaryIO:
-    if not path.is_file():  # a pipe would be waited for
-        raise DataError(f"{path} is no regular file; put the file itself there")
+    if not path.is_file():
+        raise _irregular(path)
     try:
         return path.open("rb")
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}); mend its permissions") from None
+
+
+def _irregular(path: Path) -> DataError:
+    return DataError(f"{path} is no regular file; put the file itself there")
 
 
 def read_object(path: Path) -> dict:
