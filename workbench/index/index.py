@@ -13,6 +13,7 @@ import filecmp
 import json
 import platform
 import shutil
+import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache, cached_property
@@ -55,6 +56,7 @@ from workbench.index.layer import Build, Kept, Layer, describe
 from workbench.index.profiles import Phrased
 from workbench.index.store import Store, key_of
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
+from workbench.index.vectors import answers_now
 from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import RulesEngine
 from workbench.llm.spreading import spread_out
@@ -454,15 +456,14 @@ class Index(Record):
 
     @cached_property
     def _texts(self) -> CachedEncoder:
-        if not hasattr(self.encoder, "meter"):  # an endpoint, which is paid by the request, is asked when passages come
-            self._check_encoder()
         return cached(self.encoder)
 
     def _check_encoder(self) -> None:
         """Raise :class:`IndexFault` if the encoder is another model than the one that made the vectors."""
-        if not self._same_model:
-            self.passages.check_encoder(self.encoder)
-            self._same_model = True
+        with _checking:  # questions that are asked at once make one request
+            if not self._same_model:
+                self.passages.check_encoder(self.encoder)
+                self._same_model = answers_now(self.encoder)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """The unit vectors of texts, float32, shape (n, d). They are cached by text: an index that is open
@@ -482,6 +483,8 @@ class Index(Record):
                 f"{self.folder} have {stored}: it is another model under the same name; open the index with the one "
                 "that made it, or build another index"
             )
+        if not self._same_model and answers_now(self.encoder):
+            self._check_encoder()
         return vectors
 
     @property
@@ -513,6 +516,9 @@ class Index(Record):
                 f"skeleton {what}": self.skeleton.metadata[what] for what in ("core", "chunks", "entities", "relations")
             }
         return counts
+
+
+_checking = threading.Lock()
 
 
 def place_of(data: Dataset) -> Path:
