@@ -27,6 +27,7 @@ import pyarrow as pa
 
 from workbench.data import Dataset, Extraction, load
 from workbench.data.curated import extracted
+from workbench.data.folder import is_folder
 from workbench.data.profiles import Profiles, joined, within
 from workbench.encoding import CachedEncoder, Encoder, cached
 from workbench.encoding import encoder as known_encoder
@@ -780,15 +781,24 @@ def _standing(store: Store, opened: Mapping[str, Layer]) -> tuple[dict, dict[str
     while True:
         manifest = store.read_manifest()
         if not manifest["layers"]:
-            raise IndexFault(
-                f"{store.folder} holds no index (no manifest.json that names a layer); build one with "
-                f"wb.Index.build(data, engine, {str(store.folder)!r}) or `workbench index DATA --out {store.folder}`"
-            )
+            raise _no_index(store.folder)
         try:
             return manifest, {kind: _named(store, kind, one, opened) for kind, one in manifest["layers"].items()}
         except IndexFault:
             if store.read_manifest() == manifest:
                 raise
+
+
+def _no_index(folder: Path) -> IndexFault:
+    if is_folder(folder):
+        return IndexFault(
+            f"{folder} holds data, and no index; build one with wb.Index.build({str(folder)!r}, engine) or `workbench "
+            f"index {folder}`, which says where it is, and name that folder"
+        )
+    return IndexFault(
+        f"{folder} holds no index (no manifest.json that names a layer); build one with "
+        f"wb.Index.build(data, engine, {str(folder)!r}) or `workbench index DATA --out {folder}`"
+    )
 
 
 def _named(store: Store, kind: str, named: Mapping, opened: Mapping[str, Layer]) -> Layer:
