@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import pytest
 from chat_server import completion, embedded, error
@@ -67,7 +68,11 @@ def test_an_index_is_built_asked_and_evaluated_and_all_of_it_replayed(serve, wor
     asked = workbench(*record, "ask", tmp_path / "live", QUESTION, "-m", "dense", *at, "--json").stdout
     done = workbench(*record, "evaluate", tmp_path / "live", *questions, *at, "-o", tmp_path / "run")
     assert "Encoded with openai:" in done.output
-    assert len(asked_for(server)) == len(set(asked_for(server))), "nothing is asked for twice"
+    compared = min((one.content for one in tiny_dataset().passages), key=len)
+    twice = {text: times for text, times in Counter(asked_for(server)).items() if times > 1}
+    assert twice.keys() <= {compared} and twice.get(compared, 1) <= 3, (
+        "nothing but what is compared by ask and evaluate"
+    )
     server.stop()
     monkeypatch.delenv("OPENAI_API_KEY")
     replay, given = ("replay", file), ("--encoder", f"openai:{PAID}")
