@@ -233,6 +233,14 @@ def test_mistakes_are_told_in_one_line_without_a_traceback(workbench, meridian_i
     assert "Traceback" not in result.output
 
 
+@pytest.mark.parametrize("words", [("ask", "-r", "magic"), ("retrieve", "-m", "magic")])
+def test_an_unknown_method_or_reader_is_told_before_an_index_is_built(workbench, tmp_path, monkeypatch, words):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+    verb, *options = words
+    assert "is called 'magic'; there are" in workbench(verb, "meridian", "?", *options, code=1).stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_doctor_finds_this_machine_well(workbench, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-hidden")
     result = workbench("doctor")

@@ -14,7 +14,7 @@ import pytest
 
 import workbench as wb
 from workbench import doctor, extras, notebooks
-from workbench.errors import EngineRefused, IndexFault
+from workbench.errors import ClusterFault, EngineRefused, IndexFault
 from workbench.index.index import versions
 
 ROOT = Path(__file__).parents[1]
@@ -28,7 +28,8 @@ def without(monkeypatch):
 
     def take_away(*names: str) -> None:
         for name in names:
-            monkeypatch.setitem(sys.modules, extras.EXTRAS[name].module, None)
+            for module in extras.EXTRAS[name].packages.values():
+                monkeypatch.setitem(sys.modules, module, None)
         versions.cache_clear()
 
     yield take_away
@@ -43,15 +44,15 @@ def test_the_table_of_extras_is_that_of_the_project():
     ours = {name: found for name, found in OPTIONAL.items() if name not in ("all", "dev", "docs")}
     assert ours.keys() == extras.EXTRAS.keys()
     for name, extra in extras.EXTRAS.items():
-        assert extra.package in names(ours[name])
-        assert extra.package not in names(PROJECT["dependencies"])
+        assert list(extra.packages) == names(ours[name])
+        assert not set(extra.packages) & set(names(PROJECT["dependencies"]))
     assert OPTIONAL["all"] == [f"hopscope[{','.join(sorted(ours))}]"]
     assert OPTIONAL["dev"][0] == "hopscope[all,docs]"
 
 
 def test_no_package_of_an_extra_is_imported_with_a_module():
     """Only functions import them, after `require`."""
-    optional = {extra.module for extra in extras.EXTRAS.values()}
+    optional = {module for extra in extras.EXTRAS.values() for module in extra.packages.values()}
     for path in sorted((ROOT / "workbench").rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             modules = [name.name for name in node.names] if isinstance(node, ast.Import) else []
@@ -66,6 +67,19 @@ def test_a_missing_package_names_its_feature_and_its_command(name, without):
         extras.require(name, EngineRefused, "do without")
     assert str(told.value).startswith(extras.EXTRAS[name].feature)
     assert str(told.value).endswith(f'pip install "hopscope[{name}]"; or do without')
+
+
+def test_an_extra_is_there_with_all_of_its_packages(monkeypatch):
+    assert extras.is_there("cluster")
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    assert not extras.is_there("cluster")
+    told = r'^a cluster needs cryptography, which is not installed: pip install "hopscope\[cluster\]"$'
+    with pytest.raises(ClusterFault, match=told):
+        extras.require("cluster", ClusterFault)
+    finding = next(one for one in doctor._environment(Path()) if one.what == "extra cluster")
+    assert finding.mark == "optional" and "needs cryptography" in finding.found
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert extras.lacking("cluster").startswith("a cluster needs distributed and cryptography, which are not installed")
 
 
 def tree(data, encoder, folder, **settings):

@@ -1,4 +1,6 @@
+import ast
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -31,6 +33,21 @@ def test_the_environment_wins(tmp_path, monkeypatch):
     assert home() == tmp_path
 
 
+def test_every_page_that_a_message_names_is_there():
+    """By `page`, because a wheel has the pages elsewhere than a checkout; docstrings are read beside the reference."""
+    named, documented = set(), (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for path in places.PACKAGE.rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        docstrings = [
+            getattr(node.body[0], "value", None) for node in nodes if isinstance(node, documented) and node.body
+        ]
+        text = (node for node in nodes if isinstance(node, ast.Constant) and node not in docstrings)
+        written = [node.lineno for node in text if re.search(r"\bdocs/\w+\.md", str(node.value))]
+        assert not written, f"{path}, lines {written}: page() should name these pages"
+        named |= set(re.findall(r"\{page\('(.+?)'\)\}", path.read_text(encoding="utf-8")))
+    assert named >= {"data.md", "engines.md"} and not [name for name in named if not places.page(name).is_file()]
+
+
 def test_what_a_wheel_brings_comes_before_what_stands_beside_the_package(tmp_path, monkeypatch):
     """In `site-packages` a folder `notebooks` beside the package is somebody else's."""
     package = tmp_path / "site-packages" / "workbench"
@@ -44,6 +61,8 @@ def test_what_a_wheel_brings_comes_before_what_stands_beside_the_package(tmp_pat
         (package / folder).mkdir(parents=True)
     assert places.notebooks() == package / "lessons" / "notebooks"
     assert places.bundled("meridian") == package / "data" / "bundled" / "meridian"
+    (package / "docs").mkdir()
+    assert places.page("data.md") == package / "docs" / "data.md"
     assert places.bundled("../meridian") is None and not places.is_checkout()
 
 

@@ -73,6 +73,8 @@ def test_it_brings_what_the_package_reads(wheel):
     assert not [name for name in BROUGHT if f"workbench/{name}" not in names]
     notebooks = {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
     assert {Path(name).name for name in names if name.startswith("workbench/lessons/notebooks/")} >= notebooks
+    pages = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert {f"workbench/{page}" for page in pages} <= names
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "workbench").rglob("*.py")}
     assert modules <= names
     assert not [name for name in names if name.startswith(("tests/", "benchmarks/", "docs/"))]
@@ -95,7 +97,10 @@ def test_the_notebooks_are_copied_opened_and_run(workbench):
     assert len(json.loads(workbench("notebooks", "mine", "--json").stdout)) == count
     assert workbench("lab", "--version").stdout[0].isdigit(), "JupyterLab took over"
     assert len(list((workbench.folder / "lab").glob("*.ipynb"))) == count
-    few = ("--data", str(ROOT / "tests" / "domains" / "seeds"))  # some triples, so that the index is built at once
-    [ran] = json.loads(workbench("run", "--only", "03", *few, "--json").stdout)["notebooks"]
+    few = workbench.folder / "few"
+    few.mkdir()
+    few.joinpath("triples.tsv").write_text("Nora Whitlock\tfounded\tOrsby Mill\nOrsby Mill\tlies in\tOrsby\n")
+    few.joinpath("questions.jsonl").write_text('{"id": "q1", "question": "Who founded the mill?", "answers": ["Nora"]}')
+    [ran] = json.loads(workbench("run", "--only", "06", "--data", "few", "--json").stdout)["notebooks"]
     assert Path(workbench.folder, ran["page"]).exists()
-    assert list(workbench.folder.glob("figures/*/03_verdict.json"))
+    assert list(workbench.folder.glob("figures/*/06_verdict.json"))

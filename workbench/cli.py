@@ -460,7 +460,7 @@ def retrieve(
     """The passages that a method finds for a question, and why."""
     import workbench as wb
 
-    folder = _at_hand(folder, model)
+    folder = _at_hand(folder, model, method)
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     opened = _index(folder, model, encoder)
     evidence = wb.method(method, opened, runner).retrieve(question, k, budget=budget)
@@ -485,7 +485,7 @@ def ask(
     from workbench.llm.engine import no_model
     from workbench.views.records import REPLY, unread_reply
 
-    folder = _at_hand(folder, model)
+    folder = _at_hand(folder, model, method, reader)
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     index = _index(folder, model, encoder)
     evidence = wb.method(method, index, runner).retrieve(question, k, budget=budget)
@@ -1172,14 +1172,21 @@ def _encoder_to_build(spec: str | None, model: opt.Model, folder: Path, offline:
     return _encoder(model, **_named(folder)) if _asks_for_vectors(folder, None) else None
 
 
-def _at_hand(folder: Path, model: opt.Model) -> Path:
+def _at_hand(folder: Path, model: opt.Model, method: str, reader: str | None = None) -> Path:
     """The folder of an index. The name of a bundled data set stands for its index; where there is none, its passages
-    are indexed, and the method adds the layers that it needs. By rules: a model costs, and is to be asked for."""
+    are indexed, and the method adds the layers that it needs. By rules: a model costs, and is to be asked for. An
+    unknown method or reader is told before that."""
     import workbench as wb
     from workbench.data import BUNDLED
     from workbench.index.index import place_of
     from workbench.index.store import Store
+    from workbench.methods import METHODS
+    from workbench.reading import READERS
+    from workbench.spec import parse_spec
 
+    METHODS.look_up(parse_spec(method)[0])
+    if reader:
+        READERS.look_up(parse_spec(reader)[0])
     if folder.exists() or str(folder) not in BUNDLED:
         return folder
     data = wb.load(str(folder))

@@ -29,7 +29,7 @@ from workbench import data, encoding, threads, weights
 from workbench.encoding.models import device_here, on_this_machine
 from workbench.errors import EngineError, EngineRefused, EngineUnavailable, WorkbenchError
 from workbench.experiments.run import read_rows
-from workbench.extras import EXTRAS, install, is_there
+from workbench.extras import EXTRAS, install
 from workbench.index.store import Store
 from workbench.language import pipeline
 from workbench.llm import Step, engine, local
@@ -127,9 +127,8 @@ def _environment(_: Path) -> Iterator[Finding]:
     yield from _try("packages", _packages)
     yield from _try("installation", lambda: f"hopscope {version('hopscope')}, {_origin()}")
     for name, extra in EXTRAS.items():
-        here = f"{extra.package} {_version(extra.package)}".strip()
-        lacking = f"not installed; {extra.feature} needs {extra.package}"
-        yield _check(f"extra {name}", is_there(name), here, install(name), lacking, optional=True)
+        here = ", ".join(f"{package} {_version(package)}".strip() for package in extra.packages)
+        yield _check(f"extra {name}", not extra.missing, here, install(name), extra.lack, optional=True)
     for kind, point in broken():  # of what other packages add
         remedy = f"{_PYTHON} -m pip install --upgrade {quote(point.package)}"
         yield Finding(f"{kind[:-1]} {point.name} of {point.package}", point.why, False, remedy)

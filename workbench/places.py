@@ -57,6 +57,11 @@ def notebooks() -> Path:
     return _ours("lessons/notebooks", "notebooks") or ROOT / "notebooks"
 
 
+def page(name: str) -> Path:
+    """A page of the documentation, such as `data.md`, where a message can send its reader."""
+    return (_ours("docs", "docs") or ROOT / "docs") / name
+
+
 def is_checkout() -> bool:
     """Whether the package runs from the project's folder, and not from where pip installed it."""
     return (ROOT / "Makefile").exists()

@@ -183,7 +183,7 @@ def test_question_ids_are_unique_over_all_files(folder):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [(None, "is missing; see docs/data.md"), (b"\n", "holds no passage; it needs")]
+    ("content", "said"), [(None, "docs/data.md for what a data folder holds"), (b"\n", "holds no passage; it needs")]
 )
 def test_there_must_be_a_corpus(folder, content, said):
     (folder / "corpus.jsonl").unlink() if content is None else (folder / "corpus.jsonl").write_bytes(content)

@@ -123,6 +123,26 @@ def test_every_table_goes_through_by_rules(small, place, name, table):
         assert "(by rules)" in repr(found)
 
 
+class Mute(Longer):
+    """Answers nothing that could be read."""
+
+    def _one(self, winner):
+        return Result(None, failure="the reply is no JSON")
+
+
+def test_a_table_that_is_empty_because_the_judge_failed_says_so(tiny, tmp_path):
+    given = {"data": tiny, "limit": 2, "out": tmp_path, "progress": False}
+    found = reproduce("dotrag", "1", "rules", judge=Mute(), **given)
+    pairs = 2 * len(recipes(paper("dotrag"), "1")[0].pairs)
+    assert f"the judge failed on all {pairs} pairs of answers" in found.notes[-1]
+    [note, *others] = [note for note in found.notes if "The judge failed on 4 of 4 comparisons" in note]
+    [file] = {str(one) for one in tmp_path.rglob("judgements.jsonl")}
+    assert f"({file}); the first time: the reply is no JSON" in note and len(others) == pairs // 2 - 1
+    assert not any("need gold" in note for note in found.notes)
+    again = reproduce("dotrag", "1", "rules", judge=Longer(), **given)
+    assert any(cell.ours is not None for cell in again.cells) and "failed" not in " ".join(again.notes)
+
+
 def test_the_same_call_goes_on_and_gives_the_same(small, place, monkeypatch):
     first = reproduce("bdtr", "5", "rules", data=small, limit=1, out=place, progress=False)
     seconds = {path: path.read_bytes() for path in place.rglob("timings.jsonl")}  # of every row that was computed

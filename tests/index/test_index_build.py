@@ -323,6 +323,9 @@ def test_a_folder_without_an_index_says_how_to_build_one(tmp_path):
     with pytest.raises(IndexFault, match=r"holds no index.*workbench index DATA"):
         Index.open(tmp_path / "nowhere")
     assert not (tmp_path / "nowhere").exists()
+    (tmp_path / "corpus.jsonl").touch()
+    with pytest.raises(IndexFault, match=f"{tmp_path} holds data, and no index; .*`workbench index {tmp_path}`"):
+        Index.open(tmp_path)
 
 
 def test_an_index_is_not_read_with_another_encoder(tiny_index):

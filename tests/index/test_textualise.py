@@ -344,6 +344,35 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, fail_at):
     assert len(stopped.asked) + len(rest.asked) == len(whole.asked)
 
 
+class WritesAgain(Scripted):
+    """A model in whose midst somebody else comes to the same folder."""
+
+    def __init__(self, other):
+        super().__init__()
+        self.other, self.refused = other, []
+
+    def run(self, step, inputs, *, trace=None):
+        with pytest.raises(IndexFault) as error:
+            self.other()
+        self.refused.append(str(error.value))
+        return super().run(step, inputs, trace=trace)
+
+
+def test_a_second_writer_of_articles_is_told_of_the_first(tmp_path):
+    model = WritesAgain(lambda: textualise(graph(), Scripted(), tmp_path / "texts", progress=False))
+    made = textualise(graph(), model, tmp_path / "texts", progress=False)
+    assert model.refused and all(f"another process is building {tmp_path / 'texts'}" in one for one in model.refused)
+    assert made == textualise(graph(), Scripted(), tmp_path / "apart", progress=False)
+
+
+def test_while_a_build_writes_articles_nobody_else_builds_there(tmp_path):
+    folder, given = tmp_path / "index", {"encoder": TinyEncoder(), "progress": False, "layers": ["passages"]}
+    model = WritesAgain(lambda: Index.build(tiny_dataset(), None, folder, **given))
+    index = Index.build(graph(), model, folder, **given)
+    assert model.refused and all(f"another process is building {folder}; wait" in one for one in model.refused)
+    assert {passage.id for passage in index.passages.passages} == {f"{t.members[at]}#1" for t in FILMS for at in (0, 2)}
+
+
 @pytest.mark.parametrize(
     "change",
     [

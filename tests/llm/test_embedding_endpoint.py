@@ -13,6 +13,7 @@ import textwrap
 import threading
 import time
 from array import array
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +27,15 @@ from tiny import tiny_dataset
 import workbench as wb
 from workbench import tokens
 from workbench.encoding import Encoder, cached, encoder
-from workbench.errors import BudgetSpent, EngineError, EngineRefused, EngineUnavailable, RecordingMiss, SettingError
+from workbench.errors import (
+    BudgetSpent,
+    EngineError,
+    EngineRefused,
+    EngineUnavailable,
+    IndexFault,
+    RecordingMiss,
+    SettingError,
+)
 from workbench.index import Index
 from workbench.llm.budget import Budget
 from workbench.llm.meter import collect
@@ -501,6 +510,38 @@ def test_after_a_kill_nothing_that_was_recorded_is_asked_again(serve, make, tmp_
     assert not kept & {text for batch in inputs(fresh) for text in batch}
     Index.build(tiny_dataset(), None, tmp_path / "whole", encoder=make(fresh, timeout=9), progress=False)
     assert files_of(tmp_path / "index") == files_of(tmp_path / "whole")
+
+
+def exchanged(asked):
+    """An answer with the vectors of another model, under the same name and as long."""
+    return embedded({**asked, "input": [text[::-1] for text in asked["input"]]})
+
+
+def test_an_endpoint_that_serves_another_model_by_now_is_noticed_at_a_question(serve, make, tmp_path):
+    """With a recording as well, which holds the passage that is compared."""
+    first, other = serve(embedded), serve(exchanged)
+    Index.build(tiny_dataset(), None, tmp_path / "index", encoder=make(first, record=tmp_path / "r"), progress=False)
+    for given in ({}, {"record": tmp_path / "r"}):
+        opened = Index.open(tmp_path / "index", make(other, **given))
+        with pytest.raises(IndexFault, match="'openai:m' gives a text another vector than the index has of it"):
+            opened.encode_query("Which lake?")
+        with pytest.raises(IndexFault, match="it is another model under the same name"):
+            opened.encode(["Which lake?"])
+
+
+def test_that_costs_a_request_for_an_opened_index_and_none_where_a_recording_answers(serve, make, tmp_path):
+    server = serve(embedded)
+    Index.build(tiny_dataset(), None, tmp_path / "index", encoder=make(server, record=tmp_path / "r"), progress=False)
+    server.seen.clear()
+    opened = Index.open(tmp_path / "index", make(server, record=tmp_path / "r", timeout=9))
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(opened.encode_query, ["Which lake?", "Which town?", "Which river?", "Who founded Orsby?"]))
+    shortest = min((one.content for one in tiny_dataset().passages), key=len)
+    assert sorted(map(len, inputs(server))) == [1] * 5 and inputs(server).count([shortest]) == 1
+    server.seen.clear()
+    Index.open(tmp_path / "index", make(server, record=tmp_path / "r", timeout=8)).encode_query("Which lake?")
+    Index.open(tmp_path / "index", encoder(f"openai:m[replay={tmp_path / 'r'}]")).encode_query("Which town?")
+    assert not server.seen
 
 
 def test_an_insert_encodes_what_is_new(serve, make, tmp_path):

@@ -19,7 +19,7 @@ from workbench.data.sources import worlds as named_worlds
 from workbench.data.worlds import world
 from workbench.data.writing import write_folder
 from workbench.errors import DataError, SettingError
-from workbench.places import bundled
+from workbench.places import bundled, page
 
 BUNDLED = ("meridian", "meridian-anonymised")
 
@@ -71,7 +71,7 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
     if not path.exists():
         raise DataError(
             f"{str(data)!r} is neither a data set known by name nor a folder; {registry.near(str(data), BUNDLED)}. "
-            "A folder needs a corpus.jsonl, a triples.tsv or documents; see docs/data.md"
+            f"A folder needs a corpus.jsonl, a triples.tsv or documents; see {page('data.md')}"
         )
     if path.is_dir() and is_folder(path):
         _no_options(data, options)
@@ -93,7 +93,8 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
         return read_documents(path, **({"on_error": "raise"} if strict else {}) | options)
     raise DataError(
         f"{path} is nothing that can be read as data: a folder needs a corpus.jsonl with one "
-        '{"id", "title", "text"} a line, a triples.tsv, or documents (.txt, .md, .pdf); see docs/data.md'
+        '{"id", "title", "text"} a line, a triples.tsv, or documents (.txt, .md, .pdf); see '
+        f"{page('data.md')}"
     )
 
 

@@ -19,6 +19,7 @@ from workbench.data.folder import Dataset, Extraction
 from workbench.data.graph import MADE_BY, GoldEntity, GoldGraph, GoldTriple
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import SettingError
+from workbench.places import page
 from workbench.records import Passage
 from workbench.text import bounded, sentences
 
@@ -35,7 +36,7 @@ def extracted(data: Dataset, name: str | None) -> Dataset:
     if name is None or name == data.extraction:
         return data
     if name not in data.offers:
-        offered = f"it offers {', '.join(data.offers)}" if data.offers else "it has no gold graph (docs/data.md)"
+        offered = f"it offers {', '.join(data.offers)}" if data.offers else f"it has no gold graph ({page('data.md')})"
         raise SettingError(f"{data.name!r} has no extraction {name!r}; {offered}. Without one, the engine extracts")
     found, profiles = curated(data.graph, data.passages)
     return replace(data, extraction=name, extractions=found, profiles=profiles)

@@ -25,6 +25,7 @@ from typing import Any
 from workbench.data.folder import question_files
 from workbench.data.lines import rows, string, strings
 from workbench.errors import DataError
+from workbench.places import page
 from workbench.records import Record
 from workbench.text import MONTHS as _MONTHS
 from workbench.text import NUMBER_WORDS
@@ -271,7 +272,7 @@ def read_facts(folder: Path, asked: Sequence[Mapping[str, Any]]) -> GoldFacts:
     """The triples of a folder's gold graph that executing these rows can take."""
     graph = folder / "graph"
     if not graph.is_dir():
-        raise DataError(f"{folder} has no gold graph, and decompositions are executed on one; see docs/data.md")
+        raise DataError(f"{folder} has no gold graph, and decompositions are executed on one; see {page('data.md')}")
     keys = {key for question in asked for key in _readable(question)}
     while True:
         facts = _read_facts(graph, keys)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from workbench.errors import DataError
+from workbench.places import page
 from workbench.text import storable
 
 SHOWN = 200  # characters of a value in a message
@@ -20,7 +21,7 @@ _KINDS = {str: "a string", int: "a whole number", bool: "true or false", list: "
 def rows(path: Path) -> Iterator[tuple[str, dict]]:
     """(place, row) for each line of a JSON Lines file; blank lines are skipped."""
     if not path.exists():
-        raise DataError(f"{path} is missing; see docs/data.md for what a data folder holds")
+        raise DataError(f"{path} is missing; see {page('data.md')} for what a data folder holds")
     name = str(path)
     with opened(path) as lines:
         for line_number, raw in enumerate(lines, 1):
@@ -46,23 +47,27 @@ def regular(path: Path) -> Path:
     """The path of a file, a folder, or of nothing. Raises :class:`DataError` for a pipe, which would be waited for, and
     for a device, which may not end."""
     if path.exists() and not path.is_file() and not path.is_dir():
-        raise DataError(f"{path} is no regular file; put the file itself there")
+        raise _irregular(path)
     return path
 
 
 def opened(path: Path) -> BinaryIO:
-    if not path.is_file():  # a pipe would be waited for
-        raise DataError(f"{path} is no regular file; put the file itself there")
+    if not path.is_file():
+        raise _irregular(path)
     try:
         return path.open("rb")
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}); mend its permissions") from None
 
 
+def _irregular(path: Path) -> DataError:
+    return DataError(f"{path} is no regular file; put the file itself there")
+
+
 def read_object(path: Path) -> dict:
     """The JSON object in a file."""
     if not path.exists():
-        raise DataError(f"{path} is missing; see docs/data.md for what a data folder holds")
+        raise DataError(f"{path} is missing; see {page('data.md')} for what a data folder holds")
     with opened(path) as file:
         raw = file.read()
     try:

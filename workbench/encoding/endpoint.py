@@ -99,6 +99,7 @@ class EndpointEncoder(Record):
         self._call, self.budget = self._send, budget
         if budget is not None:
             self.limit(budget)
+        self.live = False  # whether the endpoint itself has given a vector, and not a recording alone
         self.recipe: Recipe | None = None  # None: it was made otherwise than by `openai_encoder`
         weakref.finalize(self, close)
 
@@ -148,6 +149,10 @@ class EndpointEncoder(Record):
         found = np.concatenate(side_by_side(self._batch, batches, self.concurrency, self.close))
         return found[[row[text] for text in texts]]
 
+    def anew(self, text: str) -> np.ndarray:
+        """The unit vector of a text as the endpoint gives it now, whatever is recorded; it is not recorded."""
+        return self._vectors([self.sent(text)], self._ask)[0]
+
     def encode_query(self, text: str, task: str = "") -> np.ndarray:
         return self.encode([self.as_query(text, task)])[0]
 
@@ -183,10 +188,13 @@ class EndpointEncoder(Record):
             yield batch
 
     def _batch(self, batch: Sequence[Text]) -> np.ndarray:
+        return self._vectors(batch, self._answers)
+
+    def _vectors(self, batch: Sequence[Text], answers: Callable[[Sequence[Request]], Sequence[Reply]]) -> np.ndarray:
         """The unit vectors of one request."""
         requests = [EmbeddingRequest.of(self.engine, [text.content], self.dimensions) for text in batch]
         try:
-            replies = self._answers(requests)
+            replies = answers(requests)
             vectors = np.stack([self._read(reply.text) for reply in replies]).astype(np.float64)
         except CallFailed as error:
             self.meter.add(EMBEDDING, Usage(calls=1, failed=1))
@@ -227,6 +235,7 @@ class EndpointEncoder(Record):
         reply = self._call(EmbeddingRequest.of(self.engine, texts, self.dimensions))
         lines = reply.text.split("\n")
         self._read(lines[0])
+        self.live = True
         shares = _shares(reply.prompt_tokens, [tokens.count(text) for text in texts])
         return [Reply(line, prompt_tokens=share, seconds=reply.seconds) for line, share in zip(lines, shares)]
 

@@ -199,7 +199,7 @@ def _readable(model: str, found: Any, max_tokens: int) -> int:
 
 
 def _unloadable(model: str, error: Exception) -> str:
-    said = f"the encoder {model!r} could not be loaded: {error}. "
+    said = f"the encoder {model!r} could not be loaded: {str(error).rstrip('.')}. "
     if "trust_remote_code" in str(error):
         return f"{said}It runs code of its own: if you trust it, say {model}[remote_code=true]"
     if isinstance(error, ImportError):

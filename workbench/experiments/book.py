@@ -32,7 +32,6 @@ from workbench.experiments.run import (
     read_rows,
     summed,
     trace_name,
-    write_new,
 )
 from workbench.index.journal import lines
 from workbench.index.store import key_of
@@ -198,9 +197,9 @@ class Book:
 
     def _replace(self, name: str, text: str) -> None:
         """Write a file of the run if its content changes, so that a run without new rows modifies nothing."""
-        if not same_text(self.folder / name, text):
+        if not sums.same_text(self.folder / name, text):
             self._loosen()
-            write_new(self.folder / name, text)
+            sums.write_new(self.folder / name, text)
 
     def context(self, name: str) -> str:
         return read_context(self.folder, name)
@@ -268,11 +267,11 @@ class Book:
         questions = [question for one, question in before.questions.items() if one in question_ids]
         sources = {name: units for name, units in before.sources.items() if name in (*methods, "(reader)")}
         timings = self._timings()
-        write_new(part / "run.json", json_text(summed({**before.config, "methods": methods}, questions)))
-        write_new(part / "sources.json", json_text(sources))
-        write_new(part / "questions.jsonl", lines(map(asdict, questions)))
-        write_new(part / "results.jsonl", lines(stale.values()))
-        write_new(part / "timings.jsonl", lines(seal(timings[cell]) for cell in stale if cell in timings))
+        sums.write_new(part / "run.json", json_text(summed({**before.config, "methods": methods}, questions)))
+        sums.write_new(part / "sources.json", json_text(sources))
+        sums.write_new(part / "questions.jsonl", lines(map(asdict, questions)))
+        sums.write_new(part / "results.jsonl", lines(stale.values()))
+        sums.write_new(part / "timings.jsonl", lines(seal(timings[cell]) for cell in stale if cell in timings))
         for cell, row in stale.items():
             places.link(self.folder / "traces", part / "traces", trace_name(*cell))
             for name in filter(None, (row["context"], row["retrieved"])):
@@ -325,11 +324,6 @@ def locked(folder: Path) -> AbstractContextManager[None]:
 
 def json_text(value: Any) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
-
-
-def same_text(path: Path, text: str) -> bool:
-    """Whether a file holds this text."""
-    return path.is_file() and path.read_bytes() == text.encode()
 
 
 def _whole(path: Path, write: Callable[[Path], Any]) -> None:

@@ -204,6 +204,16 @@ def by_comparison(judgements: Iterable[Judgement]) -> dict[tuple[str, int], list
     return found
 
 
+def said_of_failures(run: Run, judgements: Sequence[Judgement]) -> Iterator[str]:
+    """How many judgements failed, the files that hold them, and the first failure."""
+    if failed := [one for one in judgements if one.failure]:
+        files = dict.fromkeys(str(repeat_folder(run.folder, one.repeat) / FILE) for one in failed)
+        yield (
+            f"The judge failed on {len(failed):,} of {len(judgements):,} comparisons ({', '.join(files)}); the first "
+            f"time: {failed[0].failure}"
+        )
+
+
 def no_rules(judge: Engine) -> None:
     """Raises :class:`SettingError` for the engine `rules`."""
     if judge.name == "rules":

@@ -19,9 +19,10 @@ from workbench.experiments.asking import path_questions
 from workbench.experiments.estimate import Estimate, Unasked, estimate_build, estimate_run
 from workbench.experiments.evaluate import evaluate
 from workbench.experiments.grid import grid
+from workbench.experiments.pairs import DIMENSIONS, by_comparison, wins
 from workbench.experiments.recipes import Recipe, recipes, slug, tables_of
 from workbench.experiments.run import Run, varies
-from workbench.experiments.tables import Cell, Tables, tables
+from workbench.experiments.tables import Tables, judged_pairs, tables
 from workbench.index import Index
 from workbench.index.forecast import prompt_tokens
 from workbench.llm.deferrals import Deferrals
@@ -95,15 +96,23 @@ def reproduce(
                 runs += made
     deferrals.end()
     found = tables(paper, runs, stands_for=stands_for)
-    cells = tuple(cell for cell in found.cells if cell.table == table)
-    return replace(found, cells=cells, notes=(*found.notes, *_unmeasured(cells, runs)))
+    found = replace(found, cells=tuple(cell for cell in found.cells if cell.table == table))
+    return replace(found, notes=(*found.notes, *_unmeasured(source, found, runs)))
 
 
-def _unmeasured(cells: Sequence[Cell], runs: Sequence[Run]) -> Iterator[str]:
+def _unmeasured(source: published.Paper, found: Tables, runs: Sequence[Run]) -> Iterator[str]:
     """Why a table stays empty although its runs are done."""
-    if any(cell.run for cell in cells):
+    if any(cell.run for cell in found.cells):
         return
-    names = ", ".join(dict.fromkeys(cell.measure for cell in cells))
+    judged = [said for *_, said in judged_pairs(source, found.measurements) if said]
+    if judged and not any(wins(said, DIMENSIONS[0]) for said in judged):
+        failed = sum(len(by_comparison(said)) for said in judged)
+        yield (
+            f"Nothing of this table was measured: the judge failed on all {failed:,} pairs of answers, in the files "
+            "that the notes above name. The same call asks it again."
+        )
+        return
+    names = ", ".join(dict.fromkeys(cell.measure for cell in found.cells))
     data = ", ".join(dict.fromkeys(run.config["data"]["name"] for run in runs))
     yield f"Nothing of this table was measured: {names} need gold that the questions of {data} do not have."
 

@@ -27,7 +27,7 @@ from workbench.experiments.significance import (
     holm,
     mean_of_repeats,
 )
-from workbench.index.store import cut_torn_line, key_of, write_atomically
+from workbench.index.store import cut_torn_line, key_of
 from workbench.measures import COSTS, UNDEFINED_AS_A_WHOLE
 from workbench.measures.seconds import seconds as seconds_of
 from workbench.records import Question, Record, record_of
@@ -314,10 +314,10 @@ class Run(Record):
     def save_summaries(self) -> None:
         """usage.json and table.csv, both derived from the rows."""
         every = [row for run in self.repeated for row in run.rows]
-        write_new(self.folder / "usage.json", json.dumps(_usage(every), indent=1) + "\n")
+        sums.write_new(self.folder / "usage.json", json.dumps(_usage(every), indent=1) + "\n")
         out = io.StringIO()
         self.table().rename(index=table_cell).to_csv(out, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
-        write_new(self.folder / "table.csv", out.getvalue())
+        sums.write_new(self.folder / "table.csv", out.getvalue())
 
 
 def trace_name(question_id: str, method: str) -> str:
@@ -354,14 +354,6 @@ def _served(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         if len(found) > 1:
             said = ", ".join(f"{fingerprint} in {count:,} rows" for fingerprint, count in sorted(found.items()))
             yield f"the server of {engine} changed while the run was made (system fingerprints: {said})"
-
-
-def write_new(path: Path, text: str) -> None:
-    """Write a file if its content changes, so that a run without new rows modifies nothing."""
-    if path.is_dir():
-        raise DataError(f"{path} is a folder where a file should be; move it away, and give the same command again")
-    if not path.exists() or path.read_bytes() != text.encode():
-        write_atomically(path, text)
 
 
 def summed(config: Mapping[str, Any], questions: Iterable[Question]) -> dict[str, Any]:

@@ -65,9 +65,20 @@ def write(folder: Path, kept: Mapping[str, Note], written: Collection[str]) -> N
     files = note(folder, names) | {**note(folder, set(held) - known.keys()), **known}
     rows, timings = ((folder / name).read_bytes().splitlines() for name in (ROWS, TIMINGS))
     said = {"files": dict(sorted(files.items())), "rows": [checksum(row) for row in rows], "timings": len(timings)}
-    text = json.dumps(seal(said)) + "\n"
-    if not (folder / FILE).exists() or (folder / FILE).read_text(encoding="ascii") != text:
-        write_atomically(folder / FILE, text)
+    write_new(folder / FILE, json.dumps(seal(said)) + "\n")
+
+
+def same_text(path: Path, text: str) -> bool:
+    """Whether a file holds this text."""
+    return path.is_file() and path.read_bytes() == text.encode()
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a file if its content changes, so that a run without new rows modifies nothing."""
+    if path.is_dir():
+        raise DataError(f"{path} is a folder where a file should be; move it away, and give the same command again")
+    if not same_text(path, text):
+        write_atomically(path, text)
 
 
 def damaged(path: Path, what: str) -> FileDamaged:

@@ -32,7 +32,7 @@ from workbench.experiments.analyses.recomputed_routing import kinds, routed
 from workbench.experiments.analyses.wall_clock import makespan
 from workbench.experiments.conditions import differences
 from workbench.experiments.makers import without_model
-from workbench.experiments.pairs import Judgement, wins
+from workbench.experiments.pairs import Judgement, said_of_failures, wins
 from workbench.experiments.placing import Place, places
 from workbench.experiments.published import CLAIMS, Key, Paper
 from workbench.experiments.run import Run, read_rows
@@ -240,23 +240,30 @@ def _tested(cells: Sequence[Cell]) -> Iterator[str]:
         yield f"Means of {said} repeats, intervals over questions and repeats. Without a model, repeats cannot differ."
 
 
-def _of_judges(source: Paper, measurements: Sequence[Measured]) -> Iterator[str]:
-    """How far the judges of pairs can be relied on, a line for each run and pair of methods, and for planted pairs."""
-    from workbench.experiments.analyses.win_rate import said_of_judge
-
-    told = {}
+def judged_pairs(
+    source: Paper, measurements: Sequence[Measured]
+) -> Iterator[tuple[Run, str, str, str, list[Judgement]]]:
+    """(run, two methods of it that the paper compares, the judge, what it said of their answers)."""
     compared = {row.method for row in source.printed.itertuples() if row.kind == "win"}
     wanted = dict.fromkeys(source.compared(method) for method in sorted(compared))
-    for one in measurements:
-        for first, second in wanted:
-            for other in measurements:
-                if other.run is one.run and (one.place.method, other.place.method) == (first, second):
-                    told[one.run.folder, one.label, other.label] = one.run
-    for folder, a, b in told:
-        judge, found = told[folder, a, b].judgements(a, b)
-        if said := " ".join(said_of_judge(found)):
-            failed = sum(bool(one.failure) for one in found)
-            yield f"{a} against {b}, judged by {judge}: {said}{f' It failed {failed:,} times.' if failed else ''}"
+    told = {
+        (one.run.folder, one.label, other.label): one.run
+        for one in measurements
+        for first, second in wanted
+        for other in measurements
+        if other.run is one.run and (one.place.method, other.place.method) == (first, second)
+    }
+    for (_, a, b), run in told.items():
+        yield run, a, b, *run.judgements(a, b)
+
+
+def _of_judges(source: Paper, measurements: Sequence[Measured]) -> Iterator[str]:
+    """How far the judges of pairs can be relied on, a line for each run and pair of methods."""
+    from workbench.experiments.analyses.win_rate import said_of_judge
+
+    for run, a, b, judge, found in judged_pairs(source, measurements):
+        if said := " ".join([*said_of_judge(found), *said_of_failures(run, found)]):
+            yield f"{a} against {b}, judged by {judge}: {said}"
 
 
 def _absent(terms: Mapping[str, Any]) -> Iterator[str]:

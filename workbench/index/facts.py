@@ -288,7 +288,7 @@ def _stated(
         dropped += before.dropped
     order = np.lexsort(triples.T[::-1])
     ordered = triples[order]
-    first = np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)][: len(order)]
+    first = _firsts(ordered)
     facts = ordered[first]
     rows = np.empty(len(order), dtype=np.int64)
     rows[order] = np.cumsum(first) - 1
@@ -296,8 +296,15 @@ def _stated(
     facts_stood[rows[stood >= 0]] = stood[stood >= 0]
     many = max(1, len(facts))
     pairs = np.sort(stating * many + rows)
-    pairs = np.divmod(pairs[np.r_[True, pairs[1:] != pairs[:-1]][: len(pairs)]], many)
+    pairs = np.divmod(pairs[_firsts(pairs)], many)
     return _Stated(forms, facts, forms_stood, facts_stood, *(part.astype(np.int32) for part in pairs), dropped)
+
+
+def _firsts(ordered: np.ndarray) -> np.ndarray:
+    """Which of sorted numbers, or rows of numbers, is the first of its equals; bool (n,). `np.unique` would look for an
+    order first."""
+    other = ordered[1:] != ordered[:-1]
+    return np.r_[True, other if ordered.ndim == 1 else other.any(axis=1)][: len(ordered)]
 
 
 def _numbers(values: Sequence[int] | array) -> np.ndarray:

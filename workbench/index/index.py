@@ -13,6 +13,7 @@ import filecmp
 import json
 import platform
 import shutil
+import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache, cached_property
@@ -26,6 +27,7 @@ import pyarrow as pa
 
 from workbench.data import Dataset, Extraction, load
 from workbench.data.curated import extracted
+from workbench.data.folder import is_folder
 from workbench.data.profiles import Profiles, joined, within
 from workbench.encoding import CachedEncoder, Encoder, cached
 from workbench.encoding import encoder as known_encoder
@@ -55,6 +57,7 @@ from workbench.index.layer import Build, Kept, Layer, describe
 from workbench.index.profiles import Phrased
 from workbench.index.store import Store, key_of
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
+from workbench.index.vectors import answers_now
 from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import RulesEngine
 from workbench.llm.spreading import spread_out
@@ -454,15 +457,14 @@ class Index(Record):
 
     @cached_property
     def _texts(self) -> CachedEncoder:
-        if not hasattr(self.encoder, "meter"):  # an endpoint, which is paid by the request, is asked when passages come
-            self._check_encoder()
         return cached(self.encoder)
 
     def _check_encoder(self) -> None:
         """Raise :class:`IndexFault` if the encoder is another model than the one that made the vectors."""
-        if not self._same_model:
-            self.passages.check_encoder(self.encoder)
-            self._same_model = True
+        with _checking:  # questions that are asked at once make one request
+            if not self._same_model:
+                self.passages.check_encoder(self.encoder)
+                self._same_model = answers_now(self.encoder)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """The unit vectors of texts, float32, shape (n, d). They are cached by text: an index that is open
@@ -482,6 +484,8 @@ class Index(Record):
                 f"{self.folder} have {stored}: it is another model under the same name; open the index with the one "
                 "that made it, or build another index"
             )
+        if not self._same_model and answers_now(self.encoder):
+            self._check_encoder()
         return vectors
 
     @property
@@ -513,6 +517,9 @@ class Index(Record):
                 f"skeleton {what}": self.skeleton.metadata[what] for what in ("core", "chunks", "entities", "relations")
             }
         return counts
+
+
+_checking = threading.Lock()
 
 
 def place_of(data: Dataset) -> Path:
@@ -774,15 +781,24 @@ def _standing(store: Store, opened: Mapping[str, Layer]) -> tuple[dict, dict[str
     while True:
         manifest = store.read_manifest()
         if not manifest["layers"]:
-            raise IndexFault(
-                f"{store.folder} holds no index (no manifest.json that names a layer); build one with "
-                f"wb.Index.build(data, engine, {str(store.folder)!r}) or `workbench index DATA --out {store.folder}`"
-            )
+            raise _no_index(store.folder)
         try:
             return manifest, {kind: _named(store, kind, one, opened) for kind, one in manifest["layers"].items()}
         except IndexFault:
             if store.read_manifest() == manifest:
                 raise
+
+
+def _no_index(folder: Path) -> IndexFault:
+    if is_folder(folder):
+        return IndexFault(
+            f"{folder} holds data, and no index; build one with wb.Index.build({str(folder)!r}, engine) or `workbench "
+            f"index {folder}`, which says where it is, and name that folder"
+        )
+    return IndexFault(
+        f"{folder} holds no index (no manifest.json that names a layer); build one with "
+        f"wb.Index.build(data, engine, {str(folder)!r}) or `workbench index DATA --out {folder}`"
+    )
 
 
 def _named(store: Store, kind: str, named: Mapping, opened: Mapping[str, Layer]) -> Layer:

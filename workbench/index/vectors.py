@@ -49,11 +49,18 @@ class KnownRows(Known):
         return self._all
 
 
+def answers_now(encoder: Encoder) -> bool:
+    """Whether an encoder gives vectors of its own, and not a recording alone those of an endpoint."""
+    return getattr(encoder, "live", True)
+
+
 def check_same_model(encoder: Encoder, texts: Sequence[str], vectors: np.ndarray) -> None:
     """Raise :class:`IndexFault` where an encoder gives the shortest of some texts another vector than it has, shape
-    (n, d): it is another model under the same name, such as a folder whose weights were exchanged."""
+    (n, d): it is another model under the same name, such as a folder whose weights were exchanged, or an endpoint that
+    serves another one. Where an endpoint is asked, it says what it gives now, and not what is recorded of it."""
     row = min(range(len(texts)), key=lambda row: len(texts[row]))
-    now, before = encoder.encode([texts[row]])[0], vectors[row]
+    text, before = texts[row], vectors[row]
+    now = encoder.anew(text) if getattr(encoder, "live", False) else encoder.encode([text])[0]
     if len(now) == len(before) and now @ before < SAME * np.linalg.norm(now) * np.linalg.norm(before):
         raise IndexFault(
             f"the encoder {encoder.name!r} gives a text another vector than the index has of it: it is another model "

@@ -23,7 +23,7 @@ from workbench.llm.call import Reply, Request
 from workbench.llm.chat import ChatEngine
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Message, Result, Step
-from workbench.places import bundled
+from workbench.places import bundled, page
 from workbench.records import Record
 from workbench.text import text_hash
 from workbench.trace import Trace
@@ -301,7 +301,7 @@ def _read(path: Path) -> Example:
         raise DataError(
             f"{path} holds no worked replies ({type(error).__name__}: {error}); it needs question, shows, "
             "[[ask]]s with method, reader and answer, and a [[reply]] with step and text for each call "
-            "(docs/engines.md)"
+            f"({page('engines.md')})"
         ) from None
 
 

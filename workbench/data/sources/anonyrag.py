@@ -48,7 +48,7 @@ def _novels(language: str, novels: str, passages: int, questions: int) -> Entry:
         passages=passages,
         questions=questions,
         note="no model knows its names, so its questions are read with mode=open, and those of reversion are measured "
-        "with reversion_f1 (docs/anonyrag.md)",
+        "with reversion_f1",
     )
 
 

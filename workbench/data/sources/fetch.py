@@ -15,6 +15,7 @@ from workbench.data.origin import SourceFile
 from workbench.data.sources import archive
 from workbench.data.sources.entry import Entry, File
 from workbench.errors import DataError
+from workbench.places import page
 
 TIMEOUT = (10.0, 30.0)  # seconds to connect; seconds without a byte
 MAX_BYTES = 1_000_000_000  # of a file of unknown size
@@ -154,7 +155,8 @@ def _by_hand(entry: Entry, missing: list[File], why: str) -> str:
     note = f" ({entry.note})" if entry.note else ""
     return (
         f"{entry.id}: {missing[0].name} {why}{note}. Fetch by hand and put in place: {places}. Or put a data folder "
-        f"(corpus.jsonl …) into {cache() / entry.id}, or name one that holds it with HOPSCOPE_DATA; see docs/data.md"
+        f"(corpus.jsonl …) into {cache() / entry.id}, or name one that holds it with HOPSCOPE_DATA; see "
+        f"{page('data.md')}"
     )
 
 
