@@ -110,18 +110,18 @@ def be_a_command(asked: dict) -> None:
         os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
     os.chdir(asked["folder"])
     sys.argv = ["workbench", *asked["words"]]
-    from workbench.cli import app
+    from workbench.__main__ import main
     from workbench.stopping import Stop
 
     begin = Stop.begin
 
     def begins(stop: Stop) -> None:
         begin(stop)
-        os.write(asked["begins"], b".")  # not before: a signal would fall into the import, which is left out
+        os.write(asked["begins"], b".")  # not before: nothing of ours would have run
 
     Stop.begin = begins
     try:
-        app()
+        main()
     except SystemExit as end:
         threading._shutdown()  # these three are what the interpreter does before
         atexit._run_exitfuncs()
