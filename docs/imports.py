@@ -33,7 +33,7 @@ ORDER = (
     ("reading",),
     ("cluster",),
     ("anonymity", "catalogue", "experiments", "testing"),
-    ("check",),
+    ("check", "kernels"),
     ("doctor", "notebooks", "options", "stopping"),
     ("views",),
     ("cli", "lessons"),

@@ -14,12 +14,13 @@ import shutil
 import signal
 import sqlite3
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
+import nbformat
 from forks import Ended, Forks
 from scripted import SlowBatches, SlowModel
 from tally import Tally
@@ -38,11 +39,14 @@ _FEW = "--set completion=2 --set made=4 --set supported=4 --set batch=4 --set sa
 
 class Command(NamedTuple):
     """The words of a command, and the commands `before` it in the same folder, which are left alone. `asks`: whether it
-    waits for the model, so that it can be stopped while it does."""
+    waits for the model, so that it can be stopped while it does. `anew`: it is started as by the shell, and is killed
+    while it imports as well. `dear`: it takes many seconds, and of such ones each round kills one."""
 
     words: str
     before: tuple[str, ...] = ()
     asks: bool = True
+    anew: bool = False
+    dear: bool = False
 
 
 INDEX = f"index data -o index {MODEL} --encoder hash"
@@ -50,11 +54,16 @@ EVALUATE = f"evaluate index -q data/questions.jsonl -m hipporag2 -m dense -r dir
 EXPORT = f"batch export batch {EVALUATE}"
 SUBMIT, FETCH = f"batch submit {BATCHES}", f"batch fetch {BATCHES}"
 RECORD = f"record answers.sqlite {EVALUATE}"
+TWO = "--cluster local[2]"
+# A verb, perhaps with what is particular behind a comma.
 COMMANDS: dict[str, Command] = {
     "index": Command(f"{INDEX} --layers facts,synonyms,typed,communities,skeleton"),
     "insert": Command(f"insert index more {MODEL}", (INDEX,)),
     "delete": Command(f"delete index p2 p5 {MODEL}", (f"{INDEX} --layers facts,synonyms,communities",)),
+    "index, over two processes": Command(f"{INDEX} {TWO}", dear=True),
     "evaluate": Command(f"{EVALUATE} --judge MODEL", (INDEX,)),
+    "evaluate, over two processes": Command(f"{EVALUATE} {TWO}", (INDEX,), dear=True),
+    "evaluate, from its start": Command(EVALUATE.replace("-m hipporag2 -m dense", "-m bm25"), (INDEX,), anew=True),
     "grid": Command(f"grid index -q data/questions.jsonl -r direct -r cot -o out {MODEL}", (INDEX,)),
     "table": Command(f"table catrag recall --data data -o out --encoder hash --max-calls 100000 {MODEL}"),
     "record": Command(RECORD, (INDEX,)),
@@ -68,15 +77,22 @@ COMMANDS: dict[str, Command] = {
     "anonymise": Command(f"anonymise data -o out {MODEL}"),
     "merge": Command("merge out", (INDEX, f"{EVALUATE} --shard 1/2", f"{EVALUATE} --shard 2/2"), False),
     "world": Command("world out --passages 300", (), False),
+    "world, from its start": Command("world out --passages 300", (), False, anew=True),
     "export": Command("export index --to out", (INDEX,), False),
     "bundle": Command("bundle out -o pages", (INDEX, EVALUATE), False),
+    "store": Command("store index --kinds passages,phrases,facts", (INDEX,), False),
+    "run": Command("run --notebooks notebooks -o executed", (), False, dear=True),
 }
+CELLS = (
+    "import workbench as wb\nimport workbench.testing",
+    "data, rules = wb.load('data'), wb.engine('rules')",
+    "index = wb.Index.build(data, rules, 'index', encoder='hash', layers=['facts'], progress=False)",
+    "index.counts()",
+)
 APART = {
     **dict.fromkeys(("methods", "readers", "compressors", "measures", "datasets", "runs", "compare", "diagnose",
                      "tables", "checkup", "check", "decompositions", "doctor", "batch status"), "only shows"),
     **dict.fromkeys(("retrieve", "ask", "estimate", "try-model"), "keeps nothing but what `record` keeps"),
-    "store": "Chroma's own files, which differ from run to run",
-    "run": "starts kernels, which write what the verbs write",
     "notebooks": "copies a few files",
     "lab": "becomes JupyterLab",
 }  # fmt: skip
@@ -93,13 +109,13 @@ def attack(
     """So many kills, spread over the commands and the signals, up to `row` of a command before it may end. A machine
     that does much else needs longer than `within` seconds to end a process."""
     tally, draw = Tally("kills"), random.Random(seed)
-    for name in sorted(verbs() - COMMANDS.keys() - APART.keys()):
+    for name in sorted(verbs() - killed_verbs() - APART.keys()):
         tally.failed("lost", f"the verb {name!r} is never killed: name it in COMMANDS or APART of {__file__}")
     model, batches = SlowModel(0.02), SlowBatches(0.1)
     try:
         with Forks(folder) as forks:
             bench = Bench(folder, forks, model, batches)
-            for name in itertools.cycle(draw.sample(sorted(names), len(names))):
+            for name in in_turn(names, draw):
                 if tally.tried >= count:
                     break
                 killed_in_a_row(bench, name, draw, tally, min(row, count - tally.tried), within)
@@ -107,6 +123,19 @@ def attack(
         model.stop()
         batches.stop()
     return tally
+
+
+def in_turn(names: Collection[str], draw: random.Random) -> Iterator[str]:
+    """Round after round, all commands that are cheap and one that is dear."""
+    mixed = draw.sample(sorted(names), len(names))
+    cheap = [name for name in mixed if not COMMANDS[name].dear]
+    dear = itertools.cycle([name for name in mixed if COMMANDS[name].dear])
+    while True:
+        yield from [*cheap, *itertools.islice(dear, 1)]
+
+
+def killed_verbs() -> set[str]:
+    return {name.partition(",")[0] for name in COMMANDS}
 
 
 def verbs() -> set[str]:
@@ -161,7 +190,7 @@ class Bench:
         if name not in self._undisturbed:
             command = COMMANDS[name]
             work, asked = self.fresh(command.before), self.model.asked
-            done = self.forks.run(self.words(command.words), work)
+            done = self.forks.run(self.words(command.words), work, command.anew)
             assert done.code == 0, f"{name}: {done.said}"
             self._undisturbed[name] = Undisturbed(contents(work), done.whole, self.model.asked - asked)
         return self._undisturbed[name]
@@ -184,17 +213,18 @@ def killed_in_a_row(
     for _ in range(most):
         number, in_flight = draw.choice(SIGNALS), command.asks and whole.answers > 1 and draw.random() < 0.3
         after = draw.randint(1, whole.answers) if in_flight else draw.uniform(0, 0.8 * whole.seconds)
-        ended, seconds = kill(bench, words, work, number, after)
+        ended, seconds = kill(bench, words, work, number, after, command.anew)
         if ended.code == 0:  # before the signal
             break
         moment = f"{name}, {number.name} after {after:.3g} {'answers' if in_flight else 's'}"
-        if fault := wrong_end(ended, number, seconds, within):
+        left = bench.forks.left(within - seconds)
+        if fault := wrong_end(ended, number, seconds, within) or (left and f"it leaves behind {left}"):
             tally.failed("crashed", f"{moment}: {fault}")
         else:
             killed.append(moment)
     if not killed:
         return
-    last = bench.forks.run(words, work)
+    last = bench.forks.run(words, work, command.anew)
     differing = different(contents(work), whole.contents)
     for moment in killed:
         if last.code or differing:
@@ -204,12 +234,14 @@ def killed_in_a_row(
             tally.withstood()
 
 
-def kill(bench: Bench, words: list[str], work: Path, number: signal.Signals, after: float | int) -> tuple[Ended, float]:
+def kill(
+    bench: Bench, words: list[str], work: Path, number: signal.Signals, after: float | int, anew: bool = False
+) -> tuple[Ended, float]:
     """Begin a command and send it a signal after some seconds, or while the model holds back all answers but so many;
     how it ended, and how many seconds after the signal."""
     if isinstance(after, int):
         bench.model.hold(after)
-    process = bench.forks.begin(words, work)
+    process = bench.forks.begin(words, work, anew)
     if isinstance(after, int):
         for _ in range(400):  # 20 seconds
             if bench.model.held.wait(0.05) or not runs(process):  # one that goes on may ask for less
@@ -217,8 +249,8 @@ def kill(bench: Bench, words: list[str], work: Path, number: signal.Signals, aft
     else:
         time.sleep(after)
     sent = time.monotonic()
-    with suppress(ProcessLookupError):
-        os.kill(process, number)
+    with suppress(ProcessLookupError):  # Ctrl-C reaches every process of a terminal
+        (os.killpg if number is signal.SIGINT else os.kill)(process, number)
     ended = bench.forks.end()
     bench.model.free()
     return ended, ended.ended - sent
@@ -257,13 +289,39 @@ def write_data(folder: Path) -> None:
         path = folder / f"{place}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (folder / "notebooks").mkdir()
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code, id=f"cell-{number}")
+                   for number, code in enumerate(CELLS)]), folder / "notebooks/01_tiny.ipynb")  # fmt: skip
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """What lies in a folder, file by file; of a recording its rows, because their order is that of the answers."""
-    paths = {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
-    return {name: rows(path) if path.suffix == ".sqlite" else path.read_bytes() for name, path in paths.items()
-            if not name.endswith(DIFFERS)}  # fmt: skip
+    """What lies in a folder, file by file; of a recording its rows, because their order is that of the answers, of an
+    executed notebook its cells, because it says when they ran, and of a Chroma store what it holds and finds."""
+    paths = {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*"))}
+    return {name: READERS.get(path.suffix or path.name, Path.read_bytes)(path) for name, path in paths.items()
+            if path.name == "chroma" or (path.is_file() and not {"chroma"} & {*path.parent.parts}
+            and not name.endswith(DIFFERS))}  # fmt: skip
+
+
+def cells(notebook: Path) -> bytes:
+    read = nbformat.read(notebook, as_version=4)
+    return json.dumps([[one.source, one.outputs] for one in read.cells]).encode()
+
+
+def held(store: Path) -> bytes:
+    """The rows of each collection, and how near all others are that it finds by the vector of one."""
+    import chromadb
+    from chromadb.api.shared_system_client import SharedSystemClient
+
+    SharedSystemClient.clear_system_cache()  # another store lay in that folder before
+    client, found = chromadb.PersistentClient(str(store), chromadb.Settings(anonymized_telemetry=False)), {}
+    for one in client.list_collections():
+        whole = one.get(include=["documents", "metadatas", "embeddings"])
+        near = one.query(query_embeddings=whole["embeddings"], n_results=one.count())["distances"]
+        row = zip(whole["ids"], whole["documents"], whole["metadatas"], whole["embeddings"].tolist(), near)
+        found[one.name] = [one.metadata, sorted(row)]
+    SharedSystemClient.clear_system_cache()
+    return json.dumps(found, sort_keys=True).encode()
 
 
 def rows(recording: Path) -> bytes:
@@ -272,6 +330,9 @@ def rows(recording: Path) -> bytes:
         found = {name: sorted(map(str, connection.execute(f"SELECT * FROM {name}"))) for (name,) in names}
     connection.close()
     return json.dumps(found).encode()
+
+
+READERS = {".sqlite": rows, ".ipynb": cells, "chroma": held}
 
 
 def different(found: dict[str, bytes], wanted: dict[str, bytes]) -> list[str]:
