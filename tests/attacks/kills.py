@@ -26,12 +26,13 @@ from scripted import SlowBatches, SlowModel
 from tally import Tally
 from tiny import PASSAGES, QUESTIONS
 
-WHOLE = 210
+WHOLE = 280  # four rounds, and so every command
 ROW = 3  # kills of a command at most, one after the other, before it may end
 WITHIN = 5.0  # seconds from a signal to the end
 SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 GOES_ON = "the same command goes on"
 DIFFERS = ("timings.jsonl", "usage.jsonl", ".seconds", ".lock")  # usage.jsonl of an index: what all its builds took
+STORE = "chroma"  # the folder of a Chroma store, whose files differ
 MODEL = "--engine MODEL"  # the slow model
 BATCHES = "batch --url BATCHES"  # a folder, and the batch API that its requests are given to
 _FEW = "--set completion=2 --set made=4 --set supported=4 --set batch=4 --set samples=40 --set check=2 --set width=8"
@@ -39,8 +40,8 @@ _FEW = "--set completion=2 --set made=4 --set supported=4 --set batch=4 --set sa
 
 class Command(NamedTuple):
     """The words of a command, and the commands `before` it in the same folder, which are left alone. `asks`: whether it
-    waits for the model, so that it can be stopped while it does. `anew`: it is started as by the shell, and is killed
-    while it imports as well. `dear`: it takes many seconds, and of such ones each round kills one."""
+    waits for the model, so that it can be stopped while it does. `anew`: the shell's way, in which it is killed while
+    it imports as well. `dear`: it takes many seconds, and each round has one of these."""
 
     words: str
     before: tuple[str, ...] = ()
@@ -55,7 +56,6 @@ EXPORT = f"batch export batch {EVALUATE}"
 SUBMIT, FETCH = f"batch submit {BATCHES}", f"batch fetch {BATCHES}"
 RECORD = f"record answers.sqlite {EVALUATE}"
 TWO = "--cluster local[2]"
-# A verb, perhaps with what is particular behind a comma.
 COMMANDS: dict[str, Command] = {
     "index": Command(f"{INDEX} --layers facts,synonyms,typed,communities,skeleton"),
     "insert": Command(f"insert index more {MODEL}", (INDEX,)),
@@ -63,7 +63,9 @@ COMMANDS: dict[str, Command] = {
     "index, over two processes": Command(f"{INDEX} {TWO}", dear=True),
     "evaluate": Command(f"{EVALUATE} --judge MODEL", (INDEX,)),
     "evaluate, over two processes": Command(f"{EVALUATE} {TWO}", (INDEX,), dear=True),
-    "evaluate, from its start": Command(EVALUATE.replace("-m hipporag2 -m dense", "-m bm25"), (INDEX,), anew=True),
+    "evaluate, from its start": Command(
+        f"evaluate index -q data/questions.jsonl -m bm25 -r direct -o out {MODEL}", (INDEX,), anew=True, dear=True
+    ),
     "grid": Command(f"grid index -q data/questions.jsonl -r direct -r cot -o out {MODEL}", (INDEX,)),
     "table": Command(f"table catrag recall --data data -o out --encoder hash --max-calls 100000 {MODEL}"),
     "record": Command(RECORD, (INDEX,)),
@@ -82,8 +84,9 @@ COMMANDS: dict[str, Command] = {
     "bundle": Command("bundle out -o pages", (INDEX, EVALUATE), False),
     "store": Command("store index --kinds passages,phrases,facts", (INDEX,), False),
     "run": Command("run --notebooks notebooks -o executed", (), False, dear=True),
-}
-CELLS = (
+}  # a verb, with what is particular behind a comma
+ROUND = sum(not command.dear for command in COMMANDS.values()) + 1
+CELLS = (  # of the notebook that is run
     "import workbench as wb\nimport workbench.testing",
     "data, rules = wb.load('data'), wb.engine('rules')",
     "index = wb.Index.build(data, rules, 'index', encoder='hash', layers=['facts'], progress=False)",
@@ -128,10 +131,10 @@ def attack(
 def in_turn(names: Collection[str], draw: random.Random) -> Iterator[str]:
     """Round after round, all commands that are cheap and one that is dear."""
     mixed = draw.sample(sorted(names), len(names))
-    cheap = [name for name in mixed if not COMMANDS[name].dear]
     dear = itertools.cycle([name for name in mixed if COMMANDS[name].dear])
     while True:
-        yield from [*cheap, *itertools.islice(dear, 1)]
+        yield from [name for name in mixed if not COMMANDS[name].dear]
+        yield from itertools.islice(dear, 1)
 
 
 def killed_verbs() -> set[str]:
@@ -190,7 +193,7 @@ class Bench:
         if name not in self._undisturbed:
             command = COMMANDS[name]
             work, asked = self.fresh(command.before), self.model.asked
-            done = self.forks.run(self.words(command.words), work, command.anew)
+            done = self.forks.run(self.words(command.words), work, anew=command.anew)
             assert done.code == 0, f"{name}: {done.said}"
             self._undisturbed[name] = Undisturbed(contents(work), done.whole, self.model.asked - asked)
         return self._undisturbed[name]
@@ -209,22 +212,22 @@ def killed_in_a_row(
 ) -> None:
     """Kill a command up to so many times, and let it go on to its end."""
     command, whole = COMMANDS[name], bench.undisturbed(name)
-    work, words, killed = bench.fresh(command.before), bench.words(command.words), []
+    work, killed = bench.fresh(command.before), []
     for _ in range(most):
         number, in_flight = draw.choice(SIGNALS), command.asks and whole.answers > 1 and draw.random() < 0.3
         after = draw.randint(1, whole.answers) if in_flight else draw.uniform(0, 0.8 * whole.seconds)
-        ended, seconds = kill(bench, words, work, number, after, command.anew)
+        ended, seconds = kill(bench, command, work, number, after)
         if ended.code == 0:  # before the signal
             break
         moment = f"{name}, {number.name} after {after:.3g} {'answers' if in_flight else 's'}"
         left = bench.forks.left(within - seconds)
-        if fault := wrong_end(ended, number, seconds, within) or (left and f"it leaves behind {left}"):
+        if fault := wrong_end(ended, number, seconds, within) or (left and f"it left {left} behind"):
             tally.failed("crashed", f"{moment}: {fault}")
         else:
             killed.append(moment)
     if not killed:
         return
-    last = bench.forks.run(words, work, command.anew)
+    last = bench.forks.run(bench.words(command.words), work, anew=command.anew)
     differing = different(contents(work), whole.contents)
     for moment in killed:
         if last.code or differing:
@@ -234,14 +237,12 @@ def killed_in_a_row(
             tally.withstood()
 
 
-def kill(
-    bench: Bench, words: list[str], work: Path, number: signal.Signals, after: float | int, anew: bool = False
-) -> tuple[Ended, float]:
+def kill(bench: Bench, command: Command, work: Path, number: signal.Signals, after: float | int) -> tuple[Ended, float]:
     """Begin a command and send it a signal after some seconds, or while the model holds back all answers but so many;
     how it ended, and how many seconds after the signal."""
     if isinstance(after, int):
         bench.model.hold(after)
-    process = bench.forks.begin(words, work, anew)
+    process = bench.forks.begin(bench.words(command.words), work, anew=command.anew)
     if isinstance(after, int):
         for _ in range(400):  # 20 seconds
             if bench.model.held.wait(0.05) or not runs(process):  # one that goes on may ask for less
@@ -297,10 +298,14 @@ def write_data(folder: Path) -> None:
 def contents(folder: Path) -> dict[str, bytes]:
     """What lies in a folder, file by file; of a recording its rows, because their order is that of the answers, of an
     executed notebook its cells, because it says when they ran, and of a Chroma store what it holds and finds."""
-    paths = {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*"))}
-    return {name: READERS.get(path.suffix or path.name, Path.read_bytes)(path) for name, path in paths.items()
-            if path.name == "chroma" or (path.is_file() and not {"chroma"} & {*path.parent.parts}
-            and not name.endswith(DIFFERS))}  # fmt: skip
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        below = path.relative_to(folder)
+        if path.name == STORE:
+            found[str(below)] = held(path)
+        elif path.is_file() and STORE not in below.parts and not path.name.endswith(DIFFERS):
+            found[str(below)] = READERS.get(path.suffix, Path.read_bytes)(path)
+    return found
 
 
 def cells(notebook: Path) -> bytes:
@@ -332,7 +337,7 @@ def rows(recording: Path) -> bytes:
     return json.dumps(found).encode()
 
 
-READERS = {".sqlite": rows, ".ipynb": cells, "chroma": held}
+READERS = {".sqlite": rows, ".ipynb": cells}
 
 
 def different(found: dict[str, bytes], wanted: dict[str, bytes]) -> list[str]:
