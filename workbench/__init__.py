@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-TYPE_CHECKING = False  # to load `typing` takes longer than all else here, and signals are only then seen to
+TYPE_CHECKING = False  # `typing` takes longer to load than all else here, and until then no signal is seen to
 if TYPE_CHECKING:  # for type checkers and editors, what `_DEFINED_IN` says; tests/typing holds the two together
     from collections.abc import Iterable, Sequence
     from pathlib import Path

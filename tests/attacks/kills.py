@@ -227,7 +227,7 @@ def killed_in_a_row(
             killed.append(moment)
     if not killed:
         return
-    last = bench.forks.run(bench.words(command.words), work, anew=command.anew)
+    last = bench.forks.run(bench.words(command.words), work)
     differing = different(contents(work), whole.contents)
     for moment in killed:
         if last.code or differing:
