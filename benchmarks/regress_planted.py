@@ -74,7 +74,7 @@ PLANTED = (
 
 def check(tree: Path, only: str, baseline: Path) -> tuple[int, dict]:
     """(exit code, what is said as JSON) of a check of the notebooks in a tree."""
-    command = [sys.executable, "-m", "workbench.cli", "run", "--check", "--only", only, "--json"]
+    command = [sys.executable, "-m", "workbench", "run", "--check", "--only", only, "--json"]
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         [*command, "--baseline", str(baseline)], cwd=tree, env=environment, capture_output=True, text=True

@@ -33,10 +33,11 @@ ORDER = (
     ("reading",),
     ("cluster",),
     ("anonymity", "catalogue", "experiments", "testing"),
-    ("check",),
+    ("check", "kernels"),
     ("doctor", "notebooks", "options", "stopping"),
     ("views",),
     ("cli", "lessons"),
+    ("__main__",),
 )
 BASE = 4  # rows that nearly everything imports; one box of the picture
 EXCEPTIONS: dict[tuple[str, str], str] = {  # imports that point upwards when a module is loaded

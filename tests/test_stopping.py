@@ -1,16 +1,19 @@
 """Ctrl-C and SIGTERM end a command at once, whatever it makes of the interrupt."""
 
+import os
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from workbench.stopping import SAID
 
+ROOT = Path(__file__).parents[1]
 BEGIN = """
     import ctypes, sys, threading, time
     from contextlib import suppress
@@ -58,8 +61,7 @@ WORK = {
 
 def begun(work: str) -> subprocess.Popen:
     script = textwrap.dedent(BEGIN) + textwrap.indent(textwrap.dedent(work), "    ")
-    root = Path(__file__).parents[1]
-    process = subprocess.Popen([sys.executable, "-c", script], cwd=root, text=True, stdout=subprocess.PIPE,
+    process = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, text=True, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)  # fmt: skip
     assert process.stdout.readline() == "begun\n"
     return process
@@ -88,3 +90,22 @@ def test_what_nobody_stops_ends_as_it_does(work, code):
     process = begun(work)
     said = process.communicate(timeout=20)[1]
     assert process.returncode == code and SAID not in said
+
+
+def program() -> list[str]:
+    """What pip installs as `workbench`."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    module, _, name = project["scripts"]["workbench"].partition(":")
+    return ["-c", f"import sys; from {module} import {name}; sys.exit({name}())"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize("words", [program(), ["-m", "workbench"]], ids=["installed", "module"])
+def test_the_program_ends_so_while_it_is_loaded(tmp_path, words, number):
+    (tmp_path / "typer.py").write_text("import time\nprint('begun', flush=True)\ntime.sleep(30)\n")
+    process = subprocess.Popen([sys.executable, *words, "methods"], cwd=ROOT, text=True,
+                               env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    assert process.stdout.readline() == "begun\n"
+    process.send_signal(number)
+    assert process.communicate(timeout=20)[1].strip() == SAID and process.returncode == 128 + number

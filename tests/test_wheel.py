@@ -55,7 +55,7 @@ def workbench(installed, tmp_path_factory) -> Callable[..., subprocess.Completed
     environment |= {"PYTHONPATH": paths, "JUPYTER_PATH": str(Path(sys.prefix, "share", "jupyter"))}
 
     def run(*words: str, code: int = 0) -> subprocess.CompletedProcess:
-        command = [sys.executable, "-S", "-c", "from workbench.cli import app; app()", *words]
+        command = [sys.executable, "-S", "-m", "workbench", *words]
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == code, done.stdout + done.stderr
         return done

@@ -9,12 +9,12 @@ wb.method("hipporag2", index).retrieve("Which river …?")
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # `typing` takes longer to load than all else here, and until then no signal is seen to
 if TYPE_CHECKING:  # for type checkers and editors, what `_DEFINED_IN` says; tests/typing holds the two together
     from collections.abc import Iterable, Sequence
     from pathlib import Path
+    from typing import Any
 
     from workbench import anonymity as anonymity
     from workbench import data as data
@@ -121,6 +121,8 @@ __all__ = sorted([*_MODULE_OF, *_WIDGETS, "bundle", "methods"])
 if not TYPE_CHECKING:  # which would take any name for one of ours
 
     def __getattr__(name: str) -> Any:
+        from importlib.util import find_spec
+
         if name in _MODULE_OF:
             value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
         elif not name.startswith("_") and find_spec(f"{__name__}.{name}"):

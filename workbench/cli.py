@@ -22,21 +22,11 @@ from workbench import options as opt
 from workbench.errors import Deferred, EngineRefused, SettingError, WorkbenchError
 from workbench.options import flattened
 from workbench.spec import parse_value
-from workbench.stopping import stoppable
 from workbench.text import counted, printable, printable_json
 from workbench.views.base import clean
 from workbench.views.terminal import cell_text, lay_out
 
-
-class _Stoppable(typer.Typer):
-    """A command line that Ctrl-C and SIGTERM end from its first to its last moment."""
-
-    def __call__(self, *args: Any, **settings: Any) -> Any:
-        with stoppable():
-            return super().__call__(*args, **settings)
-
-
-app = _Stoppable(
+app = typer.Typer(
     name="workbench", no_args_is_help=True, pretty_exceptions_show_locals=False,
     help="Multi-hop question answering over graphs: build an index, retrieve, ask, evaluate.",
 )  # fmt: skip
@@ -111,7 +101,7 @@ def verb(function: Callable | None = None, *, json: bool = True, of: typer.Typer
             more = "" if isinstance(error, WorkbenchError) else "; what was finished is kept"
             err.print(f"[bold red]{type(error).__name__}[/]: {escape(str(error))}{more}", soft_wrap=True)
             raise typer.Exit(1) from None
-        except KeyboardInterrupt:  # `stoppable` says what goes on
+        except KeyboardInterrupt:  # `stopping` says what goes on
             raise typer.Exit(130) from None
 
     return of.command(**settings)(guarded)
@@ -1330,7 +1320,3 @@ def _without_nan(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_without_nan(item) for item in value]
     return None if isinstance(value, float) and value != value else value
-
-
-if __name__ == "__main__":
-    app()

@@ -21,7 +21,7 @@ from tqdm.auto import tqdm
 
 from workbench.errors import SettingError, WorkbenchError
 from workbench.extras import is_there
-from workbench.places import PACKAGE, bundled
+from workbench.places import PACKAGE, bundled, write_atomically
 from workbench.places import notebooks as originals
 
 if TYPE_CHECKING:
@@ -110,32 +110,25 @@ def open_lab(notebook: Path, arguments: Sequence[str] = ()) -> None:
 
 def run(notebook: Path, out: Path, parameters: Mapping[str, Any] | None = None, *, progress: bool = True) -> Path:
     """Execute one notebook with parameters (unknown ones are an error) and write `out/<name>.ipynb` and `.html`."""
-    import papermill
-    from papermill.exceptions import PapermillExecutionError
+    from papermill import PapermillExecutionError, inspect_notebook
+
+    from workbench.kernels import execute
 
     parameters = dict(parameters or {})
-    known = papermill.inspect_notebook(str(notebook))
+    known = inspect_notebook(str(notebook))
     unknown = [name for name in parameters if name not in known]
     if unknown:
         raise SettingError(f"{notebook.name} has no parameter {unknown[0]!r}; it has {', '.join(known) or 'none'}")
     out.mkdir(parents=True, exist_ok=True)
     target = out / notebook.name
     try:
-        papermill.execute_notebook(
-            str(notebook),
-            str(target),
-            parameters=parameters,
-            kernel_name="python3",
-            cwd=str(Path.cwd()),
-            progress_bar=progress,
-        )
+        execute(notebook, target, parameters, progress=progress)
     except PapermillExecutionError as error:
+        _to_html(target)
         raise NotebookFailed(
             f"{notebook.name}, cell {error.cell_index}: {error.ename}: {error.evalue}\nThe executed copy is {target}"
         ) from None
-    finally:
-        if target.exists():
-            _to_html(target)
+    _to_html(target)
     return target
 
 
@@ -300,7 +293,7 @@ def _to_html(notebook: Path) -> None:
     body, _ = exporter.from_notebook_node(node, {"metadata": {"name": notebook.stem}})
     body = body.replace("</head>", f"{stepped.LIVE}</head>", 1)
     body = re.sub(r"<main\b[^>]*>", lambda tag: tag[0] + _STILL * bool(widgets), body, count=1)
-    notebook.with_suffix(".html").write_text(body, encoding="utf-8")
+    write_atomically(notebook.with_suffix(".html"), body)
 
 
 STILL = """This page has no kernel. Widgets stand as they were left: pictures zoom and show tooltips, recorded steps

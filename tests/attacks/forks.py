@@ -1,8 +1,8 @@
 """A process that has imported the workbench, and a fork of it for each command line: importing takes seconds, and so
-kills fall into the work.
+kills fall into the work. Asked for `anew`, the fork becomes the program as the shell starts it, which imports all.
 
-A line in is {"words": ["index", "data"], "folder": "…", "said": "…"}; two come out: the fork's process id once it
-begins, and then {"code": …, "ended": …, "whole": seconds}."""
+A line in is {"words": ["index", "data"], "folder": "…", "said": "…", "anew": false}; two come out: the fork's process
+id once signals cannot fall in front of what is ours, and then {"code": …, "ended": …, "whole": seconds}."""
 
 from __future__ import annotations
 
@@ -10,28 +10,33 @@ import atexit
 import gc
 import json
 import os
+import signal
 import ssl
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
+import certifi
+import psutil
 from tqdm import tqdm
 
 TESTS = Path(__file__).parents[1]
 # What the verbs load where they need it.
 LOADED = """
-    igraph openai openai.resources.chat pandas pyarrow.parquet scipy.optimize scipy.sparse.csgraph scipy.stats torch
-    torch._dynamo umap
+    chromadb distributed igraph nbconvert openai openai.resources.chat pandas papermill pyarrow.parquet
+    scipy.optimize scipy.sparse.csgraph scipy.stats torch torch._dynamo umap
     workbench.anonymity workbench.cli workbench.data.worlds workbench.exchange workbench.experiments
     workbench.experiments.analyses.base workbench.experiments.asking workbench.experiments.reproduce
     workbench.experiments.sharding workbench.experiments.significance workbench.index workbench.index.sharding
-    workbench.llm.batch workbench.llm.chat workbench.llm.endpoint workbench.methods.gfm_rag.training workbench.testing
-    workbench.views workbench.views.bundle workbench.views.training
+    workbench.kernels workbench.llm.batch workbench.llm.chat workbench.llm.endpoint
+    workbench.methods.gfm_rag.training workbench.testing workbench.views workbench.views.bundle
+    workbench.views.training
 """
 
 
@@ -67,9 +72,9 @@ class Forks:
         self._process.kill()  # it holds nothing, and with all that it loaded it would take seconds to end
         self._process.communicate()
 
-    def begin(self, words: list[str], folder: Path) -> int:
-        """The process id of the command, once it has begun."""
-        asked = {"words": words, "folder": str(folder), "said": str(self._said)}
+    def begin(self, words: list[str], folder: Path, anew: bool = False) -> int:
+        """The process id of the command, which is that of its group, once it has begun."""
+        asked = {"words": words, "folder": str(folder), "said": str(self._said), "anew": anew}
         self._process.stdin.write(json.dumps(asked) + "\n")
         self._process.stdin.flush()
         return int(self._process.stdout.readline())
@@ -78,9 +83,27 @@ class Forks:
         ended = json.loads(self._process.stdout.readline())
         return Ended(**ended, said=self._said.read_text(encoding="utf-8", errors="replace"))
 
-    def run(self, words: list[str], folder: Path) -> Ended:
-        self.begin(words, folder)
+    def run(self, words: list[str], folder: Path, anew: bool = False) -> Ended:
+        self.begin(words, folder, anew)
         return self.end()
+
+    def left(self, seconds: float) -> list[str]:
+        """What a command that has ended had started (workers, kernels) and still runs after so many seconds; it is
+        killed."""
+        found = [one for one in psutil.process_iter() if one.pid != self._process.pid and self._is_ours(one)]
+        _, alive = psutil.wait_procs(found, timeout=max(0, seconds))
+        told = []
+        for one in alive:
+            with suppress(psutil.Error):
+                told.append(" ".join(one.cmdline()))
+                one.kill()
+        return told
+
+    def _is_ours(self, process: psutil.Process) -> bool:
+        try:
+            return process.environ().get("WORKBENCH_HOME") == str(self.folder)
+        except psutil.Error:
+            return False
 
 
 def serve() -> dict | None:
@@ -93,7 +116,8 @@ def serve() -> dict | None:
             os.close(begun)
             return {**asked, "begins": begins}
         os.close(begins)
-        os.read(begun, 1)
+        if not os.read(begun, 1):  # it became another program
+            wait_for_handlers(child)
         os.close(begun)
         started = time.monotonic()
         print(child, flush=True)
@@ -103,25 +127,39 @@ def serve() -> dict | None:
     return None
 
 
+def wait_for_handlers(process: int) -> None:
+    """Wait until a process sees to SIGINT and SIGTERM, or is gone."""
+    mask = 1 << signal.SIGINT - 1 | 1 << signal.SIGTERM - 1
+    with suppress(FileNotFoundError):
+        while True:
+            status = dict(line.split(":", 1) for line in Path(f"/proc/{process}/status").read_text().splitlines())
+            if int(status["SigCgt"], 16) & mask == mask or status["State"].strip().startswith("Z"):
+                return
+            time.sleep(0.0005)
+
+
 def be_a_command(asked: dict) -> None:
     """Become the command, as the shell starts it. Its end leaves out only that modules are taken apart one by one: with
     all that the process loaded this takes longer than most commands."""
     for number, path in ((0, os.devnull), (1, os.devnull), (2, asked["said"])):
         os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
+    os.setsid()  # as in a terminal, where Ctrl-C reaches what a command has started as well
     os.chdir(asked["folder"])
+    if asked["anew"]:
+        os.execv(sys.executable, [sys.executable, "-m", "workbench", *asked["words"]])
     sys.argv = ["workbench", *asked["words"]]
-    from workbench.cli import app
+    from workbench.__main__ import main
     from workbench.stopping import Stop
 
     begin = Stop.begin
 
     def begins(stop: Stop) -> None:
         begin(stop)
-        os.write(asked["begins"], b".")  # not before: a signal would fall into the import, which is left out
+        os.write(asked["begins"], b".")  # not before: nothing of ours would have run
 
     Stop.begin = begins
     try:
-        app()
+        main()
     except SystemExit as end:
         threading._shutdown()  # these three are what the interpreter does before
         atexit._run_exitfuncs()
@@ -133,7 +171,8 @@ def warm() -> None:
     """Load what takes long. No pool of threads begins, which would not live in a fork."""
     for module in LOADED.split():
         import_module(module)
-    ssl.SSLContext.load_verify_locations = lambda *_, **__: None  # certificates: nothing is encrypted
+    load, public = ssl.SSLContext.load_verify_locations, certifi.where()  # of which nothing here needs any
+    ssl.SSLContext.load_verify_locations = lambda self, file=None, *more: file == public or load(self, file, *more)
     from openai import OpenAI
 
     from workbench.tokens import count

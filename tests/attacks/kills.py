@@ -14,23 +14,25 @@ import shutil
 import signal
 import sqlite3
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
+import nbformat
 from forks import Ended, Forks
 from scripted import SlowBatches, SlowModel
 from tally import Tally
 from tiny import PASSAGES, QUESTIONS
 
-WHOLE = 210
+WHOLE = 280  # four rounds, and so every command
 ROW = 3  # kills of a command at most, one after the other, before it may end
 WITHIN = 5.0  # seconds from a signal to the end
 SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 GOES_ON = "the same command goes on"
 DIFFERS = ("timings.jsonl", "usage.jsonl", ".seconds", ".lock")  # usage.jsonl of an index: what all its builds took
+STORE = "chroma"  # the folder of a Chroma store, whose files differ
 MODEL = "--engine MODEL"  # the slow model
 BATCHES = "batch --url BATCHES"  # a folder, and the batch API that its requests are given to
 _FEW = "--set completion=2 --set made=4 --set supported=4 --set batch=4 --set samples=40 --set check=2 --set width=8"
@@ -38,11 +40,14 @@ _FEW = "--set completion=2 --set made=4 --set supported=4 --set batch=4 --set sa
 
 class Command(NamedTuple):
     """The words of a command, and the commands `before` it in the same folder, which are left alone. `asks`: whether it
-    waits for the model, so that it can be stopped while it does."""
+    waits for the model, so that it can be stopped while it does. `anew`: the shell's way, in which it is killed while
+    it imports as well. `dear`: it takes many seconds, and each round has one of these."""
 
     words: str
     before: tuple[str, ...] = ()
     asks: bool = True
+    anew: bool = False
+    dear: bool = False
 
 
 INDEX = f"index data -o index {MODEL} --encoder hash"
@@ -50,11 +55,17 @@ EVALUATE = f"evaluate index -q data/questions.jsonl -m hipporag2 -m dense -r dir
 EXPORT = f"batch export batch {EVALUATE}"
 SUBMIT, FETCH = f"batch submit {BATCHES}", f"batch fetch {BATCHES}"
 RECORD = f"record answers.sqlite {EVALUATE}"
+TWO = "--cluster local[2]"
 COMMANDS: dict[str, Command] = {
     "index": Command(f"{INDEX} --layers facts,synonyms,typed,communities,skeleton"),
     "insert": Command(f"insert index more {MODEL}", (INDEX,)),
     "delete": Command(f"delete index p2 p5 {MODEL}", (f"{INDEX} --layers facts,synonyms,communities",)),
+    "index, over two processes": Command(f"{INDEX} {TWO}", dear=True),
     "evaluate": Command(f"{EVALUATE} --judge MODEL", (INDEX,)),
+    "evaluate, over two processes": Command(f"{EVALUATE} {TWO}", (INDEX,), dear=True),
+    "evaluate, from its start": Command(
+        f"evaluate index -q data/questions.jsonl -m bm25 -r direct -o out {MODEL}", (INDEX,), anew=True, dear=True
+    ),
     "grid": Command(f"grid index -q data/questions.jsonl -r direct -r cot -o out {MODEL}", (INDEX,)),
     "table": Command(f"table catrag recall --data data -o out --encoder hash --max-calls 100000 {MODEL}"),
     "record": Command(RECORD, (INDEX,)),
@@ -68,15 +79,23 @@ COMMANDS: dict[str, Command] = {
     "anonymise": Command(f"anonymise data -o out {MODEL}"),
     "merge": Command("merge out", (INDEX, f"{EVALUATE} --shard 1/2", f"{EVALUATE} --shard 2/2"), False),
     "world": Command("world out --passages 300", (), False),
+    "world, from its start": Command("world out --passages 300", (), False, anew=True),
     "export": Command("export index --to out", (INDEX,), False),
     "bundle": Command("bundle out -o pages", (INDEX, EVALUATE), False),
-}
+    "store": Command("store index --kinds passages,phrases,facts", (INDEX,), False),
+    "run": Command("run --notebooks notebooks -o executed", (), False, dear=True),
+}  # a verb, with what is particular behind a comma
+ROUND = sum(not command.dear for command in COMMANDS.values()) + 1
+CELLS = (  # of the notebook that is run
+    "import workbench as wb\nimport workbench.testing",
+    "data, rules = wb.load('data'), wb.engine('rules')",
+    "index = wb.Index.build(data, rules, 'index', encoder='hash', layers=['facts'], progress=False)",
+    "index.counts()",
+)
 APART = {
     **dict.fromkeys(("methods", "readers", "compressors", "measures", "datasets", "runs", "compare", "diagnose",
                      "tables", "checkup", "check", "decompositions", "doctor", "batch status"), "only shows"),
     **dict.fromkeys(("retrieve", "ask", "estimate", "try-model"), "keeps nothing but what `record` keeps"),
-    "store": "Chroma's own files, which differ from run to run",
-    "run": "starts kernels, which write what the verbs write",
     "notebooks": "copies a few files",
     "lab": "becomes JupyterLab",
 }  # fmt: skip
@@ -93,13 +112,13 @@ def attack(
     """So many kills, spread over the commands and the signals, up to `row` of a command before it may end. A machine
     that does much else needs longer than `within` seconds to end a process."""
     tally, draw = Tally("kills"), random.Random(seed)
-    for name in sorted(verbs() - COMMANDS.keys() - APART.keys()):
+    for name in sorted(verbs() - killed_verbs() - APART.keys()):
         tally.failed("lost", f"the verb {name!r} is never killed: name it in COMMANDS or APART of {__file__}")
     model, batches = SlowModel(0.02), SlowBatches(0.1)
     try:
         with Forks(folder) as forks:
             bench = Bench(folder, forks, model, batches)
-            for name in itertools.cycle(draw.sample(sorted(names), len(names))):
+            for name in in_turn(names, draw):
                 if tally.tried >= count:
                     break
                 killed_in_a_row(bench, name, draw, tally, min(row, count - tally.tried), within)
@@ -107,6 +126,19 @@ def attack(
         model.stop()
         batches.stop()
     return tally
+
+
+def in_turn(names: Collection[str], draw: random.Random) -> Iterator[str]:
+    """Round after round, all commands that are cheap and one that is dear."""
+    mixed = draw.sample(sorted(names), len(names))
+    dear = itertools.cycle([name for name in mixed if COMMANDS[name].dear])
+    while True:
+        yield from [name for name in mixed if not COMMANDS[name].dear]
+        yield from itertools.islice(dear, 1)
+
+
+def killed_verbs() -> set[str]:
+    return {name.partition(",")[0] for name in COMMANDS}
 
 
 def verbs() -> set[str]:
@@ -161,7 +193,7 @@ class Bench:
         if name not in self._undisturbed:
             command = COMMANDS[name]
             work, asked = self.fresh(command.before), self.model.asked
-            done = self.forks.run(self.words(command.words), work)
+            done = self.forks.run(self.words(command.words), work, anew=command.anew)
             assert done.code == 0, f"{name}: {done.said}"
             self._undisturbed[name] = Undisturbed(contents(work), done.whole, self.model.asked - asked)
         return self._undisturbed[name]
@@ -180,21 +212,22 @@ def killed_in_a_row(
 ) -> None:
     """Kill a command up to so many times, and let it go on to its end."""
     command, whole = COMMANDS[name], bench.undisturbed(name)
-    work, words, killed = bench.fresh(command.before), bench.words(command.words), []
+    work, killed = bench.fresh(command.before), []
     for _ in range(most):
         number, in_flight = draw.choice(SIGNALS), command.asks and whole.answers > 1 and draw.random() < 0.3
         after = draw.randint(1, whole.answers) if in_flight else draw.uniform(0, 0.8 * whole.seconds)
-        ended, seconds = kill(bench, words, work, number, after)
+        ended, seconds = kill(bench, command, work, number, after)
         if ended.code == 0:  # before the signal
             break
         moment = f"{name}, {number.name} after {after:.3g} {'answers' if in_flight else 's'}"
-        if fault := wrong_end(ended, number, seconds, within):
+        left = bench.forks.left(within - seconds)
+        if fault := wrong_end(ended, number, seconds, within) or (left and f"it left {left} behind"):
             tally.failed("crashed", f"{moment}: {fault}")
         else:
             killed.append(moment)
     if not killed:
         return
-    last = bench.forks.run(words, work)
+    last = bench.forks.run(bench.words(command.words), work)
     differing = different(contents(work), whole.contents)
     for moment in killed:
         if last.code or differing:
@@ -204,12 +237,12 @@ def killed_in_a_row(
             tally.withstood()
 
 
-def kill(bench: Bench, words: list[str], work: Path, number: signal.Signals, after: float | int) -> tuple[Ended, float]:
+def kill(bench: Bench, command: Command, work: Path, number: signal.Signals, after: float | int) -> tuple[Ended, float]:
     """Begin a command and send it a signal after some seconds, or while the model holds back all answers but so many;
     how it ended, and how many seconds after the signal."""
     if isinstance(after, int):
         bench.model.hold(after)
-    process = bench.forks.begin(words, work)
+    process = bench.forks.begin(bench.words(command.words), work, anew=command.anew)
     if isinstance(after, int):
         for _ in range(400):  # 20 seconds
             if bench.model.held.wait(0.05) or not runs(process):  # one that goes on may ask for less
@@ -217,8 +250,8 @@ def kill(bench: Bench, words: list[str], work: Path, number: signal.Signals, aft
     else:
         time.sleep(after)
     sent = time.monotonic()
-    with suppress(ProcessLookupError):
-        os.kill(process, number)
+    with suppress(ProcessLookupError):  # Ctrl-C reaches every process of a terminal
+        (os.killpg if number is signal.SIGINT else os.kill)(process, number)
     ended = bench.forks.end()
     bench.model.free()
     return ended, ended.ended - sent
@@ -257,13 +290,43 @@ def write_data(folder: Path) -> None:
         path = folder / f"{place}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (folder / "notebooks").mkdir()
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code, id=f"cell-{number}")
+                   for number, code in enumerate(CELLS)]), folder / "notebooks/01_tiny.ipynb")  # fmt: skip
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """What lies in a folder, file by file; of a recording its rows, because their order is that of the answers."""
-    paths = {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
-    return {name: rows(path) if path.suffix == ".sqlite" else path.read_bytes() for name, path in paths.items()
-            if not name.endswith(DIFFERS)}  # fmt: skip
+    """What lies in a folder, file by file; of a recording its rows, because their order is that of the answers, of an
+    executed notebook its cells, because it says when they ran, and of a Chroma store what it holds and finds."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        below = path.relative_to(folder)
+        if path.name == STORE:
+            found[str(below)] = held(path)
+        elif path.is_file() and STORE not in below.parts and not path.name.endswith(DIFFERS):
+            found[str(below)] = READERS.get(path.suffix, Path.read_bytes)(path)
+    return found
+
+
+def cells(notebook: Path) -> bytes:
+    read = nbformat.read(notebook, as_version=4)
+    return json.dumps([[one.source, one.outputs] for one in read.cells]).encode()
+
+
+def held(store: Path) -> bytes:
+    """The rows of each collection, and how near all others are that it finds by the vector of one."""
+    import chromadb
+    from chromadb.api.shared_system_client import SharedSystemClient
+
+    SharedSystemClient.clear_system_cache()  # another store lay in that folder before
+    client, found = chromadb.PersistentClient(str(store), chromadb.Settings(anonymized_telemetry=False)), {}
+    for one in client.list_collections():
+        whole = one.get(include=["documents", "metadatas", "embeddings"])
+        near = one.query(query_embeddings=whole["embeddings"], n_results=one.count())["distances"]
+        row = zip(whole["ids"], whole["documents"], whole["metadatas"], whole["embeddings"].tolist(), near)
+        found[one.name] = [one.metadata, sorted(row)]
+    SharedSystemClient.clear_system_cache()
+    return json.dumps(found, sort_keys=True).encode()
 
 
 def rows(recording: Path) -> bytes:
@@ -272,6 +335,9 @@ def rows(recording: Path) -> bytes:
         found = {name: sorted(map(str, connection.execute(f"SELECT * FROM {name}"))) for (name,) in names}
     connection.close()
     return json.dumps(found).encode()
+
+
+READERS = {".sqlite": rows, ".ipynb": cells}
 
 
 def different(found: dict[str, bytes], wanted: dict[str, bytes]) -> list[str]:

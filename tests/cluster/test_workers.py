@@ -27,6 +27,11 @@ def test_results_come_in_order_from_several_processes(two):
     assert len({pid for _, pid in found} - {os.getpid()}) == 2
 
 
+def test_workers_leave_ctrl_c_to_the_process_that_they_work_for(two):
+    """From their first moment: what is blocked is inherited, and Python would show a traceback while it starts."""
+    assert works.hears_interrupts(0) and not any(two.spread(range(4), works.hears_interrupts))
+
+
 def test_a_later_piece_waits_for_an_earlier_one(two):
     with over(two):
         assert list(spread(range(8), works.late, side=4)) == list(range(8))

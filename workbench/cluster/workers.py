@@ -8,11 +8,13 @@ from __future__ import annotations
 import logging
 import math
 import re
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count, islice
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
@@ -316,14 +318,33 @@ def _local(number: int) -> Cluster:
     scheduler can have it run code, and the machine may have other users."""
     from distributed import Client, LocalCluster
     from distributed.security import Security
+    from distributed.utils import LoopRunner
 
-    with _silent():
-        own = LocalCluster(
-            n_workers=number, threads_per_worker=THREADS, processes=True, host="127.0.0.1", memory_limit=0,
-            dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL, security=Security.temporary(),
-            preload=["workbench.cluster.quiet"],
-        )  # fmt: skip
-        return Cluster(Client(own), own=own)
+    runner = LoopRunner()
+    with _without_interrupts():
+        runner.start()
+    try:
+        with _silent():
+            own = LocalCluster(
+                n_workers=number, threads_per_worker=THREADS, processes=True, host="127.0.0.1", memory_limit=0,
+                dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL, security=Security.temporary(),
+                loop=runner.loop,
+            )  # fmt: skip
+            return Cluster(Client(own), own=own)
+    finally:
+        runner.stop()  # it is the cluster's now
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """A thread that begins here never gets SIGINT, nor do processes that it starts: Ctrl-C reaches every process of a
+    terminal, and workers leave it to the one that they work for."""
+    resource_tracker.ensure_running()  # which is started with the first process, and lets SIGINT through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _reached(address: str) -> Cluster:

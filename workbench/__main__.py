@@ -1,0 +1,19 @@
+"""The program `workbench`, also as `python -m workbench`. Ctrl-C and SIGTERM end it from its first moment: what it
+needs is loaded once they do."""
+
+from __future__ import annotations
+
+import sys
+
+from workbench.stopping import stoppable
+
+
+def main() -> None:
+    with stoppable():
+        from workbench.cli import app
+
+        app()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
