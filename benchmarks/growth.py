@@ -6,7 +6,8 @@
 For each size: the world is written, its index is built from its gold graph, opened, asked, and grown by 100
 passages, each in a process of its own, whose peak memory is printed. Seconds are beside the encoder and beside Steps
 (the rules'). Results are appended to `FOLDER/growth.jsonl`, and what stands there is not measured again; `table` prints
-it with the exponent of growth, fitted over the sizes from 10,000 passages on.
+it with the exponent of growth, fitted over the sizes from 10,000 passages on. `hipporag2[filter=identity]` keeps all
+candidates, so each question walks the graph.
 
 `hash64` stands for an encoder where only the structure matters: words hashed to random directions in 64 dimensions."""
 
@@ -34,7 +35,10 @@ from workbench.index import index as building
 from workbench.index.synonyms import close_pairs
 from workbench.records import Passage
 
-METHODS = "dense,bm25,hipporag2,catrag,lightrag,pathrag"
+METHODS = (
+    "dense,bm25,hipporag2,hipporag2[filter=identity],catrag,catrag[filter=identity],lightrag,pathrag,dotrag,ball,"
+    "think_on_graph,graph_cot,ircot,irgs,gcot,tog,bdtr,graphrag,ket_rag,youtu"
+)
 INSERTED, QUESTIONS = 100, 10
 
 

@@ -100,6 +100,16 @@ def test_build_graph_on_a_folder_without_questions(run_in, tmp_path):
     assert json.loads((tmp_path / "figures" / "notes" / "01_verdict.json").read_text())["holds"]
 
 
+@pytest.mark.slow
+def test_build_graph_on_a_folder_of_triples(run_in, tmp_path):
+    """Its passages are the articles that the index writes."""
+    folder = tmp_path / "few"
+    folder.mkdir()
+    (folder / "triples.tsv").write_text("Nora Whitlock\tfounded\tOrsby Mill\nOrsby Mill\tlies in\tOrsby\n")
+    run_in("01_build_graph.ipynb", data=str(folder), engine="rules", question="Who founded the mill?")
+    assert (tmp_path / "figures" / "few" / "01_verdict.json").exists()
+
+
 def test_an_unknown_parameter_is_refused(run_in):
     with pytest.raises(SettingError, match="no parameter 'colour'"):
         run_in("01_build_graph.ipynb", colour="blue")
