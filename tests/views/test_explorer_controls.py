@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 from small import index_of
+from tiny import TinyEncoder, tiny_dataset
 
 import workbench as wb
-from workbench.errors import SettingError
+from workbench.errors import IndexFault, SettingError
+from workbench.index import Index
 from workbench.views.canvas import WebGL
 from workbench.views.drawing import drawing_data
 from workbench.views.graph import graph_drawing
@@ -213,3 +215,9 @@ def test_what_the_legend_names_is_hidden_and_shown(star):
     assert len(large.graph) == len(kinds) - len(phrases) and frame.hidden == ["phrase"]
     assert all(places[node["key"]] == node["attributes"]["x"] for node in large.data["nodes"])
     assert not [edge for edge in large.data["edges"] if edge["source"] not in large.graph]
+
+
+def test_an_index_without_synonyms_says_what_to_add(tmp_path):
+    index = Index.build(tiny_dataset(), None, tmp_path, encoder=TinyEncoder(), layers=["facts"], progress=False)
+    with pytest.raises(IndexFault, match="no layer 'synonyms'.*index.ensure"):
+        wb.explore(index)

@@ -43,7 +43,7 @@ class Explorer(Widget):
         self.subgraph: Subgraph | None = None
         self.details: NodeDetails | None = None
         self._proposed: dict[str, int] = {}  # what the search offers → row
-        self._make_controls(index.manifest["layers"]["synonyms"]["settings"]["threshold"])
+        self._make_controls(index.layer("synonyms").metadata["settings"]["threshold"])
         self._shown = self._values()
         self.look(_first(index) if start is None else start, **settings)
 
