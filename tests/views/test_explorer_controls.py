@@ -219,5 +219,5 @@ def test_what_the_legend_names_is_hidden_and_shown(star):
 
 def test_an_index_without_synonyms_says_what_to_add(tmp_path):
     index = Index.build(tiny_dataset(), None, tmp_path, encoder=TinyEncoder(), layers=["facts"], progress=False)
-    with pytest.raises(IndexFault, match="no layer 'synonyms'.*index.ensure"):
+    with pytest.raises(IndexFault, match=r"no layer 'synonyms'.*index\.ensure"):
         wb.explore(index)
