@@ -79,7 +79,7 @@ class EntitySummariesLayer(Layer):
             if (entity := facts.phrases[row]) not in kept:
                 asked = entity, tuple(facts.in_words(facts.about(row))), settings.limit
                 inputs[request_key(*asked)] = summarise_entity.Input(*asked)
-        # Of a layer that stands, all that helps is kept: an answer is found by the facts that it was written from.
+        # Where a layer stands, its journal has nothing for a phrase whose facts changed: the key is made of them.
         journal = StepJournal(folder, _ANSWERS, engine, summarise_entity.STEP, None if stands else old, build.progress)
         answers = journal.run(inputs, lambda group: engine.run(summarise_entity.STEP, group), "summarise entities")
         new = {inputs[key].entity: Written.of(answer, settings.limit) for key, answer in answers.items()}
