@@ -42,7 +42,7 @@ class Outdated(Exception):
 
 M = Mutation
 MUTATIONS = (
-    M("damping inverted", "workbench/graph", "self._matrix * damping", "self._matrix * (1 - damping)",
+    M("damping inverted", "workbench/graph", "after *= d\n", "after *= 1 - d\n",
       "the walk restarts as often as it should follow an edge", ("tests/graph/test_pagerank.py",)),
     M("PageRank not normalised", "workbench/graph", "q / q.sum()\n", "q\n",
       "what dangling nodes hold is lost", ("tests/graph/test_pagerank.py",)),
@@ -61,7 +61,7 @@ MUTATIONS = (
     M("torn line kept", "workbench/index", "os.truncate(path, whole)", "None",
       "after a kill the next row is glued to half a row",
       ("tests/index/test_journal.py", "tests/index/test_index_resume.py")),
-    M("rules replace a model", "workbench/index", "(by_rules(made_by) and not by_rules(entry.made_by))", "False",
+    M("rules replace a model", "workbench/index", "(by_rules(made_by) and not by_rules(before))", "False",
       "answers that were paid for are thrown away", ("tests/index/test_journal.py", "tests/index/test_index_keeps.py")),
     M("seed of the mixture", "workbench/index", "GaussianMixture(size, random_state=how.seed)",
       "GaussianMixture(size, random_state=None, init_params='random', n_init=1)",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from functools import cached_property, lru_cache, partial
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -137,6 +138,13 @@ def test_the_state_that_code_changes_is_no_code_and_what_an_object_was_made_with
     one.get(5)
     assert source.hash_of(one, names=["get"]) == before == source.hash_of(Cached(3), names=["get"])
     assert source.hash_of(Cached(4), names=["get"]) != before
+
+
+def test_an_attribute_may_appear_while_others_are_looked_at():
+    value = SimpleNamespace(first=1, second=2)
+    for name, _ in source._state(value):
+        setattr(value, f"behind_{name}", 3)
+    assert value.behind_first == value.behind_second == 3
 
 
 def test_wrapped_partial_and_closed_over_functions_are_followed():

@@ -289,8 +289,8 @@ class _Walk:
 
 
 def _state(value: Any) -> Iterator[tuple[str, Any]]:
-    """An object's attributes, with their values."""
-    yield from getattr(value, "__dict__", {}).items()
+    """An object's attributes, with their values. Another thread may add one meanwhile (a cached property)."""
+    yield from getattr(value, "__dict__", {}).copy().items()
     for kind in type(value).__mro__:
         slots = vars(kind).get("__slots__", ())
         yield from ((name, getattr(value, name)) for name in ([slots] if isinstance(slots, str) else slots) if
