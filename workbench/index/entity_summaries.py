@@ -74,17 +74,17 @@ class EntitySummariesLayer(Layer):
         described = np.flatnonzero(facts.degrees > settings.tau)
         stands = _standing(build, settings, maker(engine, summarise_entity.STEP))
         kept = _unchanged(stands, described, build) if stands else {}
-        inputs = {}
-        for row in described.tolist():
-            if (entity := facts.phrases[row]) not in kept:
+        entities, inputs = {facts.phrases[row]: row for row in described.tolist()}, {}
+        for entity, row in entities.items():
+            if entity not in kept:
                 asked = entity, tuple(facts.in_words(facts.about(row))), settings.limit
                 inputs[request_key(*asked)] = summarise_entity.Input(*asked)
         # Where a layer stands, its journal has nothing for a phrase whose facts changed: the key is made of them.
         journal = StepJournal(folder, _ANSWERS, engine, summarise_entity.STEP, None if stands else old, build.progress)
         answers = journal.run(inputs, lambda group: engine.run(summarise_entity.STEP, group), "summarise entities")
         new = {inputs[key].entity: Written.of(answer, settings.limit) for key, answer in answers.items()}
-        written = kept | new
-        written = {facts.phrases[row]: written[facts.phrases[row]] for row in described.tolist()}
+        known = kept | new
+        written = {entity: known[entity] for entity in entities}
         journal.settle("".join(one.line for one in written.values()))
         summaries = {entity: one.summary for entity, one in written.items() if one.summary is not None}
         write_table(
