@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 
 import pytest
@@ -10,7 +11,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from workbench.errors import DataError
-from workbench.text import ascii_phrase, counted, printable, printable_json, storable, text_hash, unicode_phrase
+from workbench.text import (
+    ascii_phrase,
+    at_boundaries,
+    bounded,
+    counted,
+    printable,
+    printable_json,
+    storable,
+    text_hash,
+    unicode_phrase,
+)
 
 TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029"  # the direction of text, or lines
 any_text = st.text(st.characters(exclude_categories=()))  # lone surrogates included
@@ -109,3 +120,11 @@ def test_what_is_printable_steers_no_terminal_and_json_still_says_it(text):
 
 def test_a_message_of_ours_steers_no_terminal():
     assert str(DataError("no file \x1b[2J\x9b\u202e\ud800 there")) == "no file �[2J��� there"
+
+
+@given(st.text("aB1_ -é沙湖", max_size=12), st.text("aB1_ -é沙湖", min_size=1, max_size=3))
+@example("art, artful, 沙湖", "沙湖")
+def test_a_name_stands_at_boundaries_as_its_expression_says(text, name):
+    bounds = re.compile(bounded(name))
+    found = [one for at in range(len(text)) if (one := re.compile(re.escape(name)).match(text, at))]
+    assert [at_boundaries(one) for one in found] == [bool(bounds.match(text, one.start())) for one in found]

@@ -24,7 +24,7 @@ from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.records import Question
 from workbench.steps import named_entities
-from workbench.text import PHRASE_RULES, apart, edge, sentences, storable
+from workbench.text import PHRASE_RULES, apart, at_boundaries, sentences, storable
 
 KINDS = ("path", "sentence", "bridge")
 HIDDEN = ("who", "what", "which one", "it", "someone", "something")
@@ -173,7 +173,7 @@ def _sentences(index: Index) -> list[_Sentence]:
                 continue
             rest, mentions = text, []
             for phrase, number, pattern in patterns:
-                if (match := pattern.search(rest)) and normal(match[0]) == phrase:
+                if (match := _first(pattern, rest)) and normal(match[0]) == phrase:
                     first = match[0][0]
                     mentions.append(_Mention(number, match[0], not first.islower()))
                     rest = rest[: match.start()] + " " * len(match[0]) + rest[match.end() :]
@@ -184,8 +184,15 @@ def _sentences(index: Index) -> list[_Sentence]:
 
 def _pattern(phrase: str) -> re.Pattern[str]:
     """A phrase as it may be written: normalisation turned marks into spaces, and capitals into small letters."""
-    words = r"\W+".join(map(re.escape, phrase.split()))
-    return re.compile(edge(phrase[0], "<") + words + edge(phrase[-1]), re.IGNORECASE)
+    return re.compile(r"\W+".join(map(re.escape, phrase.split())), re.IGNORECASE)
+
+
+def _first(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """The first match at word boundaries."""
+    match = pattern.search(text)
+    while match and not at_boundaries(match):
+        match = pattern.search(text, match.start() + 1)
+    return match
 
 
 def _synonyms(index: Index) -> dict[int, list[int]]:
