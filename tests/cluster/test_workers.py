@@ -101,6 +101,33 @@ def test_pieces_that_got_lost_are_begun_again(two, monkeypatch):
     assert len(lost) > 6
 
 
+@pytest.mark.timeout(120)
+def test_a_worker_that_stands_still_keeps_nobody_waiting(two, monkeypatch, tmp_path):
+    """Whether it is idle is asked of it as well. Its pieces are done by another once it is ended."""
+    mark, asked = tmp_path / "still", []
+    monkeypatch.setattr(two, "patience", 0.4)
+    monkeypatch.setattr(workers, "ANSWERING", 0.5)
+
+    def end() -> None:
+        _until(mark.exists)
+        started = time.monotonic()
+        asked.append((two.is_idle, time.monotonic() - started))
+        os.kill(int(mark.read_text()), signal.SIGKILL)
+
+    ended = threading.Thread(target=end)
+    ended.start()
+    with over(two):
+        assert list(spread([(number, mark) for number in range(40)], works.still_once)) == list(range(40))
+    ended.join()
+    ((idle, seconds),) = asked
+    assert not idle and seconds < 5
+
+
+def test_workers_are_not_profiled(two):
+    """Python 3.11 can stop for ever where the profiler looks at its threads."""
+    assert not any(two.client.run(works.is_profiled).values())
+
+
 def test_a_piece_that_kills_workers_is_an_error(two, monkeypatch):
     monkeypatch.setattr(two._own.scheduler, "allowed_failures", 0)
     with over(two), pytest.raises(ClusterFault, match=r"^piece \d .* when they died"):

@@ -61,6 +61,19 @@ def deadly_once(piece: tuple[int, Path]) -> int:
     return number
 
 
+def still_once(piece: tuple[int, Path]) -> int:
+    """The worker that gets piece 2 first stands still in the middle of it."""
+    number, mark = piece
+    if number == 2 and not mark.exists():
+        mark.write_text(str(os.getpid()))
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return number
+
+
+def is_profiled(dask_worker) -> bool:
+    return "profile" in dask_worker.periodic_callbacks
+
+
 def asleep(number: int) -> int:
     time.sleep(60)
     return number

@@ -33,6 +33,7 @@ THREADS = 64  # of a process of `local[n]`: the most pieces that it does side by
 AT_HAND = 2  # pieces per place that workers have at hand, so that none waits for the next one
 AHEAD = 8  # pieces per place, those done included, that may wait for an earlier one
 CONNECTING, CLOSING, PATIENCE = 10.0, 10.0, 60.0  # seconds: for a scheduler, for processes to end, without any worker
+ANSWERING = 2.0  # seconds: for a worker to say what it does
 RENEWALS = 3  # times that pieces which no worker does are begun again
 STEP = 1.0  # seconds after which a wait looks whether the cluster is still there
 ENDED = ("finished", "error", "cancelled")  # of a future; one that is lost, with its worker, is done again
@@ -122,10 +123,14 @@ class Cluster(Record):
 
     @property
     def is_idle(self) -> bool:
-        """Whether there are workers, and none says that it is doing a piece, whatever the scheduler believes."""
+        """Whether there are workers, and none says that it is doing a piece, whatever the scheduler believes. One that
+        says nothing may be doing one, until the scheduler gives it up."""
         from workbench.cluster.piece import under_way
 
-        doing = self.client.run(under_way, on_error="ignore")
+        try:
+            doing = self.client.run(under_way, on_error="ignore", callback_timeout=ANSWERING)
+        except TimeoutError:
+            return False
         return bool(doing) and not any(doing.values())
 
     def _workers(self) -> dict[str, int]:
@@ -315,7 +320,8 @@ class _Spreading:
 
 def _local(number: int) -> Cluster:
     """So many processes on this machine. They speak TLS with a certificate of their own, since whoever reaches a
-    scheduler can have it run code, and the machine may have other users."""
+    scheduler can have it run code, and the machine may have other users. Dask's profiler is off: it looks at the frames
+    of all threads, in which Python 3.11 can stop for ever (python/cpython#106883)."""
     from distributed import Client, LocalCluster
     from distributed.security import Security
     from distributed.utils import LoopRunner
@@ -328,7 +334,7 @@ def _local(number: int) -> Cluster:
             own = LocalCluster(
                 n_workers=number, threads_per_worker=THREADS, processes=True, host="127.0.0.1", memory_limit=0,
                 dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL, security=Security.temporary(),
-                loop=runner.loop,
+                loop=runner.loop, config={"distributed.worker.profile.enabled": False},
             )  # fmt: skip
             return Cluster(Client(own), own=own)
     finally:
