@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import math
 import random
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from reply_texts import MARKUP, texts
+from stopwatch import spent
 from tally import Tally
 from trials import question_of_each_step
 
@@ -89,20 +89,19 @@ class _Part:
 
     def _try(self, number: int, step: Step, question: Question, text: str) -> Result | None:
         self.text, self.engine.seed = text, number  # a request of its own, which no other reply answers
-        calls, failed, started = self.engine.meter.total.calls, self.engine.meter.total.failed, time.process_time()
-        asked = self.calls
+        calls, failed, asked = self.engine.meter.total.calls, self.engine.meter.total.failed, self.calls
         try:
-            (result,) = self.engine.run(step, [question.input], trace=self.trace)
-            shown = result._repr_html_()
-            repr(result)
-            seconds = time.process_time() - started
+            with spent() as taken:
+                (result,) = self.engine.run(step, [question.input], trace=self.trace)
+                shown = result._repr_html_()
+                repr(result)
             used = self.engine.meter.total
             counted = used.calls - calls == self.calls - asked and (used.failed > failed or result.value is not None)
             wrong = (
                 _wrong(step, question, result)
                 or ("" if counted else "it is not counted")
                 or ("its markup is not escaped" if MARKUP in shown else "")
-                or (f"it took {seconds:.1f} s" if seconds > SECONDS else "")
+                or (f"it took {taken.seconds:.1f} s" if taken.seconds > SECONDS else "")
             )
         except Exception as error:
             result, wrong = None, f"{type(error).__name__}: {error}"[:300]

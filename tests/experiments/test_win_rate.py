@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import doctest
 import json
-import time
 
 import pytest
 from judges import Judge
+from stopwatch import spent
 from test_analyses import written
 from test_views import HOSTILE, UNSHOWABLE, Checked
 
@@ -173,9 +173,9 @@ def test_citations_and_what_looks_like_them(text, shown):
     "text", ["[" * 100_000, "\n" * 100_000, "(1 " * 50_000, "# " * 50_000, "references\n" * 20_000]
 )
 def test_a_long_answer_is_read_in_time(text):
-    started = time.process_time()
-    blinded(text, [], ["dotrag[t_max=1]"])
-    assert time.process_time() - started < 2
+    with spent() as taken:
+        blinded(text, [], ["dotrag[t_max=1]"])
+    assert taken.seconds < 2
 
 
 def test_common_words_stay(tmp_path):

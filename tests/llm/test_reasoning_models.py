@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stopwatch import spent
 
 from workbench.llm.reasoning import Split, of_message, split
 
@@ -78,11 +78,11 @@ def test_the_answer_is_never_a_draft(value):
     ["<think>", "</think>", "<think></think>", "</think>{", '{"a":"</think>', "[THINK]", "</think>[[", "<|channel|>a"],
 )
 def test_a_hostile_reply_takes_no_time(hostile):
-    started = time.process_time()
-    split(hostile * (200_000 // len(hostile)))
-    split("<|channel|>" + hostile.replace("<", "") * (200_000 // len(hostile)))
-    split(hostile * (2_000_000 // len(hostile)))  # servers may send more than any Step reads
-    assert time.process_time() - started < 5
+    with spent() as taken:
+        split(hostile * (200_000 // len(hostile)))
+        split("<|channel|>" + hostile.replace("<", "") * (200_000 // len(hostile)))
+        split(hostile * (2_000_000 // len(hostile)))  # servers may send more than any Step reads
+    assert taken.seconds < 5
 
 
 @pytest.mark.parametrize(

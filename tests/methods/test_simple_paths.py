@@ -1,11 +1,10 @@
 """The shortest simple paths, against all simple paths, counted out."""
 
-import time
-
 import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from stopwatch import spent
 
 from workbench.methods.dotrag.paths import SimplePaths
 
@@ -91,9 +90,9 @@ def test_dead_ends_behind_a_hub_do_not_explode():
     """The only way to the end goes by the node at which each of 9,000 walks into the clique would have to return."""
     clique = [(a, b) for a in range(2, 32) for b in range(2, a)]
     made = graph(40, [(0, 1), (1, 39), *((1, node) for node in range(2, 32)), *clique])
-    started = time.process_time()
-    assert SimplePaths(made).shortest(0, 39, 3, 12) == [(0, 1, 39)]
-    assert time.process_time() - started < 1
+    with spent() as taken:
+        assert SimplePaths(made).shortest(0, 39, 3, 12) == [(0, 1, 39)]
+    assert taken.seconds < 1
 
 
 def test_two_hubs_with_thousands_of_neighbours():
@@ -101,7 +100,7 @@ def test_two_hubs_with_thousands_of_neighbours():
     made = graph(5_002, [(hub, node) for node in range(2, 5_002) for hub in (0, 1)])
     paths = SimplePaths(made)
     assert paths.shortest(0, 1, 3, 3) == [(0, 2, 1), (0, 3, 1), (0, 4, 1)]
-    started = time.process_time()
-    for end in range(2, 202):
-        assert paths.shortest(0, end, 3, 3)[0] == (0, end)
-    assert time.process_time() - started < 5
+    with spent() as taken:
+        for end in range(2, 202):
+            assert paths.shortest(0, end, 3, 3)[0] == (0, end)
+    assert taken.seconds < 5

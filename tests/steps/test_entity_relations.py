@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stopwatch import spent
 
 from workbench.language import entity_types as kinds
 from workbench.llm import engine
@@ -184,10 +183,10 @@ def test_no_text_breaks_the_parser(text):
      "<a" * 100_000, "relation<|#|>" * 15_000, "|  " * 66_000, "entity<|#|>a<|#|>" + '"' * 199_000 + "<|#|>b"],
 )  # fmt: skip
 def test_a_hostile_reply_takes_no_time_to_speak_of(text):
-    started = time.process_time()
-    said = step.read(f"{text}\n{ORSBY}\n{END}")
+    with spent() as taken:
+        said = step.read(f"{text}\n{ORSBY}\n{END}")
     assert "Orsby" in [entity.name for entity in said.entities]
-    assert time.process_time() - started < 2
+    assert taken.seconds < 2
 
 
 # -- further rounds ---------------------------------------------------------------------------------------------------
