@@ -7,7 +7,7 @@ For each size: the world is written, its index is built from its gold graph, ope
 passages, each in a process of its own, whose peak memory is printed. Seconds are beside the encoder and beside Steps
 (the rules'). Results are appended to `FOLDER/growth.jsonl`, and what stands there is not measured again; `table` prints
 it with the exponent of growth, fitted over the sizes from 10,000 passages on. `hipporag2[filter=identity]` keeps all
-candidates, so each question walks the graph.
+candidates, so each question walks the graph. `gfm_rag` has random weights, because trained ones belong to an encoder.
 
 `hash64` stands for an encoder where only the structure matters: words hashed to random directions in 64 dimensions."""
 
@@ -37,7 +37,7 @@ from workbench.records import Passage
 
 METHODS = (
     "dense,bm25,hipporag2,hipporag2[filter=identity],catrag,catrag[filter=identity],lightrag,pathrag,dotrag,ball,"
-    "think_on_graph,graph_cot,ircot,irgs,gcot,tog,bdtr,graphrag,ket_rag,youtu"
+    "think_on_graph,graph_cot,ircot,irgs,gcot,tog,bdtr,graphrag,ket_rag,youtu,raptor,gfm_rag[checkpoint=untrained]"
 )
 INSERTED, QUESTIONS = 100, 10
 

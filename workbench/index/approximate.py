@@ -1,10 +1,11 @@
-"""Close pairs among more phrases than can all be compared: FAISS's inverted lists.
+"""Near vectors among more than can all be compared: FAISS's inverted lists.
 
 K-means groups the vectors, and each is compared with those of the groups nearest to it. How many groups are probed is
-settled by measuring: ever more, until of the pairs that exact products find for a sample, `ENOUGH` are found."""
+settled by measuring: ever more, until enough is found of what exact products find for a sample."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib.metadata import version
 from math import isqrt
 from typing import Any
@@ -18,6 +19,8 @@ from workbench.errors import IndexFault
 SAMPLE, ENOUGH = 1_000, 0.99
 _ITERATIONS = 10  # of k-means; more move the groups little
 _AT_ONCE = 10_000  # queries between two steps of the bar
+_CLOSE = 1e-5  # by which a product may differ from FAISS's, relative to it
+_INSTEAD = "have all pairs compared, which takes hours from a million on: settings={'synonyms': {'exact_up_to': …}}"
 
 
 def close_pairs(
@@ -28,53 +31,85 @@ def close_pairs(
 
     float64, shape (3, n), and how they were found: library, lists, how many of them were probed, and the `recall`, the
     share found of what exact products find for a sample of the queries."""
-    faiss = _faiss()
-    threads.settle()
-    faiss.omp_set_num_threads(threads.cores())
-    lists = 4 * isqrt(len(vectors))
-    index = faiss.IndexIVFFlat(faiss.IndexFlatIP(vectors.shape[1]), vectors.shape[1], lists, faiss.METRIC_INNER_PRODUCT)
-    index.cp.niter = _ITERATIONS
-    with tqdm(total=len(queries), desc="synonyms", unit="phrase", disable=not progress) as bar:
-        index.train(vectors)
-        index.add(vectors)
-        recall = _probe_enough(index, vectors, queries, threshold, nearest)
-        parts = []
-        for start in range(0, len(queries), _AT_ONCE):
-            rows = queries[start : start + _AT_ONCE]
-            cosines, found = index.search(vectors[rows], nearest + 1)  # a vector's nearest is itself
-            near = (cosines >= threshold) & (found >= 0) & (found != rows[:, None])
-            sources = np.broadcast_to(rows[:, None], found.shape)[near]
-            parts.append(np.stack([sources, found[near], cosines[near]]).astype(np.float64))
-            bar.update(len(rows))
-    said = {"by": f"faiss-cpu {version('faiss-cpu')}", "lists": lists, "probed": index.nprobe, "recall": recall}
-    return _both_ways(np.concatenate(parts, axis=1), len(vectors)), said
+    lists = Lists(vectors, _INSTEAD)
+    lists.probe_enough(queries, nearest, ENOUGH, threshold)
+    parts = [np.zeros((3, 0))]
+    for rows, found, cosines in lists.nearest(queries, nearest, "synonyms", "phrase", progress):
+        near = (found >= 0) & (cosines >= threshold)
+        sources = np.broadcast_to(rows[:, None], found.shape)[near]
+        parts.append(np.stack([sources, found[near], cosines[near]]).astype(np.float64))
+    return _both_ways(np.concatenate(parts, axis=1), len(vectors)), lists.said
 
 
-def _probe_enough(index: Any, vectors: np.ndarray, queries: np.ndarray, threshold: float, nearest: int) -> float:
-    """Set how many lists are probed, and return the recall with that many."""
-    sample = np.sort(np.random.default_rng(0).choice(queries, min(SAMPLE, len(queries)), replace=False))
-    truth = _exact(vectors, sample, threshold, nearest)
-    index.nprobe = 4
-    while True:
-        found = index.search(vectors[sample], nearest + 1)[1]
-        hit = sum(len(np.intersect1d(one, true)) for one, true in zip(found, truth))
-        recall = hit / sum(map(len, truth)) if any(map(len, truth)) else 1.0
-        if recall >= ENOUGH or index.nprobe == index.nlist:
-            return round(recall, 4)
-        index.nprobe = min(2 * index.nprobe, index.nlist)
+class Lists:
+    """Inverted lists over the rows of `vectors`, float32 (n, d), of which products are compared. Where FAISS is
+    missing, the error names what to do `instead`."""
+
+    def __init__(self, vectors: np.ndarray, instead: str):
+        faiss = _faiss(instead)
+        threads.settle()
+        faiss.omp_set_num_threads(threads.cores())
+        dimension, metric = vectors.shape[1], faiss.METRIC_INNER_PRODUCT
+        self._vectors, self._recall = vectors, 0.0
+        lists = min(4 * isqrt(len(vectors)), len(vectors))
+        self._index = faiss.IndexIVFFlat(faiss.IndexFlatIP(dimension), dimension, lists, metric)
+        self._index.cp.niter = _ITERATIONS
+        self._index.train(vectors)
+        self._index.add(vectors)
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """Library, lists, how many of them are probed, and the recall."""
+        by, index = f"faiss-cpu {version('faiss-cpu')}", self._index
+        return {"by": by, "lists": index.nlist, "probed": index.nprobe, "recall": self._recall}
+
+    def probe_enough(self, queries: np.ndarray, nearest: int, enough: float, threshold: float = -np.inf) -> None:
+        """Have so many lists probed that of the products of at least `threshold` of a query with its `nearest` others,
+        a share of `enough` is found."""
+        sample = np.sort(np.random.default_rng(0).choice(queries, min(SAMPLE, len(queries)), replace=False))
+        truth = _exact(self._vectors, sample, threshold, nearest)
+        wanted = sum(map(len, truth))
+        self._index.nprobe = 4
+        while True:
+            (_, _, products), *_ = self.nearest(sample, nearest)
+            hit = sum(as_near(some, true) for some, true in zip(products, truth))
+            self._recall = round(hit / wanted, 4) if wanted else 1.0
+            if self._recall >= enough or self._index.nprobe == self._index.nlist:
+                return
+            self._index.nprobe = min(2 * self._index.nprobe, self._index.nlist)
+
+    def nearest(
+        self, queries: np.ndarray, count: int, label: str = "", unit: str = "it", progress: bool = False
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Of the rows `queries`, some at a time: they, the rows of at most `count` others nearest to each, best first,
+        int64 (m, count + 1), and the products, float32. A place without another has -1 and minus infinity."""
+        with tqdm(total=len(queries), desc=label, unit=unit, disable=not progress) as bar:
+            for start in range(0, len(queries), _AT_ONCE):
+                rows = queries[start : start + _AT_ONCE]
+                products, found = self._index.search(self._vectors[rows], count + 1)  # one may be the row itself
+                nobody = (found < 0) | (found == rows[:, None])
+                found[nobody], products[nobody] = -1, -np.inf
+                yield rows, found, products
+                bar.update(len(rows))
 
 
 def _exact(vectors: np.ndarray, rows: np.ndarray, threshold: float, nearest: int) -> list[np.ndarray]:
-    """Of each row, the other rows of at least `threshold`, at most the `nearest` best."""
+    """Of each row, its products of at least `threshold` with other rows, at most the `nearest` best, best first."""
     found = []
     for start in range(0, len(rows), 100):  # products of 100 rows with a million take 400 MB
         some = rows[start : start + 100]
         products = vectors[some] @ vectors.T
-        products[np.arange(len(some)), some] = -np.inf
+        products[np.arange(len(some)), some] = np.nan  # which is near to nothing
         for row in products:
-            near = np.flatnonzero(row >= threshold)
-            found.append(near[np.argsort(-row[near], kind="stable")[:nearest]])
+            near = row[row >= threshold]
+            near = np.partition(near, -nearest)[-nearest:] if len(near) > nearest else near
+            found.append(np.sort(near)[::-1])
     return found
+
+
+def as_near(found: np.ndarray, true: np.ndarray) -> int:
+    """How many of the products found are as good as the true ones: of equals, any will do."""
+    return min(int((found >= true[-1] - _CLOSE * abs(true[-1])).sum()), len(true)) if len(true) else 0
 
 
 def _both_ways(pairs: np.ndarray, n: int) -> np.ndarray:
@@ -84,9 +119,8 @@ def _both_ways(pairs: np.ndarray, n: int) -> np.ndarray:
     return both[:, np.unique(place, return_index=True)[1]]
 
 
-def _faiss() -> Any:
-    have_all = "have all pairs compared, which takes hours from a million on: settings={'synonyms': {'exact_up_to': …}}"
-    extras.require("scale", IndexFault, have_all)
+def _faiss(instead: str) -> Any:
+    extras.require("scale", IndexFault, instead)
     import faiss
 
     return faiss

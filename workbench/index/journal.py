@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from tqdm.auto import tqdm
 
@@ -143,19 +143,33 @@ class Journal(Generic[E]):
         deferrals.end()
 
 
-class Answer(NamedTuple):
-    """The output of one Step, as a line has it: `output` is None with a `failure`; `flaw` is `cut` or `repaired`."""
+class Answer:
+    """The output of one Step, as a line has it: `output` is None with a `failure`; `flaw` is `cut` or `repaired`.
 
-    key: str
-    made_by: str
-    failure: str | None
-    flaw: str | None
-    output: dict[str, Any] | None
+    The output is kept as JSON, which takes a quarter of the room of its objects, and read each time anew."""
 
-    defects = property(lambda self: (self.flaw,) if self.flaw else ())
+    __slots__ = ("key", "made_by", "failure", "flaw", "_json")
+
+    def __init__(self, key: str, made_by: str, failure: str | None, flaw: str | None, output: dict[str, Any] | None):
+        self.key, self.made_by, self.failure, self.flaw = key, made_by, failure, flaw
+        self._json = None if output is None else json.dumps(output)
+
+    @property
+    def output(self) -> dict[str, Any] | None:
+        return None if self._json is None else json.loads(self._json)
+
+    @property
+    def defects(self) -> tuple[str, ...]:
+        return (self.flaw,) if self.flaw else ()
 
     def row(self) -> dict[str, Any]:
-        return self._asdict()
+        return {name: getattr(self, name) for name in ("key", "made_by", "failure", "flaw", "output")}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Answer) and self.row() == other.row()
+
+    def __repr__(self) -> str:
+        return f"Answer({', '.join(f'{name}={value!r}' for name, value in self.row().items())})"
 
 
 class StepJournal(Journal[Answer]):

@@ -1,5 +1,6 @@
 """The graph of the pieces: each is joined to those that share most words with it, and to those nearest in meaning
-(KET-RAG). The source compares all pairs in a loop; here sparse and dense products of blocks do."""
+(KET-RAG). The source compares all pairs in a loop; here sparse and dense products of blocks do. Of more than
+`EXACT_UP_TO` pieces, `likely.py` finds most of the nearest."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from workbench import threads
 from workbench.index.words import sentences, stop_words
 from workbench.text import terms
 
+EXACT_UP_TO = 200_000  # pieces
 WORDS = 2000  # of a piece: its most frequent
 CELLS = 2**22  # of a product of a block of pieces with all
 DIGITS = 6  # of a cosine: what lies beyond differs with the place in a product, and would order equals at random
@@ -23,21 +25,25 @@ def graph(texts: Sequence[str], vectors: np.ndarray, k: int = 1) -> sp.csr_array
     vectors; `vectors` float32 (n, d), unit rows. Of equals the earlier is nearer. Two things differ from the source: a
     piece is kept from its own neighbours as such, not as the first of its row, which a duplicate may be; and pieces
     that share no word are not joined for their words."""
-    n = len(texts)
-    pairs = np.concatenate([np.zeros((0, 2), np.int64), *lexical(texts, k), *semantic(vectors, k)])
-    joined = sp.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n)).tocsr()
-    joined = (joined + joined.T).tocsr()
-    joined.data[:] = 1.0
-    return joined
+    return joined([*lexical(texts, k), *semantic(vectors, k)], len(texts))
+
+
+def joined(parts: Sequence[np.ndarray], n: int) -> sp.csr_array:
+    """The undirected graph of n pieces with these pairs, each part int (m, 2)."""
+    pairs = np.concatenate([np.zeros((0, 2), np.int64), *parts])
+    found = sp.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n)).tocsr()
+    found = (found + found.T).tocsr()
+    found.data[:] = 1.0
+    return found
 
 
 def lexical(texts: Sequence[str], k: int = 1) -> Iterator[np.ndarray]:
     """(piece, partner) by the number of words that both hold, block by block, int (m, 2)."""
-    bags = _bags(texts)
-    across = bags.T.tocsr()
+    held = bags(texts)
+    across = held.T.tocsr()
     block = _block(len(texts))
     for start in range(0, len(texts), block):
-        yield _best((bags[start : start + block] @ across).toarray(), start, k, least=1)
+        yield _best((held[start : start + block] @ across).toarray(), start, k, least=1)
 
 
 def semantic(vectors: np.ndarray, k: int = 1) -> Iterator[np.ndarray]:
@@ -56,7 +62,7 @@ def _block(n: int) -> int:
     return max(1, CELLS // max(1, n))
 
 
-def _bags(texts: Sequence[str]) -> sp.csr_array:
+def bags(texts: Sequence[str]) -> sp.csr_array:
     """1 where a piece holds a word, (n, words): in lower case, letters alone, no stop words."""
     rows, columns, known = [], [], {}
     for row, split in enumerate(sentences(texts)):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from workbench.index.journal import StepJournal, counts, maker
 from workbench.index.layer import Build, Layer
 from workbench.index.pieces import PiecesLayer, cut
 from workbench.index.pieces import Settings as CutSettings
-from workbench.index.skeleton import core, knn, merging, writing
+from workbench.index.skeleton import core, knn, likely, merging, writing
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.llm.engine import RulesEngine
@@ -72,7 +73,7 @@ class SkeletonLayer(Layer):
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: SkeletonLayer | None) -> dict:
         pieces, passages = build.layers["pieces"], build.layers["passages"].passages
-        chosen = _core(pieces, settings)
+        chosen, said = _core(pieces, settings, build.progress)
         rows = core.merged(chosen, pieces.tokens.tolist(), 0 if pieces.whole else settings.merge_tokens)
         chunks = [core.chunk_of(number, row, pieces) for number, row in enumerate(rows)]
         parts = [core.runs(row, pieces, passages) for row in rows]
@@ -82,9 +83,8 @@ class SkeletonLayer(Layer):
         records = StepJournal(folder, "records.jsonl", engine, graph_records.STEP, old, build.progress)
         fused = StepJournal(folder, "fused.jsonl", engine, fuse_descriptions.STEP, old, build.progress)
         inputs = [graph_records.Input("", c.text, settings.types, parts=p) for c, p in zip(chunks, parts)]
-        found = writing.records(records, inputs, settings.gleanings)
-        nodes, edges = merging.merge(found)
-        described = writing.descriptions(fused, [*map(_thing, nodes), *map(_thing, edges)])
+        nodes, edges = merging.merge(writing.records(records, inputs, settings.gleanings))
+        described = writing.descriptions(fused, map(_thing, chain(nodes, edges)))
 
         _write(folder, chosen, chunks, units, nodes, edges, described, core.Stating(rows, pieces, passages))
         texts = [entity_text(node.name, text) for node, text in zip(nodes, described)]
@@ -97,7 +97,7 @@ class SkeletonLayer(Layer):
             journal.settle()
         return {
             **counts([*records.used.values(), *fused.used.values()]),
-            "skipped": sum(output.skipped for _, output in found),
+            "skipped": sum(answer.output["skipped"] for answer in records.used.values() if answer.output),
             "extracted": records.asked,
             "fused": fused.asked,
             "encoder": build.encoder.name,
@@ -106,6 +106,7 @@ class SkeletonLayer(Layer):
             "chunks": len(chunks),
             "entities": len(nodes),
             "relations": len(edges),
+            **said,
         }
 
     @classmethod
@@ -152,14 +153,18 @@ class SkeletonLayer(Layer):
         return np.bincount(self.ends.ravel(), minlength=len(self.row))
 
     @cached_property
+    def ranks(self) -> np.ndarray:
+        """Neighbours of both ends of each relation, int (r)."""
+        return self.degrees[self.ends].sum(axis=1)
+
+    @cached_property
     def entities(self) -> list[ContextEntity]:
         rows = zip(self._entities["name"], self._entities["description"], range(len(self.row)), self.degrees.tolist())
         return [ContextEntity(*row) for row in rows]
 
     @cached_property
     def relations(self) -> list[ContextRelation]:
-        names, table = self._entities["name"], self._relations
-        ranks = self.degrees[self.ends].sum(axis=1).tolist()
+        names, table, ranks = self._entities["name"], self._relations, self.ranks.tolist()
         return [
             ContextRelation(names[source], names[target], text, weight, at, ranks[at], None, tuple(passages))
             for at, ((source, target), text, weight, passages) in enumerate(
@@ -193,13 +198,19 @@ def _entity_text(entity: ContextEntity) -> str:
     return entity_text(entity.name, entity.description)
 
 
-def _core(pieces: PiecesLayer, settings: Settings) -> list[int]:
-    n = len(pieces.pieces)
+def _core(pieces: PiecesLayer, settings: Settings, progress: bool) -> tuple[list[int], dict[str, Any]]:
+    """The rows that are extracted from, and what the manifest says of an approximate graph."""
+    n, said = len(pieces.pieces), {}
     count = math.floor(settings.beta * n)
     if settings.selection == "uniform":
-        return core.at_random(n, count, settings.seed)
-    graph = knn.graph([piece.text for piece in pieces.pieces], pieces.vectors, settings.knn)
-    return core.by_pagerank(graph, count, settings.damping)
+        return core.at_random(n, count, settings.seed), said
+    texts = [piece.text for piece in pieces.pieces]
+    if n <= knn.EXACT_UP_TO:
+        graph = knn.graph(texts, pieces.vectors, settings.knn)
+    else:
+        graph, found = likely.graph(texts, pieces.vectors, settings.knn, progress)
+        said = {"approximate": found}
+    return core.by_pagerank(graph, count, settings.damping), said
 
 
 def _thing(item: merging.Node | merging.Edge) -> fuse_descriptions.Input:

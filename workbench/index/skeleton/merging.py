@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from workbench.steps.graph_records import Output
@@ -12,17 +12,17 @@ from workbench.steps.graph_records import Output
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
-@dataclass
+@dataclass(slots=True)
 class Node:
     """`chunks`: of those that describe it. An end of a relationship that no chunk describes has no type either."""
 
     name: str
     type: str = ""
     descriptions: dict[str, None] = field(default_factory=dict)
-    chunks: dict[int, None] = field(default_factory=dict)
+    chunks: list[int] = field(default_factory=list)
 
 
-@dataclass
+@dataclass(slots=True)
 class Edge:
     """`source` and `target` as they were first stated; `chunks`: of those that state it in either direction."""
 
@@ -30,15 +30,15 @@ class Edge:
     target: str
     weight: float = 0.0
     descriptions: dict[str, None] = field(default_factory=dict)
-    chunks: dict[int, None] = field(default_factory=dict)
+    chunks: list[int] = field(default_factory=list)
 
 
-def merge(records: Sequence[tuple[int, Output]]) -> tuple[list[Node], list[Edge]]:
-    """Nodes and edges of (number of the chunk, its records), in the order of the graph: nodes as they are first named,
-    edges by the earlier of their ends. Names are upper-case; the first type given counts; weights add up. A
-    relationship of a name with itself is dropped."""
+def merge(records: Iterable[tuple[int, Output]]) -> tuple[list[Node], list[Edge]]:
+    """Nodes and edges of (number of the chunk, its records), ascending, in the order of the graph: nodes as they are
+    first named, edges by the earlier of their ends. Names are upper-case; the first type given counts; weights add up.
+    A relationship of a name with itself is dropped."""
     nodes: dict[str, Node] = {}
-    edges: dict[frozenset[str], Edge] = {}
+    edges: dict[tuple[str, str], Edge] = {}
     for chunk, output in records:
         for entity in output.entities:
             if name := clean(entity.name).upper():
@@ -49,8 +49,8 @@ def merge(records: Sequence[tuple[int, Output]]) -> tuple[list[Node], list[Edge]
             source, target = clean(relation.source).upper(), clean(relation.target).upper()
             if source and target and source != target:
                 for name in (source, target):
-                    nodes.setdefault(name, Node(name)).chunks.setdefault(chunk)
-                edge = edges.setdefault(frozenset((source, target)), Edge(source, target))
+                    _stated(nodes.setdefault(name, Node(name)), chunk)
+                edge = edges.setdefault((min(source, target), max(source, target)), Edge(source, target))
                 edge.weight += relation.strength
                 _describe(edge, relation.description, chunk)
     place = {name: at for at, name in enumerate(nodes)}
@@ -67,6 +67,11 @@ def clean(text: str) -> str:
 
 
 def _describe(item: Node | Edge, description: str, chunk: int) -> None:
-    item.chunks.setdefault(chunk)
+    _stated(item, chunk)
     if text := clean(description):
         item.descriptions.setdefault(text)
+
+
+def _stated(item: Node | Edge, chunk: int) -> None:
+    if item.chunks[-1:] != [chunk]:
+        item.chunks.append(chunk)

@@ -3,7 +3,7 @@ what several chunks describe (KET-RAG)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 
 from workbench import tokens
@@ -15,26 +15,31 @@ WINDOW = 4000  # cl100k tokens of fragments that are fused at once
 
 def records(
     journal: StepJournal, inputs: Sequence[graph_records.Input], gleanings: int
-) -> list[tuple[int, graph_records.Output]]:
-    """(number, records) of each chunk that did not fail."""
+) -> Iterator[tuple[int, graph_records.Output]]:
+    """(number, records) of each chunk that did not fail, made one after the other: those of all take much room."""
     keys = [request_key(asdict(value), gleanings) for value in inputs]
     answers = journal.run(
         dict(zip(keys, inputs)),
         lambda group: graph_records.extract(journal.engine, group, rounds=gleanings),
         "extract the skeleton",
     )
-    outputs = [answers[key].output for key in keys]
-    return [(at, graph_records.Output(**output)) for at, output in enumerate(outputs) if output is not None]
+    outputs = ((at, answers[key].output) for at, key in enumerate(keys))
+    return ((at, graph_records.Output(**output)) for at, output in outputs if output is not None)
 
 
-def descriptions(journal: StepJournal, things: Sequence[fuse_descriptions.Input]) -> list[str]:
+def descriptions(journal: StepJournal, things: Iterable[fuse_descriptions.Input]) -> list[str]:
     """A description per thing. Several fragments are fused, in their order; those that do not fit into a request join
     its result in the next one. What cannot be fused stays one line per fragment."""
-    left = {at: thing.fragments for at, thing in enumerate(things)}
+    found, several = [], {}
+    for at, thing in enumerate(things):
+        found.append("\n".join(thing.fragments))
+        if len(thing.fragments) > 1:
+            several[at] = thing
+    left = {at: thing.fragments for at, thing in several.items()}
     failed = set()
     while open := {at: texts for at, texts in left.items() if len(texts) > 1 and at not in failed}:
         sizes = {at: _fitting(texts) for at, texts in open.items()}
-        inputs = {at: replace(things[at], fragments=texts[: sizes[at]]) for at, texts in open.items()}
+        inputs = {at: replace(several[at], fragments=texts[: sizes[at]]) for at, texts in open.items()}
         keys = {at: request_key(asdict(value)) for at, value in inputs.items()}
         answers = journal.run(
             {keys[at]: value for at, value in inputs.items()},
@@ -47,7 +52,9 @@ def descriptions(journal: StepJournal, things: Sequence[fuse_descriptions.Input]
                 failed.add(at)
             else:
                 left[at] = (output["description"], *left[at][sizes[at] :])
-    return ["\n".join(left[at]) for at in range(len(things))]
+    for at, texts in left.items():
+        found[at] = "\n".join(texts)
+    return found
 
 
 def _fitting(fragments: Sequence[str]) -> int:

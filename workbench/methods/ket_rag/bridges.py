@@ -13,6 +13,7 @@ answer and not to the question's words.
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -58,11 +59,13 @@ def _named(names: Sequence[str], texts: Sequence[str]) -> sp.csr_array:
         if words := tuple(_words(name)):
             rows[words].append(row)
             lengths[words[0]].add(len(words))
-    pairs = set()
-    for piece, text in enumerate(texts):
-        words = _words(text)
+    named, ends = array("q"), [0]  # the entities of the pieces, one after the other, and where those of each end
+    for text in texts:
+        words, found = _words(text), set()
         for at, word in enumerate(words):
             for length in lengths.get(word, ()):
-                pairs.update((row, piece) for row in rows.get(tuple(words[at : at + length]), ()))
-    ends = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2).T
-    return sp.coo_array((np.ones(ends.shape[1]), (ends[0], ends[1])), shape=(len(names), len(texts))).tocsr()
+                found.update(rows.get(tuple(words[at : at + length]), ()))
+        named.extend(sorted(found))
+        ends.append(len(named))
+    shape = (len(texts), len(names))
+    return sp.csr_array((np.ones(len(named)), np.array(named, dtype=np.int64), ends), shape=shape).T.tocsr()

@@ -21,7 +21,7 @@ class Skeleton:
     def __init__(self, layer: SkeletonLayer):
         self._layer = layer
         self._ends = np.asarray(layer.ends).reshape(-1, 2)
-        self._ranks = np.array([relation.rank for relation in layer.relations], dtype=np.int64)
+        self._ranks = layer.ranks
         numbers = np.arange(len(self._ends))
         joined = (np.ones(2 * len(numbers)), (self._ends.T.ravel(), np.r_[numbers, numbers]))
         self._incident = sp.coo_array(joined, shape=(len(layer.entities), len(numbers))).tocsr()
