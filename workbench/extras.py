@@ -30,7 +30,7 @@ class Extra(NamedTuple):
 EXTRAS = {  # those of pyproject.toml
     "raptor": Extra({"umap-learn": "umap"}, "a tree of RAPTOR's clusters"),
     "chroma": Extra({"chromadb": "chromadb"}, "a Chroma store"),
-    "scale": Extra({"faiss-cpu": "faiss"}, "comparing so many phrases"),
+    "scale": Extra({"faiss-cpu": "faiss"}, "comparing so many texts"),
     "cluster": Extra({"distributed": "distributed", "cryptography": "cryptography"}, "a cluster"),
     "local": Extra({"xllamacpp": "xllamacpp"}, "a local model"),
     "pdf": Extra({"pypdf": "pypdf"}, "a PDF"),

@@ -141,6 +141,7 @@ def layer() -> SimpleNamespace:
     return SimpleNamespace(
         ends=np.array(ENDS),
         relations=relations,
+        ranks=np.array([relation.rank for relation in relations]),
         entities=[ContextEntity(name, f"About {name}.", at, DEGREES[at]) for at, name in enumerate(names)],
         units=units,
         unit_chunk=np.array([0, 0, 1]),

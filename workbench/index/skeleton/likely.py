@@ -80,8 +80,8 @@ def _recall(held: sp.csr_array, pieces: np.ndarray, shared: np.ndarray, k: int) 
     for piece in sample.tolist():
         counts = (held[[piece]] @ across).toarray()[0]
         counts[piece] = 0
-        true = -np.sort(-counts)[:k]
-        true = true[true > 0]
+        best = np.partition(counts, -k)[-k:] if k < len(counts) else counts
+        true = np.sort(best[best > 0])[::-1]
         begin, end = np.searchsorted(pieces, [piece, piece + 1])
         hit, wanted = hit + as_near(shared[begin:end], true), wanted + len(true)
     return round(hit / wanted, 4) if wanted else 1.0
