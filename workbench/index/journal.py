@@ -148,7 +148,7 @@ class Answer:
 
     The output is kept as JSON, which takes a quarter of the room of its objects, and read each time anew."""
 
-    __slots__ = ("key", "made_by", "failure", "flaw", "_json")
+    __slots__ = ("_json", "failure", "flaw", "key", "made_by")
 
     def __init__(self, key: str, made_by: str, failure: str | None, flaw: str | None, output: dict[str, Any] | None):
         self.key, self.made_by, self.failure, self.flaw = key, made_by, failure, flaw
