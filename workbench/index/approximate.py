@@ -42,17 +42,22 @@ def close_pairs(
 
 
 class Lists:
-    """Inverted lists over the rows of `vectors`, float32 (n, d), of which products are compared. Where FAISS is
-    missing, the error names what to do `instead`."""
+    """Inverted lists over the rows of `vectors`, float32 (n, d), of which products are compared. `halved` keeps them in
+    half precision, which is nearly twice as fast to search. Where FAISS is missing, the error names what to do
+    `instead`."""
 
-    def __init__(self, vectors: np.ndarray, instead: str):
+    def __init__(self, vectors: np.ndarray, instead: str, *, halved: bool = False):
         faiss = _faiss(instead)
         threads.settle()
         faiss.omp_set_num_threads(threads.cores())
         dimension, metric = vectors.shape[1], faiss.METRIC_INNER_PRODUCT
         self._vectors, self._recall = vectors, 0.0
         lists = min(4 * isqrt(len(vectors)), len(vectors))
-        self._index = faiss.IndexIVFFlat(faiss.IndexFlatIP(dimension), dimension, lists, metric)
+        given = faiss.IndexFlatIP(dimension), dimension, lists
+        if halved:
+            self._index = faiss.IndexIVFScalarQuantizer(*given, faiss.ScalarQuantizer.QT_fp16, metric)
+        else:
+            self._index = faiss.IndexIVFFlat(*given, metric)
         self._index.cp.niter = _ITERATIONS
         self._index.train(vectors)
         self._index.add(vectors)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -21,14 +23,16 @@ from workbench.index.layer import Build, Layer
 from workbench.index.pieces import PiecesLayer, cut
 from workbench.index.pieces import Settings as CutSettings
 from workbench.index.skeleton import core, knn, likely, merging, writing
-from workbench.index.store import map_vectors, read_table, write_table
+from workbench.index.store import map_vectors, read_table, write_atomically, write_table
 from workbench.index.vectors import Known, encode_to
+from workbench.integrity import seal, unseal
 from workbench.llm.engine import RulesEngine
 from workbench.records import ContextEntity, ContextRelation, Unit
 from workbench.settings import Natural, Positive, Probability, Share, validated
 from workbench.steps import fuse_descriptions, graph_records
 
 LONGEST = 500  # cl100k tokens of a description that is put together
+STOPPED = "core.json.part"  # with which a build goes on that was stopped while an engine was asked
 
 
 @validated
@@ -73,7 +77,7 @@ class SkeletonLayer(Layer):
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: SkeletonLayer | None) -> dict:
         pieces, passages = build.layers["pieces"], build.layers["passages"].passages
-        chosen, said = _core(pieces, settings, build.progress)
+        chosen, said = _core(folder, pieces, settings, build.progress)
         rows = core.merged(chosen, pieces.tokens.tolist(), 0 if pieces.whole else settings.merge_tokens)
         chunks = [core.chunk_of(number, row, pieces) for number, row in enumerate(rows)]
         parts = [core.runs(row, pieces, passages) for row in rows]
@@ -95,6 +99,7 @@ class SkeletonLayer(Layer):
         )
         for journal in (records, fused):
             journal.settle()
+        (folder / STOPPED).unlink(missing_ok=True)
         return {
             **counts([*records.used.values(), *fused.used.values()]),
             "skipped": sum(answer.output["skipped"] for answer in records.used.values() if answer.output),
@@ -198,19 +203,28 @@ def _entity_text(entity: ContextEntity) -> str:
     return entity_text(entity.name, entity.description)
 
 
-def _core(pieces: PiecesLayer, settings: Settings, progress: bool) -> tuple[list[int], dict[str, Any]]:
+def _core(folder: Path, pieces: PiecesLayer, settings: Settings, progress: bool) -> tuple[list[int], dict[str, Any]]:
     """The rows that are extracted from, and what the manifest says of an approximate graph."""
-    n, said = len(pieces.pieces), {}
+    n = len(pieces.pieces)
     count = math.floor(settings.beta * n)
     if settings.selection == "uniform":
-        return core.at_random(n, count, settings.seed), said
+        return core.at_random(n, count, settings.seed), {}
+    path = folder / STOPPED
+    with suppress(FileNotFoundError, ValueError):  # there is none, or it is damaged
+        found = unseal(json.loads(path.read_bytes()))
+        return found["rows"], found["said"]
+    graph, said = _graph(pieces, settings.knn, progress)
+    rows = core.by_pagerank(graph, count, settings.damping)
+    write_atomically(path, json.dumps(seal({"rows": rows, "said": said})))
+    return rows, said
+
+
+def _graph(pieces: PiecesLayer, k: int, progress: bool) -> tuple[sp.csr_array, dict[str, Any]]:
     texts = [piece.text for piece in pieces.pieces]
-    if n <= knn.EXACT_UP_TO:
-        graph = knn.graph(texts, pieces.vectors, settings.knn)
-    else:
-        graph, found = likely.graph(texts, pieces.vectors, settings.knn, progress)
-        said = {"approximate": found}
-    return core.by_pagerank(graph, count, settings.damping), said
+    if len(texts) <= knn.EXACT_UP_TO:
+        return knn.graph(texts, pieces.vectors, k), {}
+    graph, found = likely.graph(texts, pieces.vectors, k, progress)
+    return graph, {"approximate": found}
 
 
 def _thing(item: merging.Node | merging.Edge) -> fuse_descriptions.Input:

@@ -35,7 +35,8 @@ def by_words_shared(held: sp.csr_array, k: int, progress: bool = False) -> tuple
     from sklearn.random_projection import SparseRandomProjection
 
     directions = SparseRandomProjection(DIRECTIONS, density=_DENSITY, dense_output=True, random_state=0)
-    lists = Lists(directions.fit_transform(held.astype(np.float32)).astype(np.float32), _INSTEAD)
+    projected = directions.fit_transform(held.astype(np.float32)).astype(np.float32, copy=False)
+    lists = Lists(projected, _INSTEAD, halved=True)
     every = np.arange(held.shape[0])
     lists.probe_enough(every, CANDIDATES, PROBED_FOR)
     pairs, shared = [], []
