@@ -396,6 +396,25 @@ def test_a_build_that_is_stopped_anywhere_loses_nothing(tmp_path, monkeypatch):
         assert second.calls == whole.calls[done:]
 
 
+def test_a_build_that_is_stopped_goes_on_with_the_core_that_it_found(tmp_path, monkeypatch):
+    chosen, found, graph = {"merge_tokens": 20}, [], knn.graph
+    monkeypatch.setattr(knn, "graph", lambda *given: found.append(given) or graph(*given))
+    for damage in (None, lambda raw: raw[:-9], lambda raw: raw.replace(b"0,", b"1,", 1), lambda raw: b"[]"):
+        shutil.rmtree(tmp_path / "stopped", ignore_errors=True)
+        with pytest.raises(KeyboardInterrupt):
+            build(tmp_path / "stopped", Model(fail_at=1), **chosen)
+        (kept,) = (tmp_path / "stopped").glob("skeleton-*.part/core.json.part")
+        if damage:
+            assert damage(kept.read_bytes()) != kept.read_bytes()
+            kept.write_bytes(damage(kept.read_bytes()))
+        found.clear()
+        build(tmp_path / "stopped", Model(), **chosen)
+        assert len(found) == bool(damage), "found anew where what was kept is damaged, and only there"
+        build(tmp_path / "fresh", Model(), **chosen)
+        assert written(tmp_path / "stopped") == written(tmp_path / "fresh")
+        assert not list((tmp_path / "stopped").rglob("core.json*"))
+
+
 @pytest.mark.parametrize("cut", [1, 40, 400])
 def test_a_torn_last_line_costs_one_chunk(tmp_path, monkeypatch, cut):
     monkeypatch.setattr(journal, "GROUP", 2)
