@@ -12,7 +12,7 @@ from tiny import TinyEncoder
 
 from workbench.data import Dataset
 from workbench.errors import IndexFault
-from workbench.index import Index
+from workbench.index import Index, approximate
 from workbench.index.skeleton import knn, likely
 from workbench.records import Passage
 
@@ -44,12 +44,12 @@ def shared(texts, pairs) -> np.ndarray:
 
 
 def test_most_pieces_have_a_partner_that_shares_as_many_words(texts, monkeypatch):
-    monkeypatch.setattr(likely, "SAMPLE", PIECES)
+    monkeypatch.setattr(approximate, "SAMPLE", PIECES)
     found, said = likely.by_words_shared(knn.bags(texts), 1)
     exact = np.concatenate(list(knn.lexical(texts)))
     assert found[:, 0].tolist() == exact[:, 0].tolist() == list(range(PIECES)) and (found[:, 0] != found[:, 1]).all()
     as_many = shared(texts, found) == shared(texts, exact)
-    assert said["recall"] == round(float(as_many.mean()), 4) > 0.9, "all are in the sample, so the figure is exact"
+    assert said["recall"] == round(float(as_many.mean()), 4) >= 0.9, "all are in the sample, so the figure is exact"
 
 
 def test_several_partners_are_those_that_share_most(texts):

@@ -5,7 +5,7 @@ settled by measuring: ever more, until enough is found of what exact products fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
 from math import isqrt
 from typing import Any
@@ -32,7 +32,7 @@ def close_pairs(
     float64, shape (3, n), and how they were found: library, lists, how many of them were probed, and the `recall`, the
     share found of what exact products find for a sample of the queries."""
     lists = Lists(vectors, _INSTEAD)
-    lists.probe_enough(queries, nearest, ENOUGH, threshold)
+    lists.probe_enough(lists.recall(sampled(queries), nearest, threshold), ENOUGH)
     parts = [np.zeros((3, 0))]
     for rows, found, cosines in lists.nearest(queries, nearest, "synonyms", "phrase", progress):
         near = (found >= 0) & (cosines >= threshold)
@@ -51,7 +51,7 @@ class Lists:
         threads.settle()
         faiss.omp_set_num_threads(threads.cores())
         dimension, metric = vectors.shape[1], faiss.METRIC_INNER_PRODUCT
-        self._vectors, self._recall = vectors, 0.0
+        self._vectors, self._found = vectors, 0.0
         lists = min(4 * isqrt(len(vectors)), len(vectors))
         given = faiss.IndexFlatIP(dimension), dimension, lists
         if halved:
@@ -66,22 +66,26 @@ class Lists:
     def said(self) -> dict[str, Any]:
         """Library, lists, how many of them are probed, and the recall."""
         by, index = f"faiss-cpu {version('faiss-cpu')}", self._index
-        return {"by": by, "lists": index.nlist, "probed": index.nprobe, "recall": self._recall}
+        return {"by": by, "lists": index.nlist, "probed": index.nprobe, "recall": round(self._found, 4)}
 
-    def probe_enough(self, queries: np.ndarray, nearest: int, enough: float, threshold: float = -np.inf) -> None:
-        """Have so many lists probed that of the products of at least `threshold` of a query with its `nearest` others,
-        a share of `enough` is found."""
-        sample = np.sort(np.random.default_rng(0).choice(queries, min(SAMPLE, len(queries)), replace=False))
-        truth = _exact(self._vectors, sample, threshold, nearest)
-        wanted = sum(map(len, truth))
-        self._index.nprobe = 4
-        while True:
-            (_, _, products), *_ = self.nearest(sample, nearest)
-            hit = sum(as_near(some, true) for some, true in zip(products, truth))
-            self._recall = round(hit / wanted, 4) if wanted else 1.0
-            if self._recall >= enough or self._index.nprobe == self._index.nlist:
-                return
-            self._index.nprobe = min(2 * self._index.nprobe, self._index.nlist)
+    def probe_enough(self, recall: Callable[[], float], enough: float, gain: float = 0.0) -> None:
+        """Probe so many lists that the recall, which is measured with 4, 8, … of them, is `enough`, or that twice as
+        many did not `gain` so much."""
+        self._index.nprobe, before = min(4, self._index.nlist), -1.0
+        self._found = recall()
+        while self._found < enough and self._found - before >= gain and self._index.nprobe < self._index.nlist:
+            self._index.nprobe, before = min(2 * self._index.nprobe, self._index.nlist), self._found
+            self._found = recall()
+
+    def recall(self, rows: np.ndarray, count: int, threshold: float = -np.inf) -> Callable[[], float]:
+        """Measures the share found of the products of at least `threshold` of some rows with their `count` others."""
+        truth = _exact(self._vectors, rows, threshold, count)
+
+        def measured() -> float:
+            (_, _, products), *_ = self.nearest(rows, count)
+            return share_found(products, truth)
+
+        return measured
 
     def nearest(
         self, queries: np.ndarray, count: int, label: str = "", unit: str = "it", progress: bool = False
@@ -112,9 +116,17 @@ def _exact(vectors: np.ndarray, rows: np.ndarray, threshold: float, nearest: int
     return found
 
 
-def as_near(found: np.ndarray, true: np.ndarray) -> int:
-    """How many of the products found are as good as the true ones: of equals, any will do."""
-    return min(int((found >= true[-1] - _CLOSE * abs(true[-1])).sum()), len(true)) if len(true) else 0
+def share_found(found: Iterable[np.ndarray], truth: Sequence[np.ndarray]) -> float:
+    """The share of true values, descending for each row, for which one as high was found: of equals, any will do."""
+    hit = sum(min(int((some >= true[-1] - _CLOSE * abs(true[-1])).sum()), len(true))
+              for some, true in zip(found, truth) if len(true))  # fmt: skip
+    wanted = sum(map(len, truth))
+    return hit / wanted if wanted else 1.0
+
+
+def sampled(rows: np.ndarray) -> np.ndarray:
+    """Some of the rows, by which a recall is measured."""
+    return np.sort(np.random.default_rng(0).choice(rows, min(SAMPLE, len(rows)), replace=False))
 
 
 def _both_ways(pairs: np.ndarray, n: int) -> np.ndarray:

@@ -5,17 +5,17 @@ of shared words; of the `CANDIDATES` nearest there, the words that are shared ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from workbench.index.approximate import ENOUGH, SAMPLE, Lists, as_near
+from workbench.index.approximate import ENOUGH, Lists, sampled, share_found
 from workbench.index.skeleton import knn
 
 DIRECTIONS, CANDIDATES = 256, 100
-PROBED_FOR = 0.9  # of the candidates: for the best of them, a tenth fewer make little difference, and half the time
+ENOUGH_WORDS, GAIN = 0.9, 0.01  # recall by words that is enough, and that twice the time has to bring
 _DENSITY = 0.1  # of the directions: a word has a part in a tenth of them
 _INSTEAD = "have the pieces drawn by lot: settings={'skeleton': {'selection': 'uniform'}}"
 
@@ -36,26 +36,22 @@ def by_words_shared(held: sp.csr_array, k: int, progress: bool = False) -> tuple
 
     directions = SparseRandomProjection(DIRECTIONS, density=_DENSITY, dense_output=True, random_state=0)
     projected = directions.fit_transform(held.astype(np.float32)).astype(np.float32, copy=False)
-    lists = Lists(projected, _INSTEAD, halved=True)
-    every = np.arange(held.shape[0])
-    lists.probe_enough(every, CANDIDATES, PROBED_FOR)
-    pairs, shared = [], []
-    for rows, found, _ in lists.nearest(every, CANDIDATES, "pieces by words", "piece", progress):
-        sources = np.broadcast_to(rows[:, None], found.shape)[found >= 0]
-        targets = found[found >= 0]
-        both = np.asarray(held[sources].multiply(held[targets]).sum(axis=1)).ravel()
-        sharing = both > 0
-        best = _first(sources[sharing], targets[sharing], both[sharing], k)
-        pairs.append(best[:, :2])
-        shared.append(best[:, 2])
-    found, shared = np.concatenate(pairs), np.concatenate(shared)
-    return found, lists.said | {"recall": _recall(held, found[:, 0], shared, k)}
+    lists, sample = Lists(projected, _INSTEAD, halved=True), sampled(np.arange(held.shape[0]))
+    truth = [_most(counts, k) for counts in _all_shared(held, sample)]
+
+    def recall() -> float:
+        best = np.concatenate([_sharing(held, *some, k) for some in lists.nearest(sample, CANDIDATES)])
+        return share_found((best[best[:, 0] == piece, 2] for piece in sample), truth)
+
+    lists.probe_enough(recall, ENOUGH_WORDS, GAIN)
+    every = lists.nearest(np.arange(held.shape[0]), CANDIDATES, "pieces by words", "piece", progress)
+    return np.concatenate([_sharing(held, *some, k)[:, :2] for some in every]), lists.said
 
 
 def by_cosine(vectors: np.ndarray, k: int, progress: bool = False) -> tuple[np.ndarray, dict[str, Any]]:
     """(piece, partner) by cosine, int (m, 2)."""
     lists, every = Lists(vectors, _INSTEAD), np.arange(len(vectors))
-    lists.probe_enough(every, k, ENOUGH)
+    lists.probe_enough(lists.recall(sampled(every), k), ENOUGH)
     pairs = []
     for rows, found, cosines in lists.nearest(every, 2 * k, "pieces by vectors", "piece", progress):
         sources = np.broadcast_to(rows[:, None], found.shape)[found >= 0]
@@ -73,16 +69,25 @@ def _first(sources: np.ndarray, targets: np.ndarray, scores: np.ndarray, k: int)
     return np.c_[sources[rank < k], targets[first], scores[first]]
 
 
-def _recall(held: sp.csr_array, pieces: np.ndarray, shared: np.ndarray, k: int) -> float:
-    """Share of the true partners of a sample of pieces for which one that shares as many words was found. `pieces`,
-    `shared`: of each pair found, ascending by piece, and the words that it shares."""
-    sample = np.sort(np.random.default_rng(0).choice(held.shape[0], min(SAMPLE, held.shape[0]), replace=False))
-    across, hit, wanted = held.T.tocsr(), 0, 0
-    for piece in sample.tolist():
+def _sharing(held: sp.csr_array, rows: np.ndarray, found: np.ndarray, _: np.ndarray, k: int) -> np.ndarray:
+    """(piece, partner, words shared) of the `k` candidates that share most words with a piece, if any."""
+    sources = np.broadcast_to(rows[:, None], found.shape)[found >= 0]
+    targets = found[found >= 0]
+    both = np.asarray(held[sources].multiply(held[targets]).sum(axis=1)).ravel()
+    sharing = both > 0
+    return _first(sources[sharing], targets[sharing], both[sharing], k)
+
+
+def _all_shared(held: sp.csr_array, pieces: np.ndarray) -> Iterator[np.ndarray]:
+    """Of each of some pieces, how many words it shares with every other."""
+    across = held.T.tocsr()
+    for piece in pieces.tolist():
         counts = (held[[piece]] @ across).toarray()[0]
         counts[piece] = 0
-        best = np.partition(counts, -k)[-k:] if k < len(counts) else counts
-        true = np.sort(best[best > 0])[::-1]
-        begin, end = np.searchsorted(pieces, [piece, piece + 1])
-        hit, wanted = hit + as_near(shared[begin:end], true), wanted + len(true)
-    return round(hit / wanted, 4) if wanted else 1.0
+        yield counts
+
+
+def _most(counts: np.ndarray, k: int) -> np.ndarray:
+    """The `k` highest of the counts that are not 0, descending."""
+    best = np.partition(counts, -k)[-k:] if k < len(counts) else counts
+    return np.sort(best[best > 0])[::-1]
