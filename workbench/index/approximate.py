@@ -34,10 +34,9 @@ def close_pairs(
     lists = Lists(vectors, _INSTEAD)
     lists.probe_enough(lists.recall(sampled(queries), nearest, threshold), ENOUGH)
     parts = [np.zeros((3, 0))]
-    for rows, found, cosines in lists.nearest(queries, nearest, "synonyms", "phrase", progress):
-        near = (found >= 0) & (cosines >= threshold)
-        sources = np.broadcast_to(rows[:, None], found.shape)[near]
-        parts.append(np.stack([sources, found[near], cosines[near]]).astype(np.float64))
+    for sources, targets, cosines in lists.pairs(queries, nearest, "synonyms", "phrase", progress):
+        near = cosines >= threshold
+        parts.append(np.stack([sources[near], targets[near], cosines[near]]).astype(np.float64))
     return _both_ways(np.concatenate(parts, axis=1), len(vectors)), lists.said
 
 
@@ -100,6 +99,12 @@ class Lists:
                 found[nobody], products[nobody] = -1, -np.inf
                 yield rows, found, products
                 bar.update(len(rows))
+
+    def pairs(self, *given: Any) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """What `nearest` finds as pairs, by row and best first: rows, others and products, (m,) each."""
+        for rows, found, products in self.nearest(*given):
+            there = found >= 0
+            yield np.broadcast_to(rows[:, None], found.shape)[there], found[there], products[there]
 
 
 def _exact(vectors: np.ndarray, rows: np.ndarray, threshold: float, nearest: int) -> list[np.ndarray]:

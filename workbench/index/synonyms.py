@@ -77,7 +77,7 @@ class SynonymsLayer(Layer):
         similarities = similarities.astype(np.float32)
         order = np.lexsort((targets, -similarities, sources))
         sources, targets, similarities = sources[order], targets[order], similarities[order]
-        first = _rank_in_group(sources) < settings.limit
+        first = rank_in_group(sources) < settings.limit
         write_table(
             folder / "table.parquet",
             source=sources[first].astype(np.int32),
@@ -193,7 +193,7 @@ def _starts(phrase: str, settings: Settings) -> bool:
     return sum(map(str.isalnum, phrase)) + len(neighbours(phrase)) >= settings.min_characters
 
 
-def _rank_in_group(groups: Sequence[int] | np.ndarray) -> np.ndarray:
+def rank_in_group(groups: Sequence[int] | np.ndarray) -> np.ndarray:
     """Position of each element within its run of equal values; `groups` is sorted."""
     groups = np.asarray(groups)
     if not len(groups):

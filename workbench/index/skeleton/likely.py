@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from workbench.index.approximate import ENOUGH, Lists, sampled, share_found
 from workbench.index.skeleton import knn
+from workbench.index.synonyms import rank_in_group
 
 DIRECTIONS, CANDIDATES = 256, 100
 ENOUGH_WORDS, GAIN = 0.9, 0.01  # recall by words that is enough, and that twice the time has to bring
@@ -40,39 +41,34 @@ def by_words_shared(held: sp.csr_array, k: int, progress: bool = False) -> tuple
     truth = [_most(counts, k) for counts in _all_shared(held, sample)]
 
     def recall() -> float:
-        best = np.concatenate([_sharing(held, *some, k) for some in lists.nearest(sample, CANDIDATES)])
+        best = np.concatenate([_sharing(held, *ends, k) for *ends, _ in lists.pairs(sample, CANDIDATES)])
         return share_found((best[best[:, 0] == piece, 2] for piece in sample), truth)
 
     lists.probe_enough(recall, ENOUGH_WORDS, GAIN)
-    every = lists.nearest(np.arange(held.shape[0]), CANDIDATES, "pieces by words", "piece", progress)
-    return np.concatenate([_sharing(held, *some, k)[:, :2] for some in every]), lists.said
+    pairs = lists.pairs(np.arange(held.shape[0]), CANDIDATES, "pieces by words", "piece", progress)
+    return np.concatenate([_sharing(held, *ends, k)[:, :2] for *ends, _ in pairs]), lists.said
 
 
 def by_cosine(vectors: np.ndarray, k: int, progress: bool = False) -> tuple[np.ndarray, dict[str, Any]]:
     """(piece, partner) by cosine, int (m, 2)."""
     lists, every = Lists(vectors, _INSTEAD), np.arange(len(vectors))
     lists.probe_enough(lists.recall(sampled(every), k), ENOUGH)
-    pairs = []
-    for rows, found, cosines in lists.nearest(every, 2 * k, "pieces by vectors", "piece", progress):
-        sources = np.broadcast_to(rows[:, None], found.shape)[found >= 0]
-        cosines = np.round(cosines[found >= 0].astype(np.float64), knn.DIGITS)
-        pairs.append(_first(sources, found[found >= 0], cosines, k)[:, :2])
-    return np.concatenate(pairs).astype(np.int64), lists.said
+    parts = []
+    for sources, targets, cosines in lists.pairs(every, 2 * k, "pieces by vectors", "piece", progress):
+        cosines = np.round(cosines.astype(np.float64), knn.DIGITS)
+        parts.append(_first(sources, targets, cosines, k)[:, :2])
+    return np.concatenate(parts).astype(np.int64), lists.said
 
 
 def _first(sources: np.ndarray, targets: np.ndarray, scores: np.ndarray, k: int) -> np.ndarray:
     """(source, target, score) of the `k` highest scores of each source; of equals the earlier target."""
     order = np.lexsort((targets, -scores, sources))
-    sources = sources[order]
-    rank = np.arange(len(order)) - np.searchsorted(sources, sources)
-    first = order[rank < k]
-    return np.c_[sources[rank < k], targets[first], scores[first]]
+    first = order[rank_in_group(sources[order]) < k]
+    return np.c_[sources[first], targets[first], scores[first]]
 
 
-def _sharing(held: sp.csr_array, rows: np.ndarray, found: np.ndarray, _: np.ndarray, k: int) -> np.ndarray:
+def _sharing(held: sp.csr_array, sources: np.ndarray, targets: np.ndarray, k: int) -> np.ndarray:
     """(piece, partner, words shared) of the `k` candidates that share most words with a piece, if any."""
-    sources = np.broadcast_to(rows[:, None], found.shape)[found >= 0]
-    targets = found[found >= 0]
     both = np.asarray(held[sources].multiply(held[targets]).sum(axis=1)).ravel()
     sharing = both > 0
     return _first(sources[sharing], targets[sharing], both[sharing], k)
