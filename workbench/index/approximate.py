@@ -115,10 +115,18 @@ def _exact(vectors: np.ndarray, rows: np.ndarray, threshold: float, nearest: int
         products = vectors[some] @ vectors.T
         products[np.arange(len(some)), some] = np.nan  # which is near to nothing
         for row in products:
-            near = row[row >= threshold]
-            near = np.partition(near, -nearest)[-nearest:] if len(near) > nearest else near
-            found.append(np.sort(near)[::-1])
+            found.append(highest(row[row >= threshold], nearest))
     return found
+
+
+def highest(values: np.ndarray, count: int) -> np.ndarray:
+    """The `count` highest of the values, or all if there are fewer, descending.
+
+    >>> highest(np.array([2, 5, 3, 5]), 3)
+    array([5, 5, 3])
+    """
+    best = np.partition(values, -count)[-count:] if len(values) > count else values
+    return np.sort(best)[::-1]
 
 
 def share_found(found: Iterable[np.ndarray], truth: Sequence[np.ndarray]) -> float:

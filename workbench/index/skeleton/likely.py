@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from workbench.index.approximate import ENOUGH, Lists, sampled, share_found
+from workbench.index.approximate import ENOUGH, Lists, highest, sampled, share_found
 from workbench.index.skeleton import knn
 from workbench.index.synonyms import rank_in_group
 
@@ -37,15 +37,16 @@ def by_words_shared(held: sp.csr_array, k: int, progress: bool = False) -> tuple
 
     directions = SparseRandomProjection(DIRECTIONS, density=_DENSITY, dense_output=True, random_state=0)
     projected = directions.fit_transform(held.astype(np.float32)).astype(np.float32, copy=False)
-    lists, sample = Lists(projected, _INSTEAD, halved=True), sampled(np.arange(held.shape[0]))
-    truth = [_most(counts, k) for counts in _all_shared(held, sample)]
+    lists, every = Lists(projected, _INSTEAD, halved=True), np.arange(held.shape[0])
+    sample = sampled(every)
+    truth = [highest(counts[counts > 0], k) for counts in _all_shared(held, sample)]
 
     def recall() -> float:
         best = np.concatenate([_sharing(held, *ends, k) for *ends, _ in lists.pairs(sample, CANDIDATES)])
         return share_found((best[best[:, 0] == piece, 2] for piece in sample), truth)
 
     lists.probe_enough(recall, ENOUGH_WORDS, GAIN)
-    pairs = lists.pairs(np.arange(held.shape[0]), CANDIDATES, "pieces by words", "piece", progress)
+    pairs = lists.pairs(every, CANDIDATES, "pieces by words", "piece", progress)
     return np.concatenate([_sharing(held, *ends, k)[:, :2] for *ends, _ in pairs]), lists.said
 
 
@@ -81,9 +82,3 @@ def _all_shared(held: sp.csr_array, pieces: np.ndarray) -> Iterator[np.ndarray]:
         counts = (held[[piece]] @ across).toarray()[0]
         counts[piece] = 0
         yield counts
-
-
-def _most(counts: np.ndarray, k: int) -> np.ndarray:
-    """The `k` highest of the counts that are not 0, descending."""
-    best = np.partition(counts, -k)[-k:] if k < len(counts) else counts
-    return np.sort(best[best > 0])[::-1]
