@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 from chat_server import by_schema, completion, question
+from planted import planted
 from tiny import TinyEncoder, files
 
 import workbench as wb
 from workbench.data import Dataset
 from workbench.errors import BudgetSpent, EngineRefused
 from workbench.experiments import book
-from workbench.index import Index, vectors
+from workbench.index import Index, clustering, vectors
 from workbench.llm.budget import Budget
 from workbench.llm.record import Recording
 from workbench.records import Passage, Question, Triple
@@ -95,6 +96,20 @@ def test_a_graph_of_triples_without_passages(two, tmp_path):
     graph = Dataset("graph", (), triples=stated)
     for name, cluster in (("one", None), ("two", two)):
         Index.build(graph, wb.engine("rules"), tmp_path / name, encoder=TinyEncoder(), cluster=cluster, progress=False)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_a_tree_of_summaries(two, tmp_path, monkeypatch):
+    """This process parts a level once; the parts, and the clusters that are too long, are clustered by workers."""
+    parted, parting = [], clustering._parted
+    monkeypatch.setattr(clustering, "_parted", lambda *given: parted.append(given) or parting(*given))
+    chosen = {"summaries": {"reduction": "pca", "dimension": 3, "components": 6, "cluster_tokens": 60, "levels": 2}}
+    given = {"encoder": TinyEncoder(), "layers": ["summaries"], "settings": chosen, "progress": False}
+    times = {}
+    for name, cluster in (("one", None), ("two", two)):
+        Index.build(planted(), wb.engine("rules"), tmp_path / name, cluster=cluster, **given)
+        times[name] = len(parted) - sum(times.values())
+    assert times["one"] > times["two"] == 2
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 

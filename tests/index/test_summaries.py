@@ -242,6 +242,21 @@ def test_a_build_that_was_stopped_asks_for_nothing_twice(tmp_path, monkeypatch):
         assert len(engine.calls) < len(whole.calls) and files(folder) == expected
 
 
+def test_a_build_that_was_stopped_clusters_nothing_twice(tmp_path, monkeypatch):
+    build(tmp_path / "whole", **{**DEEP, "levels": 1})
+    with pytest.raises(KeyboardInterrupt, match="injected"):
+        build(tmp_path / "stopped", engine=Summariser(0, KeyboardInterrupt), **{**DEEP, "levels": 1})
+    monkeypatch.setattr(summaries, "soft_clusters", None)
+    build(tmp_path / "stopped", **{**DEEP, "levels": 1})
+    assert files(tmp_path / "stopped") == files(tmp_path / "whole")
+
+
+def test_clustering_shows_its_progress(tmp_path, capsys):
+    Index.build(DATA, None, tmp_path, encoder=TinyEncoder(), layers=["summaries"], settings={"summaries": QUICK})
+    shown = capsys.readouterr().err
+    assert "cluster level 1: 100%" in shown and "fit level 1: 100%" in shown
+
+
 def test_a_torn_last_line_costs_one_summary(tmp_path, monkeypatch):
     monkeypatch.setattr(journal, "GROUP", 2)
     whole, engine = Summariser(), Summariser()

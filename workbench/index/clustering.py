@@ -10,6 +10,7 @@ the same members are one; the mixture that was found best is not fitted a second
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ from tqdm.auto import tqdm
 from workbench.errors import IndexFault
 from workbench.extras import require
 from workbench.settings import Positive, Probability, validated
+from workbench.spread import spread
 
 NEIGHBOURS = 10  # of UMAP within a part
 COARSE_FROM = 2000  # vectors; for more, only some numbers of components are tried
@@ -50,16 +52,23 @@ def soft_clusters(vectors: np.ndarray, how: Clustering, *, label: str = "", prog
 
     `vectors`: float32, shape (n, d), unit rows, as many as are `enough`.
     """
-    with threadpool_limits(limits=1):  # sums of several threads come in any order, and the last bits decide clusters
-        parts = _memberships(_reduced(vectors, int((len(vectors) - 1) ** 0.5), how), how)
-        found: set[tuple[int, ...]] = set()
-        for rows in tqdm(parts, desc=f"cluster {label}", unit="part", disable=not progress):
-            if how.enough(len(rows)):
-                local = _memberships(_reduced(vectors[rows], NEIGHBOURS, how), how)
-                found.update(tuple(rows[cluster].tolist()) for cluster in local)
-            else:
-                found.add(tuple(rows.tolist()))
+    parts = _parted(vectors, int((len(vectors) - 1) ** 0.5), how)
+    pieces = spread(parts, partial(_within, vectors=vectors, how=how))
+    found: set[tuple[int, ...]] = set()
+    for clusters in tqdm(pieces, f"cluster {label}", len(parts), unit="part", disable=not progress):
+        found.update(tuple(rows.tolist()) for rows in clusters)
     return [np.array(cluster) for cluster in sorted(found)]
+
+
+def _within(part: np.ndarray, vectors: np.ndarray, how: Clustering) -> list[np.ndarray]:
+    """Rows of the clusters in one part."""
+    return [part[rows] for rows in _parted(vectors[part], NEIGHBOURS, how)] if how.enough(len(part)) else [part]
+
+
+@threadpool_limits.wrap(limits=1)  # sums of several threads come in any order, and the last bits decide clusters
+def _parted(vectors: np.ndarray, neighbours: int, how: Clustering) -> list[np.ndarray]:
+    """Rows of each component of a mixture over the reduced vectors."""
+    return _memberships(_reduced(np.asarray(vectors), neighbours, how), how)
 
 
 def sizes(n: int, most: int) -> list[int]:

@@ -14,13 +14,14 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from functools import cached_property
+from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from tqdm.auto import tqdm
 
 from workbench import tokens
 from workbench.data import Dataset
@@ -29,11 +30,12 @@ from workbench.index.forecast import Forecast, Range, Requests, prompt_tokens
 from workbench.index.journal import Journal, counts, defect, lines, maker, read
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
-from workbench.index.store import key_of, map_vectors
+from workbench.index.store import key_of, map_vectors, write_atomically
 from workbench.index.vectors import Known, encode_to
 from workbench.llm.engine import RulesEngine
 from workbench.records import Passage
 from workbench.settings import Positive, validated
+from workbench.spread import spread
 from workbench.steps import summarise
 from workbench.text import text_hash
 
@@ -123,26 +125,30 @@ class SummariesLayer(Layer):
         same = old is not None and old.metadata["encoder"] == build.encoder.name
         encoded = Known([node.text for node in old.nodes], old.vectors) if same else Known()
 
-        texts, vectors = [_on_one_line(passage) for passage in passages.passages], np.asarray(passages.vectors)
+        texts, vectors = [_on_one_line(passage) for passage in passages.passages], passages.vectors
         numbers, clusters, matrices, coarse = np.arange(len(texts)), [], [], []
         for level in range(1, settings.levels + 1):
             if not settings.enough(len(texts)):
                 break
             coarse += [level] if len(texts) > COARSE_FROM else []
-            members = _clusters(vectors, texts, settings, f"level {level}", build.progress)
+            # Named by what is clustered or encoded: a build that was stopped may go on with other summaries.
+            path = folder / f"members-{key_of(texts=texts)}.json"
+            if not path.exists():
+                found = _clusters(vectors, texts, settings, f"level {level}", build.progress)
+                write_atomically(path, json.dumps([rows.tolist() for rows in found]))
+            members = [np.array(rows) for rows in json.loads(path.read_text())]
             summaries = writer.summaries([tuple(texts[row] for row in rows) for rows in members], f"level {level}")
             clusters += [Cluster(level, tuple(numbers[rows].tolist()), s) for rows, s in zip(members, summaries)]
             texts = [summary.text for summary in summaries if not summary.failure]
             numbers = numbers[-1] + 1 + np.arange(len(texts))
-            # Named by what is in it: a build that was stopped may go on with other summaries.
             path = folder / f"vectors-{key_of(texts=texts)}.npy"
             encode_to(path, texts, build.encoder, encoded, label=f"level {level}", progress=build.progress)
-            vectors = np.load(path)
+            vectors = map_vectors(path)
             matrices.append(vectors)
 
         text = writer.journal.settle(lines(cluster.row() for cluster in clusters))
         np.save(folder / "vectors.npy", np.concatenate([np.zeros((0, build.encoder.dimension), "f4"), *matrices]))
-        for path in folder.glob("vectors-*"):
+        for path in (*folder.glob("vectors-*"), *folder.glob("members-*")):
             path.unlink()
         made = counts(cluster.summary for cluster in clusters)
         return {
@@ -216,30 +222,30 @@ def _clusters(
     """Rows of each cluster, ascending, no two the same, none of several texts that are too long together."""
     lengths = np.array([tokens.count(text) for text in texts])
     clusters = soft_clusters(vectors, settings, label=label, progress=progress)
-    fitting = {tuple(part.tolist()) for rows in clusters for part in _fitting(rows, vectors, lengths, settings)}
-    return [np.array(rows) for rows in sorted(fitting)]
+    pieces = spread(clusters, partial(_fitting, vectors=vectors, lengths=lengths, settings=settings))
+    found: set[tuple[int, ...]] = set()
+    for parts in tqdm(pieces, f"fit {label}", len(clusters), unit="cluster", disable=not progress):
+        found.update(tuple(rows.tolist()) for rows in parts)
+    return [np.array(rows) for rows in sorted(found)]
 
 
 def _fitting(
     rows: np.ndarray, vectors: np.ndarray, lengths: np.ndarray, settings: Settings, depth: int = 0
-) -> Iterator[np.ndarray]:
+) -> list[np.ndarray]:
     """The cluster, or parts of it whose texts are short enough together; one text is a part, however long it is."""
     if len(rows) == 1 or lengths[rows].sum() <= settings.cluster_tokens:
-        yield rows
-        return
+        return [rows]
     if settings.enough(len(rows)) and depth < settings.recursions:
         parts = [rows[part] for part in soft_clusters(vectors[rows], settings)]
         if all(len(part) < len(rows) for part in parts):
-            for part in parts:
-                yield from _fitting(part, vectors, lengths, settings, depth + 1)
-            return
-    start, total = 0, 0
+            return [fits for part in parts for fits in _fitting(part, vectors, lengths, settings, depth + 1)]
+    dealt, start, total = [], 0, 0
     for end, length in enumerate(lengths[rows].tolist()):
         if end > start and total + length > settings.cluster_tokens:
-            yield rows[start:end]
+            dealt.append(rows[start:end])
             start, total = end, 0
         total += length
-    yield rows[start:]
+    return [*dealt, rows[start:]]
 
 
 # -- summaries --------------------------------------------------------------------------------------------------------
