@@ -222,7 +222,8 @@ def _clusters(
     """Rows of each cluster, ascending, no two the same, none of several texts that are too long together."""
     lengths = np.array([tokens.count(text) for text in texts])
     clusters = soft_clusters(vectors, settings, label=label, progress=progress)
-    pieces = spread(clusters, partial(_fitting, vectors=vectors, lengths=lengths, settings=settings))
+    measured = ((rows, lengths[rows]) for rows in clusters)
+    pieces = spread(measured, partial(_fitting, vectors=vectors, settings=settings))
     found: set[tuple[int, ...]] = set()
     for parts in tqdm(pieces, f"fit {label}", len(clusters), unit="cluster", disable=not progress):
         found.update(tuple(rows.tolist()) for rows in parts)
@@ -230,17 +231,20 @@ def _clusters(
 
 
 def _fitting(
-    rows: np.ndarray, vectors: np.ndarray, lengths: np.ndarray, settings: Settings, depth: int = 0
+    cluster: tuple[np.ndarray, np.ndarray], vectors: np.ndarray, settings: Settings, depth: int = 0
 ) -> list[np.ndarray]:
-    """The cluster, or parts of it whose texts are short enough together; one text is a part, however long it is."""
-    if len(rows) == 1 or lengths[rows].sum() <= settings.cluster_tokens:
+    """The rows of a cluster, given with the lengths of their texts, or parts of them whose texts are short enough
+    together; one text is a part, however long it is."""
+    rows, lengths = cluster
+    if len(rows) == 1 or lengths.sum() <= settings.cluster_tokens:
         return [rows]
     if settings.enough(len(rows)) and depth < settings.recursions:
-        parts = [rows[part] for part in soft_clusters(vectors[rows], settings)]
+        parts = soft_clusters(vectors[rows], settings)
         if all(len(part) < len(rows) for part in parts):
-            return [fits for part in parts for fits in _fitting(part, vectors, lengths, settings, depth + 1)]
+            given = ((rows[part], lengths[part]) for part in parts)
+            return [fits for part in given for fits in _fitting(part, vectors, settings, depth + 1)]
     dealt, start, total = [], 0, 0
-    for end, length in enumerate(lengths[rows].tolist()):
+    for end, length in enumerate(lengths.tolist()):
         if end > start and total + length > settings.cluster_tokens:
             dealt.append(rows[start:end])
             start, total = end, 0
