@@ -251,10 +251,12 @@ def test_a_build_that_was_stopped_clusters_nothing_twice(tmp_path, monkeypatch):
     assert files(tmp_path / "stopped") == files(tmp_path / "whole")
 
 
-def test_clustering_shows_its_progress(tmp_path, capsys):
-    Index.build(DATA, None, tmp_path, encoder=TinyEncoder(), layers=["summaries"], settings={"summaries": QUICK})
+@pytest.mark.parametrize(("budget", "bar"), [(60, True), (3500, False)])
+def test_clustering_shows_its_progress_and_fitting_where_there_is_any(tmp_path, capsys, budget, bar):
+    chosen = {"summaries": {**QUICK, "cluster_tokens": budget}}
+    Index.build(DATA, None, tmp_path, encoder=TinyEncoder(), layers=["summaries"], settings=chosen)
     shown = capsys.readouterr().err
-    assert "cluster level 1: 100%" in shown and "fit level 1: 100%" in shown
+    assert "cluster level 1: 100%" in shown and ("fit level 1: 100%" in shown) == bar
 
 
 def test_a_torn_last_line_costs_one_summary(tmp_path, monkeypatch):

@@ -224,8 +224,9 @@ def _clusters(
     clusters = soft_clusters(vectors, settings, label=label, progress=progress)
     measured = ((rows, lengths[rows]) for rows in clusters)
     pieces = spread(measured, partial(_fitting, vectors=vectors, settings=settings))
+    shown = progress and any(lengths[rows].sum() > settings.cluster_tokens for rows in clusters)
     found: set[tuple[int, ...]] = set()
-    for parts in tqdm(pieces, f"fit {label}", len(clusters), unit="cluster", disable=not progress):
+    for parts in tqdm(pieces, f"fit {label}", len(clusters), unit="cluster", disable=not shown):
         found.update(tuple(rows.tolist()) for rows in parts)
     return [np.array(rows) for rows in sorted(found)]
 
