@@ -126,13 +126,13 @@ class SummariesLayer(Layer):
         encoded = Known([node.text for node in old.nodes], old.vectors) if same else Known()
 
         texts, vectors = [_on_one_line(passage) for passage in passages.passages], passages.vectors
-        numbers, clusters, matrices, coarse = np.arange(len(texts)), [], [], []
+        key, numbers, clusters, matrices, coarse = key_of(texts=texts), np.arange(len(texts)), [], [], []
         for level in range(1, settings.levels + 1):
             if not settings.enough(len(texts)):
                 break
             coarse += [level] if len(texts) > COARSE_FROM else []
             # Named by what is clustered or encoded: a build that was stopped may go on with other summaries.
-            path = folder / f"members-{key_of(texts=texts)}.json"
+            path = folder / f"members-{key}.json"
             if not path.exists():
                 found = _clusters(vectors, texts, settings, f"level {level}", build.progress)
                 write_atomically(path, json.dumps([rows.tolist() for rows in found]))
@@ -141,7 +141,8 @@ class SummariesLayer(Layer):
             clusters += [Cluster(level, tuple(numbers[rows].tolist()), s) for rows, s in zip(members, summaries)]
             texts = [summary.text for summary in summaries if not summary.failure]
             numbers = numbers[-1] + 1 + np.arange(len(texts))
-            path = folder / f"vectors-{key_of(texts=texts)}.npy"
+            key = key_of(texts=texts)
+            path = folder / f"vectors-{key}.npy"
             encode_to(path, texts, build.encoder, encoded, label=f"level {level}", progress=build.progress)
             vectors = map_vectors(path)
             matrices.append(vectors)
@@ -221,23 +222,27 @@ def _clusters(
 ) -> list[np.ndarray]:
     """Rows of each cluster, ascending, no two the same, none of several texts that are too long together."""
     lengths = np.array([tokens.count(text) for text in texts])
-    clusters = soft_clusters(vectors, settings, label=label, progress=progress)
-    measured = ((rows, lengths[rows]) for rows in clusters)
+    found, long = [], []
+    for rows in soft_clusters(vectors, settings, label=label, progress=progress):
+        (found if _fits(lengths[rows], settings) else long).append(rows)
+    measured = ((rows, lengths[rows]) for rows in long)
     pieces = spread(measured, partial(_fitting, vectors=vectors, settings=settings))
-    shown = progress and any(lengths[rows].sum() > settings.cluster_tokens for rows in clusters)
-    found: set[tuple[int, ...]] = set()
-    for parts in tqdm(pieces, f"fit {label}", len(clusters), unit="cluster", disable=not shown):
-        found.update(tuple(rows.tolist()) for rows in parts)
-    return [np.array(rows) for rows in sorted(found)]
+    for parts in tqdm(pieces, f"fit {label}", len(long), unit="cluster", disable=not (progress and long)):
+        found += parts
+    return [np.array(rows) for rows in sorted({tuple(rows.tolist()) for rows in found})]
+
+
+def _fits(lengths: np.ndarray, settings: Settings) -> bool:
+    """Whether the texts of a cluster are short enough together; one text is, however long it is."""
+    return len(lengths) == 1 or lengths.sum() <= settings.cluster_tokens
 
 
 def _fitting(
     cluster: tuple[np.ndarray, np.ndarray], vectors: np.ndarray, settings: Settings, depth: int = 0
 ) -> list[np.ndarray]:
-    """The rows of a cluster, given with the lengths of their texts, or parts of them whose texts are short enough
-    together; one text is a part, however long it is."""
+    """The rows of a cluster, given with the lengths of their texts, or parts of them that fit."""
     rows, lengths = cluster
-    if len(rows) == 1 or lengths.sum() <= settings.cluster_tokens:
+    if _fits(lengths, settings):
         return [rows]
     if settings.enough(len(rows)) and depth < settings.recursions:
         parts = soft_clusters(vectors[rows], settings)
