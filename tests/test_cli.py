@@ -140,6 +140,31 @@ def test_the_bundled_corpus_is_asked_by_its_name(workbench, meridian_index, tmp_
     assert [event["step"] for event in asked["trace"]] == ["bm25", "match words", "direct", "answer"]
 
 
+def test_a_folder_of_documents_is_asked_as_it_stands(workbench, tmp_path, monkeypatch):
+    """It is indexed first, in the folder that `index` would fill, and found there by the next question."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("WORKBENCH_HOME", raising=False)
+    (tmp_path / "my" / "papers").mkdir(parents=True)
+    (tmp_path / "my" / "papers" / "orsby.txt").write_text("Orsby lies on the River Aldra.\n")
+    asked = ("ask", "my/papers", "Where does Orsby lie?", "-m", "bm25")
+    assert "First the index" in workbench(*asked).output
+    again = workbench(*asked).output
+    assert "First the index" not in again and "orsby.txt" in again
+    (tmp_path / "my" / "papers" / "mira.txt").write_text("Lake Mira is a lake.\n")
+    said = " ".join(workbench(*asked, code=1).output.split())
+    assert "built from other texts than my/papers holds now" in said and "`workbench index my/papers`" in said
+    assert sorted(path.name for path in (tmp_path / "my" / "papers").iterdir()) == ["mira.txt", "orsby.txt"]
+    said = " ".join(workbench("checkup", "my/papers", code=1).output.split())
+    assert "holds data, and no index" in said and "--out my/papers" not in said
+
+
+def test_a_misspelt_name_is_asked_back(workbench, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "did you mean 'meridian'?" in workbench("ask", "meridan", "Who built it?", "-m", "bm25", code=1).output
+    said = workbench("ask", "musique/dev/500@42", "Who built it?", "-m", "bm25", code=1).output
+    assert "workbench index musique/dev/500@42" in said
+
+
 def test_no_model_indexes_the_bundled_corpus_unasked(workbench, tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
     said = workbench("ask", "meridian", "Who built it?", "--engine", "openai:gpt-4o-mini", code=1)

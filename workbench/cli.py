@@ -19,7 +19,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from workbench import options as opt
-from workbench.errors import Deferred, EngineRefused, SettingError, WorkbenchError
+from workbench.errors import Deferred, EngineRefused, IndexFault, SettingError, WorkbenchError
 from workbench.options import flattened
 from workbench.spec import parse_value
 from workbench.text import counted, printable, printable_json
@@ -1163,11 +1163,11 @@ def _encoder_to_build(spec: str | None, model: opt.Model, folder: Path, offline:
 
 
 def _at_hand(folder: Path, model: opt.Model, method: str, reader: str | None = None) -> Path:
-    """The folder of an index. The name of a bundled data set stands for its index; where there is none, its passages
-    are indexed, and the method adds the layers that it needs. By rules: a model costs, and is to be asked for. An
-    unknown method or reader is told before that."""
+    """The folder of an index. Of a bundled data set's name, or of a folder of documents or data, it is the one that
+    `workbench index` would fill. Where there is none yet, the passages are indexed, and the method adds the layers that
+    it needs. This is done by rules alone, since a model costs money. An unknown method or reader fails before that."""
     import workbench as wb
-    from workbench.data import BUNDLED
+    from workbench.data import is_data, is_named
     from workbench.index.index import place_of
     from workbench.index.store import Store
     from workbench.methods import METHODS
@@ -1177,15 +1177,24 @@ def _at_hand(folder: Path, model: opt.Model, method: str, reader: str | None = N
     METHODS.look_up(parse_spec(method)[0])
     if reader:
         READERS.look_up(parse_spec(reader)[0])
-    if folder.exists() or str(folder) not in BUNDLED:
-        return folder
-    data = wb.load(str(folder))
+    if folder.exists():
+        if Store(folder).manifest_path.exists() or not is_data(folder):
+            return folder
+    elif is_named(str(folder)):
+        raise SettingError(f"{folder} is a data set; index it first: workbench index {folder}")
+    data = wb.load(str(folder))  # says what is there where there is neither a folder nor a data set of this name
     place = place_of(data)
-    if not Store(place).read_manifest()["layers"]:
+    manifest = Store(place).read_manifest()
+    if not manifest["layers"]:
         if model.engine != "rules":
             raise SettingError(f"{place} is no index yet; build it: workbench index {folder} --engine {model.engine}")
         err.print(f"First the index {escape(str(place))}, by rules, not by a language model …", soft_wrap=True)
         wb.Index.build(data, wb.engine("rules"), place, layers=["passages"])
+    elif data.passages and manifest["data"]["fingerprint"] != data.fingerprint:
+        raise IndexFault(
+            f"{place} was built from other texts than {folder} holds now; `workbench index {folder}` brings it up to "
+            "date, and --out names another folder for the index of another corpus"
+        )
     return place
 
 

@@ -35,7 +35,8 @@ Strict = Annotated[bool, typer.Option("--strict", help="stop at the first docume
 Offline = Annotated[bool, typer.Option("--offline", help="download nothing")]
 Folder = Annotated[Path, typer.Argument(help="folder of an index", metavar="INDEX")]
 FolderOrName = Annotated[
-    Path, typer.Argument(help="folder of an index, or meridian: the bundled corpus, indexed first", metavar="INDEX")
+    Path,
+    typer.Argument(help="folder of an index; a folder of documents, or meridian, is indexed first", metavar="INDEX"),
 ]
 Traced = Annotated[bool, typer.Option("--trace", help="print the trace")]
 K = Annotated[int, typer.Option("-k", help="passages")]

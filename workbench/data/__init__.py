@@ -98,6 +98,20 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
     )
 
 
+def is_named(data: str) -> bool:
+    """Whether it names a data set that `datasets` lists as published, or a sample of one."""
+    return registry.find(data) is not None
+
+
+def is_data(path: Path) -> bool:
+    """Whether :func:`load` has a reader for what is at a path."""
+    from workbench import exchange  # which imports this package
+
+    if path.is_dir() and (is_folder(path) or is_documents(path)):
+        return True
+    return layouts.recognise(path) is not None or exchange.recognise(path) is not None
+
+
 def datasets() -> Catalogue:
     """Every named data set: counts, licence, source, and whether it is on this machine."""
     ours = tuple(

@@ -25,9 +25,8 @@ from zipfile import BadZipFile
 import numpy as np
 import pyarrow as pa
 
-from workbench.data import Dataset, Extraction, load
+from workbench.data import Dataset, Extraction, is_data, load
 from workbench.data.curated import extracted
-from workbench.data.folder import is_folder
 from workbench.data.profiles import Profiles, joined, within
 from workbench.encoding import CachedEncoder, Encoder, cached
 from workbench.encoding import encoder as known_encoder
@@ -790,7 +789,7 @@ def _standing(store: Store, opened: Mapping[str, Layer]) -> tuple[dict, dict[str
 
 
 def _no_index(folder: Path) -> IndexFault:
-    if is_folder(folder):
+    if is_data(folder):
         return IndexFault(
             f"{folder} holds data, and no index; build one with wb.Index.build({str(folder)!r}, engine) or `workbench "
             f"index {folder}`, which says where it is, and name that folder"
