@@ -2,6 +2,7 @@
 
 import json
 import platform
+import re
 import shutil
 import tomllib
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from test_views import UNSHOWABLE
 from tiny import same_content
 
+from workbench.cli import GROUPS, app
 from workbench.index import Index
 from workbench.testing import HashEncoder
 
@@ -22,6 +24,16 @@ def test_every_verb_has_help(workbench):
     )
     for verb in verbs.split():
         assert "Usage" in workbench(verb, "--help").output
+
+
+def test_every_verb_has_a_group_and_the_help_shows_them_in_order(workbench):
+    registered = [*app.registered_commands, *app.registered_groups]
+    grouped = [name for names in GROUPS.values() for name in names]
+    assert len(grouped) == len(set(grouped))
+    assert {one.name or one.callback.__name__: one.rich_help_panel for one in registered} == {
+        name: group for group, names in GROUPS.items() for name in names
+    }
+    assert re.findall(r"^│ ([a-z][\w-]*)", workbench("--help").output, re.MULTILINE) == grouped
 
 
 def test_the_versions_are_said_without_a_verb(workbench):

@@ -4,6 +4,8 @@ traceback."""
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
@@ -26,15 +28,36 @@ from workbench.text import counted, printable, printable_json
 from workbench.views.base import clean
 from workbench.views.terminal import cell_text, lay_out
 
+# Group in the help → its verbs, both in the order in which the help shows them.
+GROUPS = {
+    "Start": ("doctor", "datasets", "index", "ask", "retrieve", "methods", "readers", "lab", "notebooks", "run"),
+    "Evaluate": (
+        "questions", "world", "estimate", "evaluate", "grid", "measures", "compressors", "runs", "compare", "diagnose",
+        "tables", "table",
+    ),
+    "Share": ("bundle", "export", "store", "anonymise"),
+    "Models": ("try-model", "record", "replay", "batch", "train"),
+    "Maintain": ("insert", "delete", "merge", "checkup", "check", "decompositions"),
+}  # fmt: skip
+_GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}
+
+
+class _Grouped(typer.core.TyperGroup):
+    """Lists the verbs in the order of `GROUPS`."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(self.commands, key=lambda name: [*_GROUP_OF, name].index(name))
+
+
 app = typer.Typer(
-    name="workbench", no_args_is_help=True, pretty_exceptions_show_locals=False,
+    name="workbench", cls=_Grouped, no_args_is_help=True, pretty_exceptions_show_locals=False,
     help="Multi-hop question answering over graphs: build an index, retrieve, ask, evaluate.",
 )  # fmt: skip
 batches = typer.Typer(
     no_args_is_help=True,
     help="Ask a model in batches: what a verb would ask, as files for a batch API or for vllm run-batch.",
 )
-app.add_typer(batches, name="batch")
+app.add_typer(batches, name="batch", rich_help_panel=_GROUP_OF["batch"])
 
 
 class Terminal(Console):
@@ -104,6 +127,8 @@ def verb(function: Callable | None = None, *, json: bool = True, of: typer.Typer
         except KeyboardInterrupt:  # `stopping` says what goes on
             raise typer.Exit(130) from None
 
+    if of is app:
+        settings["rich_help_panel"] = _GROUP_OF.get(settings.get("name") or function.__name__)
     return of.command(**settings)(guarded)
 
 
@@ -992,6 +1017,11 @@ def lab(
 ) -> None:
     """Open working copies of the notebooks, in lab/, in JupyterLab: running and saving them leaves the originals
     alone."""
+    if hasattr(os, "geteuid") and os.geteuid() == 0 and not re.search("allow.root", " ".join(arguments or ())):
+        raise SettingError(
+            "you are root, and JupyterLab refuses to start as root unless told otherwise: workbench lab --allow-root, "
+            "or make lab LAB=--allow-root"
+        )
     from workbench.notebooks import open_lab, working_copies
 
     copies = working_copies()

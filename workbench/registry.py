@@ -37,17 +37,20 @@ class Broken(NamedTuple):
 
 class Registry(MutableMapping[str, T]):
     """Name → thing, in the order of registering. `kind` is in the plural; `needs` are attributes that a thing must
-    have, `taken` says of a name whether something outside the registry has it."""
+    have, `taken` says of a name whether something outside the registry has it. A thing may be given as
+    `module:attribute`, and is then imported when it is looked up."""
 
     def __init__(
         self,
         kind: str,
-        things: Mapping[str, T] | Iterable[T] = (),
+        things: Mapping[str, T | str] | Iterable[T] = (),
         needs: Iterable[str] = (),
         taken: Callable[[str], bool] = lambda name: False,
     ):
         self.kind, self.needs, self._taken = kind, tuple(needs), taken
-        self._things = dict(things) if isinstance(things, Mapping) else {_name_of(thing): thing for thing in things}
+        self._things: dict[str, Any] = (
+            dict(things) if isinstance(things, Mapping) else {_name_of(thing): thing for thing in things}
+        )
         self._packages: dict[str, str] = {}
         self._broken: list[Broken] | None = None  # None until entry points are loaded
         self._lock = RLock()
@@ -60,7 +63,7 @@ class Registry(MutableMapping[str, T]):
             raise SettingError(f"the {one} {name or thing!r} has no `{missing[0]}`; it needs {', '.join(self.needs)}")
         if not _NAME.fullmatch(name):
             raise SettingError(f"{name!r} cannot name a {one}; use letters, digits, - and _")
-        old = _definition(self._things[name]) if name in self._things else f"workbench.{self.kind}"
+        old = _definition(self[name]) if name in self._things else f"workbench.{self.kind}"
         if (name in self._things and old != new) or self._taken(name):
             raise SettingError(f"the {one} {name!r} is there already, in {old}; give {new} another name")
         self._things[name] = thing
@@ -101,6 +104,8 @@ class Registry(MutableMapping[str, T]):
     def __getitem__(self, name: str) -> T:
         if name not in self._things:
             self._load()
+        if isinstance(place := self._things[name], str):
+            self._things[name] = _at(place)
         return self._things[name]
 
     def __setitem__(self, name: str, thing: T) -> None:
@@ -130,8 +135,7 @@ class Kind:
 
     @property
     def registry(self) -> Registry:
-        module, _, attribute = self.place.partition(":")
-        return getattr(import_module(module), attribute)
+        return _at(self.place)
 
 
 def _has(*names: str) -> Callable[[Any], bool]:
@@ -170,6 +174,24 @@ def register(
 def broken() -> list[tuple[str, Broken]]:
     """(kind, entry point) of everything that could not be loaded."""
     return [(kind, one) for kind, known in KINDS.items() for one in known.registry.broken]
+
+
+def exporting(package: str, places: Iterable[str]) -> Callable[[str], Any]:
+    """The `__getattr__` of a package that has each `module:attribute` of `places` as an attribute, imported when it is
+    asked for."""
+    place_of = {place.partition(":")[2]: place for place in places}
+
+    def attribute(name: str) -> Any:
+        if name not in place_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return _at(place_of[name])
+
+    return attribute
+
+
+def _at(place: str) -> Any:
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 def _name_of(thing: Any) -> str:

@@ -233,7 +233,8 @@ class _Walk:
             try:
                 value = importlib.import_module(module)
                 if taken is not None:
-                    value = vars(value)[taken] if taken in vars(value) else importlib.import_module(f"{module}.{taken}")
+                    found = getattr(value, taken, None)  # of a package that imports what it is asked for
+                    value = importlib.import_module(f"{module}.{taken}") if found is None else found
             except ImportError:
                 continue  # a missing module cannot run
             yield value

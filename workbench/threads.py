@@ -26,11 +26,23 @@ def cores() -> int:
 
 @cache
 def settle() -> None:
-    """Apply the policy once. Called where torch is first needed and before the first question."""
+    """Apply the policy to numpy, once. Called before the first question; it does not load torch, which not every method
+    needs."""
+    _limit_blas()
+
+
+@cache
+def settle_torch() -> None:
+    """Apply the policy to torch as well, once. Called where torch is first needed."""
+    lend(cores())
+    _limit_blas()
+
+
+def _limit_blas() -> None:
+    """Give every BLAS that is loaded by now one thread."""
     import numpy  # noqa: F401  (its BLAS must be loaded before it can be limited)
     from threadpoolctl import threadpool_limits
 
-    lend(cores())
     threadpool_limits(limits=1, user_api="blas")
 
 

@@ -17,13 +17,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import DataError, SettingError
 from workbench.records import Record
 from workbench.text import text_hash
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEVELS = ("off", "ids", "full")
 KINDS = ("CHAIN", "RETRIEVER", "EMBEDDING", "RERANKER", "LLM", "TOOL", "EVALUATOR")
@@ -194,6 +195,8 @@ class Trace(Record):
 
     def frame(self) -> pd.DataFrame:
         """One row per event, for pandas."""
+        import pandas as pd
+
         depth: dict[int | None, int] = {None: -1}
         rows = []
         for event in self:
@@ -276,6 +279,8 @@ class TraceDiff(Record):
         return bool(self.rows)
 
     def frame(self) -> pd.DataFrame:
+        import pandas as pd
+
         return pd.DataFrame(self.rows, columns=["place", "what", "left", "right"], dtype=object)
 
 

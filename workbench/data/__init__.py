@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.data import registry, sampling
 from workbench.data.decompositions import check as check_decompositions
@@ -16,10 +16,13 @@ from workbench.data.origin import Origin, SourceFile
 from workbench.data.registry import Catalogue, Known
 from workbench.data.sources import layouts
 from workbench.data.sources import worlds as named_worlds
-from workbench.data.worlds import world
 from workbench.data.writing import write_folder
 from workbench.errors import DataError, SettingError
 from workbench.places import bundled, page
+from workbench.registry import exporting
+
+if TYPE_CHECKING:
+    from workbench.data.worlds import world
 
 BUNDLED = ("meridian", "meridian-anonymised")
 
@@ -39,6 +42,9 @@ __all__ = [
     "world",
     "write_folder",
 ]
+
+if not TYPE_CHECKING:  # which would take any name for one of ours
+    __getattr__ = exporting(__name__, ["workbench.data.worlds:world"])
 
 
 def load(data: str | Path, *, offline: bool | None = None, strict: bool = False, **options: Any) -> Dataset:

@@ -133,7 +133,7 @@ class SentenceEncoder(Record):
 
     @cached_property
     def _transformer(self) -> Any:
-        threads.settle()
+        threads.settle_torch()
         source = str(_packaged_minilm()) if self.model == "minilm" else self.model
         return models.load(
             self.model, source, device=models.device_here(self.device), dtype=self.dtype, max_tokens=self.max_tokens,
@@ -164,7 +164,7 @@ class SentenceEncoder(Record):
         dimension), each the mean of the last states of the tokens between two places. A part that the model does not
         read, because the text is too long or the part empty, is 0."""
         with self._lock:
-            threads.settle()
+            threads.settle_torch()
             with threads.lent(1):
                 return self._encode_parts(storable(text), parts)
 
@@ -187,7 +187,7 @@ class SentenceEncoder(Record):
 
     def _locked(self, texts: list[str], prompt: str = "") -> np.ndarray:
         with self._lock:  # one model, one thread pool: concurrent calls are slower and, in torch, not repeatable
-            threads.settle()  # now, because it gives torch all cores
+            threads.settle_torch()  # now, because it gives torch all cores
             # A second thread gains little on a single text, costs much on busy cores, and changes the last bits.
             with threads.lent(1 if len(set(texts)) == 1 else threads.cores()):
                 return self._encode(texts, prompt) if prompt else self._encode(texts)

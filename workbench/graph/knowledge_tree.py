@@ -10,10 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 
 from workbench.errors import SettingError
@@ -22,6 +21,9 @@ from workbench.index.dual_perception import Merge, TreeCommunity
 from workbench.index.tree import TreeLayer, relation_counts
 from workbench.records import Passage, Record, Triple
 from workbench.steps.name_communities import Name
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEVELS = {"communities": 4, "keywords": 3, "triples": 2, "attributes": 1}
 NONE = -1  # the community of an entity that is in none
@@ -249,6 +251,8 @@ class KnowledgeTree:
     def frame(self) -> pd.DataFrame:
         """A row per community: name, most frequent type, members, mean φ, how alike its members are by their relations
         (`structure`) and by what is said of them (`meaning`), and how many relations join them (`inside`)."""
+        import pandas as pd
+
         rows = [
             (self.name(one.id), self.types_of(one.id)[0][0], len(one.members), one.cohesion, *self.tightness[one.id],
              int(self.joined[one.id, one.id]))

@@ -1,6 +1,14 @@
 """The index on disk: layers, the graph assembled from them, Chroma derived from them."""
 
-from workbench.index.graph import Graph
-from workbench.index.index import Index
+from typing import TYPE_CHECKING
+
+from workbench.registry import exporting
+
+if TYPE_CHECKING:
+    from workbench.index.graph import Graph
+    from workbench.index.index import Index
 
 __all__ = ["Graph", "Index"]
+
+if not TYPE_CHECKING:  # which would take any name for one of ours
+    __getattr__ = exporting(__name__, ["workbench.index.graph:Graph", "workbench.index.index:Index"])

@@ -11,7 +11,6 @@ from math import isqrt
 from typing import Any
 
 import numpy as np
-from tqdm.auto import tqdm
 
 from workbench import extras, threads
 from workbench.errors import IndexFault
@@ -47,7 +46,7 @@ class Lists:
 
     def __init__(self, vectors: np.ndarray, instead: str, *, halved: bool = False):
         faiss = _faiss(instead)
-        threads.settle()
+        threads.settle_torch()
         faiss.omp_set_num_threads(threads.cores())
         dimension, metric = vectors.shape[1], faiss.METRIC_INNER_PRODUCT
         self._vectors, self._found = vectors, 0.0
@@ -91,6 +90,8 @@ class Lists:
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Of the rows `queries`, some at a time: they, the rows of at most `count` others nearest to each, best first,
         int64 (m, count + 1), and the products, float32. A place without another has -1 and minus infinity."""
+        from tqdm.auto import tqdm
+
         with tqdm(total=len(queries), desc=label, unit=unit, disable=not progress) as bar:
             for start in range(0, len(queries), _AT_ONCE):
                 rows = queries[start : start + _AT_ONCE]

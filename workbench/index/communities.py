@@ -22,7 +22,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import scipy.sparse as sp
 from pydantic import Field
 
@@ -35,7 +34,7 @@ from workbench.index.journal import Journal, by_rules, counts, lines, maker, rea
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
 from workbench.index.profiles import Phrased, phrased
-from workbench.index.store import map_vectors, write_table
+from workbench.index.store import map_vectors, read_columns, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.records import Entity
@@ -536,4 +535,4 @@ def _reusable(report: _Report, made_by: str) -> bool:
 
 
 def _rows(path: Path) -> list[tuple]:
-    return list(zip(*(column.to_pylist() for column in pq.read_table(path).columns)))
+    return list(zip(*(column.to_pylist() for column in read_columns(path).columns)))

@@ -18,15 +18,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from workbench.data import Extraction
 from workbench.index.extractions import ExtractionsLayer
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
 from workbench.index.rows import made_rows, table_rows
-from workbench.index.store import map_vectors, read_table, write_table
+from workbench.index.store import map_vectors, read_columns, read_table, write_table
 from workbench.index.vectors import Known, KnownRows, encode_to
 from workbench.records import Triple
 from workbench.settings import validated
@@ -91,9 +89,9 @@ class FactsLayer(Layer):
 
     def __init__(self, folder: Path):
         super().__init__(folder)
-        self.phrase_column = pq.read_table(folder / "phrases.parquet")["phrase"]
+        self.phrase_column = read_columns(folder / "phrases.parquet")["phrase"]
         self.phrases: list[str] = self.phrase_column.to_pylist()
-        self._table = pq.read_table(folder / "facts.parquet", columns=list(_COLUMNS))
+        self._table = read_columns(folder / "facts.parquet", _COLUMNS)
         self.facts = table_rows(self._table, lambda *fact: fact)
         stated = read_table(folder / "stated.parquet")
         self.stated = (stated["passage"], stated["fact"])
@@ -113,11 +111,15 @@ class FactsLayer(Layer):
         return self._ends("object")
 
     def _ends(self, column: str) -> np.ndarray:
+        import pyarrow.compute as pc
+
         return pc.index_in(self._table[column], self.phrase_column).to_numpy().astype(np.int64)
 
     @cached_property
     def _relations(self) -> tuple[list[str], np.ndarray]:
         """The names of relations, and which of them each fact has, int64 (n_f,)."""
+        import pyarrow.compute as pc
+
         names = pc.unique(self._table["relation"])
         return names.to_pylist(), pc.index_in(self._table["relation"], names).to_numpy().astype(np.int64)
 
@@ -129,6 +131,8 @@ class FactsLayer(Layer):
 
     def changed(self, before: FactsLayer) -> np.ndarray:
         """Whether a phrase has other facts than in the layer before, bool (n_e,)."""
+        import pyarrow.compute as pc
+
         (names, relations), (old_names, old_relations) = self._relations, before._relations
         phrase = pc.index_in(before.phrase_column, self.phrase_column).fill_null(-1).to_numpy()
         number = {name: row for row, name in enumerate(names)}

@@ -14,9 +14,10 @@ import json
 import platform
 import shutil
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache, cached_property
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,28 +33,7 @@ from workbench.encoding import CachedEncoder, Encoder, cached
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import IndexFault, SettingError
 from workbench.extras import is_there
-from workbench.index import (
-    communities,
-    entity_summaries,
-    extractions,
-    facts,
-    keywords,
-    passages,
-    pieces,
-    profiles,
-    relabelled,
-    relations,
-    resolved,
-    schema_graph,
-    skeleton,
-    summaries,
-    synonyms,
-    tree,
-    typed,
-)
-from workbench.index.graph import Graph
 from workbench.index.layer import Build, Kept, Layer, describe
-from workbench.index.profiles import Phrased
 from workbench.index.store import Store, key_of
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
 from workbench.index.vectors import answers_now
@@ -66,28 +46,71 @@ from workbench.settings import check_names, settle
 from workbench.spread import Workers, over
 
 if TYPE_CHECKING:
+    from workbench.index import (
+        communities,
+        entity_summaries,
+        extractions,
+        facts,
+        keywords,
+        passages,
+        pieces,
+        profiles,
+        relations,
+        schema_graph,
+        skeleton,
+        summaries,
+        synonyms,
+        tree,
+        typed,
+    )
+    from workbench.index.graph import Graph
     from workbench.llm.engine import Engine
 
-# In the order in which they are built: kind -> (class, its settings).
-LAYERS: dict[str, tuple[type[Layer], type]] = {
-    "passages": (passages.PassagesLayer, passages.Settings),
-    "extractions": (extractions.ExtractionsLayer, extractions.Settings),
-    "facts": (facts.FactsLayer, facts.Settings),
-    "synonyms": (synonyms.SynonymsLayer, synonyms.Settings),
-    "relations": (relations.RelationsLayer, relations.Settings),
-    "profiles": (profiles.ProfilesLayer, profiles.Settings),
-    "resolved": (resolved.ResolvedLayer, resolved.Settings),
-    "relabelled": (relabelled.RelabelledLayer, relabelled.Settings),
-    "typed": (typed.TypedLayer, typed.Settings),
-    "schema_graph": (schema_graph.SchemaGraphLayer, schema_graph.Settings),
-    "tree": (tree.TreeLayer, tree.Settings),
-    "communities": (communities.CommunitiesLayer, communities.Settings),
-    "summaries": (summaries.SummariesLayer, summaries.Settings),
-    "pieces": (pieces.PiecesLayer, pieces.Settings),
-    "keywords": (keywords.KeywordsLayer, keywords.Settings),
-    "skeleton": (skeleton.SkeletonLayer, skeleton.Settings),
-    "entity_summaries": (entity_summaries.EntitySummariesLayer, entity_summaries.Settings),
-}
+
+class _Layers(Mapping[str, tuple[type[Layer], type]]):
+    """Kind → (class, its settings), in the order in which they are built. The module of a kind, which has its name, is
+    imported when it is looked up: an index costs the imports of the layers that it has."""
+
+    def __init__(self, **classes: str):
+        self._classes = classes
+
+    def __getitem__(self, kind: str) -> tuple[type[Layer], type]:
+        name = self._classes[kind]
+        module = import_module(f"workbench.index.{kind}")
+        return getattr(module, name), module.Settings
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in self._classes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._classes)
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._classes)
+
+    def __len__(self) -> int:
+        return len(self._classes)
+
+
+LAYERS = _Layers(
+    passages="PassagesLayer",
+    extractions="ExtractionsLayer",
+    facts="FactsLayer",
+    synonyms="SynonymsLayer",
+    relations="RelationsLayer",
+    profiles="ProfilesLayer",
+    resolved="ResolvedLayer",
+    relabelled="RelabelledLayer",
+    typed="TypedLayer",
+    schema_graph="SchemaGraphLayer",
+    tree="TreeLayer",
+    communities="CommunitiesLayer",
+    summaries="SummariesLayer",
+    pieces="PiecesLayer",
+    keywords="KeywordsLayer",
+    skeleton="SkeletonLayer",
+    entity_summaries="EntitySummariesLayer",
+)
 DEFAULT_LAYERS = ("passages", "facts", "synonyms")
 TRIPLES_LAYERS = ("typed",)  # of data that are a graph and have no passages of their own
 # What a file may raise that is not what was written, where nothing says what that was.
@@ -430,6 +453,8 @@ class Index(Record):
 
     @cached_property
     def graph(self) -> Graph:
+        from workbench.index.graph import Graph
+
         return Graph.of(self.facts, self.synonyms, len(self.passages.passages))
 
     @cached_property
@@ -439,8 +464,10 @@ class Index(Record):
         return self.graph.stating_again(self.facts, self.facts.respelled(self.extractions.records))
 
     @cached_property
-    def phrased(self) -> Phrased | None:
+    def phrased(self) -> profiles.Phrased | None:
         """What the data brought of profiles, by the phrases of the facts layer."""
+        from workbench.index import profiles
+
         return profiles.phrased(self.facts, self._layers.get("profiles"))
 
     @property

@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from tqdm.auto import tqdm
-
 from workbench.errors import DataError, Deferred
 from workbench.index.layer import Layer
 from workbench.index.store import cut_torn_line, write_atomically
@@ -125,6 +123,8 @@ class Journal(Generic[E]):
         return text
 
     def _request(self, inputs: dict[str, T], answer: Callable, label: str, unit: str) -> None:
+        from tqdm.auto import tqdm
+
         if self.part.exists():
             cut_torn_line(self.part)
         with (

@@ -7,13 +7,12 @@ from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from workbench.encoding import Encoder
 from workbench.errors import DataError
 from workbench.index.layer import Build, Kept, Layer
 from workbench.index.rows import made_rows, table_rows
-from workbench.index.store import map_vectors, write_table
+from workbench.index.store import map_vectors, read_columns, write_table
 from workbench.index.vectors import Known, KnownRows, check_same_model, encode_to
 from workbench.records import Passage
 from workbench.settings import validated
@@ -74,7 +73,7 @@ class PassagesLayer(Layer):
 
 
 def _read(folder: Path) -> pa.Table:
-    return pq.read_table(folder / "table.parquet", columns=_COLUMNS)
+    return read_columns(folder / "table.parquet", _COLUMNS)
 
 
 def _table(passages: Sequence[Passage], kept: Kept | None) -> dict[str, pa.ChunkedArray]:

@@ -16,7 +16,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-import pyarrow.parquet as pq
 from pydantic import Field
 
 from workbench.data import Dataset
@@ -37,7 +36,7 @@ from workbench.index.profile_tables import (
     sorted_rows,
     tables_of,
 )
-from workbench.index.store import write_table
+from workbench.index.store import read_columns, write_table
 from workbench.llm.engine import RulesEngine
 from workbench.settings import Natural, Positive, validated
 from workbench.text import PHRASE_RULES, text_hash
@@ -95,7 +94,7 @@ class ProfilesLayer(Layer):
         self.given = bool(self.metadata.get("given"))
         self.schema: Schema = read_schema(folder / "schema.json")
         # Read at once, because a later build takes the files away; made into records when they are looked at.
-        self.tables = Tables(*(pq.read_table(folder / f"{part}.parquet").cast(SCHEMAS[part]) for part in SCHEMAS))
+        self.tables = Tables(*(read_columns(folder / f"{part}.parquet").cast(SCHEMAS[part]) for part in SCHEMAS))
 
     @cached_property
     def entities(self) -> list[EntityProfile]:

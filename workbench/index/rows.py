@@ -15,6 +15,7 @@ import pyarrow as pa
 
 T = TypeVar("T")
 KEPT = 100_000
+_OFFSETS = 1 << 31  # bytes that offsets of 32 bits do not reach
 _AT_ONCE = 10_000  # rows that an iteration turns into Python objects together
 
 
@@ -105,8 +106,8 @@ def line_ends(raw: bytes) -> np.ndarray:
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
     """A column in one piece, so that a row is found without a search; texts of together more than 2 GiB need 64-bit
-    offsets."""
-    if pa.types.is_string(column.type):
+    offsets (and to cast loads `pyarrow.compute`)."""
+    if pa.types.is_string(column.type) and column.nbytes >= _OFFSETS:
         column = column.cast(pa.large_string())
     whole = column.combine_chunks()
     return whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -27,6 +27,7 @@ from workbench.integrity import seal, unseal
 from workbench.places import flush, locked, write_atomically
 
 FORMAT = 1
+DERIVED = "derived"  # the folder of what is derived from layers
 
 
 def key_of(**parts: Any) -> str:
@@ -109,13 +110,22 @@ class Store:
         os.replace(part, final)
         flush(self.folder)
 
+    def derived(self, name: str, layer: str, **parts: Any) -> Path:
+        """The file of what is derived (:mod:`workbench.index.derived`) from the layer of this key and from `parts`."""
+        return self.folder / DERIVED / f"{name}-{layer}-{key_of(**parts)}.npz"
+
     def prune(self, manifest: Mapping) -> None:
-        """Remove the layers that the manifest does not name: superseded ones and abandoned attempts."""
+        """Remove the layers that the manifest does not name, superseded ones and abandoned attempts, and what is
+        derived from them."""
         named = {self.path(kind, layer["key"]) for kind, layer in manifest["layers"].items()}
         for kind in manifest["layers"]:
             for folder in self.folder.glob(f"{kind}-*"):
                 if folder not in named:
                     shutil.rmtree(folder)
+        keys = [layer["key"] for layer in manifest["layers"].values()]
+        for file in (self.folder / DERIVED).glob("*"):
+            if not any(f"-{key}-" in file.name for key in keys):
+                file.unlink(missing_ok=True)
 
 
 def cut_torn_line(path: Path) -> None:
@@ -132,10 +142,25 @@ def write_table(path: Path, **columns: Any) -> None:
     pq.write_table(pa.table(columns), path, compression="zstd", use_dictionary=False, write_statistics=False)
 
 
+def read_columns(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """A Parquet file, or some of its columns. `pyarrow.parquet.read_table` would load pandas and Arrow's data sets."""
+    with pq.ParquetFile(path) as file:
+        return file.read(columns and list(columns))
+
+
 def read_table(path: Path, *, strings: tuple[str, ...] = ()) -> dict[str, Any]:
     """Columns of a Parquet file: numpy arrays, or lists for those named in `strings`."""
-    table = pq.read_table(path)
-    return {name: table[name].to_pylist() if name in strings else table[name].to_numpy() for name in table.column_names}
+    table = read_columns(path)
+    return {
+        name: table[name].to_pylist() if name in strings else _array(table[name].combine_chunks())
+        for name in table.column_names
+    }
+
+
+def _array(column: pa.Array) -> np.ndarray:
+    """A column of numbers without a copy; Arrow's own `to_numpy` would load pandas."""
+    plain = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    return np.from_dlpack(column) if plain and not column.null_count else column.to_numpy(zero_copy_only=False)
 
 
 def map_vectors(path: Path) -> np.ndarray:

@@ -15,15 +15,12 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
-from tqdm.auto import tqdm
 
 from workbench import threads
 from workbench.index import approximate
 from workbench.index.facts import FactsLayer
 from workbench.index.layer import Build, Layer
-from workbench.index.store import read_table, write_table
+from workbench.index.store import read_columns, read_table, write_table
 from workbench.settings import Natural, Number, Positive, validated
 from workbench.spread import spread
 from workbench.text import neighbours
@@ -92,7 +89,7 @@ class SynonymsLayer(Layer):
         table = read_table(folder / "table.parquet")
         self.sources, self.targets, self.similarities = table["source"], table["target"], table["similarity"]
         # Arrow's, which is compact: the phrases that the rows meant when this layer was built.
-        self.phrase_column = pq.read_table(folder / "phrases.parquet")["phrase"]
+        self.phrase_column = read_columns(folder / "phrases.parquet")["phrase"]
 
     def phrases(self) -> list[str]:
         return self.phrase_column.to_pylist()
@@ -108,6 +105,8 @@ def close_pairs(vectors: np.ndarray, queries: np.ndarray, threshold: float, *, p
     half of that when all rows are queries. The blocks are always whole: a thin product has other last bits than a large
     one, and on a rebuild these would decide anew between equals and at the threshold.
     """
+    from tqdm.auto import tqdm
+
     starts, parts = range(0, len(queries), BLOCK), [np.zeros((3, 0))]
     products = _Products(vectors, None if len(queries) == len(vectors) else queries, threshold)
     with tqdm(total=len(queries), desc="synonyms", unit="phrase", disable=not progress or not len(queries)) as bar:
@@ -142,7 +141,7 @@ class _Products:
     def _keys(self):
         import torch
 
-        threads.settle()
+        threads.settle_torch()
         keys = torch.zeros((-(-len(self._columns) // BLOCK) * BLOCK, self.vectors.shape[1]))
         keys[: len(self._columns)] = torch.from_numpy(self.vectors[self._columns])
         return keys
@@ -167,6 +166,8 @@ class _Reused:
 
 
 def _reused(old: SynonymsLayer | None, facts: FactsLayer, settings: Settings) -> _Reused:
+    import pyarrow.compute as pc
+
     if old is None:
         return _Reused(np.zeros((3, 0)), np.zeros(len(facts.phrases), dtype=bool))
     before, now = (column.cast(pa.string()) for column in (old.phrase_column, facts.phrase_column))  # null where empty

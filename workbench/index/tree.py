@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 from workbench.data import Dataset
@@ -35,7 +34,7 @@ from workbench.index.forecast import Forecast, Range, Requests, prompt_tokens
 from workbench.index.journal import Answer, StepJournal, by_rules, counts, maker, request_key, reusable
 from workbench.index.layer import Build, Layer
 from workbench.index.schema_graph import HAS_ATTRIBUTE, SchemaGraphLayer
-from workbench.index.store import key_of, map_vectors, read_table, write_table
+from workbench.index.store import key_of, map_vectors, read_columns, read_table, write_table
 from workbench.index.typed import UNKNOWN
 from workbench.index.vectors import Known, encode_to
 from workbench.llm.engine import Engine, RulesEngine
@@ -132,8 +131,8 @@ class TreeLayer(Layer):
     def __init__(self, folder: Path):
         super().__init__(folder)
         # Read at once, because a later build takes the files away; made into lists when they are looked at.
-        self.communities = [TreeCommunity(*row) for row in _rows(pq.read_table(folder / "communities.parquet"))]
-        self._merges = pq.read_table(folder / "merges.parquet")
+        self.communities = [TreeCommunity(*row) for row in _rows(read_columns(folder / "communities.parquet"))]
+        self._merges = read_columns(folder / "merges.parquet")
         names = read_table(folder / "names.parquet", strings=("name", "summary", "failure"))
         rows = list(zip(names["id"].tolist(), names["name"], names["summary"], names["failure"]))
         self.named = {

@@ -20,14 +20,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 from workbench.data.graph import EntityType, Schema, read_schema
 from workbench.index.layer import Build, Layer
 from workbench.index.profile_tables import SCHEMAS, Tables
 from workbench.index.profiles import ProfilesLayer
-from workbench.index.store import map_vectors, read_table, write_table
+from workbench.index.store import map_vectors, read_columns, read_table, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.records import Entity
 from workbench.settings import validated
@@ -85,7 +84,7 @@ class TypedLayer(Layer):
         self.descriptions: list[str] = table["description"]
         self.row: dict[str, int] = {name: at for at, name in enumerate(self.names)}
         # Read at once, because a later build takes the files away; made into lists when they are looked at.
-        self._relations = pq.read_table(folder / "relations.parquet")
+        self._relations = read_columns(folder / "relations.parquet")
         self.sources, self.targets, self.weights = (
             self._relations[n].to_numpy() for n in ("source", "target", "weight")
         )

@@ -12,9 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import DataError
 from workbench.index.journal import GROUP, read
@@ -23,6 +21,9 @@ from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.meter import Meter, collect
 from workbench.llm.step import Usage
 from workbench.records import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FILE = "usage.jsonl"
 ARTICLES = "articles"  # what a graph of triples is written into before it has layers (`textualise`)
@@ -83,6 +84,8 @@ class IndexUsage(Record):
         return [{"layer": s.layer, "step": s.step, "engine": s.engine, **asdict(s.usage)} for s in self.spent]
 
     def frame(self) -> pd.DataFrame:
+        import pandas as pd
+
         return pd.DataFrame(self.rows(), columns=["layer", "step", "engine", *asdict(Usage())])
 
 

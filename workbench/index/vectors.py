@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from tqdm.auto import tqdm
 
 from workbench.encoding import Encoder
 from workbench.errors import IndexFault
@@ -115,6 +114,8 @@ def _write(
 ) -> None:
     """Write the vectors of some rows of the texts, each to its `place`: the `old` ones are known, under `known_rows`,
     the `blocks` are not."""
+    from tqdm.auto import tqdm
+
     part, progress_file = path.with_suffix(".part.npy"), path.with_suffix(".progress.json")
     done = _finished_blocks(progress_file, job) if part.exists() else 0
     if done:

@@ -25,7 +25,7 @@ def nlp():
     """spaCy's small English pipeline: its own package where installed, else the packaged copy. Needs no network."""
     import spacy  # takes seconds, with torch where that is installed
 
-    threads.settle()
+    threads.settle_torch()
     if spacy.util.is_package("en_core_web_sm"):
         pipeline = spacy.load("en_core_web_sm")
     else:

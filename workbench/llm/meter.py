@@ -14,14 +14,16 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from workbench.errors import DataError, Deferred
 from workbench.llm.call import model_of
 from workbench.llm.step import Usage
 from workbench.places import home
 from workbench.records import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PRICES = Path(__file__).with_name("prices.csv")
 
@@ -131,6 +133,8 @@ class Meter(Record):
         return {step: {name: row[name] for name in row if name not in left_out} for step, row in rows.items()}
 
     def frame(self) -> pd.DataFrame:
+        import pandas as pd
+
         return pd.DataFrame.from_dict(self.as_dict(), orient="index", columns=list(asdict(Usage())))
 
     def __repr__(self) -> str:

@@ -3,44 +3,52 @@ point."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from workbench.index import Index
-from workbench.llm.engine import Engine
-from workbench.methods.ball import Ball
-from workbench.methods.base import Method
-from workbench.methods.bdtr import BDTR
-from workbench.methods.bm25 import BM25
-from workbench.methods.catrag import CatRAG
-from workbench.methods.dense import Dense
-from workbench.methods.dotrag import DotRAG
-from workbench.methods.gcot import GCoT
-from workbench.methods.gfm_rag import GFMRAG
-from workbench.methods.graph_cot import GraphCoT
-from workbench.methods.graphrag import GraphRAG
-from workbench.methods.hipporag2 import HippoRAG2
-from workbench.methods.ircot import IRCoT
-from workbench.methods.irgs import IRGS
-from workbench.methods.ket_rag import KETRAG
-from workbench.methods.lightrag import LightRAG
-from workbench.methods.pathrag import PathRAG
-from workbench.methods.raptor import RAPTOR
-from workbench.methods.think_on_graph import ThinkOnGraph
-from workbench.methods.tog import ToG
-from workbench.methods.youtu import Youtu
-from workbench.registry import Registry
+from workbench.registry import Registry, exporting
 from workbench.spec import parse_spec
 
+if TYPE_CHECKING:
+    from workbench.index import Index
+    from workbench.llm.engine import Engine
+    from workbench.methods.base import Method
+    from workbench.methods.bdtr import BDTR
+    from workbench.methods.bm25 import BM25
+    from workbench.methods.dense import Dense
+    from workbench.methods.hipporag2 import HippoRAG2
+    from workbench.methods.raptor import RAPTOR
+
+# Each is imported when it is looked up: no method costs what only another one needs.
+_PLACES = {
+    "dense": "workbench.methods.dense:Dense",
+    "bm25": "workbench.methods.bm25:BM25",
+    "hipporag2": "workbench.methods.hipporag2:HippoRAG2",
+    "raptor": "workbench.methods.raptor:RAPTOR",
+    "graphrag": "workbench.methods.graphrag:GraphRAG",
+    "think_on_graph": "workbench.methods.think_on_graph:ThinkOnGraph",
+    "graph_cot": "workbench.methods.graph_cot:GraphCoT",
+    "ircot": "workbench.methods.ircot:IRCoT",
+    "irgs": "workbench.methods.irgs:IRGS",
+    "gcot": "workbench.methods.gcot:GCoT",
+    "tog": "workbench.methods.tog:ToG",
+    "bdtr": "workbench.methods.bdtr:BDTR",
+    "lightrag": "workbench.methods.lightrag.method:LightRAG",
+    "pathrag": "workbench.methods.pathrag:PathRAG",
+    "dotrag": "workbench.methods.dotrag:DotRAG",
+    "ball": "workbench.methods.ball:Ball",
+    "ket_rag": "workbench.methods.ket_rag.method:KETRAG",
+    "catrag": "workbench.methods.catrag:CatRAG",
+    "youtu": "workbench.methods.youtu:Youtu",
+    "gfm_rag": "workbench.methods.gfm_rag:GFMRAG",
+}
 METHODS: Registry[type[Method]] = Registry(
-    "methods",
-    (
-        Dense, BM25, HippoRAG2, RAPTOR, GraphRAG, ThinkOnGraph, GraphCoT, IRCoT, IRGS, GCoT, ToG, BDTR, LightRAG,
-        PathRAG, DotRAG, Ball, KETRAG, CatRAG, Youtu, GFMRAG,
-    ),
-    needs=("name", "paper", "scale", "layers", "steps", "Settings", "search"),
-)  # fmt: skip
+    "methods", _PLACES, needs=("name", "paper", "scale", "layers", "steps", "Settings", "search")
+)
 
 __all__ = ["BDTR", "BM25", "METHODS", "RAPTOR", "Dense", "HippoRAG2", "Method", "method"]
+
+if not TYPE_CHECKING:  # which would take any name for one of ours
+    __getattr__ = exporting(__name__, [*_PLACES.values(), "workbench.methods.base:Method"])
 
 
 def method(spec: str, index: Index, engine: Engine | None = None, **settings: Any) -> Method:

@@ -4,32 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.llm.engine import Engine
-from workbench.reading.base import Reader
-from workbench.reading.direct import Cot, Direct, Sparql
-from workbench.reading.essay import Essay
-from workbench.reading.global_search import Global
-from workbench.reading.local_context import Local
-from workbench.reading.render import render
-from workbench.reading.rewriting import Rewriting, asked_for
-from workbench.reading.sparql_exec import SparqlExec
-from workbench.reading.structured import Structured
-from workbench.registry import Registry
+from workbench.reading.render import render  # a function of its module's name cannot wait
+from workbench.registry import Registry, exporting
 from workbench.spec import parse_spec
 
 if TYPE_CHECKING:
     from workbench.index import Index
+    from workbench.llm.engine import Engine
+    from workbench.reading.base import Reader
+    from workbench.reading.direct import Cot, Direct, Sparql
+    from workbench.reading.essay import Essay
+    from workbench.reading.global_search import Global
+    from workbench.reading.local_context import Local
+    from workbench.reading.sparql_exec import SparqlExec
+    from workbench.reading.structured import Structured
 
+# Each is imported when it is looked up: no reader costs what only another one needs.
+_PLACES = {
+    "direct": "workbench.reading.direct:Direct",
+    "sparql": "workbench.reading.direct:Sparql",
+    "cot": "workbench.reading.direct:Cot",
+    "sparql-exec": "workbench.reading.sparql_exec:SparqlExec",
+    "global": "workbench.reading.global_search:Global",
+    "local": "workbench.reading.local_context:Local",
+    "structured": "workbench.reading.structured:Structured",
+    "essay": "workbench.reading.essay:Essay",
+}
 READERS: Registry[type[Reader]] = Registry(
-    "readers",
-    (Direct, Sparql, Cot, SparqlExec, Global, Local, Structured, Essay),
-    needs=("name", "paper", "Settings", "asked", "reads_index"),
+    "readers", _PLACES, needs=("name", "paper", "Settings", "asked", "reads_index")
 )
 
 __all__ = [
     "READERS", "Cot", "Direct", "Essay", "Global", "Local", "Reader", "Sparql", "SparqlExec", "Structured", "reader",
     "render",
 ]  # fmt: skip
+
+if not TYPE_CHECKING:  # which would take any name for one of ours
+    __getattr__ = exporting(__name__, [*_PLACES.values(), "workbench.reading.base:Reader"])
 
 
 def reader(
@@ -38,6 +49,8 @@ def reader(
     """The reader of this SPEC: `direct`, `direct[k=3]`, `cot[compress=graph-walk[budget=4000]]`. `index` is for those
     that read an index and not only the evidence, such as `global`, and for `check=true`; others do without.
     `rewrite=true`, of any reader, has its answers made short for EM and F1 (`rewriting`)."""
+    from workbench.reading.rewriting import Rewriting, asked_for
+
     name, given = parse_spec(spec)
     given = {**given, **settings}
     rewrite = asked_for(given)

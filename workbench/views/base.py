@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import singledispatch
+from importlib import import_module
 from typing import Any
 
 from workbench.records import Record
@@ -36,15 +37,78 @@ STYLE = """<style>
 </style>"""
 
 
+# Module that defines records → the modules here with their views, which are loaded when such a record is first shown:
+# what shows a run needs pandas, and what shows a trained network matplotlib.
+_VIEWS_OF = {
+    "data.folder": ("index",),
+    "data.origin": ("data",),
+    "data.profiles": ("profiles",),
+    "data.registry": ("data",),
+    "data.sources.entry": ("data",),
+    "doctor": ("doctor",),
+    "experiments.agreement": ("agreement",),
+    "experiments.analyses.base": ("analyses",),
+    "experiments.checkup": ("node_details",),
+    "experiments.comparable": ("verdicts",),
+    "experiments.diagnose": ("diagnosis",),
+    "experiments.estimate.record": ("estimate",),
+    "experiments.grid": ("diagnosis",),
+    "experiments.regression": ("regression",),
+    "experiments.reproduce": ("tables",),
+    "experiments.run": ("run",),
+    "experiments.runs": ("run",),
+    "experiments.side_by_side": ("answer_pairs",),
+    "experiments.tables": ("tables", "verdicts"),
+    "experiments.trial": ("trial",),
+    "experiments.verdict": ("run",),
+    "experiments.worked": ("worked",),
+    "graph.groupings": ("groupings",),
+    "graph.knowledge_tree": ("tree",),
+    "graph.neighbourhood": ("graph",),
+    "graph.node_details": ("node_details",),
+    "graph.walk_distribution": ("node_details",),
+    "index.chroma": ("index",),
+    "index.graph": ("index",),
+    "index.index": ("index",),
+    "index.profiles": ("profiles",),
+    "index.usage": ("index",),
+    "methods.catrag.stages": ("steering",),
+    "methods.catrag.steering": ("steering",),
+    "methods.dotrag.dots": ("dots",),
+    "methods.dotrag.events": ("dots",),
+    "methods.gfm_rag.history": ("training",),
+    "methods.gfm_rag.passing": ("passing",),
+    "methods.iterative.events": ("replay",),
+    "methods.iterative.replay": ("replay",),
+    "methods.youtu.routed": ("routes",),
+    "records": ("contexts", "proofs", "records"),
+    "trace": ("trace",),
+}
+
+
+def _view_of(cls: type, of: Any) -> Any:
+    """The view of a class, from `of` (`html` or `text`), with the modules that may have it loaded; None if it has
+    none."""
+    for base in cls.__mro__:
+        for name in _VIEWS_OF.get(base.__module__.removeprefix("workbench."), ()):
+            import_module(f"workbench.views.{name}")
+    found = of.dispatch(cls)
+    return None if found is of.dispatch(object) else found
+
+
 @singledispatch
 def html(thing: Any) -> str:
     """The HTML of a thing, safe to put into a notebook."""
+    if view := _view_of(type(thing), html):
+        return view(thing)
     return page(f"<pre>{esc(repr(thing))}</pre>")
 
 
 @singledispatch
 def text(thing: Any) -> str:
     """The text of a thing for a terminal, as defined for its class; for a plain record, its name and fields."""
+    if view := _view_of(type(thing), text):
+        return view(thing)
     if type(thing).__repr__ is not Record.__repr__:
         return clean(repr(thing))
     names = [field.name for field in fields(thing)] if is_dataclass(thing) else []

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
 from workbench.data.sources.fetch import cache
-from workbench.data.worlds import VERSION, Dials, world
 from workbench.settings import changed, settle
 from workbench.spec import parse_spec, spec_of
+
+if TYPE_CHECKING:  # most data are no world
+    from workbench.data.worlds import Dials
 
 NAME = "world"
 _NAMED = re.compile(rf"{NAME}(\[[^\]]*\])?")
@@ -35,11 +38,15 @@ def label(name: str) -> str:
 
 def folders() -> Path:
     """Where the worlds are that have a name."""
+    from workbench.data.worlds import VERSION
+
     return cache() / NAME / f"v{VERSION}"
 
 
 def world_folder(name: str) -> Path:
     """The folder of a world in the cache, written if it is not there; a second process waits for the first."""
+    from workbench.data.worlds import world
+
     dials = changed(_dials(name))
     folder = folders() / spec_of(NAME, dials)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -48,4 +55,6 @@ def world_folder(name: str) -> Path:
 
 
 def _dials(name: str) -> Dials:
+    from workbench.data.worlds import Dials
+
     return settle(NAME, Dials, parse_spec(name)[1])

@@ -50,7 +50,7 @@ def semantic(vectors: np.ndarray, k: int = 1) -> Iterator[np.ndarray]:
     """(piece, partner) by cosine, block by block, int (m, 2)."""
     import torch
 
-    threads.settle()
+    threads.settle_torch()
     whole, block = torch.from_numpy(np.array(vectors)), _block(len(vectors))
     for start in range(0, len(vectors), block):
         products = (whole[start : start + block] @ whole.T).numpy()

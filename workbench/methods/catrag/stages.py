@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from workbench.graph.hubs import super_hubs
 from workbench.graph.neighbourhood import spellings
@@ -19,6 +18,9 @@ from workbench.methods.catrag.steering import Scores, Steering, steering
 from workbench.ranking.similarity import top
 from workbench.records import Record
 from workbench.trace import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BEST, HUBS = 2, 2  # best neighbours of a seed, and hubs, that a picture shows first
 MECHANISMS = ("key_facts", "anchoring", "dynamic_weights")
@@ -126,6 +128,8 @@ class StagedWalk(Record):
     def frame(self) -> pd.DataFrame:
         """A row per stage: the share of hubs in the phrases' mass (`expected`: without a question) and in that of the
         ten best, S_ppr, the share of the mass on passages, edited edges, and the best rank of a gold passage."""
+        import pandas as pd
+
         rows = [self._row(at, part) for at, part in enumerate(self.parts)]
         return pd.DataFrame(rows).set_index("stage")
 

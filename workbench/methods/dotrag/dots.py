@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from workbench.errors import SettingError
 from workbench.graph.neighbourhood import Edge, Node, Subgraph
@@ -39,6 +38,9 @@ from workbench.methods.dotrag.events import (
 from workbench.methods.events import read_as_written, root_of, trace_of
 from workbench.records import Evidence, Record
 from workbench.trace import Event, Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Candidate(NamedTuple):
@@ -144,6 +146,8 @@ class Dots(Record):
 
     def frame(self) -> pd.DataFrame:
         """One row per path, in the order in which they were found."""
+        import pandas as pd
+
         rows = [
             (path.id, dot.concept, iteration.number, " → ".join(path.nodes), len(path.relations), path.query_similarity,
              path.label, path.confidence, path.fate)
@@ -202,6 +206,8 @@ class DotsDiff(Record):
 
     def frame(self) -> pd.DataFrame:
         """One row per concept and hop: how many nodes the region gains there, before and after."""
+        import pandas as pd
+
         rows = []
         for dot in self.dots:
             for hop in range(max(len(dot.before), len(dot.after))):
@@ -239,6 +245,8 @@ class Comparison(Record):
 
     def frame(self) -> pd.DataFrame:
         """A row per method: its numbers of results, of nodes shared with another method, and of gold nodes found."""
+        import pandas as pd
+
         rows = {
             one.method: {
                 "passages": len(one.passages),

@@ -51,7 +51,7 @@ class Reach:
     """A network over the graph of one index. `relations`: (2R, text), float32."""
 
     def __init__(self, network: Network, relations: Tensor, edges: Edges):
-        threads.settle()
+        threads.settle_torch()
         self.network, self.edges = network, edges
         by_source = torch.argsort(edges.source, stable=True)
         self._relation, self._target = edges.relation[by_source], edges.target[by_source]

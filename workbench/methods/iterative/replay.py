@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from workbench.methods.events import read_as_written, root_of
 from workbench.methods.iterative.events import (
@@ -24,6 +23,9 @@ from workbench.methods.iterative.events import (
 )
 from workbench.records import Record
 from workbench.trace import Event, Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 END = "end"
 
@@ -101,6 +103,8 @@ class Replay(Record):
 
     def frame(self, ids: Iterable[str] | None = None) -> pd.DataFrame:
         """`ranks` for pandas: a row per passage, a column per stage."""
+        import pandas as pd
+
         ranks = pd.DataFrame.from_dict(self.ranks(ids), orient="index", columns=list(self.stages), dtype="Int64")
         return ranks.rename_axis("passage")
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import scipy.sparse as sp
 
+from workbench import threads
 from workbench.index import Index
 from workbench.records import Triple
 
@@ -49,6 +50,7 @@ class Triples:
         A single query is asked twice: torch multiplies with one column slowly (matrix times vector)."""
         import torch
 
+        threads.settle_torch()
         asked = queries if len(queries) > 1 else np.repeat(queries, 2, axis=0)
         return (torch.from_numpy(self._vectors) @ torch.from_numpy(asked).T).numpy()[:, : len(queries)]
 
