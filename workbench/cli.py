@@ -25,7 +25,7 @@ from workbench.errors import Deferred, EngineRefused, IndexFault, SettingError, 
 from workbench.options import flattened
 from workbench.spec import parse_value
 from workbench.text import counted, printable, printable_json
-from workbench.views.base import clean
+from workbench.views.base import clean, warned
 from workbench.views.terminal import cell_text, lay_out
 
 # Group in the help → its verbs, both in the order in which the help shows them.
@@ -162,6 +162,7 @@ def index(
         list[str] | None, typer.Option("--set", help="a layer's setting: facts.normalise=ascii")
     ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="leave the layers that stand, whoever made them")] = False,
+    keep_going: opt.KeepGoing = False,
     cluster: opt.Cluster = None,
     shard: opt.Shard = None,
     read: opt.Read = None,
@@ -185,22 +186,20 @@ def index(
     runner = _engine(model, vectors=_asks_for_vectors(place, encoder))
     making = _encoder_to_build(encoder, model, place, offline)
     given = {"encoder": making, "layers": _names(layers), "settings": chosen, "cluster": cluster}
+    given |= {"keep_going": keep_going}
     if shard is not None:
         return _built_shard(loaded, runner, folder, shard, **given)
     built = wb.Index.build(loaded, runner, folder, keep=keep, **given)
-    lines, failed, rows = [], [], []
+    lines, rows = [], []
     for kind, layer in built.manifest["layers"].items():
         told = {name: value for name, value in layer.items() if name not in ("settings", "content")}
         rows.append({"layer": kind, **told, "settings": layer["settings"]})
         words = ", ".join(f"{name} {cell_text(value)}" for name, value in told.items() if name != "key" and value != [])
         lines.append(f"  {kind}: {escape(words)}")
-        if layer.get("failures"):
-            again = f"a build with --layers {kind} and a model asks for these again"
-            failed.append(f"  {kind}: {layer['failures']:,} failed; {again}")
     return Said(
         {"folder": str(built.folder), "counts": built.counts(), "left_out": list(built.left_out), "layers": rows,
-         "usage": built.usage.rows(), "skipped": _skipped(loaded)},
-        [built, *lines, built.usage, *_encoded_with(built)], [*failed, *_skipped_lines(loaded)],
+         "warnings": list(built.warnings), "usage": built.usage.rows(), "skipped": _skipped(loaded)},
+        [built, *lines, built.usage, *_encoded_with(built)], _skipped_lines(loaded),
     )  # fmt: skip
 
 
@@ -233,6 +232,7 @@ def insert(
     data: opt.Data,
     model: opt.Model = _MODEL,
     encoder: opt.OwnEncoder = None,
+    keep_going: opt.KeepGoing = False,
     read: opt.Read = None,
     strict: opt.Strict = False,
     offline: opt.Offline = False,
@@ -254,7 +254,7 @@ def insert(
     ids = {one.id for one in new}
     brought = [one for one in loaded.extractions or () if one.passage_id in ids]
     profiles = within(loaded.profiles, ids) if loaded.profiles is not None else None
-    changed = opened.insert(new, runner, extractions=brought, profiles=profiles)
+    changed = opened.insert(new, runner, extractions=brought, profiles=profiles, keep_going=keep_going)
     said = f"{counted(len(new), 'passage')} inserted, {len(loaded.passages) - len(new):,} there before"
     return Said({"folder": str(folder), "inserted": len(new), "counts": changed.counts()}, [changed, said],
                 _skipped_lines(loaded))  # fmt: skip
@@ -266,12 +266,14 @@ def delete(
     passages: Annotated[list[str], typer.Argument(help="ids of passages", metavar="ID…")],
     model: opt.Model = _MODEL,
     encoder: opt.OwnEncoder = None,
+    keep_going: opt.KeepGoing = False,
 ) -> Said:
     """Take passages out of an index, with what only they supported. Stopped, the same command goes on."""
     opened = _index(folder, model, encoder)
     there = [one for one in dict.fromkeys(passages) if one in opened.passages.row]
     absent = [one for one in dict.fromkeys(passages) if one not in opened.passages.row]
-    changed = opened.delete(there, _engine(model, vectors=_asks_for_vectors(folder, encoder)))
+    runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
+    changed = opened.delete(there, runner, keep_going=keep_going)
     whole = {"folder": str(folder), "deleted": there, "absent": absent, "counts": changed.counts()}
     notes = [escape(f"not in the index, or deleted before: {', '.join(absent)}")] if absent else []
     return Said(whole, [changed, f"{counted(len(there), 'passage')} deleted"], notes)
@@ -479,7 +481,9 @@ def retrieve(
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     opened = _index(folder, model, encoder)
     evidence = wb.method(method, opened, runner).retrieve(question, k, budget=budget)
-    return Said(_evidence(evidence, trace), [evidence, evidence.trace] if trace else [evidence])
+    shown = [*_warned(opened.warnings), evidence]
+    whole = {**_evidence(evidence, trace), "warnings": list(opened.warnings)}
+    return Said(whole, [*shown, evidence.trace] if trace else shown)
 
 
 @verb
@@ -498,7 +502,7 @@ def ask(
     """The answer to a question, with the passages that it was read from."""
     import workbench as wb
     from workbench.llm.engine import no_model
-    from workbench.views.records import REPLY, unread_reply
+    from workbench.views.records import REPLY, failure_of, unread_reply
 
     folder = _at_hand(folder, model, method, reader)
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
@@ -507,13 +511,13 @@ def ask(
     answer = _reader(reader, runner, index, of_reader).read(question, evidence)
     flaw, unread = answer.reading.flaw if answer.reading else "", unread_reply(answer)
     mark = answer.proof.mark if answer.proof else None
-    said = answer.text or f"no answer could be read off the reply: {flaw if answer.reading else 'it is empty'}"
-    if answer.abstained:
-        said = "abstained: not found in the passages"
-    if answer.failure:
-        said = f"failed: {answer.failure}"
+    failure = failure_of(answer)
+    said = "abstained: not found in the passages" if answer.abstained else answer.text
+    said = f"failed: {failure}" if failure else said
     by = f"{label}, not by a language model" if (label := no_model(runner.name)) else escape(runner.name)
     shown = [f"[bold]{escape(clean(said))}[/] [dim](by {by})[/]"]
+    lacking = [*index.warnings, *([f"{evidence.method} fell back: {evidence.fallback}"] if evidence.fallback else [])]
+    shown = [*shown, *_warned(lacking)] if failure else [*_warned(lacking), *shown]
     if unread:
         shown.append(f"The model replied: {escape(clean(unread, REPLY))}")
     if mark:
@@ -521,8 +525,9 @@ def ask(
     if answer.thought and not unread:
         shown.append(escape(clean(answer.thought, 400)))
     fields = _fields(answer, "abstained", "thought", "failure", flaw=flaw, reply=unread, read=list(answer.passages))
-    whole = {"answer": answer.text, **fields, "engine": runner.name, "mark": mark, **_evidence(evidence, trace)}
-    return Said(whole, [*shown, evidence, answer.trace] if trace else [*shown, evidence])
+    whole = {"answer": answer.text, **fields, "engine": runner.name, "mark": mark, "warnings": lacking}
+    whole |= _evidence(evidence, trace)
+    return Said(whole, [*shown, evidence, answer.trace] if trace else [*shown, evidence], code=1 if failure else 0)
 
 
 @verb
@@ -571,12 +576,12 @@ def evaluate(
     compared = done.compare().to_dict("records") if len(chosen) > 1 else []
     shown = ("measure", "method", "baseline", "n", "difference", "low", "high", "p", "p_holm")
     return Said(
-        {"folder": str(done.folder), "engine": runner.name, "notes": notes,
+        {"folder": str(done.folder), "engine": runner.name, "warnings": list(done.warnings), "notes": notes,
          "table": done.table().reset_index().to_dict("records"), "compare": compared},
         [done, *([_table(compared, shown, lead=2), UNCORRECTED] if compared else []),
          *([f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}"] if not no_model(runner.name) else []),
          *_encoded_with(opened)],
-        [escape(note) for note in lacking],
+        [escape(note) for note in lacking], code=1 if done.mostly_failed else 0,
     )  # fmt: skip
 
 
@@ -606,11 +611,13 @@ def grid(
     readers = {label or spec: spec for label, _, spec in (one.rpartition(": ") for one in reader)}
     done = wb.grid(_questions(questions, opened), chosen, readers, to, tokens=tokens or None, **vars(asked))
     table, compared = done.table().reset_index().to_dict("records"), done.compare().to_dict("records")
-    said = {"folder": str(done.folder), "engine": runner.name, "readers": done.readers}
+    said = {"folder": str(done.folder), "engine": runner.name, "readers": done.readers, "warnings": done.warnings}
     return Said(
         {**said, "table": table, "compare": compared},
-        [_table(table, _OF_GRID, lead=2), *([_table(compared, lead=2), UNCORRECTED] if compared else [])],
-    )
+        [*_warned(done.warnings), _table(table, _OF_GRID, lead=2),
+         *([_table(compared, lead=2), UNCORRECTED] if compared else [])],
+        code=_code_of(done.runs.values()),
+    )  # fmt: skip
 
 
 _OF_GRID = (
@@ -683,13 +690,17 @@ def bundle(
 ) -> Said:
     """Runs as pages to hand on, which need no kernel and no network: tables, and every question with its traces."""
     import workbench as wb
+    from workbench.views.bundle.contents import Contents
 
     made = wb.bundle(*run, out=to, index=wb.Index.open(folder) if folder else None, title=title)
+    runs = Contents.of(run).runs
+    warnings = [said for one in runs for said in one.warnings]
     page = made if made.is_file() else made / "index.html"
     size = sum(path.stat().st_size for path in (page, *made.rglob("data/*")))
     send = "it" if page == made else "the folder"
     said = f"{escape(str(page))}, {size / 1e6:.1f} MB: open it in a browser, or send {send} along"
-    return Said({"bundle": str(made), "page": str(page), "bytes": size}, [said])
+    whole = {"bundle": str(made), "page": str(page), "bytes": size, "warnings": warnings}
+    return Said(whole, [*_warned(warnings), said], code=_code_of(runs))
 
 
 @verb
@@ -707,7 +718,8 @@ def tables(
     import workbench as wb
 
     found = wb.tables(paper, run or (), source_prompts=source_prompt or ())
-    return Said({**asdict(found), "counts": found.counts()}, [found], wrapped=False)
+    whole = {**asdict(found), "counts": found.counts(), "warnings": list(found.warnings)}
+    return Said(whole, [found], wrapped=False)
 
 
 @verb
@@ -755,8 +767,9 @@ def table(
         paper, number, engines[model.engine], reader_engine=engines.get(reader_engine), judge=engines.get(judge),
         data=data, encoder=encoder, limit=limit, out=out, workers=workers, repeats=repeats, cluster=cluster,
     )  # fmt: skip
-    whole = {**asdict(found), "counts": found.counts()}
-    return Said(whole, [found if form == "text" else escape(written(found, form))], wrapped=False)
+    whole = {**asdict(found), "counts": found.counts(), "warnings": list(found.warnings)}
+    shown, notes = (found, []) if form == "text" else (escape(written(found, form)), _warned(found.warnings))
+    return Said(whole, [shown], notes, code=_code_of(found.runs), wrapped=False)
 
 
 @verb
@@ -1298,6 +1311,16 @@ def _reader(spec: str | None, engine, index, options: opt.OfReader):
     if spec is None and given:
         raise SettingError(f"--{next(iter(given))} is an option of a reader; name one: --reader direct")
     return wb.reader(spec, engine, index=index, **given) if spec else None
+
+
+def _warned(warnings: Sequence[str]) -> list[str]:
+    """What displays of an index or a run begin with, as a line of its own."""
+    return [escape(line) for line in warned(warnings)]
+
+
+def _code_of(runs) -> int:
+    """1 where a run is mostly failures."""
+    return 1 if any(run.mostly_failed for run in runs) else 0
 
 
 def _fields(record: Any, *names: str, **more: Any) -> dict:

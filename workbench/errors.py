@@ -62,6 +62,10 @@ class BudgetSpent(EngineError):
     """The budget of an engine is spent. Finished work is kept; the same command with a larger budget resumes it."""
 
 
+class MostFailed(EngineError):
+    """Most of the requests for a layer of an index failed. What succeeded is kept; the same build asks for the rest."""
+
+
 class Deferred(EngineError):
     """So many requests wait for the replies of a batch, and with them what was asked for. Nothing was sent; what does
     not depend on them goes on (`workbench.llm.deferring`)."""

@@ -63,6 +63,10 @@ BaseUrl = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 
+KeepGoing = Annotated[
+    bool, typer.Option("--keep-going", help="make a layer also where most of its requests failed, without what failed")
+]
+
 Reading = Annotated[str | None, typer.Option("--reader", "-r", help="a reader's SPEC; none by default")]
 Rankings = Annotated[
     list[Path] | None,

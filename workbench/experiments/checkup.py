@@ -114,7 +114,7 @@ def checkup(index: Index) -> Checkup:
         hubs,
         components,
         tuple(passages[row].id for row in silent[:SHOWN]),
-        tuple(_warnings(measured, hubs, components, index.manifest["layers"]["extractions"].get("failures", 0))),
+        (*index.warnings, *_warnings(measured, hubs, components)),
         index.facts_by,
     )
 
@@ -131,14 +131,12 @@ def _components(parts: dict[str, sp.csr_array], phrases: int) -> Iterator[Compon
 
 
 def _warnings(
-    measured: dict[str, float], hubs: tuple[Hub, ...], components: tuple[Components, ...], failures: int
+    measured: dict[str, float], hubs: tuple[Hub, ...], components: tuple[Components, ...]
 ) -> Iterator[str]:
-    """Warnings by rules of thumb, whose limits the published graphs satisfy."""
+    """Warnings by rules of thumb, whose limits the published graphs satisfy; none of a graph without facts, which the
+    index itself warns of."""
     if not measured["facts"]:
-        yield "The graph has no fact, so every method over it falls back to dense retrieval. Look at index.extractions."
         return
-    if failures:
-        yield f"{failures:,} passages could not be extracted. The same build with a model tries them again."
     if measured["passages without a fact"] > 0.05:
         yield (
             f"{measured['passages without a fact']:.0%} of the passages state no fact: a walk reaches them only "

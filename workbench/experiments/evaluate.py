@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple, TypedDict
 
 from tqdm.auto import tqdm
@@ -26,6 +27,7 @@ from workbench.experiments.book import Book, Parts, Standing, default_name, lock
 from workbench.experiments.retrieved import Retrieved
 from workbench.experiments.run import FORMAT, REPEATS, Run, repeat_folder, summed, varies
 from workbench.index.index import Index, versions
+from workbench.language.pipeline import nlp
 from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import Engine, break_off, engine
 from workbench.llm.meter import Meter, collect
@@ -45,6 +47,10 @@ from workbench.text import text_hash
 from workbench.trace import Trace
 
 Measures = Sequence[str | Measure]
+# Code that loads a model when it first runs, by its name among the units of an identity.
+_PIPELINE = "workbench.language.pipeline:nlp"
+_ENCODING = "workbench.index.index:Index.encode_query"
+_loading = Lock()
 
 
 class Settings(TypedDict, total=False):
@@ -291,16 +297,42 @@ class Plan:
         return book.notes
 
     def ask_job(self, job: tuple[Question, str]) -> Outcome:
+        with _loading:
+            self._loaded  # noqa: B018 (its value is that it is there)
         return self.ask(*job)
+
+    @cached_property
+    def loading(self) -> tuple[bool, tuple[str, ...]]:
+        """What is loaded when it is first used, by the code that methods and reader reach: whether the English
+        pipeline, and the methods that encode the question."""
+        methods, reader = self.parts.methods, self.parts.reader
+        reached = [*methods.values(), *([reader] if reader else [])]
+        encoding = tuple(name for name, part in methods.items() if _ENCODING in part.units)
+        return any(_PIPELINE in part.units for part in reached), encoding
+
+    @cached_property
+    def _loaded(self) -> None:
+        """Loads these once in each process, apart from the seconds of any question. What cannot be loaded fails where
+        it is used; an encoder behind an endpoint, which has `live`, is not asked."""
+        pipeline, encoding = self.loading
+        with suppress(Exception):
+            if pipeline:
+                nlp()
+        for name in encoding:
+            with suppress(Exception):
+                encoder = self.methods[name].index.encoder
+                if not hasattr(encoder, "live"):
+                    encoder.dimension  # noqa: B018 (a SentenceEncoder loads its model for it)
 
     def _here(self, workers: int, ask: Callable, jobs: Sequence) -> Iterator:
         return in_order(ask, jobs, workers, self.close)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a worker is given: the plan with its own measures, the names of others, and the keys of identities."""
+        """What a worker is given: the plan with its own measures, the names of others, what is loaded, and the keys of
+        identities."""
         own = {name: None if _is_ours(one) else one for name, one in self.measures.items()}
         plan = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {**plan, "measures": own, "parts": self.parts.keys_only()}
+        return {**plan, "measures": own, "loading": self.loading, "parts": self.parts.keys_only()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         known = {name: one or measures_.measure(name) for name, one in state["measures"].items()}
@@ -343,12 +375,16 @@ class Plan:
         """The useful number of concurrent questions."""
         return max(getattr(engine, "workers", 1) for engine in self.retrieving)
 
+    @property
+    def _own(self) -> dict[str, Method]:
+        """The methods themselves, without what keeps the evidence of a grid."""
+        return {n: one.method if isinstance(one, Retrieved) else one for n, one in self.methods.items()}
+
     @cached_property
     def parts(self) -> Parts:
         """The identities that determine the rows."""
         asking = source.units(unread) if self.reader is None else {}  # the context of a row that nobody reads
-        own = {n: one.method if isinstance(one, Retrieved) else one for n, one in self.methods.items()}
-        methods = {name: identity.of_method(method, asking) for name, method in own.items()}
+        methods = {name: identity.of_method(method, asking) for name, method in self._own.items()}
         measured = {name: identity.of_measure(name, one, self.graph).key for name, one in self.measures.items()}
         room = getattr(self.reader, "room", lambda question: None)
         return Parts(methods, identity.of_reader(self.reader), identity.of_judge(self.judge), measured, room)

@@ -81,6 +81,11 @@ class Grid(Record):
         folders = {label: self.folder / one["folder"] for label, one in self.config["readers"].items()}
         return {label: Run(folder) for label, folder in folders.items() if (folder / "run.json").exists()}
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Those of its runs, each with the label of its reader."""
+        return tuple(f"{label}: {said}" for label, run in self.runs.items() for said in run.warnings)
+
     def frame(self) -> pd.DataFrame:
         """One row per reader, method and question, as in `Run.frame`."""
         frames = [run.frame().assign(reader=label) for label, run in self.runs.items() if run.rows]

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from workbench.data import Dataset, load
+from workbench.encoding import encoder as known_encoder
 from workbench.errors import SettingError
 from workbench.experiments import published
 from workbench.experiments.analyses.judge_check import PLANTED, judge_check
@@ -25,6 +26,9 @@ from workbench.experiments.run import Run, varies
 from workbench.experiments.tables import Tables, judged_pairs, tables
 from workbench.index import Index
 from workbench.index.forecast import prompt_tokens
+from workbench.index.index import closure, place_of, place_of_layer, use
+from workbench.index.layer import Build
+from workbench.index.store import Store
 from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.engine import engine as known_engine
@@ -76,7 +80,8 @@ def reproduce(
     `data` stands in for all data sets of the table: its numbers fill the column of the first, and are not comparable.
     `encoder` is by default the paper's, or where it does not say one, that of the bundled indexes; with rules for all
     Steps, always the latter. `limit`: only so many questions. `repeats`: how often each is asked (`evaluate`). Indexes
-    and runs are kept in `out`, by default `tables/<paper>`, and shared by the tables of a paper. `cluster`
+    and runs are kept in `out`, by default `tables/<paper>`, and shared by the tables of a paper; an index of the data
+    that stands in its usual place is used if a build would make the same. `cluster`
     spreads builds and rows over processes. Raises :class:`SettingError` for a table that nothing runs for."""
     source, asked = published.paper(paper), Engines.of(engine, reader_engine, judge)
     place = Path(out or home() / "tables" / paper)
@@ -285,11 +290,32 @@ def _encoder(recipe: Recipe, engines: Engines, given: str | None) -> str | None:
 def _index(
     recipe: Recipe, loaded: Dataset, engines: Engines, encoder: str | None, place: Path, progress: bool
 ) -> Index:
+    """The index of `workbench index` where it is the same; else one of the paper's own, in `place`."""
     folder = place / "indexes" / slug(loaded.name, engines.steps.name, encoder)
     settings = {kind: said for kind, said in recipe.layers.items() if said}
+    if not Store(folder).read_manifest()["layers"] and _stands(place_of(loaded), recipe, loaded, engines, encoder):
+        return Index.open(place_of(loaded))
     return Index.build(
         loaded, engines.steps, folder, encoder=encoder, layers=list(recipe.layers), settings=settings, progress=progress
     )
+
+
+def _stands(folder: Path, recipe: Recipe, loaded: Dataset, engines: Engines, encoder: str | None) -> bool:
+    """Whether the index in a folder has all that a build for a recipe would make, by the keys of its layers, and
+    nothing in these failed."""
+    store = Store(folder)
+    manifest = store.read_manifest()
+    if not manifest["layers"] or manifest["data"]["name"] != loaded.name or not loaded.passages:
+        return False
+    build = Build(loaded, known_encoder(*filter(None, [encoder])), engines.steps, progress=False)
+    brought = {"profiles"} if loaded.profiles is not None else set()
+    for kind in closure({*recipe.layers, *brought}):
+        named = manifest["layers"].get(kind, {"key": None})
+        place = place_of_layer(store, manifest, kind, build, recipe.layers.get(kind, {}))
+        if place.stands is None or place.stands != named["key"] or named.get("failures"):
+            return False
+        use(store, kind, place.stands, build)
+    return True
 
 
 def _runs(

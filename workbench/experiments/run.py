@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,8 +28,10 @@ from workbench.experiments.significance import (
     mean_of_repeats,
 )
 from workbench.index.store import cut_torn_line, key_of
+from workbench.index.warnings import warnings_of
 from workbench.measures import COSTS, UNDEFINED_AS_A_WHOLE
 from workbench.measures.seconds import seconds as seconds_of
+from workbench.methods.base import CUT_TO_K
 from workbench.records import Question, Record, record_of
 from workbench.text import table_cell, text_hash
 from workbench.trace import Trace
@@ -87,6 +89,27 @@ class Run(Record):
     def notes(self) -> tuple[str, ...]:
         """Remarks: rows that were asked again and why, and servers that changed while they were asked."""
         return (*self._notes, *_served(row for run in self.repeated for row in run.rows))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes numbers of the run look like results that they are not: failed questions, a method that fell back
+        on most of its questions, and failed requests for the layers that the methods read. Every display begins with
+        them."""
+        layers: dict[str, Mapping[str, Any]] = {}
+        for method in self.config["methods"].values():
+            layers |= method.get("layers", {})
+        return (*(said for one in self._outcomes for said in one.warnings()), *warnings_of(layers))
+
+    @property
+    def mostly_failed(self) -> bool:
+        """Whether a method or its reader failed on most questions, or fell back on them after failed requests."""
+        layers = [method.get("layers", {}) for method in self.config["methods"].values()]
+        return any(one.mostly_failed(bool(warnings_of(known))) for one, known in zip(self._outcomes, layers))
+
+    @property
+    def _outcomes(self) -> list[Outcomes]:
+        rows = [row for run in self.repeated for row in run.rows]
+        return [Outcomes.of(name, [row for row in rows if row["method"] == name]) for name in self.methods]
 
     @property
     def methods(self) -> list[str]:
@@ -318,6 +341,47 @@ class Run(Record):
         out = io.StringIO()
         self.table().rename(index=table_cell).to_csv(out, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
         sums.write_new(self.folder / "table.csv", out.getvalue())
+
+
+class Outcomes(NamedTuple):
+    """How the questions of a method ended: why each that failed did, and why each that fell back did."""
+
+    method: str
+    questions: int
+    failures: list[str]
+    fallbacks: list[str]
+
+    @classmethod
+    def of(cls, method: str, rows: Sequence[Mapping[str, Any]]) -> Outcomes:
+        """A ranking that was only cut is no fall-back."""
+        failures = [row["failure"] for row in rows if row["failure"] is not None]
+        remarks = [row["fallback"] for row in rows if row["failure"] is None and row["fallback"]]
+        fallbacks = [one for one in remarks if any(CUT_TO_K not in part for part in one.split("; "))]
+        return cls(method, len(rows), failures, fallbacks)
+
+    def warnings(self) -> Iterator[str]:
+        if self.failures:
+            yield (
+                f"{self.method}: {len(self.failures):,} of {self.questions:,} questions failed and count as 0 "
+                f"({_most_frequent(self.failures)})"
+            )
+        if 2 * len(self.fallbacks) > self.questions:
+            yield (
+                f"{self.method}: fell back on {len(self.fallbacks):,} of {self.questions:,} questions "
+                f"({_most_frequent(self.fallbacks)})"
+            )
+
+    def mostly_failed(self, index_lacks: bool) -> bool:
+        """Whether most questions failed or fell back, and failures are the reason: here, or in the index."""
+        bad = len(self.failures) + len(self.fallbacks)
+        return 2 * bad > self.questions and (
+            bool(self.failures) or index_lacks or any("failed" in one for one in self.fallbacks)
+        )
+
+
+def _most_frequent(reasons: Sequence[str]) -> str:
+    """The most frequent reason, the first of equals, in at most 200 characters."""
+    return Counter(reasons).most_common(1)[0][0][:200]
 
 
 def trace_name(question_id: str, method: str) -> str:

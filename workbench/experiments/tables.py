@@ -135,6 +135,16 @@ class Tables(Record):
     left_out: int = 0
     measurements: tuple[Measured, ...] = field(default=(), compare=False)
 
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs of the measurements, each once."""
+        return tuple({str(one.run.folder): one.run for one in self.measurements}.values())
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Those of its runs, each with the folder."""
+        return tuple(f"{run.folder}: {said}" for run in self.runs for said in run.warnings)
+
     def frame(self) -> pd.DataFrame:
         """One row per cell and measurement."""
         rows = ({**asdict(cell), "why": "; ".join(cell.why)} for cell in self.cells)

@@ -33,10 +33,12 @@ from workbench.encoding import CachedEncoder, Encoder, cached
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import IndexFault, SettingError
 from workbench.extras import is_there
+from workbench.index.journal import ending_where_most_fail
 from workbench.index.layer import Build, Kept, Layer, describe
 from workbench.index.store import Store, key_of
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
 from workbench.index.vectors import answers_now
+from workbench.index.warnings import warnings_of
 from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import RulesEngine
 from workbench.llm.spreading import spread_out
@@ -137,7 +139,7 @@ class Index(Record):
 
     # What builds decides no row: a layer is known by what it holds, and read through its own class.
     __apart__ = ("build", "_build", "ensure", "insert", "delete", "_changed", "_rebuild", "data", "counts", "usage",
-                 "_check_encoder", "__dict__")  # fmt: skip
+                 "warnings", "_check_encoder", "__dict__")  # fmt: skip
 
     def __init__(self, folder: str | Path, encoder: Encoder | None = None, opened: Mapping[str, Layer] | None = None):
         """`opened`: layers of this folder that a build has opened already."""
@@ -169,6 +171,7 @@ class Index(Record):
         extraction: str | None = None,
         settings: Mapping[str, Mapping] | None = None,
         keep: bool = False,
+        keep_going: bool = False,
         cluster: Workers | str | None = None,
         progress: bool = True,
     ) -> Index:
@@ -188,7 +191,11 @@ class Index(Record):
         A model retries what failed and keeps what succeeded. With `keep`, all layers in the folder stay, whoever made
         them, and the engine only adds those that are missing: a model over an index of the rules pays for nothing
         twice, and the index says who made it. `cluster` spreads encoding, Steps and comparisons over processes
-        (`workbench.spread.over`); the index has the same bytes."""
+        (`workbench.spread.over`); the index has the same bytes.
+
+        Raises :class:`MostFailed` where more than half of the requests for a layer fail, and more than two; what
+        succeeded is kept, and the same call asks only for the rest. With `keep_going` the layer is made without what
+        failed, as it is where less fails: `warnings` then says so."""
         with over(cluster):
             data = data if isinstance(data, Dataset) else load(data)
             data = extracted(data, extraction)
@@ -202,7 +209,8 @@ class Index(Record):
                 layers = layers or TRIPLES_LAYERS
                 check_names("the writing of articles", writing.SETTINGS, articles)
                 writer = spread_out(engine or RulesEngine())
-                with Store(folder).lock(), metered(folder, ARTICLES, writer, idle=False):
+                checked = ending_where_most_fail(ARTICLES, keep_going)
+                with Store(folder).lock(), metered(folder, ARTICLES, writer, idle=False), checked:
                     data = writing.textualise(data, writer, folder / "textualised", **articles, progress=progress)
             elif articles:
                 raise SettingError(f"{data.name!r} is no graph of triples without passages, so no articles are written")
@@ -210,7 +218,7 @@ class Index(Record):
             if keep:
                 standing = Store(folder).read_manifest()["layers"]
                 asked = [kind for kind in asked if kind not in standing]
-            return cls._build(data, engine, folder, encoder, asked, settings, progress)
+            return cls._build(data, engine, folder, encoder, asked, settings, progress, keep_going=keep_going)
 
     @classmethod
     def _build(
@@ -224,6 +232,7 @@ class Index(Record):
         progress: bool,
         kept: Kept | None = None,
         opened: Mapping[str, Layer] | None = None,
+        keep_going: bool = False,
     ) -> Index:
         """Bring the layers that stand up to date, and those that are `asked` for with what is below them."""
         store = Store(folder)
@@ -241,7 +250,7 @@ class Index(Record):
             if data.profiles is not None and {"facts", "schema_graph"} & set(kinds):
                 brought = {"profiles"} | ({"extractions"} if data.extractions and "schema_graph" in kinds else set())
                 kinds = closure({*kinds, *brought})
-            build = Build(data, encoder, spread_out(engine), progress, kept, opened or {})
+            build = Build(data, encoder, spread_out(engine), progress, kept, opened or {}, keep_going=keep_going)
             _write(store, manifest, build, kinds, chosen, asked)
         index = cls(store.folder, encoder, build.layers)
         index._same_model = not manifest["layers"]  # all vectors are new
@@ -254,10 +263,13 @@ class Index(Record):
         another address."""
         return cls(folder, known_encoder(encoder) if isinstance(encoder, str) else encoder)
 
-    def ensure(self, kinds: Iterable[str], engine: Engine | None = None, *, progress: bool = True) -> Index:
-        """This index, with the layers named; what is missing is built, what stands stays as it is, whoever made it."""
+    def ensure(
+        self, kinds: Iterable[str], engine: Engine | None = None, *, keep_going: bool = False, progress: bool = True
+    ) -> Index:
+        """This index, with the layers named; what is missing is built, what stands stays as it is, whoever made it.
+        `keep_going` as in `build`."""
         missing = [kind for kind in kinds if kind not in self._layers]
-        return self._rebuild(self.data, engine, progress, missing) if missing else self
+        return self._rebuild(self.data, engine, progress, missing, keep_going=keep_going) if missing else self
 
     def insert(
         self,
@@ -266,11 +278,12 @@ class Index(Record):
         *,
         extractions: Sequence[Extraction] = (),
         profiles: Profiles | None = None,
+        keep_going: bool = False,
         progress: bool = True,
     ) -> Index:
         """Add passages at the end of the corpus. Only they are encoded, compared and, where `extractions` has nothing
         for them, extracted. `profiles` join those that the index has. Where summaries or reports stand, the rules write
-        what is missing of a model's, but another model writes all of them anew.
+        what is missing of a model's, but another model writes all of them anew. `keep_going` as in `build`.
 
         Adding many at once costs little more than adding one, because each call writes the layers anew.
         """
@@ -282,14 +295,16 @@ class Index(Record):
             )
         self._check_encoder()
         rows = np.arange(len(self.passages.passages))
-        return self._changed([*self.passages.passages, *new], rows, engine, extractions, profiles, progress)
+        return self._changed([*self.passages.passages, *new], rows, engine, extractions, profiles, progress, keep_going)
 
-    def delete(self, ids: Collection[str], engine: Engine | None = None, *, progress: bool = True) -> Index:
+    def delete(
+        self, ids: Collection[str], engine: Engine | None = None, *, keep_going: bool = False, progress: bool = True
+    ) -> Index:
         """Take passages out, with everything that only they supported.
 
         Clusters that lose a passage get another summary, and communities another report. `engine` writes them, as in
         `insert`; without one the rules do, and `made_by` in the manifest names them beside the model that wrote the
-        rest."""
+        rest. `keep_going` as in `build`."""
         unknown = [passage_id for passage_id in ids if passage_id not in self.passages.row]
         if unknown:
             raise IndexFault(f"no passage has the id {unknown[0]!r}; index.passages.passages lists the ids")
@@ -297,7 +312,7 @@ class Index(Record):
         rows = np.setdiff1d(np.arange(len(everything)), [self.passages.row[passage_id] for passage_id in ids])
         if not len(rows):
             raise IndexFault("an index needs at least one passage; delete the folder instead")
-        return self._changed([everything[row] for row in rows], rows, engine, (), None, progress)
+        return self._changed([everything[row] for row in rows], rows, engine, (), None, progress, keep_going)
 
     def _changed(
         self,
@@ -307,6 +322,7 @@ class Index(Record):
         given: Sequence[Extraction],
         profiles: Profiles | None,
         progress: bool,
+        keep_going: bool,
     ) -> Index:
         """The index over other passages, with what this one knows of them: those of its rows `kept`, and new ones."""
         ids = {passage.id for passage in passages}
@@ -329,7 +345,7 @@ class Index(Record):
             extractions=records or None,
             profiles=within(joined(known), ids) if known else None,
         )
-        return self._rebuild(data, engine, progress, kept=stands)
+        return self._rebuild(data, engine, progress, kept=stands, keep_going=keep_going)
 
     def _asks_again(self, engine: Engine | None, given: Sequence[Extraction]) -> bool:
         """Whether records that stand are replaced: failed ones by the engine's, or others by given ones."""
@@ -343,13 +359,16 @@ class Index(Record):
         progress: bool,
         asked: Collection[str] = (),
         kept: Kept | None = None,
+        keep_going: bool = False,
     ) -> Index:
         if self.store.read_manifest().get("data") != self.manifest["data"]:
             raise IndexFault(
                 f"{self.folder} was changed after this index was opened, and what was changed would be lost; "
                 "go on from what insert or delete gave back, or from Index.open"
             )
-        index = Index._build(data, engine, self.folder, self.encoder, asked, {}, progress, kept, self._layers)
+        index = Index._build(
+            data, engine, self.folder, self.encoder, asked, {}, progress, kept, self._layers, keep_going
+        )
         index._same_model = self._same_model
         return index
 
@@ -450,6 +469,11 @@ class Index(Record):
     def left_out(self) -> tuple[str, ...]:
         """What of the data could not be taken over, in words (`Dataset.left_out`)."""
         return tuple(self.manifest["data"].get("left_out", ()))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is missing of its layers (`warnings_of`): failed requests, and layers that hold nothing."""
+        return warnings_of(self.manifest["layers"])
 
     @cached_property
     def graph(self) -> Graph:
@@ -718,7 +742,8 @@ def _make(
     store: Store, kind: str, key: str, build: Build, settings: Any, old: Layer | None, stands: Path | None = None
 ) -> None:
     """Make a layer; one that holds what `stands` never gets its name, or a later build would find it."""
-    with store.writing(kind, key) as folder, metered(store.folder, kind, build.engine):
+    checked = ending_where_most_fail(kind, build.keep_going)
+    with store.writing(kind, key) as folder, metered(store.folder, kind, build.engine), checked:
         describe(folder, settings, LAYERS[kind][0].build(folder, build, settings, old))
         if stands is not None and _same(stands, folder):
             shutil.rmtree(folder)

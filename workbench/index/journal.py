@@ -10,14 +10,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from workbench.errors import DataError, Deferred
+from workbench.errors import DataError, Deferred, MostFailed
 from workbench.index.layer import Layer
 from workbench.index.store import cut_torn_line, write_atomically
 from workbench.llm.deferrals import Deferrals
-from workbench.llm.engine import Engine, RulesEngine
+from workbench.llm.engine import Engine, RulesEngine, noting_unread
 from workbench.llm.meter import collect
 from workbench.llm.step import Result, Step
 from workbench.llm.wording import worded
@@ -28,6 +30,21 @@ from workbench.text import text_hash
 _STEP = r"\w+ v\d+(?: file \w+)?"
 _SIGNED = re.compile(rf" \(({_STEP}(?:, {_STEP})*)\)$")  # the Steps of an engine, with their versions
 GROUP = 64  # inputs requested together by each process: the most that a killed build loses
+FEW = 3  # failures below this number never end a build
+QUOTED, REPLY = 3, 200  # failures that an error quotes, and characters of each
+
+_checked: ContextVar[str | None] = ContextVar("checked", default=None)  # the layer whose failures may end the build
+
+
+@contextmanager
+def ending_where_most_fail(layer: str, keep_going: bool = False) -> Iterator[None]:
+    """Journals within the block raise :class:`MostFailed` where most of the requests for `layer` fail; none does with
+    `keep_going`."""
+    token = _checked.set(None if keep_going else layer)
+    try:
+        yield
+    finally:
+        _checked.reset(token)
 
 
 class Entry(Protocol):
@@ -83,7 +100,10 @@ class Journal(Generic[E]):
     ):
         self.path, self.part = path, part or path.with_name(f"{path.name}.part")
         self.made_by, self.progress, self.used = made_by, progress, {}
+        old = list(old)
         previous = {entry.key: entry for entry in old if reusable(entry, made_by)}
+        self._asked_before = {entry.key for entry in old if entry.made_by == made_by}
+        self._requested, self._unread = 0, dict[str, str]()  # reply → why it could not be read
         # A build that was stopped at the very end has settled the file, but the layer does not stand yet.
         written = (entry for file in dict.fromkeys((path, self.part)) for entry in read(file, parse))
         self.known: dict[str, E] = previous | {e.key: e for e in written if reusable(e, made_by)}
@@ -107,12 +127,28 @@ class Journal(Generic[E]):
             own = [key for group in shard.part(list(by_size(list(inputs), GROUP))) for key in group]
             if missing := self.missing(own):
                 self._request({key: inputs[key] for key in missing}, answer, label, unit)
+                self._check({key: self.known[key] for key in own})
             raise Waiting
         if missing := self.missing(inputs):
             self._request({key: inputs[key] for key in missing}, answer, label, unit)
         found = {key: self.known[key] for key in inputs}
         self.used |= found
+        self._check(self.used)
         return found
+
+    def _check(self, used: Mapping[str, E]) -> None:
+        """Raise :class:`MostFailed` if more than half of the requests of this build failed, and with them more than
+        half of the answers: of all, or of those for inputs that the layer did not have before.
+
+        The second condition makes the outcome the same however often a build was stopped, and lets a layer of which a
+        few inputs always fail be built and extended again. Failures are never reused, so all are of this build."""
+        layer, failed = _checked.get(), {key: entry for key, entry in used.items() if entry.failure is not None}
+        new = used.keys() - self._asked_before
+        if layer is None or self.made_by is None or not _most(len(failed), self._requested):
+            return
+        if _most(len(failed), len(self.known)) or _most(len(failed.keys() & new), len(new)):
+            reasons = [str(entry.failure) for entry in failed.values()]
+            raise MostFailed(_said_of_failures(layer, self.made_by, reasons, self._requested, self._unread))
 
     def settle(self, text: str | None = None) -> str:
         """Replace the file by this text, by default the lines of the entries used, and give the text."""
@@ -125,11 +161,13 @@ class Journal(Generic[E]):
     def _request(self, inputs: dict[str, T], answer: Callable, label: str, unit: str) -> None:
         from tqdm.auto import tqdm
 
+        self._requested += len(inputs)
         if self.part.exists():
             cut_torn_line(self.part)
         with (
             self.part.open("a", encoding="ascii") as out,
             tqdm(total=len(inputs), desc=label, unit=unit, disable=not self.progress) as bar,
+            noting_unread(self._unread),
         ):
             deferrals = Deferrals()
             for group in _groups(inputs):
@@ -270,6 +308,22 @@ def request_key(*parts: Any) -> str:
 
 def _answer(row: dict[str, Any]) -> Answer:
     return Answer(**row)
+
+
+def _most(failed: int, of: int) -> bool:
+    return failed >= FEW and 2 * failed > of
+
+
+def _said_of_failures(
+    layer: str, made_by: str, reasons: Sequence[str], requested: int, unread: Mapping[str, str]
+) -> str:
+    """The message of an error: how many failed, the first replies with what is wrong with them, what to do."""
+    quoted = [f"{reply[:REPLY]!r} ({why})" for reply, why in unread.items()] or list(dict.fromkeys(reasons))
+    return (
+        f"layer {layer!r}: {len(reasons):,} of {requested:,} requests to {made_by} failed; the first "
+        f"{'replies' if unread else 'failures'}: {'; '.join(quoted[:QUOTED])}. What succeeded is kept, and the same "
+        "build asks only for the rest; to make the layer without what failed, pass keep_going=True (--keep-going)"
+    )
 
 
 def _answered(group: dict[str, T], answer: Callable[[dict[str, T]], Iterable[E]], deferrals: Deferrals) -> list[E]:

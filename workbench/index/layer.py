@@ -68,6 +68,7 @@ class Build:
     opened: Mapping[str, Layer] = field(default_factory=dict)  # kind -> layer of the index that is changed
     layers: dict[str, Layer] = field(default_factory=dict)  # kind -> layer below, opened
     keys: dict[str, str] = field(default_factory=dict)  # kind -> key of the layer below
+    keep_going: bool = False  # whether a layer is made although most of the requests for it failed
 
     @cached_property
     def fingerprint(self) -> str:

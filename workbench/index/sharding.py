@@ -34,6 +34,7 @@ from workbench.index.index import (
     use,
     versions,
 )
+from workbench.index.journal import ending_where_most_fail
 from workbench.index.layer import Build, describe
 from workbench.index.store import Store, write_atomically
 from workbench.index.usage import FILE as BILL
@@ -76,6 +77,7 @@ def build_shard(
     layers: Iterable[str] | None = None,
     extraction: str | None = None,
     settings: Mapping[str, Mapping] | None = None,
+    keep_going: bool = False,
     cluster: Workers | str | None = None,
     progress: bool = True,
 ) -> ShardBuilt:
@@ -93,7 +95,7 @@ def build_shard(
         manifest = whole.read_manifest()
         check_data(whole, manifest, data)
         encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
-        build = Build(data, encoder or encoder_of(whole, manifest), spread_out(engine), progress)
+        build = Build(data, encoder or encoder_of(whole, manifest), spread_out(engine), progress, keep_going=keep_going)
         chosen = {**{kind: one["settings"] for kind, one in manifest["layers"].items()}, **(settings or {})}
         parts: dict[str, str] = {}
         waiting = []
@@ -122,7 +124,8 @@ def _did_part(whole: Store, own: Store, shard: Shard, build: Build, kind: str, p
         part, metadata = own.path(kind, f"{place.following}.part"), None
         part.mkdir(parents=True, exist_ok=True)
         _begin_with(whole.path(kind, f"{place.following}.part"), part)
-        with dividing(shard), metered(own.folder, kind, build.engine):
+        checked = ending_where_most_fail(kind, build.keep_going)
+        with dividing(shard), metered(own.folder, kind, build.engine), checked:
             metadata = LAYERS[kind][0].build(part, build, place.settings, place.old)
         if metadata is None or not _has_all(part, shard):
             return True

@@ -11,8 +11,10 @@ import inspect
 import re
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -29,6 +31,7 @@ from workbench.spec import parse_spec
 from workbench.trace import Trace
 
 LOOKED_AT = 20  # inputs of a batch, for their language
+UNREAD = 3  # replies that could not be read, of which an error quotes the beginnings
 
 
 class OtherLanguage(UserWarning):
@@ -149,8 +152,25 @@ def by_rule(step: Step, inputs: Sequence[Any]) -> list[Result]:
         return [by_rule(step, [value])[0] for value in inputs]
 
 
+_unread: ContextVar[dict[str, str] | None] = ContextVar("unread", default=None)
+
+
+@contextmanager
+def noting_unread(replies: dict[str, str]) -> Iterator[None]:
+    """Adds the first `UNREAD` replies to Steps run within the block that could not be read: reply → why."""
+    token = _unread.set(replies)
+    try:
+        yield
+    finally:
+        _unread.reset(token)
+
+
 def note(trace: Trace | None, engine: str, step: Step, results: Sequence[Result]) -> None:
     """One LLM event per result, in their order, whatever order the answers came in."""
+    if (replies := _unread.get()) is not None:
+        for result in results:
+            if result.failure and result.text.strip() and len(replies) < UNREAD:
+                replies.setdefault(result.text, result.failure)
     if not trace:
         return
     for result in results:

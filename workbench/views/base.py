@@ -165,6 +165,16 @@ def details(summary: str, *body: str, open: bool = False) -> str:
     return f"<details{' open' if open else ''}><summary>{summary}</summary>{''.join(body)}</details>"
 
 
+def warned(warnings: Iterable[str]) -> list[str]:
+    """The line that a display in a terminal begins with; no line without warnings."""
+    return [f"Warning: {clean('; '.join(said))}"] if (said := list(warnings)) else []
+
+
+def warned_part(warnings: Iterable[str]) -> str:
+    """The same for HTML: the first paragraph, in red."""
+    return "".join(f"<p class='bad'>{esc(line)}</p>" for line in warned(warnings))
+
+
 class Markup(str):
     """A string that is HTML already."""
 

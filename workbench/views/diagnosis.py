@@ -11,7 +11,7 @@ from workbench.experiments.analyses.base import cautions_of
 from workbench.experiments.diagnose import CAUSES, Case, Diagnosis
 from workbench.experiments.grid import Grid
 from workbench.views.analyses import frame_part, frame_text
-from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text
+from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text, warned, warned_part
 
 OF_GRID = ("accuracy", "em", "f1", "coverage", "coverage:read", "read_tokens", "abstained", "questions", "failures")
 SHOWN = 30  # cases of one cause that are listed; frame() has all
@@ -20,12 +20,13 @@ SHOWN = 30  # cases of one cause that are listed; frame() has all
 @html.register
 def _(grid: Grid) -> str:
     notes = (f"<p class='q'>{esc(note, 400)}</p>" for note in _notes(grid))
-    return page(f"<p><b>{esc(_of(grid), NAME)}</b></p>", frame_part(_means(grid)), *notes)
+    title = f"<p><b>{esc(_of(grid), NAME)}</b></p>"
+    return page(warned_part(grid.warnings), title, frame_part(_means(grid)), *notes)
 
 
 @text.register
 def _(grid: Grid) -> str:
-    return "\n".join([clean(_of(grid), NAME), *frame_text(_means(grid)), *_notes(grid)])
+    return "\n".join([*warned(grid.warnings), clean(_of(grid), NAME), *frame_text(_means(grid)), *_notes(grid)])
 
 
 @html.register
@@ -42,12 +43,13 @@ def _(case: Case) -> str:
 def _(diagnosis: Diagnosis) -> str:
     tables = [f"<p><b>{esc(title, NAME)}</b></p>{frame_part(frame)}" for title, frame in _tables(diagnosis).items()]
     notes = (f"<p class='q'>{esc(note, 400)}</p>" for note in diagnosis.notes)
-    return page(f"<p><b>{esc(_title(diagnosis), NAME)}</b></p>", *tables, cases_part(diagnosis.cases), *notes)
+    title = f"<p><b>{esc(_title(diagnosis), NAME)}</b></p>"
+    return page(warned_part(diagnosis.run.warnings), title, *tables, cases_part(diagnosis.cases), *notes)
 
 
 @text.register
 def _(diagnosis: Diagnosis) -> str:
-    lines = [clean(_title(diagnosis), NAME)]
+    lines = [*warned(diagnosis.run.warnings), clean(_title(diagnosis), NAME)]
     for title, frame in _tables(diagnosis).items():
         lines += [clean(title, NAME), *frame_text(frame)]
     return "\n".join([*lines, *(clean(note, 400) for note in diagnosis.notes)])

@@ -11,7 +11,20 @@ from workbench.index.chroma import StoreAgreement
 from workbench.index.journal import signed_by
 from workbench.index.usage import IndexUsage, Spent
 from workbench.text import counted
-from workbench.views.base import NAME, aligned, clean, details, esc, html, number, page, table, text
+from workbench.views.base import (
+    NAME,
+    aligned,
+    clean,
+    details,
+    esc,
+    html,
+    number,
+    page,
+    table,
+    text,
+    warned,
+    warned_part,
+)
 from workbench.views.data import skipped_table
 from workbench.views.terminal import cell_text
 
@@ -54,7 +67,8 @@ def _(index: Index) -> str:
     where = f"{clean(index.name, NAME)!r} in {clean(index.folder, NAME)}"
     layers = ", ".join(index.manifest["layers"])
     by = f"; {said}" if (said := facts_by(index.facts_by)) else ""
-    return f"Index {where}: {counts}{by}; layers {layers}{_left_out(index.left_out)}"
+    said = f"Index {where}: {counts}{by}; layers {layers}{_left_out(index.left_out)}"
+    return "\n".join([*warned(index.warnings), said])
 
 
 @html.register
@@ -64,6 +78,7 @@ def _(index: Index) -> str:
         for kind, layer in index.manifest["layers"].items()
     ]
     return page(
+        warned_part(index.warnings),
         f"<p><b>{esc(index.name, NAME)}</b> <span class='q'>{esc(index.folder, NAME)}</span></p>",
         table(["", ""], index.counts().items()),
         _left_out_table(index.left_out),

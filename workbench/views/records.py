@@ -92,11 +92,10 @@ def _(report: Report) -> str:
 @text.register
 def _(evidence: Evidence) -> str:
     method, scale = clean(evidence.method, NAME), clean(evidence.scale, NAME)
-    lines = [f"Evidence for {clean(evidence.question, 200)!r} by {method} (scale: {scale})"]
+    lines = [f"Fall-back: {clean(evidence.fallback, 200)}"] if evidence.fallback else []
+    lines += [f"Evidence for {clean(evidence.question, 200)!r} by {method} (scale: {scale})"]
     if by := said_by(evidence.trace.engines if evidence.trace else ()):
         lines.append(f"  {by}")
-    if evidence.fallback:
-        lines.append(f"  fall-back: {clean(evidence.fallback, 200)}")
     for rank, (passage, score) in enumerate(evidence.passages[:SHOWN], 1):
         lines.append(
             f"  {rank:3} {number(score):>9}  {clean(passage.id, _ID)}  {clean(passage.title or passage.text, 70)}"
@@ -125,12 +124,8 @@ def _(evidence: Evidence) -> str:
     headers = ["rank", clean(evidence.scale, NAME), "passage"]
     more = len(rows) - SHOWN
     return page(
-        asked_part(
-            evidence.question,
-            evidence.method,
-            evidence.trace.engines if evidence.trace else (),
-            [f"fall-back: {evidence.fallback}"] if evidence.fallback else [],
-        ),
+        notes_part([f"fall-back: {evidence.fallback}"] if evidence.fallback else []),
+        asked_part(evidence.question, evidence.method, evidence.trace.engines if evidence.trace else ()),
         f"<p class='q'>chosen for the reader: the first {chosen}</p>" if chosen is not None else "",
         table(headers, rows[:SHOWN]),
         details(f"{more} more passages", table(headers, rows[SHOWN:])) if more > 0 else "",
@@ -145,7 +140,7 @@ def _(evidence: Evidence) -> str:
 
 @text.register
 def _(answer: Answer) -> str:
-    shown = f"failure: {answer.failure}" if answer.failure else "(abstained)" if answer.abstained else answer.text
+    shown = f"failure: {why}" if (why := failure_of(answer)) else "(abstained)" if answer.abstained else answer.text
     line = f"Answer to {clean(answer.question, 200)!r} by {clean(_by(answer), NAME)}: {clean(shown, 300)}"
     reply = [f"the model replied: {clean(unread, REPLY)}"] if (unread := unread_reply(answer)) else []
     short = [f"made short for EM and F1: {clean(shorter, 300)}"] if (shorter := getattr(answer, "short", None)) else []
@@ -154,12 +149,13 @@ def _(answer: Answer) -> str:
 
 @html.register
 def _(answer: Answer) -> str:
-    shown = f"<span class='bad'>{esc(answer.failure)}</span>" if answer.failure else f"<b>{esc(answer.text)}</b>"
-    if answer.abstained:
-        shown = "<i>abstained: no answer was found in the context</i>"
+    failure = failure_of(answer)
+    shown = "<i>abstained: no answer was found in the context</i>" if answer.abstained else f"<b>{esc(answer.text)}</b>"
     unread, short = unread_reply(answer), getattr(answer, "short", None)
     return page(
-        f"<p>{esc(answer.question)} <span class='tag'>{esc(_by(answer), NAME)}</span></p><p>{shown}</p>",
+        f"<p class='bad'>{esc(failure)}</p>" if failure else "",
+        f"<p>{esc(answer.question)} <span class='tag'>{esc(_by(answer), NAME)}</span></p>",
+        "" if failure else f"<p>{shown}</p>",
         f"<p class='q'>made short for EM and F1: {esc(short)}</p>" if short else "",
         f"<p class='q'>{esc(reading_text(answer.reading), 400)}</p>" if answer.reading else "",
         details("the model replied", f"<pre>{esc(unread, REPLY)}</pre>", open=True) if unread else "",
@@ -168,6 +164,14 @@ def _(answer: Answer) -> str:
         f"<p class='q'>from {esc(', '.join(answer.passages))}</p>" if answer.passages else "",
         details("trace", html(answer.trace)) if answer.trace else "",
     )
+
+
+def failure_of(answer: Answer) -> str:
+    """Why there is no answer; empty if there is one, or if the reader abstained."""
+    if answer.failure or answer.text or answer.abstained:
+        return answer.failure or ""
+    flaw = answer.reading.flaw if answer.reading else ""
+    return f"no answer could be read off the reply: {flaw or 'it is empty'}"
 
 
 def unread_reply(answer: Answer) -> str:

@@ -12,7 +12,7 @@ from workbench.experiments.runs import Between
 from workbench.experiments.significance import UNCORRECTED
 from workbench.experiments.verdict import Check, Verdict
 from workbench.measures import needs_reader
-from workbench.views.base import Markup, aligned, clean, details, esc, html, page, table, text
+from workbench.views.base import Markup, aligned, clean, details, esc, html, page, table, text, warned, warned_part
 
 BETWEEN = (
     "Between repeats: deviation of the means, and the 95 % interval over questions and repeats "
@@ -36,6 +36,7 @@ def _(run: Run) -> str:
         "code": config.get("package"),
     }
     return page(
+        warned_part(run.warnings),
         f"<p><b>{esc(run.folder)}</b></p>",
         *(table(["method", *part.columns], _rows(part)) for part in parts_of(run)),
         *([f"<p class='q'>{esc(BETWEEN)}</p>", table(*_repeats(run))] if run.repeats > 1 else []),
@@ -49,7 +50,8 @@ def _(run: Run) -> str:
 def _(run: Run) -> str:
     tables = [part.where(part.notna(), "–").to_string(float_format="{:.4f}".format) for part in parts_of(run)]
     tables += [BETWEEN, *aligned([*map(list, _said(*_repeats(run)))])] if run.repeats > 1 else []
-    return "\n".join([f"Run in {run.folder}, engine {run.config['engine']}", *tables, *notes_of(run)])
+    title = f"Run in {run.folder}, engine {run.config['engine']}"
+    return "\n".join([*warned(run.warnings), title, *tables, *notes_of(run)])
 
 
 def parts_of(run: Run, *, seconds: bool = True) -> list[pd.DataFrame]:

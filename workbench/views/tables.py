@@ -14,7 +14,7 @@ from workbench.experiments.reproduce import TablePlan
 from workbench.experiments.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables
 from workbench.experiments.verdict import Verdict
 from workbench.text import table_cell
-from workbench.views.base import NAME, aligned, clean, details, esc, html, page, short, table, text
+from workbench.views.base import NAME, aligned, clean, details, esc, html, page, short, table, text, warned, warned_part
 from workbench.views.run import check_text
 
 MARKS = {REPRODUCED: "✓", DIFFERS: "✗", NOT_COMPARABLE: "?"}
@@ -39,6 +39,7 @@ def _(tables: Tables) -> str:
     parts = [f"<p><b>{esc(title)}</b></p>{table(columns, rows)}" for title, columns, rows in _parts(tables)]
     verdicts = [details(esc(one.title), html(one)) for one in (tables.claims, tables.measured) if one]
     return page(
+        warned_part(tables.warnings),
         f"<p><b>{esc(tables.title)}</b>: {esc(_counted(tables))}</p><p class='q'>{esc(LEGEND)}</p>",
         *(parts or [f"<p>{NONE}</p>"]),
         *(f"<p class='q'>{esc(note)}</p>" for note in tables.notes),
@@ -52,7 +53,8 @@ def _(tables: Tables) -> str:
 
 @text.register
 def _(tables: Tables) -> str:
-    lines = [f"{clean(tables.title, NAME)}: {_counted(tables)}", LEGEND if tables.cells else NONE]
+    lines = [*warned(tables.warnings), f"{clean(tables.title, NAME)}: {_counted(tables)}"]
+    lines.append(LEGEND if tables.cells else NONE)
     for title, columns, rows in _parts(tables):
         lines += ["", title, *aligned([columns, *rows])]
     lines += ["", *(clean(note, LONG) for note in tables.notes)]

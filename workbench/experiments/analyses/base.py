@@ -125,7 +125,8 @@ def cautions_of(runs: Runs) -> tuple[str, ...]:
 
 
 def cautions(run: Run) -> Iterator[str]:
-    """The cautions that apply to every number of a run."""
+    """The cautions that apply to every number of a run, its warnings first."""
+    yield from run.warnings
     yield from made_with(run)
     if len(run.rows) < run.config["questions"]["n"] * len(run.methods):
         yield "The run is not finished; what it has so far is shown."

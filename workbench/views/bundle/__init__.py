@@ -30,7 +30,7 @@ from workbench.index import Index
 from workbench.places import home, locked
 from workbench.views.base import NAME, clean, esc
 from workbench.views.bundle.contents import Contents
-from workbench.views.bundle.pages import conditions, results, runs_of, subtitle_of, title_of
+from workbench.views.bundle.pages import conditions, results, runs_of, subtitle_of, title_of, warnings
 from workbench.views.bundle.private import eraser
 from workbench.views.bundle.store import CHUNK, TEXTS, Chunks, Pages, Texts, packed
 from workbench.views.stepped import SCRIPT, STYLE
@@ -115,7 +115,8 @@ def _write(contents: Contents, part: Path, title: str, single: bool, progress: b
     chunks, lines = Pages(data, "q", CHUNK, erase), Chunks(data, "t", TEXTS, erase)
     texts = Texts(lines)
     still = {
-        "title": esc(title, 200), "subtitle": subtitle_of(contents), "results": results(contents),
+        "title": esc(title, 200), "subtitle": subtitle_of(contents), "warnings": warnings(contents),
+        "results": results(contents),
         "conditions": conditions(contents),
     }  # fmt: skip
     for question in tqdm(contents.questions, desc="bundle", unit="question", disable=not progress):

@@ -14,7 +14,7 @@ from workbench.experiments.diagnose import Diagnosis
 from workbench.experiments.runs import between
 from workbench.text import counted
 from workbench.views.analyses import frame_part
-from workbench.views.base import Markup, clean, details, esc, html, number, short, table
+from workbench.views.base import Markup, clean, details, esc, html, number, short, table, warned_part
 from workbench.views.bundle.contents import JUDGED_BY, Contents, unfinished
 from workbench.views.bundle.parts import plain, words
 from workbench.views.bundle.private import bare
@@ -34,6 +34,14 @@ def subtitle_of(contents: Contents) -> str:
     made = dict.fromkeys(column.by for column in contents.columns)
     asked = f"{counted(len(contents.questions), 'question')} × {counted(len(contents.columns), 'method')}"
     return esc(f"{', '.join(data)} · {asked} · {'; '.join(made)}", 600)
+
+
+def warnings(contents: Contents) -> str:
+    """What the page begins with, above its title: the warnings of the runs."""
+    several = len(contents.runs) > 1
+    said = [f"{name}: {one}" if several else one for run, name in zip(contents.runs, contents.names)
+            for one in run.warnings]  # fmt: skip
+    return warned_part(map(bare, said))
 
 
 def results(contents: Contents) -> str:
