@@ -472,7 +472,7 @@ def ask(
 ) -> Said:
     """The answer to a question, with the passages that it was read from."""
     import workbench as wb
-    from workbench.llm.engine import no_model
+    from workbench.llm.engine import no_model, whose_words
     from workbench.views.records import REPLY, unread_reply
 
     folder = _at_hand(folder, model, method, reader)
@@ -487,7 +487,7 @@ def ask(
         said = "abstained: not found in the passages"
     if answer.failure:
         said = f"failed: {answer.failure}"
-    by = f"{label}, not by a language model" if (label := no_model(runner.name)) else escape(runner.name)
+    by = escape(whose_words(answer.engines)) + ", not by a language model" * all(map(no_model, answer.engines))
     shown = [f"[bold]{escape(clean(said))}[/] [dim](by {by})[/]"]
     if unread:
         shown.append(f"The model replied: {escape(clean(unread, REPLY))}")
@@ -613,11 +613,13 @@ def compare(
 ) -> Said:
     """Two runs beside each other: paired differences over the questions of both, and what was made otherwise."""
     import workbench as wb
+    from workbench.views.differences import notes, shown_rows
 
     found = wb.between(first, second, measure)
     rows, differing = _rows(found.frame), {name: list(pair) for name, pair in found.differing.items()}
-    changes = [{"": name, "first": was, "second": now} for name, (was, now) in differing.items()]
-    return Said({"compare": rows, "differing": differing}, [_table(rows), _table(changes)])
+    besides = "What differs besides:" if differing else "Nothing else differs."
+    shown = [_table(shown_rows(found.frame), lead=2), *map(escape, notes(found.frame)), besides]
+    return Said({"compare": rows, "differing": differing}, [*shown, _table(found.conditions)])
 
 
 @verb

@@ -10,6 +10,7 @@ from workbench.views import (  # noqa: F401 (each registers the looks of its rec
     contexts,
     data,
     diagnosis,
+    differences,
     doctor,
     dots,
     drawing,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from workbench.llm.engine import no_model
+from workbench.llm.engine import no_model, whose_words
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Reading, Report, Triple
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, table, text
 
@@ -205,8 +205,9 @@ def _kind(question: Question) -> str:
 
 
 def _by(answer: Answer) -> str:
-    """Reader and engine; rules and replies written by hand are labelled as such."""
-    by = f"{label} and no language model" if (label := no_model(answer.engine)) else answer.engine
+    """Reader and engines; rules and replies written by hand are labelled as such."""
+    none = " and no language model" if all(map(no_model, answer.engines)) else ""
+    by = f"{whose_words(answer.engines)}{none}" if answer.engines else ""
     return ", ".join(filter(None, (answer.reader, by)))
 
 
@@ -216,8 +217,8 @@ def said_by(engines: Iterable[str]) -> str:
     >>> said_by(["rules"]), said_by(["openai:gpt-4o-mini"])
     ('Steps by rules, no language model', '')
     """
-    labels = dict.fromkeys(filter(None, map(no_model, engines)))
-    return f"Steps by {', '.join(labels)}, no language model" if labels else ""
+    labels = whose_words(filter(no_model, engines))
+    return f"Steps by {labels}, no language model" if labels else ""
 
 
 def asked_part(

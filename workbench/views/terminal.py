@@ -4,6 +4,8 @@ A word is broken only where it is longer than a line."""
 
 from __future__ import annotations
 
+import io
+import shutil
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,6 +18,7 @@ from rich.text import Text
 from workbench.views.base import clean, number
 
 LONGEST = 1_000  # characters of a cell
+_UNBOUNDED = 200  # columns of what is piped or logged
 GAP = 2  # blanks between columns
 INDENT = 2  # of what a block holds; of a line that goes on, twice that
 
@@ -39,6 +42,14 @@ def lay_out(rows: Sequence[dict[str, Any]], console: Console, lead: int = 1) -> 
     for row in rows:
         table.add_row(*(Text(cell_text(value)) for value in row.values()))
     return table
+
+
+def printed(rows: Sequence[dict[str, Any]], lead: int = 1) -> str:
+    """`rows` as text, as wide as the terminal; as wide as they are where there is none."""
+    wide = shutil.get_terminal_size((_UNBOUNDED, 0)).columns
+    console = Console(file=io.StringIO(), width=wide, color_system=None, highlight=False)
+    console.print(lay_out(rows, console, lead))
+    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
 
 
 def cell_text(value: Any) -> str:
