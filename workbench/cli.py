@@ -473,6 +473,7 @@ def ask(
     """The answer to a question, with the passages that it was read from."""
     import workbench as wb
     from workbench.llm.engine import no_model, whose_words
+    from workbench.views.excerpts import excerpt
     from workbench.views.records import REPLY, unread_reply
 
     folder = _at_hand(folder, model, method, reader)
@@ -494,7 +495,7 @@ def ask(
     if mark:
         shown.append(f"{mark} by the facts that its passages state")
     if answer.thought and not unread:
-        shown.append(escape(clean(answer.thought, 400)))
+        shown.append(escape(str(excerpt(answer.thought, answer.text, 400))))
     fields = _fields(answer, "abstained", "thought", "failure", flaw=flaw, reply=unread, read=list(answer.passages))
     whole = {"answer": answer.text, **fields, "engine": runner.name, "mark": mark, **_evidence(evidence, trace)}
     return Said(whole, [*shown, evidence, answer.trace] if trace else [*shown, evidence])

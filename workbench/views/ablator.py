@@ -127,7 +127,7 @@ class Ablator(Widget):
     # -- controls -----------------------------------------------------------------------------------------------------
 
     def _make_controls(self, compressors: Sequence[str]) -> None:
-        self._asked = question_box(self._session)
+        self._asked = question_box(self._session.questions, self._session.label)
         self._controls = self._lists(compressors) | {
             "budget": widgets.SelectionSlider(
                 options=BUDGETS, value=4_000, description="tokens ≤", continuous_update=False, layout={"width": "270px"}

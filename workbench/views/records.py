@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from workbench.llm.engine import no_model, whose_words
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Reading, Report, Triple
-from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, table, text
+from workbench.views.base import CLIP, NAME, Markup, clean, details, esc, html, number, page, table, text
+from workbench.views.excerpts import excerpt
 
 SHOWN = 10  # rows of a long list in a terminal and unfolded in a notebook
 REPLY = 600  # characters of a reply that could not be read
@@ -148,6 +149,7 @@ def _(answer: Answer) -> str:
     shown = f"failure: {answer.failure}" if answer.failure else "(abstained)" if answer.abstained else answer.text
     line = f"Answer to {clean(answer.question, 200)!r} by {clean(_by(answer), NAME)}: {clean(shown, 300)}"
     reply = [f"the model replied: {clean(unread, REPLY)}"] if (unread := unread_reply(answer)) else []
+    reply += [str(excerpt(answer.thought, answer.text, REPLY))] if answer.thought and not unread else []
     short = [f"made short for EM and F1: {clean(shorter, 300)}"] if (shorter := getattr(answer, "short", None)) else []
     return "\n  ".join([line, *short, *reply, *(text(part) for part in (answer.reading, answer.proof) if part)])
 
@@ -163,11 +165,17 @@ def _(answer: Answer) -> str:
         f"<p class='q'>made short for EM and F1: {esc(short)}</p>" if short else "",
         f"<p class='q'>{esc(reading_text(answer.reading), 400)}</p>" if answer.reading else "",
         details("the model replied", f"<pre>{esc(unread, REPLY)}</pre>", open=True) if unread else "",
-        details("thought", f"<pre>{esc(answer.thought)}</pre>") if answer.thought and not unread else "",
+        details("thought", f"<pre>{_thought(answer)}</pre>") if answer.thought and not unread else "",
         details(f"query: {esc(answer.proof.mark or 'executed', NAME)}", html(answer.proof)) if answer.proof else "",
         f"<p class='q'>from {esc(', '.join(answer.passages))}</p>" if answer.passages else "",
         details("trace", html(answer.trace)) if answer.trace else "",
     )
+
+
+def _thought(answer: Answer) -> str:
+    """The thought in full, with the answer marked where it stands in it."""
+    shown = excerpt(answer.thought, answer.text, CLIP)
+    return esc(shown.before) + (f"<b>{esc(shown.answer)}</b>{esc(shown.after)}" if shown.answer else "")
 
 
 def unread_reply(answer: Answer) -> str:

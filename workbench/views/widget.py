@@ -6,7 +6,7 @@ do, and raise errors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,11 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import SettingError
-from workbench.records import Record
+from workbench.records import Question, Record
 from workbench.views.base import clean, esc, page
 from workbench.views.canvas import Canvas
 from workbench.views.palette import AUTO, surface
-from workbench.views.session import Session
+from workbench.views.session import question_label
 from workbench.views.stepped import LIVE
 
 # A saved page is light or dark as its reader's other pages are.
@@ -141,13 +141,14 @@ def side(*parts: widgets.Widget, height: int) -> widgets.VBox:
     return widgets.VBox(parts, layout=layout)
 
 
-def question_box(session: Session | None) -> widgets.Combobox:
-    """A list of the questions of a session in which any other can be typed."""
-    proposed = [session.label(question) for question in session.questions[:PROPOSED]] if session else []
-    layout = {"width": "auto"}
+def question_box(
+    questions: Sequence[Question], label: Callable[[Question], str] = question_label
+) -> widgets.Combobox:
+    """A list of questions in which any other can be typed; `Session.label` marks those with worked replies."""
     return widgets.Combobox(
-        description="question", options=proposed, ensure_option=False, continuous_update=False, layout=layout
-    )
+        description="question", options=[label(question) for question in questions[:PROPOSED]],
+        ensure_option=False, continuous_update=False, layout={"width": "auto"},
+    )  # fmt: skip
 
 
 def texts(count: int) -> Iterator[widgets.HTML]:
