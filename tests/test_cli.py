@@ -147,7 +147,7 @@ def test_the_bundled_corpus_is_asked_by_its_name(workbench, meridian_index, tmp_
     shutil.copytree(meridian_index.folder, tmp_path / "indexes" / "meridian")
     said = workbench("ask", "meridian", "Who designed the Lanthorn Bridge?", "-m", "bm25", "--trace")
     assert "First the index" not in said.output and "RETRIEVER match words" in said.output
-    assert "CHAIN direct" in said.output and "LLM answer" in said.output
+    assert "CHAIN direct" in said.output and "RULES answer" in said.output
     asked = json.loads(workbench("ask", "meridian", "Who built it?", "-m", "bm25", "--trace", "--json").stdout)
     assert [event["step"] for event in asked["trace"]] == ["bm25", "match words", "direct", "answer"]
 

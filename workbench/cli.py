@@ -501,7 +501,8 @@ def ask(
 ) -> Said:
     """The answer to a question, with the passages that it was read from."""
     import workbench as wb
-    from workbench.llm.engine import no_model
+    from workbench.llm.engine import no_model, whose_words
+    from workbench.views.excerpts import excerpt
     from workbench.views.records import REPLY, failure_of, unread_reply
 
     folder = _at_hand(folder, model, method, reader)
@@ -514,7 +515,7 @@ def ask(
     failure = failure_of(answer)
     said = "abstained: not found in the passages" if answer.abstained else answer.text
     said = f"failed: {failure}" if failure else said
-    by = f"{label}, not by a language model" if (label := no_model(runner.name)) else escape(runner.name)
+    by = escape(whose_words(answer.engines)) + ", not by a language model" * all(map(no_model, answer.engines))
     shown = [f"[bold]{escape(clean(said))}[/] [dim](by {by})[/]"]
     lacking = [*index.warnings, *([f"{evidence.method} fell back: {evidence.fallback}"] if evidence.fallback else [])]
     shown = [*shown, *_warned(lacking)] if failure else [*_warned(lacking), *shown]
@@ -523,7 +524,7 @@ def ask(
     if mark:
         shown.append(f"{mark} by the facts that its passages state")
     if answer.thought and not unread:
-        shown.append(escape(clean(answer.thought, 400)))
+        shown.append(escape(str(excerpt(answer.thought, answer.text, 400))))
     fields = _fields(answer, "abstained", "thought", "failure", flaw=flaw, reply=unread, read=list(answer.passages))
     whole = {"answer": answer.text, **fields, "engine": runner.name, "mark": mark, "warnings": lacking}
     whole |= _evidence(evidence, trace)
@@ -645,11 +646,13 @@ def compare(
 ) -> Said:
     """Two runs beside each other: paired differences over the questions of both, and what was made otherwise."""
     import workbench as wb
+    from workbench.views.differences import notes, shown_rows
 
     found = wb.between(first, second, measure)
     rows, differing = _rows(found.frame), {name: list(pair) for name, pair in found.differing.items()}
-    changes = [{"": name, "first": was, "second": now} for name, (was, now) in differing.items()]
-    return Said({"compare": rows, "differing": differing}, [_table(rows), _table(changes)])
+    besides = "What differs besides:" if differing else "Nothing else differs."
+    shown = [_table(shown_rows(found.frame), lead=2), *map(escape, notes(found.frame)), besides]
+    return Said({"compare": rows, "differing": differing}, [*shown, _table(found.conditions)])
 
 
 @verb

@@ -349,6 +349,12 @@ class Answer(Record):
     proof: Proof | None = None
     reply: str = ""
 
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """Names of the engines that answered the reader: as its trace tells them, else `engine`."""
+        told = self.trace.engines_below(self.reader) if self.trace else ()
+        return told or ((self.engine,) if self.engine else ())
+
 
 def _without(rows: tuple[T, ...], kept: tuple[T, ...]) -> tuple[T, ...]:
     left = set(kept)

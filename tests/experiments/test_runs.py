@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -12,7 +13,7 @@ import workbench as wb
 from workbench.cli import app
 from workbench.errors import SettingError
 from workbench.experiments.diagnose import diagnose
-from workbench.experiments.runs import between, runs
+from workbench.experiments.runs import between, in_words, runs
 
 
 @pytest.fixture
@@ -62,6 +63,44 @@ def test_two_runs_beside_each_other(made):
     assert "recall@2" in printed and "20" in printed
     said = json.loads(verb("compare", one.folder, other.folder, "--json"))
     assert said["differing"]["k"] == [20, 7] and said["compare"][0]["n"] == 2
+
+
+def test_differences_are_printed_with_their_numbers_in_any_terminal(made, monkeypatch):
+    run, head = made("one", "dense", "hipporag2", "hipporag2[damping=0.9]"), ["measure", "method", "against", "n"]
+    for columns in ("200", "60"):
+        monkeypatch.setenv("COLUMNS", columns)
+        printed = repr(run.compare())
+        assert "..." not in printed and printed.count("hipporag2[damping=0.9]") == len(run.compare()) / 2
+        for row in run.compare().to_dict("records"):
+            assert f"{row['difference']:.4f}" in printed and f"{row['p_holm']:.4f}" in printed
+    assert repr(run.compare()).splitlines()[0].split()[:4] != head  # too narrow for a table
+    monkeypatch.setenv("COLUMNS", "200")
+    assert repr(run.compare()).splitlines()[0].split()[:4] == head
+    assert "method by rules" in repr(run.compare()) and type(run.compare().head(1)) is pd.DataFrame
+
+
+def test_what_differs_between_runs_is_said_in_words(made):
+    one, other = made("one", "dense", k=20), made("other", "dense", k=7, limit=1)
+    found = between(one, other)
+    said = {row["condition"]: (row["first"], row["second"]) for row in found.conditions}
+    assert said["k"] == ("20", "7") and said["questions"][1].startswith("1 (")
+    printed = verb("compare", one.folder, other.folder)
+    for shown in (printed, repr(found), found._repr_html_()):
+        assert "'hash'" not in shown and "&#x27;hash" not in shown
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        ({"made": {"made_by": ["rules (triples v2)"], "hash": "a"}}, {"made": {"made_by": ["m"], "hash": "b"}},
+         ("made content a, made_by rules (triples v2)", "made content b, made_by m")),
+        ({"damping": 0.5, "k": 3}, {"damping": 0.9, "k": 3}, ("damping 0.5", "damping 0.9")),
+        ([0, 1], None, ("0, 1", "none")),
+        (0, "", ("0", "none")),
+    ],
+)  # fmt: skip
+def test_conditions_in_words(was, now, said):
+    assert in_words(was, now) == said
 
 
 def test_runs_without_a_method_in_common_are_held_against_the_first_one_of_the_first(made):

@@ -3,6 +3,9 @@
 import pytest
 from rich.console import Console
 
+from workbench.records import Answer
+from workbench.trace import Trace
+from workbench.views.excerpts import excerpt
 from workbench.views.terminal import lay_out
 
 ROWS = [
@@ -67,3 +70,67 @@ def test_what_looks_like_markup_is_shown_as_it_is():
 
 def test_no_rows_are_an_empty_table():
     assert not shown([], 80).strip()
+
+
+def nested() -> Trace:
+    trace = Trace()
+    with trace.span("CHAIN", "outer"), trace.span("CHAIN", "inner") as span:
+        span.set(**{f"output_{number}": "some words that go on " * 2 for number in range(6)})
+    return trace
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_what_goes_on_of_a_trace_stands_further_in_than_where_it_began(monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    _, outer, inner, *rest = repr(nested()).splitlines()
+    assert outer == "  CHAIN outer" and inner.startswith("    CHAIN inner: output_0=some words")
+    assert rest and all(line.startswith(" " * 8) and line[8] != " " for line in rest)
+    assert max(map(len, [inner, *rest])) <= columns
+    whole = " ".join(line.strip() for line in [inner, *rest])
+    assert all(f"output_{number}=" in whole for number in range(6))
+
+
+def test_a_trace_says_who_answered_a_step():
+    trace = Trace()
+    for engine in ("rules", "worked:meridian#546b8bf1", "openai:gpt-4o-mini"):
+        with trace.span("LLM", "fact_filter", engine=engine):
+            pass
+    _, *lines = repr(trace).splitlines()
+    assert [line.strip() for line in lines] == [
+        "RULES fact_filter", "WRITTEN fact_filter", "LLM fact_filter (openai:gpt-4o-mini)",
+    ]  # fmt: skip
+    assert {event.kind for event in trace} == {"LLM"}  # what is stored is OpenInference's
+    page = trace._repr_html_()
+    assert [f"'tag'>{kind}</span>" in page for kind in ("RULES", "WRITTEN", "LLM")] == [True] * 3
+
+
+# -- the sentence that holds the answer --------------------------------------------------------------------------------
+
+LONG = "read in: " + " → ".join(f"Sentence {number} says nothing of it at all." for number in range(20))
+HELD = f"{LONG} → The film was directed by Pia Normelle in 1951."
+
+
+def test_the_sentence_that_holds_the_answer_is_shown_with_the_answer_marked():
+    shown = str(excerpt(HELD, "Pia Normelle", 100))
+    assert shown == "read in: … The film was directed by «Pia Normelle» in 1951."
+    assert str(excerpt(HELD, "Pia Normelle", 5_000)) == HELD.replace("Pia Normelle", "«Pia Normelle»")
+    trace = Trace()
+    with trace.span("LLM", "answer", engine="rules") as span:
+        span.set(thought=HELD, answer="Pia Normelle")
+    answer = Answer("Who?", "Pia Normelle", thought=HELD, reader="direct", engine="rules", trace=trace)
+    assert "«Pia Normelle»" in repr(trace) and "«Pia Normelle»" in repr(answer)
+    assert "directed by <b>Pia Normelle</b> in 1951" in answer._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("answer", "start"), [("", "read in: Sentence 0"), ("Oslo", "read in: Sentence 0"), ("19", "read in: … Sentence ")]
+)
+def test_a_text_without_the_answer_is_cut_at_its_end(answer, start):
+    assert str(excerpt(LONG, answer, 60)).replace("«", "").startswith(start)
+
+
+def test_a_sentence_longer_than_the_room_is_cut_around_the_answer():
+    text = f"{'so ' * 200}the harbour of Orsby {'and on ' * 200}"
+    shown = excerpt(text, "orsby", 80)
+    assert shown.answer == "Orsby" and len(str(shown)) < 100
+    assert shown.before.endswith("harbour of ") and shown.after.endswith(" …")

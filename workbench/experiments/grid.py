@@ -27,7 +27,7 @@ from workbench.experiments.book import locked
 from workbench.experiments.evaluate import Settings, asked_for, evaluate
 from workbench.experiments.retrieved import Retrieved
 from workbench.experiments.run import Run
-from workbench.experiments.significance import compared, holm
+from workbench.experiments.significance import Differences, compared, holm
 from workbench.index.store import key_of, write_atomically
 from workbench.integrity import seal, unseal
 from workbench.llm.deferrals import Deferrals
@@ -115,7 +115,7 @@ class Grid(Record):
 
     def compare(
         self, baseline: str | tuple[str, str] | None = None, measures: Sequence[str] = ("accuracy", "f1", "em")
-    ) -> pd.DataFrame:
+    ) -> Differences:
         """Every configuration against a baseline over the questions that both answered. The baseline is a reader (by
         default the first) with the same method, or one (reader, method) for all.
 
@@ -141,7 +141,7 @@ class Grid(Record):
                                      **dict(zip(("read_tokens", "against_tokens"), read))})  # fmt: skip
         frame = pd.DataFrame(rows)
         by = [self.runs[row.reader].made_by(row.method) for row in frame.itertuples()]
-        return frame.assign(p_holm=holm(frame["p"].tolist()), by=by) if len(frame) else frame
+        return Differences(frame.assign(p_holm=holm(frame["p"].tolist()), by=by) if len(frame) else frame)
 
     def _read(self, reader: str, method: str) -> float | None:
         read = [row["read_tokens"] for row in self.runs[reader].rows if row["method"] == method]

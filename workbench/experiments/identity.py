@@ -13,7 +13,7 @@ from workbench.index import Index
 from workbench.index.journal import is_rules
 from workbench.index.store import key_of
 from workbench.llm import parse
-from workbench.llm.engine import Engine
+from workbench.llm.engine import Engine, rules_stand_in
 from workbench.llm.step import Step
 from workbench.llm.wording import together
 from workbench.methods import Method
@@ -128,7 +128,7 @@ def _code(
     found = source.followed(*roots, names=names)
     steps = _steps(declared, (one for one in found.apart if isinstance(one, Step)))
     engines = list(engines)
-    answering = sorted({is_rules(engine) for engine in engines})  # a method and its backbone may have two engines
+    answering = sorted({kind for engine in engines for kind in _answering(engine)})
     asked = [(step, by_rules) for step in steps for by_rules in answering]
     units = found.units | (source.units(*(root for one in asked for root in _asked(*one))) if asked else {})
     units |= dict(_terms(*one) for one in asked)
@@ -157,6 +157,11 @@ def _asked(step: Step, by_rules: bool) -> list[Any]:
     if by_rules:
         return [rule_for(step), step.output]
     return [step.prompt, step.output, step.read, parse.parse]
+
+
+def _answering(engine: Engine) -> tuple[bool, ...]:
+    """Whether rules answer, or prompts are read; either where rules answer what has no reply written."""
+    return (False, True) if rules_stand_in(engine.name) else (is_rules(engine),)
 
 
 def _terms(step: Step, by_rules: bool) -> tuple[str, str]:

@@ -20,6 +20,7 @@ from workbench.errors import DataError, SettingError
 from workbench.experiments import sums
 from workbench.experiments.makers import NOBODY, made_by
 from workbench.experiments.significance import (
+    Differences,
     bootstrap_interval,
     compared,
     defined,
@@ -280,7 +281,7 @@ class Run(Record):
         rows = {m: {measure: len(self.scores(measure, m)) for measure in self.measures} for m in self.methods}
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
 
-    def compare(self, baseline: str | None = None, measures: Sequence[str] | None = None) -> pd.DataFrame:
+    def compare(self, baseline: str | None = None, measures: Sequence[str] | None = None) -> Differences:
         """Each method against the baseline (by default the first method), by question: difference of means with its
         95 % bootstrap interval, p of the paired randomisation test, and `p_holm`, that p after Holm's correction over
         all rows of the table: over the `measures` asked for, by default `HYPOTHESES`. The interval is that of one
@@ -299,7 +300,7 @@ class Run(Record):
                 )  # fmt: skip
         frame = pd.DataFrame(rows)
         by = [self.made_by(method) for method in frame.get("method", ())]
-        return frame.assign(p_holm=holm(frame["p"].tolist()), by=by) if len(frame) else frame
+        return Differences(frame.assign(p_holm=holm(frame["p"].tolist()), by=by) if len(frame) else frame)
 
     def trace(self, question_id: str, method: str) -> Trace:
         """The stored trace of one question and method."""
@@ -495,7 +496,8 @@ def _usage(rows: Sequence[Mapping]) -> dict[str, dict[str, dict[str, Any]]]:
     for row in rows:
         steps = total.setdefault(row["method"], {})
         for step, usage in row["usage"].items():
-            so_far = steps.setdefault(step, dict.fromkeys(usage, 0))
-            for name, value in usage.items():
-                so_far[name] = None if value is None or so_far[name] is None else so_far[name] + value
+            so_far = steps.setdefault(step, {})
+            for name, value in usage.items():  # a row has `by_rules` only where rules stood in
+                before = so_far.get(name, 0)
+                so_far[name] = None if value is None or before is None else before + value
     return total

@@ -13,7 +13,7 @@ import pandas as pd
 from workbench.errors import SettingError
 from workbench.experiments import sums
 from workbench.experiments.run import Run, is_repeat
-from workbench.experiments.significance import compared, holm
+from workbench.experiments.significance import Differences, compared, holm
 from workbench.places import home
 from workbench.records import Record
 from workbench.source import changed
@@ -73,6 +73,45 @@ class Between(Record):
     frame: pd.DataFrame
     differing: dict[str, tuple[Any, Any]]
 
+    @property
+    def conditions(self) -> list[dict[str, str]]:
+        """`differing` in words: the condition, and what it was of the first run and of the second."""
+        return [
+            {"condition": name, "first": was, "second": now}
+            for name, pair in self.differing.items()
+            for was, now in [in_words(*pair)]
+        ]
+
+
+def in_words(was: Any, now: Any) -> tuple[str, str]:
+    """Two values of a condition, as far as they differ.
+
+    >>> in_words({"n": 12, "hash": "28"}, {"n": 10, "hash": "74"})
+    ('12 (28)', '10 (74)')
+    >>> in_words({"numpy": "1", "scipy": "1"}, {"numpy": "2", "scipy": "1"})
+    ('numpy 1', 'numpy 2')
+    """
+    if isinstance(was, dict) and isinstance(now, dict) and not {"n", "name"} & was.keys():
+        was, now = _short(was, now), _short(now, was)
+    return _words(was), _words(now)
+
+
+def _words(value: Any) -> str:
+    if value in (None, "", [], (), {}):
+        return "none"
+    match value:
+        case {"n": number, "hash": hash}:
+            return f"{number} ({hash})"
+        case {"name": name, "fingerprint": fingerprint, **more}:
+            return ", ".join([f"{name} ({fingerprint})", *([_words(more)] if more else [])])
+        case {"hash": hash, **layer}:  # of an index; where who made it is the same, its content is not
+            return ", ".join([f"content {hash}", *(f"{name} {_words(one)}" for name, one in layer.items() if one)])
+        case dict():
+            return "; ".join(f"{name} {_words(one)}" for name, one in value.items())
+        case list() | tuple():
+            return ", ".join(map(_words, value))
+    return str(value)
+
 
 def between(first: Run | str | Path, second: Run | str | Path, measures: Sequence[str] | None = None) -> Between:
     """The changes from one run to another: methods of the same name, or if they share none, each of the second against
@@ -96,7 +135,7 @@ def between(first: Run | str | Path, second: Run | str | Path, measures: Sequenc
     if not rows:
         raise SettingError(f"{one.folder} and {other.folder} share no question that both have measured")
     frame = pd.DataFrame(rows)
-    frame = frame.assign(p_holm=holm(frame["p"].tolist()))
+    frame = Differences(frame.assign(p_holm=holm(frame["p"].tolist())))
     return Between(one, other, frame, dict(_differing(one, other, pairs)))
 
 
@@ -107,12 +146,18 @@ def _differing(one: Run, other: Run, pairs: Sequence[tuple[str, str]]) -> Iterat
     were, are = (_sources(run) for run in (one, other))
     for name, base in [*pairs, ("(reader)", "(reader)")]:
         if base in were and name in are and (units := changed(were[base], are[name])):
-            yield f"code of {name}", ("", ", ".join(units[:5]) + (f" and {len(units) - 5} more" if units[5:] else ""))
+            yield f"code of {name}", ("as it was", _changed_code(units))
     for name, base in pairs:
         was, now = one.config["methods"][base], other.config["methods"][name]
         for what in ("label", "settings", "encoder", "layers"):
             if was.get(what) != now.get(what):
                 yield f"{what} of {name}", (_short(was.get(what), now.get(what)), _short(now.get(what), was.get(what)))
+
+
+def _changed_code(units: Sequence[str]) -> str:
+    """The first of the units that differ by their own names, and how many there are."""
+    first = ", ".join(unit.rpartition(":")[2] for unit in units[:3])
+    return f"changed: {first}" + (f" and {len(units) - 3:,} more" if units[3:] else "")
 
 
 def _short(mine: Any, theirs: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy
 
 RESAMPLES = 9_999
@@ -17,6 +18,16 @@ _BATCH = 1_000  # resamples that are drawn at once, which bounds memory
 _DRAWN = 2_000_000  # numbers of a two-stage resampling that are drawn at once
 
 Value = float | Sequence[float]  # of a question, or one for each of its repeats
+
+
+class Differences(pd.DataFrame):
+    """Paired differences of means, a row each; a terminal prints all of them, with intervals and p-values. What is made
+    of it is a plain frame."""
+
+    def __repr__(self) -> str:
+        from workbench import views
+
+        return views.text(self)
 
 
 def paired_test(a: Sequence[float], b: Sequence[float], *, resamples: int = RESAMPLES, seed: int = 0) -> float:

@@ -208,7 +208,7 @@ class Index(Record):
 
                 layers = layers or TRIPLES_LAYERS
                 check_names("the writing of articles", writing.SETTINGS, articles)
-                writer = spread_out(engine or RulesEngine())
+                writer = spread_out(getattr(engine, "builder", engine) or RulesEngine())
                 checked = ending_where_most_fail(ARTICLES, keep_going)
                 with Store(folder).lock(), metered(folder, ARTICLES, writer, idle=False), checked:
                     data = writing.textualise(data, writer, folder / "textualised", **articles, progress=progress)
@@ -235,7 +235,7 @@ class Index(Record):
         keep_going: bool = False,
     ) -> Index:
         """Bring the layers that stand up to date, and those that are `asked` for with what is below them."""
-        store = Store(folder)
+        store, engine = Store(folder), getattr(engine, "builder", engine)
         _check_kinds(settings)
         with store.lock():
             manifest = store.read_manifest()

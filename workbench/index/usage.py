@@ -81,12 +81,12 @@ class IndexUsage(Record):
     def rows(self) -> list[dict[str, Any]]:
         """layer, step, engine, calls, prompt_tokens, completion_tokens, seconds, money, failed, repaired, cut,
         recorded."""
-        return [{"layer": s.layer, "step": s.step, "engine": s.engine, **asdict(s.usage)} for s in self.spent]
+        return [{"layer": s.layer, "step": s.step, "engine": s.engine, **s.usage.as_dict()} for s in self.spent]
 
     def frame(self) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.DataFrame(self.rows(), columns=["layer", "step", "engine", *asdict(Usage())])
+        return pd.DataFrame(self.rows(), columns=["layer", "step", "engine", *Usage().as_dict()])
 
 
 def usage_of(folder: Path) -> IndexUsage:
@@ -136,7 +136,7 @@ class _Bill(Meter):
         self._write([*self._unwritten.steps.items(), ("", Usage(seconds=seconds))])
 
     def _write(self, steps: Iterable[tuple[str, Usage]]) -> None:
-        spent = [{"layer": self.layer, "step": step, "engine": self.engine, **asdict(usage)} for step, usage in steps]
+        spent = [{"layer": self.layer, "step": step, "engine": self.engine, **usage.as_dict()} for step, usage in steps]
         self._unwritten = Meter(apart=True)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.exists():

@@ -11,7 +11,7 @@ import pandas as pd
 from workbench.experiments.run import Run
 from workbench.experiments.verdict import Verdict
 from workbench.lessons.sentences import helped, state_run
-from workbench.llm.engine import no_model
+from workbench.llm.engine import whose_words
 from workbench.measures.em import exact_match
 from workbench.methods import Method, method
 from workbench.methods.catrag import CatRAG
@@ -38,7 +38,7 @@ def answers(question: Question, methods: Sequence[Method], reader: Reader, k: in
                 "answer": answer.failure or answer.text or "(abstained)",
                 "right": ("yes" if exact_match(answer.text, gold) else "no") if gold else "",
                 "gold passages at": ", ".join(str(at.get(passage, f"> {k}")) for passage in question.support),
-                "by": no_model(answer.engine) or answer.engine,
+                "by": whose_words(answer.engines),
             }
         )
     return pd.DataFrame(rows).set_index("method")

@@ -80,6 +80,11 @@ class EngineBase(Record):
         self.meter = Meter()
 
     @property
+    def builder(self) -> Engine:
+        """The engine that builds layers where this one is given for it."""
+        return self
+
+    @property
     def window(self) -> int | None:
         """Tokens of prompt and answer together that the model can hold; None if unknown, or without a limit."""
         return None
@@ -117,14 +122,15 @@ class RulesEngine(EngineBase):
 
     def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
         started = time.perf_counter()
-        self._warn(inputs)
+        self.warn(inputs)
         results = by_rule(step, inputs)
         failed = sum(result.usage.failed for result in results)
         self.meter.add(step.name, Usage(calls=len(inputs), seconds=time.perf_counter() - started, failed=failed))
         note(trace, self.name, step, results)
         return results
 
-    def _warn(self, inputs: Sequence[Any]) -> None:
+    def warn(self, inputs: Sequence[Any]) -> None:
+        """Say once of each other language than English that the rules do not read it."""
         heard = {language for value in inputs[:LOOKED_AT] if (language := spoken(value))}
         for language in heard - self._warned:
             self._warned.add(language)
@@ -196,7 +202,7 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     local:FILE.gguf               a model inside this process; local:smollm2 is the small one that comes as a package
     replay:FILE                   what was recorded, and nothing else
     worked[:DATA]                 replies that were written by hand for some questions of a data set, of meridian by
-                                  default, and nothing else
+                                  default; rules answer what no reply was written for
 
     `options` go to the engine, and can be written into the SPEC: `local:smollm2[context=8192,concurrency=2]`. They are
     the arguments of `openai_engine` and `replay_engine` (`workbench.llm.chat`) and `local_engine`
@@ -254,8 +260,24 @@ def no_model(name: str) -> str:
 
     >>> no_model("rules"), no_model("worked:meridian#7000ef98"), no_model("openai:rules")
     ('rules', 'replies written by hand', '')
+    >>> no_model("worked+rules:meridian#7000ef98")
+    'replies written by hand, else rules'
     """
     return NO_MODEL.get(name.partition(":")[0], "")
+
+
+def rules_stand_in(name: str) -> bool:
+    """Whether rules answer some of what an engine of this name is asked, and not all of it."""
+    return name.partition(":")[0].endswith("+rules")
+
+
+def whose_words(engines: Iterable[str]) -> str:
+    """Who answered, by names of engines: models by these, others by their labels.
+
+    >>> whose_words(["worked:meridian#7000ef98", "rules"]), whose_words(["rules", "openai:gpt-4o-mini"])
+    ('replies written by hand and rules', 'rules and openai:gpt-4o-mini')
+    """
+    return " and ".join(dict.fromkeys(no_model(name) or name for name in engines))
 
 
 def split_spec(spec: str) -> tuple[str, dict[str, Any]]:
@@ -294,7 +316,9 @@ def _worked() -> Callable[..., Engine]:
     return worked_engine
 
 
-NO_MODEL = {"rules": "rules", "worked": "replies written by hand"}  # kind of engine -> whose words a result is made of
+_BY_HAND = "replies written by hand"
+# The kind that an engine's name begins with -> whose words a result is made of.
+NO_MODEL = {"rules": "rules", "worked": _BY_HAND, "worked+rules": f"{_BY_HAND}, else rules"}
 FREE = (*NO_MODEL, "replay")  # they ask nobody, so every budget lasts
 
 # Each is imported when it is asked for: the rules must not wait for clients that they do not need.

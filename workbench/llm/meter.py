@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,7 +87,7 @@ def _price(row: Mapping[str, str]) -> Price:
 def money(engine: str, prompt_tokens: int, completion_tokens: int, *, batch: bool = False) -> float | None:
     """US dollars, also of a `batch`: 0 for a model on this machine or replies written by hand, None if `prices()` has
     no price."""
-    if engine.partition(":")[0] in ("local", "worked"):
+    if engine.partition(":")[0] in ("local", "worked", "worked+rules"):
         return 0.0
     price = prices().get(model_of(engine))
     return price and price.of(prompt_tokens, completion_tokens, batch=batch)
@@ -128,20 +128,22 @@ class Meter(Record):
 
     def as_dict(self, *, seconds: bool = True) -> dict[str, dict]:
         """Step → usage; without `seconds`, only values that are equal in a replay."""
-        rows = {step: asdict(usage) for step, usage in sorted(self.steps.items())}
+        rows = {step: usage.as_dict() for step, usage in sorted(self.steps.items())}
         left_out = set() if seconds else {"seconds", "recorded"}
         return {step: {name: row[name] for name in row if name not in left_out} for step, row in rows.items()}
 
     def frame(self) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.DataFrame.from_dict(self.as_dict(), orient="index", columns=list(asdict(Usage())))
+        columns = dict.fromkeys([*Usage().as_dict(), *self.total.as_dict()])
+        return pd.DataFrame(list(self.as_dict().values()), index=list(self.as_dict()), columns=list(columns))
 
     def __repr__(self) -> str:
         total = self.total
         cost = "price unknown" if total.money is None else f"${total.money:.4f}"
         odd = ((total.failed, "failed"), (total.repaired, "repaired"), (total.cut, "cut for length"))
         said = [f"{number:,} {what}" for number, what in odd if number]
+        said += [f"{total.by_rules:,} by rules, since no reply was written for them"] if total.by_rules else []
         said += [f"{total.reasoning_tokens:,} of the tokens for reasoning"] if total.reasoning_tokens else []
         said += [f"{total.recorded:,} from a recording, which cost nothing now"] if total.recorded else []
         tokens = total.prompt_tokens + total.completion_tokens

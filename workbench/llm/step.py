@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
@@ -112,7 +112,8 @@ class Usage:
 
     `money` is None where the price is unknown: unknown is not zero. `failed` gave nothing, `repaired` broken JSON,
     `cut` what reached the limit of tokens. `reasoning_tokens` are those of the completion that a model spent on
-    reasoning. `recorded` were answered from a recording, so they cost nothing now.
+    reasoning. `recorded` were answered from a recording, so they cost nothing now. `by_rules` were answered by rules in
+    place of the engine asked, which had no reply written.
     `seconds` and `recorded` are what differs between a run and its replay.
     """
 
@@ -126,6 +127,7 @@ class Usage:
     cut: int = 0
     recorded: int = field(default=0, compare=False)
     reasoning_tokens: int = 0
+    by_rules: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -139,7 +141,12 @@ class Usage:
             self.cut + other.cut,
             self.recorded + other.recorded,
             self.reasoning_tokens + other.reasoning_tokens,
+            self.by_rules + other.by_rules,
         )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields by name; `by_rules` only where rules stood in."""
+        return {name: value for name, value in asdict(self).items() if value or name != "by_rules"}
 
 
 @dataclass(frozen=True, repr=False)

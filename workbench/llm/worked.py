@@ -4,9 +4,10 @@ question.
     engine = wb.engine("worked")            # those of the bundled corpus; wb.engine("worked:FOLDER") of another folder
 
 They let a pipeline be followed to the right answer without a model, as in a textbook, and are labelled so. A reply is
-found by its Step, the question, and what its author saw in the input (`given`), not by the bytes of a prompt. It says
-for which wording of the prompt it was written: where the prompt was changed since, it is an error until somebody has
-read the reply again. `docs/engines.md` describes the files.
+found by its Step, the question, and what its author saw in the input (`given`), not by the bytes of a prompt. Rules
+answer the calls for which no reply was written, each labelled as theirs. A reply says for which wording of the prompt
+it was written: where the prompt was changed since, it is an error until somebody has read the reply again.
+`docs/engines.md` describes the files.
 """
 
 from __future__ import annotations
@@ -14,15 +15,16 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from workbench.errors import DataError, EngineError, RecordingMiss, SettingError
 from workbench.llm.call import Reply, Request
 from workbench.llm.chat import ChatEngine
-from workbench.llm.engine import RulesEngine
+from workbench.llm.engine import RulesEngine, by_rule, note
 from workbench.llm.step import Message, Result, Step
+from workbench.llm.wording import worded
 from workbench.places import bundled, page
 from workbench.records import Record
 from workbench.text import text_hash
@@ -122,29 +124,50 @@ class Answered(Request):
 
 
 class WorkedEngine(ChatEngine):
-    """Runs Steps on replies written by hand; costs nothing. A call that no reply was written for is an error that
-    names the Step and the question."""
+    """Runs Steps on replies written by hand, and by rules where no reply was written; costs nothing.
+
+    Its name says that both may have answered. A single answer is known: in a trace the engine of a reply is `replies`,
+    that of a rule `rules`; the Result of a rule has `parse="rules"`, and its usage counts it (`by_rules`). Layers are
+    built by rules alone, under their name, since replies are to questions."""
 
     def __init__(self, examples: Iterable[Example], folder: str | Path = FOLDER):
         self.examples, self.folder = tuple(examples), Path(folder)
-        name = f"{KIND}:{_data_of(self.folder)}#{text_hash(repr([e.replies for e in self.examples]))[:8]}"
-        super().__init__(name, lambda request: Reply(request.text), concurrency=1)
+        which = f"{_data_of(self.folder)}#{text_hash(repr([e.replies for e in self.examples]))[:8]}"
+        super().__init__(f"{KIND}+rules:{which}", lambda request: Reply(request.text), concurrency=1)
+        self.replies, self._rules = f"{KIND}:{which}", RulesEngine()
+        self._rules.meter = self.meter
+
+    @property
+    def builder(self) -> RulesEngine:
+        return self._rules
 
     def written(self, question: str, method: str) -> Ask | None:
         """The first configuration with this method (a SPEC) that has replies to the question; None without any."""
         asks = (ask for example in self.examples if example.question == question for ask in example.asks)
         return next((ask for ask in asks if ask.method == method), None)
 
-    def request(self, step: Step, value: Any) -> Answered:
-        request = super().request(step, value)
-        return Answered(**vars(request), text=self._text(step, value, request.messages))
+    def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
+        step = worded(step, self.prompts)
+        found = [self.find(step.name, step.prompt(value)) for value in inputs]
+        rest = [value for value, reply in zip(inputs, found) if reply is None]
+        by_rules = iter(self._by_rules(step, rest) if rest else ())
+        results = []
+        for value, reply in zip(inputs, found):
+            result = next(by_rules) if reply is None else self._answer(step, self._answered(step, value, reply))
+            self.meter.add(step.name, result.usage)
+            note(trace, self._rules.name if reply is None else self.replies, step, [result])
+            results.append(result)
+        return results
 
-    def _text(self, step: Step, value: Any, messages: Sequence[Message]) -> str:
-        found = self.find(step.name, messages)
-        if found is None:
-            raise RecordingMiss(self._missing(step, messages))
-        self._use(found, stamp(step, value))
-        return found.written(value)
+    def _by_rules(self, step: Step, inputs: Sequence[Any]) -> list[Result]:
+        """The Results of rules, of the whole batch at once, which count as such."""
+        self._rules.warn(inputs)
+        results = by_rule(step, inputs)
+        return [replace(result, usage=replace(result.usage, by_rules=result.usage.calls)) for result in results]
+
+    def _answered(self, step: Step, value: Any, reply: Written) -> Answered:
+        self._use(reply, stamp(step, value))
+        return Answered(**vars(self.request(step, value)), text=reply.written(value))
 
     def _use(self, found: Written, now: str) -> None:
         """Raises :class:`RecordingMiss` if a reply was written for another prompt than today's."""
@@ -167,52 +190,34 @@ class WorkedEngine(ChatEngine):
             raise EngineError(f"{files}: several replies to {step!r} fit the same call; add to the 'given' of one")
         return found[0] if found else None
 
-    def _missing(self, step: Step, messages: Sequence[Message]) -> str:
-        asked = messages[-1]["content"]
-        known = [example for example in self.examples if _stands(example.question, asked)]
-        if known:
-            return (
-                f"no reply was written for this call of {step.name!r} about {known[0].question!r}: another method, "
-                f"setting or index gives it another input than that of {known[0].id}; use wb.engine('rules'), or write "
-                f"one into {self.folder} (benchmarks/worked.py lists what is missing)"
-            )
-        return (
-            f"no reply was written for this call of {step.name!r}: {_question_of(asked)!r}. There are replies for "
-            f"{', '.join(example.id for example in self.examples)} alone, and none for building layers: build them "
-            "with wb.engine('rules') first, or ask one of these questions (`examples` of the engine)"
-        )
-
     def __repr__(self) -> str:
-        return f"WorkedEngine({len(self.examples)} questions, replies written by hand: {self.meter!r})"
+        return f"WorkedEngine({len(self.examples)} questions, replies written by hand, else rules: {self.meter!r})"
 
 
 class Drafting(WorkedEngine):
-    """For authors: where no reply stands the rules go on. `unwritten` keeps such calls, `stale` the (old, new) stamps
-    of replies to other prompts, which are given all the same, and `used` the replies that were given."""
+    """For authors: `unwritten` keeps the calls that rules answered, `stale` the (old, new) stamps of replies to other
+    prompts, which are given all the same, and `used` the replies that were given."""
 
     def __init__(self, examples: Iterable[Example], folder: str | Path = FOLDER):
         super().__init__(examples, folder)
         self.unwritten: list[str] = []
         self.stale: list[tuple[str, str]] = []
         self.used: set[Written] = set()
-        self._rules = RulesEngine()
 
-    def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
-        return [self._one(step, value, trace) for value in inputs]
-
-    def _one(self, step: Step, value: Any, trace: Trace | None) -> Result:
-        messages = step.prompt(value)
-        if self.find(step.name, messages):
-            (result,) = super().run(step, [value], trace=trace)
-        else:
-            (result,) = self._rules.run(step, [value], trace=trace)
-            self.unwritten.append(_draft(step, value, messages, result))
-        return result
+    def _by_rules(self, step: Step, inputs: Sequence[Any]) -> list[Result]:
+        results = super()._by_rules(step, inputs)
+        self.unwritten += [_draft(step, value, result) for value, result in zip(inputs, results)]
+        return results
 
     def _use(self, found: Written, now: str) -> None:
         self.used.add(found)
         if found.stamp != now:
             self.stale.append((found.stamp, now))
+
+
+def answered_by_hand(engine: object) -> frozenset[str]:
+    """The questions that an engine has worked replies to; none for other engines."""
+    return frozenset(one.question for one in getattr(engine, "examples", ()))
 
 
 def reasons(engine: object, question: str) -> str:
@@ -264,12 +269,6 @@ def _stands(part: str, text: str) -> bool:
     return part in text or json.dumps(part, ensure_ascii=False)[1:-1] in text
 
 
-def _question_of(asked: str) -> str:
-    """The line of a message that asks, or its beginning."""
-    lines = [line for line in asked.splitlines() if "question" in line.casefold()]
-    return (lines or [asked])[-1][:200]
-
-
 def _data_of(folder: Path) -> str:
     """Whose replies a folder holds."""
     return (folder.parent if folder.name == FOLDER else folder).name
@@ -314,8 +313,8 @@ def _written(file: str, question: str, row: dict[str, Any]) -> Written:
     return Written(file, row.pop("question", question), row.pop("step"), **row, **lists, of=items)
 
 
-def _draft(step: Step, value: Any, messages: Sequence[Message], by_rules: Result) -> str:
+def _draft(step: Step, value: Any, by_rules: Result) -> str:
     """What an author needs: the input, and the beginning of an entry."""
     said = by_rules.failure or by_rules.value.model_dump_json()
-    shown = "\n".join(f"# {line}" for line in messages[-1]["content"].splitlines())
+    shown = "\n".join(f"# {line}" for line in step.prompt(value)[-1]["content"].splitlines())
     return f"{shown}\n# rules: {said}\n[[reply]]\nstep = {json.dumps(stamp(step, value))}\ntext = '''\n'''\n"

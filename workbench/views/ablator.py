@@ -21,7 +21,7 @@ from workbench.data.folder import OWN
 from workbench.graph.types import types_of
 from workbench.index import Index
 from workbench.llm import engine as engine_named
-from workbench.llm.engine import Engine, no_model
+from workbench.llm.engine import Engine, no_model, whose_words
 from workbench.methods import Method
 from workbench.records import Answer, Compressed, Proof, Question, Reading
 from workbench.views.ablation import Attempt, Attempts, Setting, methods_over, prompts
@@ -127,7 +127,7 @@ class Ablator(Widget):
     # -- controls -----------------------------------------------------------------------------------------------------
 
     def _make_controls(self, compressors: Sequence[str]) -> None:
-        self._asked = question_box(self._session.questions)
+        self._asked = question_box(self._session.questions, self._session.label)
         self._controls = self._lists(compressors) | {
             "budget": widgets.SelectionSlider(
                 options=BUDGETS, value=4_000, description="tokens ≤", continuous_update=False, layout={"width": "270px"}
@@ -218,7 +218,7 @@ class Ablator(Widget):
         gold = f" &nbsp; gold: {esc(' · '.join(self._gold), NAME)}" if self._gold else ""
         unread = unread_reply(answer)
         by = f"{reading_text(answer.reading)}; " if answer.reading else ""
-        by += f"by {label}, no language model" if (label := no_model(answer.engine)) else f"by {answer.engine}"
+        by += f"by {whose_words(answer.engines)}{', no language model' * all(map(no_model, answer.engines))}"
         return "".join(
             (
                 f"<p>{shown}{f' &nbsp; {_judged(verdict)}' if verdict else ''}{gold}{checked}</p>",

@@ -58,6 +58,7 @@ _VIEWS_OF = {
     "experiments.run": ("run",),
     "experiments.runs": ("run",),
     "experiments.side_by_side": ("answer_pairs",),
+    "experiments.significance": ("differences",),
     "experiments.tables": ("tables", "verdicts"),
     "experiments.trial": ("trial",),
     "experiments.verdict": ("run",),

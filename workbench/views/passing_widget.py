@@ -108,7 +108,7 @@ class Messages(Widget):
 
     def _make_controls(self) -> None:
         session = self._session
-        self._asked = question_box(session.questions)
+        self._asked = question_box(session.questions, session.label)
         self._method = widgets.Dropdown(description="method", options=session.methods, layout={"width": "auto"})
         self._stage = widgets.SelectionSlider(
             description="stage", options=[("start", 0)], continuous_update=False, layout={"width": "340px"}

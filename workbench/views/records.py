@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from workbench.llm.engine import no_model
+from workbench.llm.engine import no_model, whose_words
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Reading, Report, Triple
-from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, table, text
+from workbench.views.base import CLIP, NAME, Markup, clean, details, esc, html, number, page, table, text
+from workbench.views.excerpts import excerpt
 
 SHOWN = 10  # rows of a long list in a terminal and unfolded in a notebook
 REPLY = 600  # characters of a reply that could not be read
@@ -143,6 +144,7 @@ def _(answer: Answer) -> str:
     shown = f"failure: {why}" if (why := failure_of(answer)) else "(abstained)" if answer.abstained else answer.text
     line = f"Answer to {clean(answer.question, 200)!r} by {clean(_by(answer), NAME)}: {clean(shown, 300)}"
     reply = [f"the model replied: {clean(unread, REPLY)}"] if (unread := unread_reply(answer)) else []
+    reply += [str(excerpt(answer.thought, answer.text, REPLY))] if answer.thought and not unread else []
     short = [f"made short for EM and F1: {clean(shorter, 300)}"] if (shorter := getattr(answer, "short", None)) else []
     return "\n  ".join([line, *short, *reply, *(text(part) for part in (answer.reading, answer.proof) if part)])
 
@@ -159,7 +161,7 @@ def _(answer: Answer) -> str:
         f"<p class='q'>made short for EM and F1: {esc(short)}</p>" if short else "",
         f"<p class='q'>{esc(reading_text(answer.reading), 400)}</p>" if answer.reading else "",
         details("the model replied", f"<pre>{esc(unread, REPLY)}</pre>", open=True) if unread else "",
-        details("thought", f"<pre>{esc(answer.thought)}</pre>") if answer.thought and not unread else "",
+        details("thought", f"<pre>{_thought(answer)}</pre>") if answer.thought and not unread else "",
         details(f"query: {esc(answer.proof.mark or 'executed', NAME)}", html(answer.proof)) if answer.proof else "",
         f"<p class='q'>from {esc(', '.join(answer.passages))}</p>" if answer.passages else "",
         details("trace", html(answer.trace)) if answer.trace else "",
@@ -172,6 +174,12 @@ def failure_of(answer: Answer) -> str:
         return answer.failure or ""
     flaw = answer.reading.flaw if answer.reading else ""
     return f"no answer could be read off the reply: {flaw or 'it is empty'}"
+
+
+def _thought(answer: Answer) -> str:
+    """The thought in full, with the answer marked where it stands in it."""
+    shown = excerpt(answer.thought, answer.text, CLIP)
+    return esc(shown.before) + (f"<b>{esc(shown.answer)}</b>{esc(shown.after)}" if shown.answer else "")
 
 
 def unread_reply(answer: Answer) -> str:
@@ -209,8 +217,9 @@ def _kind(question: Question) -> str:
 
 
 def _by(answer: Answer) -> str:
-    """Reader and engine; rules and replies written by hand are labelled as such."""
-    by = f"{label} and no language model" if (label := no_model(answer.engine)) else answer.engine
+    """Reader and engines; rules and replies written by hand are labelled as such."""
+    none = " and no language model" if all(map(no_model, answer.engines)) else ""
+    by = f"{whose_words(answer.engines)}{none}" if answer.engines else ""
     return ", ".join(filter(None, (answer.reader, by)))
 
 
@@ -220,8 +229,8 @@ def said_by(engines: Iterable[str]) -> str:
     >>> said_by(["rules"]), said_by(["openai:gpt-4o-mini"])
     ('Steps by rules, no language model', '')
     """
-    labels = dict.fromkeys(filter(None, map(no_model, engines)))
-    return f"Steps by {', '.join(labels)}, no language model" if labels else ""
+    labels = whose_words(filter(no_model, engines))
+    return f"Steps by {labels}, no language model" if labels else ""
 
 
 def asked_part(

@@ -29,7 +29,7 @@ from workbench.views.bump import bump_svg
 from workbench.views.palette import GREEN, VERMILION
 from workbench.views.records import answer_line
 from workbench.views.replay import heading, stage_part
-from workbench.views.session import Live, Source, open_session, question_label
+from workbench.views.session import Live, Source, open_session
 from workbench.views.stepped import stepped_replay
 from workbench.views.widget import Widget, beside, row
 
@@ -155,7 +155,7 @@ class ReplayWidget(Widget):
         return [*rounds, *([END] if any(END in stages for stages in shown) else [])]
 
     def _make_controls(self) -> None:
-        questions = [(short(question_label(one), 140), at) for at, one in enumerate(self._session.questions)]
+        questions = [(self._session.label(one, 140), at) for at, one in enumerate(self._session.questions)]
         methods = self._session.methods
         self._questions = widgets.Dropdown(options=questions, description="question", layout={"width": "auto"})
         self._method = widgets.Dropdown(options=methods, description="method")

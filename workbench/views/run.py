@@ -139,19 +139,17 @@ def _(found: Between) -> str:
         table(list(found.frame), found.frame.astype(object).where(found.frame.notna(), None).values.tolist()),
         f"<p class='q'>{esc(UNCORRECTED)}</p>",
         "<p class='q'>What differs besides:</p>" if found.differing else "<p class='q'>Nothing else differs.</p>",
-        table(["", "first", "second"], [(name, *map(str, pair)) for name, pair in found.differing.items()]),
+        table(["", "first", "second"], [tuple(one.values()) for one in found.conditions]),
     )
 
 
 @text.register
 def _(found: Between) -> str:
-    numbers = found.frame.astype(object).where(found.frame.notna(), "–")
-    differing = [f"{name}: {was} → {now}" for name, (was, now) in found.differing.items()]
+    differing = [f"{one['condition']}: {one['first']} → {one['second']}" for one in found.conditions]
     return "\n".join(
         [
             f"{found.second.folder} against {found.first.folder}",
-            numbers.to_string(index=False, float_format="{:.4f}".format),
-            UNCORRECTED,
+            text(found.frame),
             *(clean(line, 300) for line in differing or ["nothing else differs"]),
         ]
     )

@@ -18,6 +18,7 @@ from workbench.experiments.side_by_side import ComparedAnswers, asked_pair, kept
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.llm.engine import engine as known_engine
+from workbench.llm.worked import answered_by_hand
 from workbench.methods import Method, method
 from workbench.reading.base import Reader
 from workbench.records import Answer, Evidence, Passage, Question
@@ -28,6 +29,7 @@ Result = TypeVar("Result")
 Source = Index | Run | str | Path | Trace | Evidence | Mapping[str, Trace | Evidence]
 Methods = Mapping[str, "str | Method"]  # the name in a list → a SPEC or a method
 LABEL = 300  # characters of a question in a list
+WORKED = " · worked replies"  # ends the entry of a question that has some
 
 
 class Retrieval(NamedTuple):
@@ -65,10 +67,15 @@ class Session(Cache):
 
     name = "the list"
     limits: Mapping[str, Any] = {}
+    by_hand: frozenset[str] = frozenset()  # the questions that have worked replies
 
     def __init__(self, questions: Sequence[Question], methods: Sequence[str], index: Index | None):
         super().__init__()
         self.questions, self.methods, self.index = list(questions), list(methods), index
+
+    def label(self, question: Question, longest: int = LABEL) -> str:
+        """The entry of a question in a list, which says whether it has worked replies."""
+        return short(question_label(question), longest) + WORKED * (question.question in self.by_hand)
 
     def find(self, wanted: str | int | Question) -> Question:
         """The question of this id, text, label or position; raises SettingError for any other."""
@@ -123,6 +130,7 @@ class Live(Session):
             raise SettingError("there is no question to ask; give questions=data.questions")
         super().__init__(questions, list(methods), index)
         self.engine, self.reader, self.limits, self._specs = engine, reader, {"k": k}, methods
+        self.by_hand = answered_by_hand(engine)
         self.judge = None if judge is None else known_engine(judge)
         if self.judge:
             no_rules(self.judge)
@@ -282,8 +290,9 @@ def position(wanted: str | int | Question, questions: Sequence[Question], name: 
     """The position of a question that is given by its id, text, label or position; `name` is where it is looked for."""
     if isinstance(wanted, int) and 0 <= wanted < len(questions):
         return wanted
+    typed = wanted.removesuffix(WORKED) if isinstance(wanted, str) else wanted
     for at, question in enumerate(questions):
-        if wanted == question or wanted in (question.id, question.question, question_label(question)):
+        if wanted == question or typed in (question.id, question.question, question_label(question)):
             return at
     ids = ", ".join(question.id for question in questions[:20]) or "none"
     raise SettingError(f"{name} has no question {wanted!r}; give the id or the text of one; there are {ids}")

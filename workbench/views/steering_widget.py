@@ -196,7 +196,7 @@ class Steer(Widget):
 
     def _make_controls(self) -> None:
         session = self._session
-        self._asked = question_box(session.questions)
+        self._asked = question_box(session.questions, session.label)
         self._method = widgets.Dropdown(options=session.methods, description="method")
         self._method.layout.display = None if len(session.methods) > 1 else "none"
         self._sliders = {name: _slider(name) for name in SLIDERS}

@@ -4,6 +4,8 @@ A word is broken only where it is longer than a line."""
 
 from __future__ import annotations
 
+import io
+import shutil
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,6 +18,8 @@ from rich.text import Text
 from workbench.views.base import clean, number
 
 LONGEST = 1_000  # characters of a cell
+_UNBOUNDED = 200  # columns of what is piped or logged
+_NARROW = 20  # columns that a line has, however deep it stands
 GAP = 2  # blanks between columns
 INDENT = 2  # of what a block holds; of a line that goes on, twice that
 
@@ -39,6 +43,26 @@ def lay_out(rows: Sequence[dict[str, Any]], console: Console, lead: int = 1) -> 
     for row in rows:
         table.add_row(*(Text(cell_text(value)) for value in row.values()))
     return table
+
+
+def indented(line: str, indent: int) -> list[str]:
+    """A line at so many blanks; what goes beyond the width of the terminal goes on further in."""
+    console = _console()
+    first, *rest = Text(line).wrap(console, max(_NARROW, console.width - indent - 2 * INDENT))
+    return [" " * indent + first.plain.rstrip(), *(" " * (indent + 2 * INDENT) + one.plain.rstrip() for one in rest)]
+
+
+def printed(rows: Sequence[dict[str, Any]], lead: int = 1) -> str:
+    """`rows` as text, as wide as the terminal; as wide as they are where there is none."""
+    console = _console()
+    console.print(lay_out(rows, console, lead))
+    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
+
+
+def _console() -> Console:
+    """One that writes to memory, as wide as the terminal."""
+    wide = shutil.get_terminal_size((_UNBOUNDED, 0)).columns
+    return Console(file=io.StringIO(), width=wide, color_system=None, highlight=False)
 
 
 def cell_text(value: Any) -> str:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from workbench.llm.engine import NO_MODEL, no_model
 from workbench.trace import Event, Trace, TraceDiff
 from workbench.views.base import NAME, clean, details, esc, html, number, page, table, text
+from workbench.views.excerpts import excerpt
+from workbench.views.terminal import indented
 
 SHOWN = 12  # scores of one event that a view lists
 BEST = 3  # of them in a terminal
+THOUGHT = 200  # characters of a thought around its answer
+_NO_MODEL = {NO_MODEL["rules"]: "RULES", NO_MODEL["worked"]: "WRITTEN"}
 
 
 @text.register
@@ -20,10 +25,8 @@ def _(trace: Trace) -> str:
     lines = [f"Trace (level {trace.level}, {len(trace)} events)"]
     for event in trace:
         depth[event.id] = depth[event.parent] + 1
-        indent = "  " * depth[event.id]
-        lines.append(indent + headline(event))
-        if event.parent is not None:  # the best of the whole are the evidence
-            lines += [indent + line for line in _best(event)]
+        best = _best(event) if event.parent is not None else []  # the best of the whole are the evidence
+        lines += [part for line in (headline(event), *best) for part in indented(line, 2 * depth[event.id])]
     return "\n".join(lines)
 
 
@@ -33,9 +36,28 @@ def _(event: Event) -> str:
 
 
 def headline(event: Event) -> str:
-    """Kind, step and outputs, on a line of a terminal."""
-    outputs = ", ".join(f"{clean(name, 60)}={clean(_short(value), 60)}" for name, value in event.outputs.items())
-    return f"{clean(event.kind, NAME)} {clean(event.step, NAME)}" + (f": {outputs}" if outputs else "")
+    """Who or what it was, step and outputs, on a line of a terminal."""
+    outputs = ", ".join(f"{clean(name, 60)}={_output(event, name)}" for name in event.outputs)
+    model = f" ({clean(engine, NAME)})" if (engine := _engine(event)) and not no_model(engine) else ""
+    return f"{clean(kind(event), NAME)} {clean(event.step, NAME)}{model}" + (f": {outputs}" if outputs else "")
+
+
+def kind(event: Event) -> str:
+    """The kind of an event; where no model answered a Step, who did: `RULES`, or `WRITTEN` by hand."""
+    return _NO_MODEL.get(no_model(_engine(event)), event.kind)
+
+
+def _engine(event: Event) -> str:
+    """The name of the engine that answered a Step; empty for other events."""
+    return str(event.inputs.get("engine") or "") if event.kind == "LLM" else ""
+
+
+def _output(event: Event, name: str) -> str:
+    """An output in few characters; of a thought those around the answer."""
+    value, answer = event.outputs[name], event.outputs.get("answer")
+    if name == "thought" and isinstance(value, str) and isinstance(answer, str):
+        return str(excerpt(value, answer, THOUGHT if answer else 60))
+    return clean(_short(value), 60)
 
 
 def _best(event: Event) -> list[str]:
@@ -102,7 +124,7 @@ def _event(event: Event, inner: str, open: bool = False) -> str:
         best = [(clean(name, NAME), score) for name, score in event.scores[:SHOWN]]
         body += table([f"best of {len(event.scores)}", "score"], best)
     return details(
-        f"<span class='tag'>{esc(event.kind, NAME)}</span> {esc(event.step, NAME)}{marks}", body, inner, open=open
+        f"<span class='tag'>{esc(kind(event), NAME)}</span> {esc(event.step, NAME)}{marks}", body, inner, open=open
     )
 
 

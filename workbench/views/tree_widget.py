@@ -277,7 +277,8 @@ class Tree(Widget):
         }
         self._again = widgets.Button(description="detect again", layout=_AUTO)
         self._own = widgets.Button(description="as built", layout=_AUTO)
-        self._asked = question_box(self._session.questions if self._session else ())
+        session = self._session
+        self._asked = question_box(session.questions, session.label) if session else question_box(())
         self._route_of = widgets.ToggleButtons(options=[FUSED], style={"button_width": "auto"})
         self._rounds = widgets.SelectionSlider(
             options=[("sub-questions", 0)], description="round", continuous_update=False, layout={"width": "380px"}

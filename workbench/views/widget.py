@@ -141,10 +141,12 @@ def side(*parts: widgets.Widget, height: int) -> widgets.VBox:
     return widgets.VBox(parts, layout=layout)
 
 
-def question_box(questions: Sequence[Question]) -> widgets.Combobox:
-    """A list of questions in which any other can be typed."""
+def question_box(
+    questions: Sequence[Question], label: Callable[[Question], str] = question_label
+) -> widgets.Combobox:
+    """A list of questions in which any other can be typed; `Session.label` marks those with worked replies."""
     return widgets.Combobox(
-        description="question", options=[question_label(question) for question in questions[:PROPOSED]],
+        description="question", options=[label(question) for question in questions[:PROPOSED]],
         ensure_option=False, continuous_update=False, layout={"width": "auto"},
     )  # fmt: skip
 

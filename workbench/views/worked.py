@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.experiments.worked import Endings, ending
-from workbench.llm.engine import no_model
+from workbench.llm.engine import whose_words
 from workbench.views.base import CLIP, NAME, aligned, clean, esc, html, page, table, text
 
 HEADERS = ["method", "reader", "ends in", "why"]
@@ -34,4 +34,4 @@ def _rows(shown: Endings) -> Iterator[tuple[str, ...]]:
 
 def _by(shown: Endings) -> str:
     """Whose words the answers are."""
-    return ", ".join(dict.fromkeys(no_model(answer.engine) or answer.engine for answer in shown.answers))
+    return whose_words(name for answer in shown.answers for name in answer.engines)

@@ -34,10 +34,16 @@ class KeptReplies(EngineBase):
         self.name = engine.name if engine else "kept replies"
         self.meter = engine.meter if engine else self.meter
         self.workers = getattr(engine, "workers", 1)
+        self.examples = getattr(engine, "examples", ())  # where it is `worked`
         self._results: dict[tuple[str, Any], Result] = {}  # by Step and input
         self._taken: dict[tuple[str, str], Callable[[Any], Any]] = {}  # by Step and question: input → output
         self._ratings: dict[Pair, Rating | None] = {}
         self._by_hand: dict[Pair, int] = {}
+
+    @property
+    def builder(self) -> Engine:
+        own = getattr(self._engine, "builder", self._engine)
+        return self if own is self._engine else own
 
     def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
         if step.name == rate_neighbours.STEP.name:

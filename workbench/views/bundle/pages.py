@@ -243,7 +243,7 @@ def _between(contents: Contents) -> str:
              Markup(_signed(row.difference)), f"[{number(row.low, 3)}, {number(row.high, 3)}]", row.p_holm)
             for row in shown.itertuples()
         ]  # fmt: skip
-        differing = [(what, *(bare(short(words(one), 300)) for one in pair)) for what, pair in found.differing.items()]
+        differing = [tuple(bare(short(part, 300)) for part in one.values()) for one in found.conditions]
         headers = ["measure", "method", "against", "n", "mean", "baseline", "difference", "95 %", "p (Holm)"]
         parts += [
             title,
