@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 import workbench as wb
 from workbench import catalogue, measures
 from workbench.cli import app
+from workbench.data.registry import ALIASES
 from workbench.measures.definitions import DEFINITIONS
 from workbench.methods import METHODS
 from workbench.reading import READERS
@@ -29,6 +30,11 @@ def test_every_entry_of_a_registry_is_listed_once(verb, registry):
     assert all(all(isinstance(text, str) and text for text in row.values()) for row in rows)
     shown = CliRunner().invoke(app, [verb]).stdout
     assert all(name in shown for name in registry)
+
+
+def test_short_names_of_data_sets_are_listed():
+    words = CliRunner().invoke(app, ["datasets"]).stdout.replace(",", " ").split()
+    assert set(ALIASES) <= set(words)
 
 
 @pytest.mark.parametrize("width", [80, 90])

@@ -254,7 +254,8 @@ def test_documents_that_cannot_be_read_are_named_last_or_refused(workbench, tmp_
     [
         (("index", "nowhere"), "neither a data set known by name"),
         (("retrieve", "nowhere", "?"), "holds no index"),
-        (("ask", "INDEX", "?", "-m", "magic"), "no method is called 'magic'"),
+        (("ask", "INDEX", "?", "-m", "magic"), "no method is called 'magic'; there are "),
+        (("ask", "INDEX", "?", "-m", "hiporag2"), "'hiporag2'; did you mean 'hipporag2'? There are "),
         (("ask", "INDEX", "?", "-m", "hipporag2[damping=2]"), "damping=2"),
         (("ask", "INDEX", "?", "-e", "oracle"), "engine 'oracle' is unknown"),
         (("ask", "INDEX", "?", "-r", "magic"), "no reader is called"),

@@ -21,7 +21,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from workbench import options as opt
-from workbench.errors import Deferred, EngineRefused, IndexFault, SettingError, WorkbenchError
+from workbench.errors import DataError, Deferred, EngineRefused, IndexFault, SettingError, WorkbenchError
 from workbench.options import flattened
 from workbench.spec import parse_value
 from workbench.text import counted, printable, printable_json
@@ -285,7 +285,8 @@ def datasets() -> Said:
     import workbench as wb
 
     rows = [asdict(known) for known in wb.datasets().datasets]
-    return Said(rows, [_table(rows, ("id", "passages", "questions", "licence", "here"))])
+    named = [row | {"short": ", ".join(row["aliases"])} for row in rows]
+    return Said(rows, [_table(named, ("id", "short", "passages", "questions", "licence", "here"))])
 
 
 @verb
@@ -1179,10 +1180,18 @@ def _skipped_lines(loaded) -> list[str]:
 
 
 def _questions(file: Path, index=None):
-    """Those of a file; with an index, those whose gold passages are in it."""
+    """Those of a file, or of the data set in a folder; their gold passages must be in the index, if there is one."""
+    import workbench as wb
     from workbench.data.folder import read_questions
 
-    return read_questions(file, set(index.passages.row) if index else None)
+    known = set(index.passages.row) if index else None
+    if not file.is_dir():
+        return read_questions(file, known)
+    questions = list(wb.load(file).questions)
+    gold = {passage for question in questions for passage in question.support}
+    if known is not None and (absent := gold - known):
+        raise DataError(f"{file}: the gold passage {min(absent)!r} is not in {index.folder}; index this data set first")
+    return questions
 
 
 def _encoder(model: opt.Model, spec: str, offline: bool = False, **settings: Any):

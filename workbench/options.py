@@ -44,7 +44,7 @@ Budget = Annotated[int | None, typer.Option(help="cl100k tokens of context")]
 MaxMoney = Annotated[float | None, typer.Option(help="stop before a call beyond so many US dollars")]
 MaxTokens = Annotated[int | None, typer.Option(help="stop before a call beyond so many tokens, prompt and answer")]
 MaxCalls = Annotated[int | None, typer.Option(help="stop before a call beyond this number")]
-Questions = Annotated[Path, typer.Option("--questions", "-q", help="a questions.jsonl")]
+Questions = Annotated[Path, typer.Option("--questions", "-q", help="a questions.jsonl, or a folder with questions")]
 Judge = Annotated[str | None, typer.Option(help="the engine that judges answers, for measures with a judge")]
 _ENCODERS = "minilm (the default), a hub name or a folder, NAME[device=cuda], openai:MODEL[@URL]"
 Encoder = Annotated[str | None, typer.Option(help=f"a SPEC: {_ENCODERS}")]

@@ -21,6 +21,7 @@ from threading import RLock
 from typing import Any, NamedTuple, TypeVar
 
 from workbench.errors import SettingError
+from workbench.text import did_you_mean
 
 T = TypeVar("T")
 _NAME = re.compile(r"\w[\w:-]*")
@@ -82,7 +83,10 @@ class Registry(MutableMapping[str, T]):
     def look_up(self, name: str) -> T:
         """The thing of this name; :class:`SettingError` with the known ones."""
         if name not in self:
-            raise SettingError(f"no {self.kind.removesuffix('s')} is called {name!r}; there are {', '.join(self)}")
+            guess, known = did_you_mean(name, self), f"here are {', '.join(self)}"
+            raise SettingError(
+                f"no {self.kind.removesuffix('s')} is called {name!r}; {f'{guess} T' if guess else 't'}{known}"
+            )
         return self[name]
 
     def _load(self) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
 import textwrap
 import unicodedata
+from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
 
@@ -244,3 +246,14 @@ def counted(count: int, one: str, many: str = "") -> str:
     ('1 name', '2,300 entities')
     """
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def did_you_mean(name: str, known: Iterable[str], suffix: str = "") -> str:
+    """The question of an error message about an unknown name: up to three similar known names, each with the `suffix`;
+    empty without any.
+
+    >>> did_you_mean("musiqe", ["musique", "hotpotqa"]), did_you_mean("magic", ["musique"])
+    ("did you mean 'musique'?", '')
+    """
+    close = [repr(one + suffix) for one in difflib.get_close_matches(name, list(known), n=3)]
+    return f"did you mean {' or '.join(close)}?" if close else ""

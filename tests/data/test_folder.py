@@ -198,15 +198,6 @@ def test_questions_alone_are_no_data_set(folder):
         load(folder)
 
 
-def test_an_unknown_name_is_told_what_there_is(tmp_path):
-    with pytest.raises(
-        DataError, match=r"'meridion' is neither a data set known by name nor a folder; did you mean 'meridian'\?"
-    ):
-        load("meridion")
-    with pytest.raises(DataError, match=r"corpus\.jsonl"):
-        load(tmp_path / "nowhere")
-
-
 def test_an_unknown_passage_is_named(tiny):
     with pytest.raises(DataError, match="no passage 'p99'"):
         tiny.passage("p99")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.data import registry, sampling
 from workbench.data.decompositions import check as check_decompositions
 from workbench.data.documents import is_documents, read_documents
-from workbench.data.folder import Dataset, Extraction, is_folder, questions_in, read_folder
+from workbench.data.folder import Dataset, Extraction, is_beir, is_folder, questions_in, read_folder
 from workbench.data.graph import GoldGraph
 from workbench.data.origin import Origin, SourceFile
 from workbench.data.registry import Catalogue, Known
@@ -51,11 +51,11 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
     """Load a data set by name (`"meridian"`, `"musique"`, a sample such as `"musique/dev/500@42"`, a generated world
     such as `"world[passages=2000,seed=7]"`) or by folder.
 
-    A folder may be a data folder, a publisher's layout, an index of another program, or documents (`.txt`, `.md`,
-    `.pdf`); its content determines which, tried in this order (`docs/data.md`). In every case, a `questions.jsonl` in
-    the folder is read as well. `options` are those of :func:`read_documents` for documents and of
-    :func:`workbench.exchange.read` for an index; few names accept any. `offline=True`, or HOPSCOPE_OFFLINE, forbids
-    every connection.
+    A folder may be a data folder, a publisher's layout, a BEIR folder, an index of another program, or documents
+    (`.txt`, `.md`, `.pdf`); its content determines which, tried in this order (`docs/data.md`). In every case, a
+    `questions.jsonl` in the folder is read as well. `options` are those of :func:`read_documents` for documents and of
+    :func:`workbench.exchange.read` for an index or a BEIR folder (`split="dev"`); few names accept any. `offline=True`,
+    or HOPSCOPE_OFFLINE, forbids every connection.
 
     Unreadable documents are skipped, and the data set lists them; with `strict=True` the first one is an error.
 
@@ -75,11 +75,12 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
         return registry.load_entry(entry, offline, **options)
     path = Path(data).expanduser()
     if not path.exists():
+        guess = registry.similar(str(data), (*BUNDLED, named_worlds.NAME))
         raise DataError(
-            f"{str(data)!r} is neither a data set known by name nor a folder; {registry.near(str(data), BUNDLED)}. "
-            f"A folder needs a corpus.jsonl, a triples.tsv or documents; see {page('data.md')}"
+            f"{str(data)!r} is neither a data set known by name nor a folder; "
+            f"{f'{guess} ' if guess else ''}`workbench datasets` lists the names"
         )
-    if path.is_dir() and is_folder(path):
+    if path.is_dir() and is_folder(path) and not is_beir(path):
         _no_options(data, options)
         return read_folder(path)
     if read := layouts.recognise(path):

@@ -102,6 +102,15 @@ def is_folder(folder: Path) -> bool:
     return any((folder / name).exists() for name in ("corpus.jsonl", "triples.tsv"))
 
 
+def is_beir(folder: Path) -> bool:
+    """Whether the corpus of a folder is one of BEIR's, which call the id `_id`, by its first line."""
+    try:
+        _, row = next(rows(folder / "corpus.jsonl"))
+    except (DataError, StopIteration):
+        return False
+    return "_id" in row and "id" not in row
+
+
 def read_folder(folder: Path, name: str | None = None) -> Dataset:
     """Read and check a data folder."""
     openie, graph, triples = folder / "openie.jsonl", folder / "graph", folder / "triples.tsv"

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from workbench.data.sources.entry import Converted, Copy, Entry
 from workbench.data.sources.fetch import cache, fetch, source_folder
 from workbench.errors import DataError, SettingError
 from workbench.records import Record
-from workbench.text import counted
+from workbench.text import counted, did_you_mean
 
 FAMILIES = (hipporag, development, hover, ketrag, metaqa, ultradomain, anonyrag, graphrag_bench)
 ENTRIES: dict[str, Entry] = {
@@ -96,13 +95,10 @@ def _sampled(entry: Entry, sample: Sample) -> Entry:
     )
 
 
-def near(name: str, others: tuple[str, ...] = ()) -> str:
-    """The part of an error that lists similar names and all known ones."""
-    known = (*others, *ALIASES, *ENTRIES)
+def similar(name: str, others: tuple[str, ...] = ()) -> str:
+    """The question of an error message about an unknown data set, or about a sample of one."""
     name, slash, sample = name.rpartition("/") if "@" in name.rpartition("/")[2] else (name, "", "")
-    close = [f"{one}{slash}{sample}" for one in difflib.get_close_matches(name, known, n=3)]
-    guess = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
-    return f"{guess}Known are {', '.join(known)}"
+    return did_you_mean(name, (*others, *ALIASES, *ENTRIES), slash + sample)
 
 
 def datasets(bundled: tuple[Known, ...] = ()) -> Catalogue:

@@ -1,5 +1,5 @@
-"""Read indexes of other GraphRAG systems; write GraphML and CSV. Read and write rankings and gold as TREC files; write
-traces as OpenInference spans. `docs/exchange.md` lists what is imported.
+"""Read indexes of other GraphRAG systems, and BEIR folders; write GraphML and CSV. Read and write rankings and gold as
+TREC files; write traces as OpenInference spans. `docs/exchange.md` lists what is imported.
 
 data = exchange.read("output")                       # the format is recognised
 index = wb.Index.build(data)                         # no engine: reuses the paid extraction
@@ -16,7 +16,7 @@ from typing import Any
 
 from workbench.data.folder import Dataset
 from workbench.errors import DataError, SettingError
-from workbench.exchange import gfmrag, hipporag, lightrag, msgraphrag, own, youtu
+from workbench.exchange import beir, gfmrag, hipporag, lightrag, msgraphrag, own, youtu
 from workbench.exchange.export import to_csv, to_graphml, write
 from workbench.exchange.openinference import to_openinference
 from workbench.exchange.trec import Ranked, read_qrels, read_run, to_qrels, to_trec
@@ -46,6 +46,7 @@ FORMATS: dict[str, Format] = {
     "lightrag": Format(lightrag.LOOKED_FOR, lightrag.find, lightrag.read),
     "gfmrag": Format(gfmrag.LOOKED_FOR, gfmrag.find, gfmrag.read),
     "youtu": Format(youtu.LOOKED_FOR, youtu.find, youtu.read),
+    "beir": Format(beir.LOOKED_FOR, beir.find, beir.read),
     "csv": Format(own.LOOKED_FOR_CSV, own.find_csv, own.read_csv_folder),
     "graphml": Format(own.LOOKED_FOR_GRAPHML, own.find_graphml, own.read_graphml_file),
 }
@@ -62,7 +63,8 @@ def read(path: str | Path, kind: str | None = None, *, name: str | None = None, 
 
     `kind` is one of `FORMATS`, recognised by default; `name` is that of the folder by default. Options: `strict=False`
     drops ids of missing passages instead of refusing them; `documents` (gfmrag) and `chunks` (youtu) name the file of
-    texts; `split="train"` (gfmrag) reads the questions for training. Raises :class:`DataError` if a file is missing or
+    texts; `split="train"` (gfmrag) reads the questions for training, `split="dev"` (beir) those of another split than
+    `test`. Raises :class:`DataError` if a file is missing or
     damaged.
     """
     path = Path(path).expanduser()

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 QRELS = "qrels.txt"
 TIES = ("rank", "id")
+BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 _LINE_LIMIT = 1 << 20  # bytes
 _APART = 2.0**-20  # by this share of itself, a score falls: eight steps of a 32-bit float
 _LEAST = 2.0**-100  # below a score of zero
@@ -202,7 +203,8 @@ def read_run(
 def read_qrels(
     path: str | Path, questions: Iterable[Question], passages: Collection[str], *, strict: bool = True
 ) -> list[Question]:
-    """The questions with the gold passages of a qrels file, plain or gzip: those of a relevance above 0.
+    """The questions with the gold passages of a qrels file (TREC's or BEIR's, plain or gzip): those of a relevance
+    above 0.
 
     A question that it does not judge has none, so that measures of rankings are undefined for it. `passages` are the
     known ids; another one is an error, or with `strict=False` left out. Raises :class:`DataError` for a line that is no
@@ -212,8 +214,8 @@ def read_qrels(
     gold: dict[str, list[str]] = {}
     seen: dict[tuple[str, str], str] = {}
     others: set[str] = set()
-    for where, (qid, _, word, relevance) in _lines(path, "qid 0 passage relevance"):
-        relevant = _whole(relevance, "relevance", where) > 0
+    for where, qid, word, relevance in judgements(path):
+        relevant = relevance > 0
         _once(seen, (qid, word), where, f"the passage {word!r} of the question {qid!r}")
         if (question := asked.of(qid)) is None:
             others.add(qid)
@@ -294,9 +296,30 @@ def _notes(
         yield f"{counted(turned, 'question')} whose ranks disagree with the scores: the scores count"
 
 
+def judgements(path: Path) -> Iterator[tuple[str, str, str, int]]:
+    """(place, question, passage, relevance) of each line of a qrels file: TREC's four fields, or BEIR's three between
+    tabs below their header."""
+    tabbed = None
+    for where, raw in _raw_lines(path):
+        if tabbed is None:
+            tabbed = raw.split() == BEIR_HEADER
+            if tabbed:
+                continue
+        if tabbed:
+            qid, word, relevance = _fields(raw.strip(b"\r\n").split(b"\t"), "query-id corpus-id score", where)
+        else:
+            qid, _, word, relevance = _fields(raw.split(), "qid 0 passage relevance", where)
+        yield where, qid, word, _whole(relevance, "relevance", where)
+
+
 def _lines(path: Path, fields: str) -> Iterator[tuple[str, list[str]]]:
     """(place, words) of each line that is not blank."""
-    n = len(fields.split())
+    for where, raw in _raw_lines(path):
+        yield where, _fields(raw.split(), fields, where)  # at ASCII white space, as trec_eval does
+
+
+def _raw_lines(path: Path) -> Iterator[tuple[str, bytes]]:
+    """(place, line) of each line that is not blank."""
     try:
         with _opened(path) as file:
             number = 0
@@ -305,14 +328,9 @@ def _lines(path: Path, fields: str) -> Iterator[tuple[str, list[str]]]:
                 where = f"{path}, line {number}"
                 if len(raw) == _LINE_LIMIT:
                     raise DataError(f"{where} is longer than {_LINE_LIMIT:,} bytes; is the file of another format?")
-                words = _decoded(raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw, where)
-                if words and len(words) != n:
-                    raise DataError(
-                        f"{where} has {counted(len(words), 'field')}, where {n} are expected: {fields}; a space within "
-                        "an id is written %20"
-                    )
-                if words:
-                    yield where, words
+                raw = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
+                if raw.strip():
+                    yield where, raw
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be read ({error}); give a TREC file, plain or gzip") from None
 
@@ -323,9 +341,14 @@ def _opened(path: Path) -> BinaryIO:
     return gzip.open(path) if packed else path.open("rb")
 
 
-def _decoded(raw: bytes, where: str) -> list[str]:
+def _fields(words: list[bytes], names: str, where: str) -> list[str]:
+    if len(words) != len(names.split()):
+        raise DataError(
+            f"{where} has {counted(len(words), 'field')}, where {len(names.split())} are expected: {names}; a space "
+            "within an id is written %20"
+        )
     try:
-        return [word.decode("utf-8") for word in raw.split()]  # at ASCII white space, as trec_eval does
+        return [word.decode("utf-8") for word in words]
     except UnicodeDecodeError as error:
         raise DataError(f"{where} is not UTF-8 ({error.reason}); save the file as UTF-8") from None
 
