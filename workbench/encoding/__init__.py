@@ -134,10 +134,16 @@ class SentenceEncoder(Record):
     @cached_property
     def _transformer(self) -> Any:
         threads.settle_torch()
+        device = models.device_here(self.device)
+        if (self.model, self.dtype, self.pooling, device) == ("minilm", "float32", None, "cpu"):
+            from workbench.encoding.minilm import MiniLM
+
+            models.check_positions(self.model, MiniLM.positions, self.max_tokens)
+            return MiniLM(_packaged_minilm())
         source = str(_packaged_minilm()) if self.model == "minilm" else self.model
         return models.load(
-            self.model, source, device=models.device_here(self.device), dtype=self.dtype, max_tokens=self.max_tokens,
-            pooling=self.pooling, remote_code=self.remote_code, offline=self.offline,
+            self.model, source, device=device, dtype=self.dtype, max_tokens=self.max_tokens, pooling=self.pooling,
+            remote_code=self.remote_code, offline=self.offline,
         )  # fmt: skip
 
     @cached_property

@@ -192,10 +192,14 @@ def _pooled(found: Any, pooling: str, device: str) -> Any:
 def _readable(model: str, found: Any, max_tokens: int) -> int:
     """`max_tokens`, if the model has that many positions."""
     config = getattr(getattr(found[0], "auto_model", None), "config", None)
-    positions = getattr(config, "max_position_embeddings", None)
+    check_positions(model, getattr(config, "max_position_embeddings", None), max_tokens)
+    return max_tokens
+
+
+def check_positions(model: str, positions: int | None, max_tokens: int) -> None:
+    """SettingError if a model has fewer positions than `max_tokens`."""
     if isinstance(positions, int) and 0 < positions < max_tokens:
         raise SettingError(f"max_tokens={max_tokens}; {model} has {positions} positions: give at most that many")
-    return max_tokens
 
 
 def _unloadable(model: str, error: Exception) -> str:
