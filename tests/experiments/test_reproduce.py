@@ -8,11 +8,13 @@ import json
 from dataclasses import replace
 
 import pytest
+from tiny import TinyEncoder, TinyEngine
 from typer.testing import CliRunner
 
 import workbench as wb
 from workbench.cli import app
 from workbench.errors import SettingError
+from workbench.experiments import reproduce as reproducing
 from workbench.experiments.pairs import DIMENSIONS
 from workbench.experiments.published import paper, papers
 from workbench.experiments.recipes import recipes, tables_of
@@ -229,3 +231,32 @@ def test_a_recipe_that_could_not_be_followed_is_refused_before_anything_runs(cha
     recipe = replace(recipe, methods=("dotrag", "pathrag"), pairs=(("dotrag", "pathrag"),))
     with pytest.raises(SettingError, match=message):
         replace(recipe, **changed)
+
+
+@pytest.mark.parametrize(
+    ("passages", "settings", "engine", "same"),
+    [
+        (8, {}, "tiny", True),
+        (7, {}, "tiny", False),
+        (8, {"synonyms": {"threshold": 0.9}}, "tiny", False),
+        (8, {}, "another", False),
+        (8, {}, "failing", False),
+    ],
+)
+def test_an_index_that_stands_is_used_if_a_build_would_make_the_same(
+    tiny, tmp_path, monkeypatch, passages, settings, engine, same
+):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+    monkeypatch.setattr(reproducing, "known_encoder", TinyEncoder)
+    data = replace(tiny, extractions=None)
+    builder = TinyEngine(fails_on=["Fog"] if engine == "failing" else ())
+    builder.name = "tiny" if engine == "failing" else engine
+    there = wb.Index.build(
+        replace(data, passages=data.passages[:passages]), builder, encoder=TinyEncoder(), settings=settings,
+        progress=False,
+    )  # fmt: skip
+    recipe = replace(recipes(paper("bdtr"), "5")[0], layers={"passages": {}, "facts": {}, "synonyms": {}})
+    engines = reproducing.Engines.of(TinyEngine())
+    index = reproducing._index(recipe, data, engines, None, tmp_path / "tables", False)
+    assert (index.folder == there.folder) == same == (not (tmp_path / "tables").exists())
+    assert len(index.passages.passages) == 8

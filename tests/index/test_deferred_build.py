@@ -58,7 +58,8 @@ def batch(tmp_path) -> Batch:
 
 
 def build(folder, engine, data=DATA, layers=("facts",)) -> Index:
-    return Index.build(data, engine, folder, encoder=TinyEncoder(), layers=layers, progress=False)
+    encoder = TinyEncoder()
+    return Index.build(data, engine, folder, encoder=encoder, layers=layers, keep_going=True, progress=False)
 
 
 def rounds(batch: Batch, work) -> tuple[list[int], Index]:

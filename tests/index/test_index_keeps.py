@@ -44,8 +44,8 @@ class Model:
 
 
 def build(folder, engine=None, layers=("summaries", "communities"), data=None) -> Index:
-    encoder = TinyEncoder()
-    return Index.build(data or DATA, engine, folder, encoder=encoder, layers=layers, settings=QUICK, progress=False)
+    given = {"encoder": TinyEncoder(), "layers": layers, "settings": QUICK, "progress": False}
+    return Index.build(data or DATA, engine, folder, keep_going=True, **given)
 
 
 def layers(index: Index, *kinds: str) -> dict[str, bytes]:

@@ -175,7 +175,8 @@ def data():
 
 
 def build(folder, engine, layers=("resolved", "relabelled", "typed"), encoder=None):
-    return Index.build(data(), engine, folder, encoder=encoder or Alike(), layers=list(layers), progress=False)
+    return Index.build(data(), engine, folder, encoder=encoder or Alike(), layers=list(layers), progress=False,
+                       keep_going=True)  # fmt: skip
 
 
 def test_the_typed_graph_is_made_of_what_was_resolved_and_relabelled(tmp_path):

@@ -32,6 +32,7 @@ def build(folder, data=DATA, engine=None, encoder=None, **chosen) -> Index:
         encoder=encoder or TinyEncoder(),
         layers=["summaries"],
         settings={"summaries": {**QUICK, **chosen}},
+        keep_going=True,
         progress=False,
     )
 

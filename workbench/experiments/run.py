@@ -373,11 +373,9 @@ class Outcomes(NamedTuple):
             )
 
     def mostly_failed(self, index_lacks: bool) -> bool:
-        """Whether most questions failed or fell back, and failures are the reason: here, or in the index."""
-        bad = len(self.failures) + len(self.fallbacks)
-        return 2 * bad > self.questions and (
-            bool(self.failures) or index_lacks or any("failed" in one for one in self.fallbacks)
-        )
+        """Whether most questions failed, or fell back because something failed: a request, or those for the index."""
+        fell_back = sum(index_lacks or "failed" in one for one in self.fallbacks)
+        return 2 * (len(self.failures) + fell_back) > self.questions
 
 
 def _most_frequent(reasons: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from workbench.errors import DataError, Deferred, MostFailed
 from workbench.index.layer import Layer
 from workbench.index.store import cut_torn_line, write_atomically
 from workbench.llm.deferrals import Deferrals
-from workbench.llm.engine import Engine, RulesEngine, noting_unread
+from workbench.llm.engine import UNREAD, Engine, RulesEngine, noting_unread
 from workbench.llm.meter import collect
 from workbench.llm.step import Result, Step
 from workbench.llm.wording import worded
@@ -31,7 +31,7 @@ _STEP = r"\w+ v\d+(?: file \w+)?"
 _SIGNED = re.compile(rf" \(({_STEP}(?:, {_STEP})*)\)$")  # the Steps of an engine, with their versions
 GROUP = 64  # inputs requested together by each process: the most that a killed build loses
 FEW = 3  # failures below this number never end a build
-QUOTED, REPLY = 3, 200  # failures that an error quotes, and characters of each
+QUOTED = 200  # characters of a reply, or of a failure, that an error quotes
 
 _checked: ContextVar[str | None] = ContextVar("checked", default=None)  # the layer whose failures may end the build
 
@@ -103,7 +103,8 @@ class Journal(Generic[E]):
         old = list(old)
         previous = {entry.key: entry for entry in old if reusable(entry, made_by)}
         self._asked_before = {entry.key for entry in old if entry.made_by == made_by}
-        self._requested, self._unread = 0, dict[str, str]()  # reply → why it could not be read
+        self._requested, self._failed = 0, dict[str, E]()
+        self._unread: dict[str, str] = {}  # reply → why it could not be read
         # A build that was stopped at the very end has settled the file, but the layer does not stand yet.
         written = (entry for file in dict.fromkeys((path, self.part)) for entry in read(file, parse))
         self.known: dict[str, E] = previous | {e.key: e for e in written if reusable(e, made_by)}
@@ -127,27 +128,28 @@ class Journal(Generic[E]):
             own = [key for group in shard.part(list(by_size(list(inputs), GROUP))) for key in group]
             if missing := self.missing(own):
                 self._request({key: inputs[key] for key in missing}, answer, label, unit)
-                self._check({key: self.known[key] for key in own})
+                self._check(own)
             raise Waiting
         if missing := self.missing(inputs):
             self._request({key: inputs[key] for key in missing}, answer, label, unit)
         found = {key: self.known[key] for key in inputs}
         self.used |= found
-        self._check(self.used)
+        self._check(inputs)
         return found
 
-    def _check(self, used: Mapping[str, E]) -> None:
+    def _check(self, answered: Iterable[str]) -> None:
         """Raise :class:`MostFailed` if more than half of the requests of this build failed, and with them more than
         half of the answers: of all, or of those for inputs that the layer did not have before.
 
         The second condition makes the outcome the same however often a build was stopped, and lets a layer of which a
         few inputs always fail be built and extended again. Failures are never reused, so all are of this build."""
-        layer, failed = _checked.get(), {key: entry for key, entry in used.items() if entry.failure is not None}
-        new = used.keys() - self._asked_before
-        if layer is None or self.made_by is None or not _most(len(failed), self._requested):
+        layer, answers = _checked.get(), {key: self.known[key] for key in answered}
+        self._failed |= {key: entry for key, entry in answers.items() if entry.failure is not None}
+        if layer is None or self.made_by is None or not _most(len(self._failed), self._requested):
             return
-        if _most(len(failed), len(self.known)) or _most(len(failed.keys() & new), len(new)):
-            reasons = [str(entry.failure) for entry in failed.values()]
+        new = {*self.used, *answers} - self._asked_before
+        if _most(len(self._failed), len(self.known)) or _most(len(self._failed.keys() & new), len(new)):
+            reasons = [str(entry.failure) for entry in self._failed.values()]
             raise MostFailed(_said_of_failures(layer, self.made_by, reasons, self._requested, self._unread))
 
     def settle(self, text: str | None = None) -> str:
@@ -318,10 +320,11 @@ def _said_of_failures(
     layer: str, made_by: str, reasons: Sequence[str], requested: int, unread: Mapping[str, str]
 ) -> str:
     """The message of an error: how many failed, the first replies with what is wrong with them, what to do."""
-    quoted = [f"{reply[:REPLY]!r} ({why})" for reply, why in unread.items()] or list(dict.fromkeys(reasons))
+    quoted = [f"{reply[:QUOTED]!r} ({why})" for reply, why in unread.items()]
+    quoted = quoted or [reason[:QUOTED] for reason in dict.fromkeys(reasons)]
     return (
         f"layer {layer!r}: {len(reasons):,} of {requested:,} requests to {made_by} failed; the first "
-        f"{'replies' if unread else 'failures'}: {'; '.join(quoted[:QUOTED])}. What succeeded is kept, and the same "
+        f"{'replies' if unread else 'failures'}: {'; '.join(quoted[:UNREAD])}. What succeeded is kept, and the same "
         "build asks only for the rest; to make the layer without what failed, pass keep_going=True (--keep-going)"
     )
 

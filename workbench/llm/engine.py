@@ -31,7 +31,7 @@ from workbench.spec import parse_spec
 from workbench.trace import Trace
 
 LOOKED_AT = 20  # inputs of a batch, for their language
-UNREAD = 3  # replies that could not be read, of which an error quotes the beginnings
+UNREAD = 3  # replies that could not be read, which an error quotes
 
 
 class OtherLanguage(UserWarning):

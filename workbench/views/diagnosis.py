@@ -85,8 +85,10 @@ def cases_part(cases: Sequence[Case]) -> str:
 
 
 def _notes(grid: Grid) -> list[str]:
-    """Recomputed rows, then the cautions for every number."""
-    return [*(f"{label}: {note}" for label, run in grid.runs.items() for note in run.notes), *cautions_of(grid)]
+    """Recomputed rows, then the cautions for every number, without the warnings that the display begins with."""
+    begun = {said for run in grid.runs.values() for said in run.warnings}
+    notes = [f"{label}: {note}" for label, run in grid.runs.items() for note in run.notes]
+    return [*notes, *(caution for caution in cautions_of(grid) if caution not in begun)]
 
 
 def _means(grid: Grid) -> pd.DataFrame:

@@ -1,0 +1,90 @@
+"""A build of which most requests fail ends with an error, and what it was paid for is kept."""
+
+from dataclasses import replace
+
+import pytest
+from tiny import PASSAGES, TinyEncoder, TinyEngine, files, tiny_dataset
+
+from workbench.errors import MostFailed
+from workbench.index import Index
+from workbench.index.sharding import build_shard, merge
+from workbench.records import Passage
+
+DATA = replace(tiny_dataset(), extractions=None)
+TITLES = [passage.title for passage in PASSAGES]
+
+
+def build(folder, engine, data=DATA, **given) -> Index:
+    return Index.build(data, engine, folder, encoder=TinyEncoder(), layers=["facts"], progress=False, **given)
+
+
+def failures(index: Index) -> int:
+    return index.manifest["layers"]["extractions"]["failures"]
+
+
+@pytest.mark.parametrize(("count", "of"), [(4, 8), (2, 2)])
+def test_half_of_the_requests_or_very_few_may_fail(tmp_path, count, of):
+    index = build(tmp_path, TinyEngine(fails_on=TITLES[:count]), replace(DATA, passages=PASSAGES[:of]))
+    assert failures(index) == count and index.warnings[0].startswith(f"extractions: {count} of {of} passages failed")
+
+
+@pytest.mark.parametrize(("count", "of"), [(5, 8), (3, 3)])
+def test_more_are_an_error_and_the_same_build_asks_for_the_rest_alone(tmp_path, count, of):
+    data = replace(DATA, passages=PASSAGES[:of])
+    for _ in range(2):
+        with pytest.raises(MostFailed, match=rf"{count} of \d requests to tiny .*: told to fail\. .*keep_going=True"):
+            build(tmp_path / "index", engine := TinyEngine(fails_on=TITLES[:count]), data)
+    assert engine.asked == TITLES[:count]
+    index = build(tmp_path / "index", again := TinyEngine(), data)
+    assert again.asked == TITLES[:count] and index.warnings == ()
+    assert files(index.folder) == files(build(tmp_path / "whole", TinyEngine(), data).folder)
+
+
+def test_a_build_that_keeps_going_makes_the_layer_and_the_next_one_asks_again(tmp_path):
+    index = build(tmp_path, TinyEngine(fails_on=TITLES), keep_going=True)
+    assert failures(index) == 8 and index.facts.facts == []
+    assert index.warnings[1] == "nothing in facts: methods over them find nothing, or fall back to dense retrieval"
+    with pytest.raises(MostFailed):
+        build(tmp_path, TinyEngine(fails_on=TITLES))
+    assert failures(Index.open(tmp_path, TinyEncoder())) == 8, "the layer that stands is left alone"
+    assert build(tmp_path, TinyEngine()).warnings == ()
+
+
+def test_inputs_that_always_fail_stop_neither_a_retry_nor_an_insert(tmp_path):
+    index = build(tmp_path, engine := TinyEngine(fails_on=TITLES[:3]))
+    assert failures(build(tmp_path, engine)) == 3
+    grown = index.insert([Passage("p9", "Pier", "A pier at Orsby.")], engine, progress=False)
+    assert failures(grown) == 3
+    bad = [Passage(f"n{at}", f"New {at}", f"Something new {at}.") for at in range(3)]
+    with pytest.raises(MostFailed):
+        grown.insert(bad, TinyEngine(fails_on=[*TITLES[:3], *(one.title for one in bad)]), progress=False)
+    fails = TinyEngine(fails_on=[*TITLES[:3], *(one.title for one in bad)])
+    assert failures(grown.insert(bad, fails, keep_going=True, progress=False)) == 6
+
+
+def test_a_stopped_build_ends_as_one_that_was_not(tmp_path, monkeypatch):
+    """Of 8 requests 4 fail: those of the second half, which are all that the resumed build asks."""
+    monkeypatch.setattr("workbench.index.journal.GROUP", 4)
+    with pytest.raises(RuntimeError, match="injected"):
+        build(tmp_path, TinyEngine(fail_at=2, fails_on=TITLES[4:]))
+    assert failures(build(tmp_path, TinyEngine(fails_on=TITLES[4:]))) == 4
+
+
+def test_a_shard_is_judged_by_its_part_and_the_whole_by_all(tmp_path, monkeypatch):
+    """Of two shards each asks every second group; three failures are most of a part, but not of the whole."""
+    monkeypatch.setattr("workbench.index.journal.GROUP", 1)
+
+    def shard(number, fails, **given):
+        fails = TinyEngine(fails_on=fails)
+        return build_shard(DATA, fails, tmp_path, f"{number}/2", encoder=TinyEncoder(), layers=["facts"],
+                           progress=False, **given)  # fmt: skip
+
+    with pytest.raises(MostFailed, match="4 of 4"):
+        shard(1, TITLES)
+    fails = TITLES[:6:2]
+    with pytest.raises(MostFailed, match="3 of 4"):
+        shard(1, fails)
+    shard(1, fails, keep_going=True)
+    shard(2, fails)
+    merge(tmp_path)
+    assert failures(build(tmp_path, TinyEngine(fails_on=fails))) == 3
