@@ -286,6 +286,13 @@ def test_doctor_finds_this_machine_well(workbench, monkeypatch):
     assert "sk-hidden" not in result.output
 
 
+@pytest.mark.parametrize("columns", [80, 100, 200])
+def test_doctor_fits_100_columns(workbench, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = workbench("doctor").output.splitlines()
+    assert max(map(len, lines)) <= min(columns, 100) and len(lines) > 20
+
+
 def test_doctor_names_the_command_that_mends(workbench, monkeypatch):
     monkeypatch.setattr(
         "workbench.encoding._packaged_minilm", lambda: (_ for _ in ()).throw(ModuleNotFoundError("minilm"))

@@ -397,7 +397,7 @@ def test_the_look_of_an_examination():
     page, told = examined._repr_html_(), repr(examined)
     assert "<script>" not in page + findings[0]._repr_html_() and "\x1b" not in page + told
     assert told.startswith("1 of 3 things are to be mended.") and "✗ <script>" in told
-    assert "– Chromium: not installed (optional) → apt-get install chromium" in told and "✓ disk: 1 TiB" in told
+    assert "– Chromium: not installed (optional)\n    → apt-get install chromium" in told and "✓ disk: 1 TiB" in told
     assert "Nothing is to be mended" in repr(Examination(findings[1:]))
     assert (len(examined), examined.good, Examination(findings[1:]).good) == (3, False, True)
 

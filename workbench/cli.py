@@ -1063,7 +1063,7 @@ def doctor(
 
     found = examine(ask=ask, model=model)
     rows = [{"area": f.area, "": f.mark, "what": f.what, "found": f.found, "do": f.remedy} for f in found]
-    return Said(rows, [_table(rows, lead=3)], code=0 if found.good else 1)
+    return Said(rows, [found], code=0 if found.good else 1)
 
 
 @verb(name="try-model")

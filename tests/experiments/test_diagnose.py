@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -14,7 +15,7 @@ from workbench.cli import app
 from workbench.errors import SettingError
 from workbench.experiments.analyses import covered_only, decomposition
 from workbench.experiments.diagnose import CAUSES, diagnose
-from workbench.experiments.run import Run
+from workbench.experiments.run import Run, alike
 from workbench.records import Question
 from workbench.trace import Trace
 
@@ -234,7 +235,10 @@ def test_the_table_of_two_by_two_with_what_was_cut(counted):
     }  # fmt: skip
     assert row["reasoning"] + row["cut"] + row["retrieval"] == row["n"] * (1 - row["accuracy"]) == pytest.approx(4)
     assert (row["reasoning_share"], row["reasoning_share_read"], row["coverage"]) == (0.5, 0.25, 4 / 7)
-    assert "1 answers are left out" in decomposition(counted).notes[-1]
+    note = "n is 7 of 8: coverage is not defined for 1 question (a gold yes or no, or no gold)."
+    assert decomposition(counted).notes[-1] == note
+    (axes,) = decomposition(counted).figure().figure.axes
+    assert note in axes.get_xlabel()  # where n is shown
 
 
 def test_readers_of_the_same_outcome_share_a_bar(counted):
@@ -244,6 +248,20 @@ def test_readers_of_the_same_outcome_share_a_bar(counted):
     assert bars == ["one, two, three / m (n=7)", "one, two, three / m / bridge (n=4)",
                     "one, two, three / m / comparison (n=3)"]  # fmt: skip
     assert len(parts.rows) == 9  # the table has each
+
+
+def test_the_figure_and_the_table_agree_on_which_readers_are_one(counted, tmp_path):
+    """Equal numbers of right, cut and missed answers are not yet the same answers."""
+    folder = shutil.copytree(counted.folder, tmp_path / "other")
+    rows = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+    wrong = next(row for row in rows if row["scores"]["accuracy"] == 0)
+    wrong["answer"], wrong["abstained"] = "", True
+    (folder / "results.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    runs = {"one": counted, "two": counted, "three": Run(folder)}
+    (axes,) = decomposition(runs).figure().figure.axes
+    bars = [label.get_text() for label in axes.get_yticklabels()]
+    assert bars == ["one, two / m (n=7)", "three / m (n=7)"]
+    assert alike(runs) == {("one", "m"): ["one", "two"], ("three", "m"): ["three"]}
 
 
 def test_by_type_and_by_hops_add_up(counted):

@@ -137,8 +137,8 @@ def test_one_answer_may_be_of_both(meridian_curated):
     assert evidence.trace.engines == (engine.replies,)
     answer = wb.reader("direct[prompt=sparql]", engine).read(example.question, evidence)  # no reply to this prompt
     assert answer.engines == ("rules",) and answer.trace.engines == (engine.replies, "rules")
-    shown = repr(replace(evidence, trace=answer.trace))
-    assert "Steps by replies written by hand and rules, no language model" in shown
+    by = "Steps by replies written by hand and rules, no language model"
+    assert by in repr(replace(evidence, trace=answer.trace))
 
 
 def test_layers_are_built_by_rules_and_say_so(tiny, tiny_encoder, tmp_path):

@@ -16,12 +16,15 @@ from workbench.data.folder import Dataset, question_files, questions_in
 from workbench.data.origin import Origin, SourceFile
 from workbench.errors import DataError, SettingError
 from workbench.records import Passage
-from workbench.text import storable
+from workbench.text import split_title, storable
 
 SUFFIXES = (".txt", ".md", ".markdown", ".pdf")
 _MARKDOWN = (".md", ".markdown")
 _TOLD = 5  # files that the error about an unreadable folder lists
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
+_UNDERLINE = re.compile(r"([=\-~*_])\1{2,}[ \t]*")
+_LONGEST_TITLE = 100  # characters
+_SENTENCE_END = ".,;:!?…。！？；："  # what a title does not close with
 _FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?P<matter>.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 
@@ -46,15 +49,17 @@ def read_documents(
 
     `size`, `overlap` and `unit` are those of :func:`workbench.data.splitter.split`. A passage's id is
     `<path below the folder>#<number>`, starting at 1, so other documents never change it. Its title is the document's
-    (front matter's `title:`, the first Markdown heading, a PDF's own, otherwise the file name), followed by `› heading`
-    under a later Markdown heading. Front matter itself is not text.
+    (front matter's `title:`, the first Markdown heading, the first line of a text where it reads like a title, a PDF's
+    own, otherwise the file name), followed by `› heading` under a later Markdown heading. Front matter, and the title
+    of a text, are not repeated in what is split.
 
     Hidden files, other kinds of files and links to folders are ignored. A file that is unreadable, empty, binary,
     longer than `max_bytes` or not in the `encoding` is skipped; with `on_error="raise"` it raises :class:`DataError`,
     as does a folder without any readable file. `origin` lists each skipped file with its reason, the settings, and the
     hash of every file read.
 
-    The questions are those of the `questions*.jsonl` in the folder; their `support` holds ids of passages.
+    The questions are those of the `questions*.jsonl` in the folder; their `support` holds ids of passages, or names of
+    documents that have one passage.
     """
     splitter.check(size, overlap, unit)
     if on_error not in ("raise", "skip"):
@@ -161,13 +166,30 @@ def _sections(path: Path, content: bytes, encoding: str) -> list[tuple[str, str]
     stem = _stem(path)
     text = _decoded(path, content, encoding)
     if path.suffix.lower() not in _MARKDOWN:
-        return [(stem, text)]
+        title, body = _first_line(text)
+        return [(title or stem, body)]
     title = ""
     if front := _FRONT_MATTER.match(text):
         title, text = _front_title(front["matter"] or ""), text[front.end() :]
     parts = _by_heading(text)
     title = title or next((heading for heading, _ in parts if heading), "") or stem
     return [(f"{title} › {heading}" if heading and heading != title else title, body) for heading, body in parts]
+
+
+def _first_line(text: str) -> tuple[str, str]:
+    """(title, what follows) of a text whose first line reads like a title: it is short, does not end as a sentence
+    does, and stands apart: by an empty line, an underline, or less than half the length of the next line (the lines of
+    wrapped prose are about equally long). The title is empty for any other text.
+
+    >>> _first_line("Orsby\\n\\nA town."), _first_line("Orsby is a town on\\nthe River Aune.")
+    (('Orsby', 'A town.'), ('', 'Orsby is a town on\\nthe River Aune.'))
+    """
+    title, rest = split_title(text.lstrip("\n"), _LONGEST_TITLE, _SENTENCE_END)
+    next_line, _, below = rest.partition("\n")
+    underlined = bool(_UNDERLINE.fullmatch(next_line))
+    body = (below if underlined else rest).strip("\n")
+    apart = underlined or not next_line.strip() or len(next_line) > 2 * len(title)
+    return (" ".join(title.split()), body) if title and apart and body.strip() else ("", text)
 
 
 def _by_heading(text: str) -> list[tuple[str, str]]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import count, islice, takewhile
 from json.encoder import encode_basestring_ascii as _quoted
 from pathlib import Path
@@ -25,6 +26,7 @@ from workbench.records import Passage, Question, Record, Triple
 from workbench.text import storable
 
 OWN = "own"  # the id of a question that is in no list
+_COMPARED = 10_000  # ids that an unknown one is compared with
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -200,7 +202,7 @@ def read_questions(
     for where, row in rows(path):
         question_id = string(row, "id", where, default=f"{path.stem}-{len(questions) + 1}")
         once(seen, question_id, "question", where)
-        support = strings(row, "support", where)
+        support = tuple(_passage_of(one, known or ()) for one in strings(row, "support", where))
         missing = [passage_id for passage_id in support if known is not None and passage_id not in known]
         if missing:
             raise DataError(f"{where}: {_absent(missing[0], known or set(), skipped or {})}")
@@ -220,6 +222,16 @@ def read_questions(
     return questions
 
 
+def _passage_of(gold: str, known: Collection[str]) -> str:
+    """The id of a gold passage: of a document that is named instead, its only passage.
+
+    >>> _passage_of("a.txt", {"a.txt#1"}), _passage_of("b.txt", {"b.txt#1", "b.txt#2"})
+    ('a.txt#1', 'b.txt')
+    """
+    only = gold not in known and f"{gold}#1" in known and f"{gold}#2" not in known
+    return f"{gold}#1" if only else gold
+
+
 def _absent(gold: str, known: set[str], skipped: Mapping[str, str]) -> str:
     """Why `support` cannot name this id, and the remedy. Passages of a document have the ids `<document>#<number>`."""
     for document in (gold, gold.rpartition("#")[0]):
@@ -230,14 +242,15 @@ def _absent(gold: str, known: set[str], skipped: Mapping[str, str]) -> str:
             )
     passages = list(takewhile(known.__contains__, (f"{gold}#{number}" for number in count(1))))
     if passages:
-        ids = " to ".join(map(repr, dict.fromkeys((passages[0], passages[-1]))))
         return (
-            f"'support' names {short(gold)}, which is a document, and recall counts passages; "
-            f"name those of its passages that hold the answer, of {ids}"
+            f"'support' names {short(gold)}, which is a document of several passages, and recall counts passages; "
+            f"name those of its passages that hold the answer, of {passages[0]!r} to {passages[-1]!r}"
         )
+    near = get_close_matches(gold, sorted(known)[:_COMPARED], 3) or sorted(known)[:1]
+    such = f" Ids of passages look like {', '.join(map(repr, near))}." if near else ""
     return (
         f"the gold passage {short(gold)} is not in the corpus, so recall could not be right; "
-        "mend 'support' or add the passage"
+        f"mend 'support' or add the passage.{such}"
     )
 
 

@@ -26,7 +26,7 @@ from workbench.errors import DataError, FileDamaged, SettingError
 from workbench.experiments.book import locked
 from workbench.experiments.evaluate import Settings, asked_for, evaluate
 from workbench.experiments.retrieved import Retrieved
-from workbench.experiments.run import Run
+from workbench.experiments.run import Run, alike
 from workbench.experiments.significance import Differences, compared, holm
 from workbench.index.store import key_of, write_atomically
 from workbench.integrity import seal, unseal
@@ -102,14 +102,8 @@ class Grid(Record):
     def distinct(self) -> pd.DataFrame:
         """As `table`, but the readers of a method that gave the same answers to the same texts share a row, which names
         them: rules, for example, do not tell prompts apart."""
-        alike: dict[tuple, list[str]] = {}
-        for label, run in self.runs.items():
-            for method in run.methods:
-                mine = [row for row in run.rows if row["method"] == method]
-                outcomes = tuple((row["question_id"], row["answer"], row["failure"], row["context"]) for row in mine)
-                alike.setdefault((method, outcomes), []).append(label)
         table = self.table()
-        named = {(labels[0], method): (", ".join(labels), method) for (method, _), labels in alike.items()}
+        named = {one: (", ".join(labels), one[1]) for one, labels in alike(self.runs).items()}
         index = pd.MultiIndex.from_tuples(named.values(), names=table.index.names) if named else table.index
         return table.loc[list(named)].set_axis(index)
 

@@ -488,6 +488,17 @@ def _mean_of(values: Iterable[float | None]) -> float | None:
     return float(np.mean(defined)) if defined else None
 
 
+def alike(runs: Mapping[str, Run]) -> dict[tuple[str, str], list[str]]:
+    """(the first label, method) → the labels of the runs whose readers gave the same answers to the same texts."""
+    found: dict[tuple, list[str]] = {}
+    for label, run in runs.items():
+        for method in run.methods:
+            mine = [row for row in run.rows if row["method"] == method]
+            outcomes = tuple(tuple(map(row.get, ("question_id", "answer", "failure", "context"))) for row in mine)
+            found.setdefault((method, outcomes), []).append(label)
+    return {(labels[0], method): labels for (method, _), labels in found.items()}
+
+
 def _usage(rows: Sequence[Mapping]) -> dict[str, dict[str, dict[str, Any]]]:
     """method → Step → calls, tokens, money. Money is None if any price is unknown."""
     total: dict[str, dict[str, dict[str, Any]]] = {}

@@ -4,24 +4,33 @@ from __future__ import annotations
 
 from workbench.doctor import Examination, Finding
 from workbench.views.base import Markup, clean, esc, html, page, table, text
+from workbench.views.terminal import indented
 
+_WIDE = 100  # columns that it fits into
 _LONGEST = 400  # characters of what was found, and of a command
 _MARKS = {"ok": "✓", "optional": "–", "MISSING": "✗"}
 
 
 @text.register
 def _(finding: Finding) -> str:
-    optional = " (optional)" if finding.mark == "optional" else ""
-    do = f" → {clean(finding.remedy, _LONGEST)}" if finding.remedy else ""
-    return f"{_MARKS[finding.mark]} {clean(finding.what, _LONGEST)}: {clean(finding.found, _LONGEST)}{optional}{do}"
+    return "\n".join(_lines(finding, 0))
 
 
 @text.register
 def _(examination: Examination) -> str:
     lines = [_verdict(examination)]
     for area, findings in examination.areas.items():
-        lines += [clean(area), *(f"  {text(finding)}" for finding in findings)]
+        lines += [clean(area), *(line for finding in findings for line in _lines(finding, 2))]
     return "\n".join(lines)
+
+
+def _lines(finding: Finding, indent: int) -> list[str]:
+    """What was found, and below it what mends it."""
+    optional = " (optional)" if finding.mark == "optional" else ""
+    found = f"{_MARKS[finding.mark]} {clean(finding.what, _LONGEST)}: {clean(finding.found, _LONGEST)}{optional}"
+    remedy = [f"→ {clean(finding.remedy, _LONGEST)}"] if finding.remedy else []
+    deeper = indent + len("✓ ")
+    return [*indented(found, indent, _WIDE), *(line for one in remedy for line in indented(one, deeper, _WIDE))]
 
 
 @html.register

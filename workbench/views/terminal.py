@@ -45,10 +45,10 @@ def lay_out(rows: Sequence[dict[str, Any]], console: Console, lead: int = 1) -> 
     return table
 
 
-def indented(line: str, indent: int) -> list[str]:
-    """A line at so many blanks; what goes beyond the width of the terminal goes on further in."""
+def indented(line: str, indent: int, widest: int = _UNBOUNDED) -> list[str]:
+    """A line at so many blanks; what goes beyond the width of the terminal, or `widest`, goes on further in."""
     console = _console()
-    first, *rest = Text(line).wrap(console, max(_NARROW, console.width - indent - 2 * INDENT))
+    first, *rest = Text(line).wrap(console, max(_NARROW, min(console.width, widest) - indent - 2 * INDENT))
     return [" " * indent + first.plain.rstrip(), *(" " * (indent + 2 * INDENT) + one.plain.rstrip() for one in rest)]
 
 

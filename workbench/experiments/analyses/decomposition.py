@@ -11,11 +11,13 @@ The source measures coverage only before compression, so it counts `cut` as reas
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import SettingError
-from workbench.experiments.analyses.base import Analysis, Runs, cautions_of, mean_of, of_runs
-from workbench.experiments.run import Run
+from workbench.experiments.analyses.base import Analysis, Runs, cautions_of, mean_of, of_runs, runs_of
+from workbench.experiments.run import Run, alike
+from workbench.text import counted
 
 if TYPE_CHECKING:
     from workbench.views.figures import Picture
@@ -39,21 +41,27 @@ def decomposition(
     Rows: reader, method, by (`all`, type or hops), kind, n, correct_covered, lucky, reasoning, cut, retrieval (numbers
     of questions), accuracy, coverage, reasoning_share (of the wrong answers, as the source counts, with `cut`),
     reasoning_share_read (without `cut`). `cut` is None if the run does not record the text that was read."""
-    by = tuple(by)
+    by, runs = tuple(by), runs_of(runs)
     if unknown := [name for name in by if name not in (EVERY, "type", "hops")]:
         raise SettingError(f"by={unknown[0]!r}; it should be all, type or hops")
-    rows, left_out = [], 0
+    rows, left_out = [], set()
     for reader, run, method in of_runs(runs, methods):
         judged = judgements(run, method, measure, coverage)
-        left_out += sum(row["method"] == method for row in run.rows) - len(judged)
+        left_out.add((len(judged), sum(row["method"] == method for row in run.rows)))
         for name in by:
             kinds = [None] if name == EVERY else sorted({one[name] for one in judged} - {None}, key=str)
             for kind in kinds:
                 mine = [one for one in judged if name == EVERY or one[name] == kind]
-                counted = _counted(mine, run_cuts(run, coverage))
-                rows.append({"reader": reader, "method": method, "by": name, "kind": kind and str(kind), **counted})
-    notes = [f"{left_out:,} answers are left out, since {coverage} is not defined for them."] if left_out else []
-    return Analysis("What became of the questions", tuple(rows), (*cautions_of(runs), *notes), draw=figure)
+                parts = _counted(mine, run_cuts(run, coverage))
+                rows.append({"reader": reader, "method": method, "by": name, "kind": kind and str(kind), **parts})
+    notes = [_left_out(*one, coverage) for one in sorted(left_out) if one[0] < one[1]]
+    draw = partial(figure, same=alike(runs), notes=notes)
+    return Analysis("What became of the questions", tuple(rows), (*cautions_of(runs), *notes), draw=draw)
+
+
+def _left_out(judged: int, asked: int, coverage: str) -> str:
+    questions = counted(asked - judged, "question")
+    return f"n is {judged:,} of {asked:,}: {coverage} is not defined for {questions} (a gold yes or no, or no gold)."
 
 
 def judgements(run: Run, method: str, measure: str, coverage: str) -> list[dict[str, Any]]:
@@ -143,12 +151,12 @@ def _check(run: Run, *names: str) -> None:
         )
 
 
-def figure(parts: Analysis) -> Picture:
-    """The origins of right and wrong answers, as shares of the questions: a bar per configuration and kind, or per
-    several readers of a method for which it is the same."""
+def figure(parts: Analysis, same: Mapping[tuple[str, str], list[str]], notes: Iterable[str] = ()) -> Picture:
+    """The origins of right and wrong answers, as shares of the questions: a bar per configuration and kind. Readers of
+    a method that gave the `same` answers share one, as they share a row of `Grid.distinct`. Below it stand `notes`."""
     from workbench.views import charts
 
-    shown = _bars(parts.rows)
+    shown = _bars(parts.rows, same)
     canvas, axes = charts.canvas(7.6, 1.3 + 0.32 * max(1, len(shown)))
     names = ("correct_covered", "lucky", "reasoning", "cut", "retrieval")
     colours = (charts.BLUE, charts.GREEN, charts.ORANGE, charts.VERMILION, charts.GREY)
@@ -159,21 +167,23 @@ def figure(parts: Analysis) -> Picture:
             axes.barh(at, share, left=left, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5, height=0.72)
             left += share
     charts.rows(axes, (f"{name}  (n={row['n']})" for name, row in shown.items()), 90, fontsize=7)
-    axes.set(xlim=(0, 1), xlabel="share of the questions")
+    axes.set(xlim=(0, 1), xlabel="\n".join(["share of the questions", *notes]))
     handles = axes.patches[: len(names)]
     labels = ("right, covered", "right by luck", "reasoning failed", "cut by compression", "not retrieved")
     canvas.legend(handles, labels, frameon=False, fontsize=7, ncols=5, loc="outside upper center")
     return charts.picture(canvas, parts.title)
 
 
-def _bars(rows: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """The name of each bar → its row. Readers of a method and kind with the same row share a bar, which names them."""
-    alike: dict[tuple, list[Mapping[str, Any]]] = {}
+def _bars(
+    rows: Iterable[Mapping[str, Any]], same: Mapping[tuple[str, str], list[str]]
+) -> dict[str, Mapping[str, Any]]:
+    """The name of each bar → its row. Readers of a method that gave the same answers share a bar, which names them."""
+    bars = {}
     for row in rows:
-        alike.setdefault(tuple(value for name, value in row.items() if name != "reader"), []).append(row)
-    readers = (", ".join(filter(None, (row["reader"] for row in same))) for same in alike.values())
-    firsts = [same[0] for same in alike.values()]
-    return {" / ".join(filter(None, (one, row["method"], row["kind"]))): row for one, row in zip(readers, firsts)}
+        if labels := same.get((row["reader"], row["method"])):
+            readers = ", ".join(filter(None, labels))
+            bars[" / ".join(filter(None, (readers, row["method"], row["kind"])))] = row
+    return bars
 
 
 def covered_figure(found: Analysis) -> Picture:
