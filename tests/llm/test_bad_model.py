@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from chat_server import completion
+from chat_server import completion, error
 from tiny import PASSAGES, QUESTIONS, TinyEncoder
 
 import workbench as wb
@@ -105,6 +105,13 @@ def test_a_question_without_an_answer_is_an_error(over, request, bad, workbench)
     assert first_line(workbench(*words, code=1).stdout).startswith("failed: ")
     whole = workbench(*words, "--json", code=1)
     assert any("fell back" in one for one in json.loads(whole.stdout)["warnings"])
+
+
+def test_a_server_that_always_fails_is_an_error(good, serve, workbench):
+    server = serve(lambda asked: error(500))
+    engine = f"openai:bad@{server.url}[attempts=1]"
+    said = workbench("ask", good, "Where was Nora Whitlock born?", "--method", "dense", "--engine", engine, code=1)
+    assert "500" in first_line(said.stdout or said.stderr)
 
 
 def test_evidence_and_answers_begin_with_the_failure(good, bad):
