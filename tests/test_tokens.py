@@ -28,6 +28,14 @@ def test_counts_are_those_of_the_published_examples(text, count):
     assert tokens.count(text) == count
 
 
+@given(awkward)
+def test_counts_are_those_of_the_package(text):
+    """Which is not imported to count (`tests/test_import_cost.py`)."""
+    from bpe_openai import get_encoding
+
+    assert tokens.count(text) == len(get_encoding("cl100k_base").encode_ordinary(storable(text)))
+
+
 def test_the_text_of_a_special_token_is_text():
     assert tokens.count("<|endoftext|>") > 1
     assert tokens.cut("<|endoftext|> and more", 3).startswith("<|")

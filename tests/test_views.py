@@ -6,6 +6,8 @@ import dataclasses
 import re
 from html import unescape
 from html.parser import HTMLParser
+from importlib import import_module
+from pathlib import Path as FilePath
 
 import pytest
 from hypothesis import given
@@ -39,7 +41,7 @@ from workbench.records import (
     ranked,
 )
 from workbench.trace import Event, Trace, TraceDiff
-from workbench.views import answer_pairs, contexts, verdicts
+from workbench.views import answer_pairs, base, contexts, verdicts
 from workbench.views.base import STYLE, clean, number
 from workbench.views.palette import THEMED_CSS
 
@@ -353,3 +355,22 @@ def test_graphs_compare_by_value(tiny_index):
     assert graph == again and graph is not again
     assert graph != dataclasses.replace(graph, synonym=graph.synonym * 2)
     assert graph != 1
+
+
+def test_the_views_of_every_record_are_found_by_the_module_that_defines_it():
+    """A view is loaded when its record is first shown, so the table must name each, and no base may be shown in the
+    place of a class whose view is not loaded yet."""
+    files = {path.stem for path in FilePath(base.__file__).parent.glob("*.py")}
+    for name in files - {"__init__"}:
+        import_module(f"workbench.views.{name}")
+    shown = {
+        (cls, view.__module__.removeprefix("workbench.views."))
+        for of in (base.html, base.text)
+        for cls, view in of.registry.items()
+        if cls.__module__.startswith("workbench.") and not cls.__module__.startswith("workbench.views.")
+    }
+    told = {(place, view) for place, views in base._VIEWS_OF.items() for view in views}
+    assert {(cls.__module__.removeprefix("workbench."), view) for cls, view in shown} == told
+    classes = {cls for cls, _ in shown}
+    nested = [(cls, one) for cls in classes for one in cls.__mro__[1:] if one in classes]
+    assert not [pair for pair in nested if pair[0].__module__ != pair[1].__module__]

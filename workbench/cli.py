@@ -139,7 +139,7 @@ def _catalogue(kind: str, help: str) -> None:
     def listed() -> Said:
         from workbench import catalogue
 
-        return _listed(getattr(catalogue, kind)())
+        return _listed(catalogue.rows(kind))
 
 
 _catalogue("methods", "Every method: what it needs, whose it is, what it asks a model per question.")

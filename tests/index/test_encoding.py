@@ -81,6 +81,25 @@ def test_other_settings_have_another_name():
     assert len({encoder().name, *(other.name for other in others)}) == 4
 
 
+def test_the_packaged_model_has_the_bits_of_sentence_transformers(minilm):
+    """With and without padding, on one thread and on more; ids of tokens and places of parts as well."""
+    from workbench.encoding import _packaged_minilm, models
+
+    library = SentenceEncoder("minilm")
+    library.__dict__["_transformer"] = models.load(
+        "minilm", str(_packaged_minilm()), device="cpu", dtype="float32", max_tokens=library.max_tokens, pooling=None,
+        remote_code=False, offline=True,
+    )  # fmt: skip
+    odd = ["", " ", "[SEP] [MASK] x [PAD]", "沙湖桥 1889年 Über naïve", "\x00\x01 tab\t\n", "क्षत्रिय", "word " * 600]
+    texts = [*TEXTS, *odd]
+    assert minilm._token_ids(texts) == library._token_ids(texts) and minilm.dimension == library.dimension
+    assert np.array_equal(minilm.encode(texts), library.encode(texts))
+    for text in texts:
+        assert np.array_equal(minilm.encode([text]), library.encode([text]))
+        parts = [(0, 4), (3, 9), (5_000, 5_001)]
+        assert np.array_equal(minilm.encode_parts(text, parts), library.encode_parts(text, parts))
+
+
 def test_a_spec_names_an_encoder_which_is_loaded_once():
     assert encoder("minilm") is encoder()
     assert encoder("minilm[dtype=bfloat16]") is encoder(dtype="bfloat16")

@@ -1,4 +1,4 @@
-"""The methods, by name. A new one is a file in this folder and a line in `METHODS`, or a package with an entry
+"""The methods, by name. A new one is a file in this folder and a line in `_PLACES`, or a package with an entry
 point."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Evidence to context text to answer. A new reader is a file in this folder and a line in `READERS`."""
+"""Evidence to context text to answer. A new reader is a file in this folder and a line in `_PLACES`."""
 
 from __future__ import annotations
 

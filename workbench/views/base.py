@@ -10,7 +10,6 @@ from functools import singledispatch
 from importlib import import_module
 from typing import Any
 
-from workbench.records import Record
 from workbench.text import printable
 
 _RIGHT = ' class="n"'
@@ -110,6 +109,8 @@ def text(thing: Any) -> str:
     """The text of a thing for a terminal, as defined for its class; for a plain record, its name and fields."""
     if view := _view_of(type(thing), text):
         return view(thing)
+    from workbench.records import Record  # as much of a start as all else here
+
     if type(thing).__repr__ is not Record.__repr__:
         return clean(repr(thing))
     names = [field.name for field in fields(thing)] if is_dataclass(thing) else []
