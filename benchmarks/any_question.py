@@ -1,6 +1,7 @@
 """Executes the notebooks for questions drawn by a seed, and prints which fail.
 
     python benchmarks/any_question.py [--questions 10] [--seed 0] [--engines worked rules endpoint] [--only 06]
+    python benchmarks/any_question.py --ids mer-q07
 
 A notebook fails where a cell raises, its verdict included. `endpoint` is a server on this machine that fills whatever
 schema it is asked for with words of the prompt: it knows nothing, so what it is asked and how its replies are read is
@@ -100,7 +101,7 @@ def reply(asked: dict) -> tuple[int, dict, Any]:
     """A chat model's answer that fits what is asked for and is made of the names in the prompt."""
     said = _names(question(asked))
     form = asked.get("response_format", {}).get("json_schema")
-    return completion(json.dumps(_fitting(form["schema"], said)) if form else f"So the answer is: {said}")
+    return completion(json.dumps(_fitting(form["schema"], said, form["schema"])) if form else f"The answer is: {said}")
 
 
 def _names(prompt: str) -> str:
@@ -110,16 +111,19 @@ def _names(prompt: str) -> str:
     return found[0] if found else "nothing"
 
 
-def _fitting(schema: dict, text: str) -> Any:
+def _fitting(schema: dict, text: str, whole: dict) -> Any:
+    """A value of a part of the schema `whole`, in which every text is this one."""
+    if "$ref" in schema:
+        return _fitting(whole["$defs"][schema["$ref"].rpartition("/")[2]], text, whole)
     if "enum" in schema:
         return schema["enum"][0]
     if "anyOf" in schema:
-        return _fitting(schema["anyOf"][0], text)
+        return _fitting(schema["anyOf"][0], text, whole)
     match schema["type"]:
         case "object":
-            return {name: _fitting(part, text) for name, part in schema["properties"].items()}
+            return {name: _fitting(part, text, whole) for name, part in schema["properties"].items()}
         case "array":
-            return [_fitting(schema["items"], text)] * max(1, schema.get("minItems", 1))
+            return [_fitting(schema["items"], text, whole)] * max(1, schema.get("minItems", 1))
         case "string":
             return text
         case other:
@@ -130,6 +134,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--ids", nargs="+", help="these questions instead of drawn ones")
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
     parser.add_argument("--only", help="notebooks whose name begins so, such as 06")
     parser.add_argument("--home", type=Path, help="folder for indexes, runs and figures")
@@ -138,12 +143,13 @@ def main() -> int:
     server, outcomes = ChatServer(reply), []
     with tempfile.TemporaryDirectory() as folder:
         os.environ["WORKBENCH_HOME"] = str((given.home or Path(folder)).resolve())
-        for path, engine, asked in planned(given.engines, drawn(given.questions, given.seed), given.only):
+        chosen = given.ids or drawn(given.questions, given.seed)
+        for path, engine, asked in planned(given.engines, chosen, given.only):
             outcomes.append(execute(path, engine, asked, server.url))
             print(outcomes[-1], flush=True)
     server.stop()
     failed = [one for one in outcomes if one.failure]
-    print(f"{len(failed)} of {len(outcomes)} notebooks failed, with questions of seed {given.seed}")
+    print(f"{len(failed)} of {len(outcomes)} notebooks failed, on {', '.join(chosen)}")
     print(*failed, sep="\n")
     return min(1, len(failed))
 

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -72,6 +73,16 @@ def test_each_cell_runs_again(notebook, number):
     """After the whole notebook all cells once more from the last to the first: each finds what it needs as it was."""
     ran = notebook(number, live=True)
     ran.again(ran.cells[::-1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "chosen"), [("06", "--ids mer-q07"), ("04", "--questions 1 --seed 7")])
+def test_any_question_can_be_asked_in_a_notebook(meridian_curated, tmp_path, number, chosen):
+    """One that has no worked replies as well; `benchmarks/any_question.py` asks more, with other engines."""
+    shutil.copytree(meridian_curated.folder, tmp_path / "indexes" / "meridian-curated")
+    script = [sys.executable, str(ROOT / "benchmarks" / "any_question.py"), "--engines", "worked", "--only", number]
+    ran = subprocess.run([*script, *chosen.split(), "--home", str(tmp_path)], capture_output=True, text=True)
+    assert ran.returncode == 0 and "0 of 1 notebooks failed" in ran.stdout, ran.stdout + ran.stderr
 
 
 @pytest.fixture

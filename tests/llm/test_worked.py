@@ -17,8 +17,12 @@ from workbench.llm.engine import no_model
 from workbench.llm.step import Step
 from workbench.llm.worked import Drafting, WorkedEngine, examples_in, stamp, worked_folder
 from workbench.measures.em import exact_match
+from workbench.methods.catrag.replies import KeptReplies
 from workbench.methods.dotrag.dots import dots
 from workbench.methods.iterative.replay import replay
+from workbench.records import Question
+from workbench.views.session import Live
+from workbench.views.widget import question_box
 
 FOLDER = worked_folder("meridian")
 EXAMPLES = examples_in(FOLDER)
@@ -147,9 +151,20 @@ def test_layers_are_built_by_rules_and_say_so(tiny, tiny_encoder, tmp_path):
         wb.Index.build(bare, wb.engine(name), tmp_path / name, encoder=tiny_encoder, progress=False)
         for name in ("worked", "rules")
     )
+    assert KeptReplies(wb.engine("worked")).builder.name == "rules" and wb.engine("rules").builder.name == "rules"
     key, made_by = (by_worked.manifest["layers"]["extractions"][name] for name in ("key", "made_by"))
     assert made_by == by_rules.manifest["layers"]["extractions"]["made_by"] and made_by[0].startswith("rules (")
     assert key == by_rules.manifest["layers"]["extractions"]["key"]
+
+
+def test_lists_of_questions_mark_those_with_worked_replies(tiny_index):
+    known, other = next(e for e in EXAMPLES if e.id == "mer-q07").question, "Who built the viaduct?"
+    questions = [Question("a", known), Question("b", other)]
+    for engine in (wb.engine("worked"), KeptReplies(wb.engine("worked"))):
+        session = Live(tiny_index, questions, {"dense": "dense"}, engine)
+        assert question_box(questions, session.label).options == (f"a: {known} · worked replies", f"b: {other}")
+        assert session.find(f"a: {known} · worked replies") == questions[0]
+    assert Live(tiny_index, questions, {"dense": "dense"}, wb.engine("rules")).label(questions[0]) == f"a: {known}"
 
 
 def test_a_row_depends_on_the_rules_as_on_the_prompts(meridian_curated):
