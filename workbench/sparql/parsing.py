@@ -207,7 +207,7 @@ def _patterns(body: str) -> list[Pattern]:
 
     for token in _tokens(body):
         if token.kind == "\n":
-            if statement and _terms([*carried, *statement]) and _whole(statement[-1], len(carried) + len(statement)):
+            if statement and _whole(statement[-1], len(carried) + len(statement)):
                 close(".")
         elif token.kind in (".", ";", ",", "{", "}"):
             close(token.kind)
