@@ -3,6 +3,8 @@
 # make regress        execute the notebooks anew and compare their numbers with notebooks/baseline/
 # make test           set up, run the tests          make test-all   those that take longer as well
 #                     (WORKERS=1 on one core; PYTEST="-x -k index" for more arguments)
+# make attack         kills, hostile servers, replies and inputs, damage, load: an hour, with a seed that is drawn and
+#                     printed (ATTACK="replies inputs --scale .1 --seed 7" for some of it)
 # make lab            JupyterLab, with working copies of the notebooks in lab/
 #                     (LAB=--allow-root in a container that has no other user)
 # make browser        the notebooks in a browser
@@ -20,7 +22,7 @@ RUN := $(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder $(PYTEST)
 # installation, PYTHONDONTWRITEBYTECODE). Some packages bring modules for later Pythons, which do not compile.
 COMPILE := $(BIN)/python -m compileall -qq -j 0
 
-.PHONY: setup run regress test test-all browser lab site lint types wheel anonymised clean
+.PHONY: setup run regress test test-all attack browser lab site lint types wheel anonymised clean
 
 setup: .venv/.ok
 	@$(COMPILE) workbench
@@ -47,6 +49,9 @@ test: setup
 
 test-all: setup
 	$(RUN)
+
+attack: setup
+	$(BIN)/python benchmarks/attacks.py $(ATTACK)
 
 browser: setup
 	HOPSCOPE_BROWSER=required $(BIN)/python -m pytest tests/browser

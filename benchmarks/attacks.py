@@ -3,13 +3,15 @@
     python benchmarks/attacks.py [NAME ...] [--seed 7] [--scale 1.0]
 
 Each file `tests/attacks/NAME.py` makes one kind of attack, over every verb, layer, method and Step that is registered;
-`make test` and `make test-all` run smaller numbers of the same. `--scale` multiplies the numbers of attempts. Exits
-with 1 unless everything held."""
+`make test` and `make test-all` run smaller numbers of the same, with fixed seeds. Here a seed is drawn unless `--seed`
+names one, and printed, so that what failed can be tried again. `--scale` multiplies the numbers of attempts. Exits with
+1 unless everything held."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import random
 import sys
 import tempfile
 import time
@@ -22,11 +24,12 @@ NAMES = ("kills", "servers", "replies", "inputs", "damage", "keys", "weights", "
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", default=NAMES)
-    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--seed", type=int, default=random.randrange(10_000))
     parser.add_argument("--scale", type=float, default=1.0)
     asked = parser.parse_args()
     # In place of this file's folder, whose modules have names of folders of tests.
     sys.path[:1] = [str(TESTS), str(TESTS / "attacks"), str(TESTS / "llm")]
+    print(f"seed {asked.seed}", flush=True)
     print(f"{'attack':10}{'tried':>8}{'lost':>6}{'crashed':>9}{'leaked':>8}{'seconds':>9}")
     failures = []
     for name in asked.names:

@@ -16,14 +16,17 @@ from workbench.text import (
     at_boundaries,
     bounded,
     counted,
+    normalized,
     printable,
     printable_json,
+    spelt_out,
     storable,
     text_hash,
     unicode_phrase,
 )
 
-TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029"  # the direction of text, or lines
+# The direction of text, or lines.
+TURNING = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029"
 any_text = st.text(st.characters(exclude_categories=()))  # lone surrogates included
 
 
@@ -116,6 +119,16 @@ def test_what_is_printable_steers_no_terminal_and_json_still_says_it(text):
     assert not any(unicodedata.category(c) in ("Cc", "Cs") or c in TURNING for c in shown)
     written = printable_json(json.dumps([text], ensure_ascii=False))
     assert json.loads(written) == [text] and printable(written) == written
+
+
+def test_ids_that_differ_in_what_nobody_sees_stay_apart():
+    assert spelt_out("a\u202eb\u200f") == "a<U+202E>b<U+200F>" and spelt_out("Z\u00fcrich 沙湖") == "Zürich 沙湖"
+    assert len({spelt_out(text) for text in ("a", "a\u202e", "a\u200e", "a\x00")}) == 4
+
+
+def test_a_row_of_marks_is_cut_before_it_is_ordered():
+    assert normalized("NFD", "Zürich e\u0301\u0323") == unicodedata.normalize("NFD", "Zürich e\u0301\u0323")
+    assert len(normalized("NFC", "x" + "\u0316\u0301" * 100_000 + "y")) == 32
 
 
 def test_a_message_of_ours_steers_no_terminal():

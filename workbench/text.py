@@ -12,8 +12,13 @@ from functools import cache
 from itertools import pairwise
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# What a terminal obeys, what turns the direction of text, what ends a line for JavaScript; neither \t nor \n.
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# The inside of a character class: what a terminal obeys, what turns the direction of text (all that Unicode gives the
+# property Bidi_Control), what ends a line for JavaScript; neither \t nor \n.
+UNPRINTABLE = (
+    r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+)
+_UNPRINTABLE = re.compile(f"[{UNPRINTABLE}]")
+_MARKS_IN_A_ROW = 30  # of a letter, as the Stream-Safe Text Format of Unicode (UAX #15) has them
 _FORMULA = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")
 _NOT_ASCII_WORD = re.compile("[^A-Za-z0-9 ]")
 _NOT_ASCII_WORDS = re.compile("[^a-z0-9]+")
@@ -47,6 +52,15 @@ def storable(text: str) -> str:
 def printable(text: str) -> str:
     """A text that is safe in a terminal and in a page: control and direction characters shown as �."""
     return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def spelt_out(text: str) -> str:
+    """The same for ids: such characters as their code points, so that two ids stay two.
+
+    >>> spelt_out("a\\u202eb")
+    'a<U+202E>b'
+    """
+    return _UNPRINTABLE.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
 
 
 def printable_json(written: str) -> str:
@@ -101,8 +115,24 @@ def unicode_phrase(text: str) -> str:
     return " ".join(word for word in kept.split() if any(map(str.isalnum, word)))
 
 
+def normalized(form: str, text: str) -> str:
+    """The text in a normal form of Unicode. Of more than 30 combining marks in a row the rest is left out: no language
+    has as many, and the time to order them grows with the square of their number.
+
+    >>> normalized("NFC", "Zu\\u0308rich"), len(normalized("NFC", "x" + 500 * "\\u0301"))
+    ('Zürich', 31)
+    """
+    return unicodedata.normalize(form, text if text.isascii() else _rows_of_marks().sub(r"\1", text))
+
+
+@cache
+def _rows_of_marks() -> re.Pattern[str]:
+    marks = re.escape("".join(c for c in map(chr, range(0x20000)) if unicodedata.combining(c)))
+    return re.compile(f"([{marks}]{{{_MARKS_IN_A_ROW}}})[{marks}]+")
+
+
 def _composed(text: str) -> str:
-    return unicodedata.normalize("NFKC", text)
+    return normalized("NFKC", text)
 
 
 PHRASE_RULES = {"unicode": unicode_phrase, "ascii": ascii_phrase}
@@ -191,7 +221,7 @@ def words(text: str) -> list[str]:
     """
     if text.isascii():
         return _ASCII_RUN.findall(text.lower())
-    return _words().findall(unicodedata.normalize("NFC", text).casefold())
+    return _words().findall(normalized("NFC", text).casefold())
 
 
 def bounded(name: str) -> str:

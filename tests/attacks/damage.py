@@ -235,8 +235,8 @@ def _zeros(path: Path, _: random.Random) -> None:
 
 def _line_lost(path: Path, chance: random.Random) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
-    del lines[chance.randrange(len(lines)) if lines else 0 :][:1]
-    path.write_bytes(b"".join(lines[:-1]))
+    at = chance.randrange(len(lines)) if lines else 0
+    path.write_bytes(b"".join([*lines[:at], *lines[at + 1 :]]))
 
 
 def _folder(path: Path, _: random.Random) -> None:

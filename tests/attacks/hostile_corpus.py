@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from direction import harm_of_direction
 from hostile_texts import TEXTS, Page, harm_of_csv, harm_of_lines, harm_of_page
 from hostile_words import called, crash_of, verbs_over
 
@@ -157,7 +158,7 @@ class Walk:
     def widgets(self, index: Index, data: Dataset) -> None:
         for name, widget in open_widgets(index, data):
             page = widget.save(self.folder / "pages" / f"{name}.html").read_text("utf-8")
-            self.note(f"the page of wb.{name}", Page(page).harm)  # its library has odd characters
+            self.note(f"the page of wb.{name}", [*Page(page).harm, *harm_of_direction(page)])  # its library is odd
 
     def exported(self, index: Index, run: Run, data: Dataset) -> None:
         out = self.folder / "exported"

@@ -11,6 +11,8 @@ import re
 import unicodedata
 from html.parser import HTMLParser
 
+from direction import TURNING, harm_of_direction
+
 MARK, RUN = "pwn", "window.pwned=1"
 NFC, NFD = (unicodedata.normalize(form, "Zürich Kättern") for form in ("NFC", "NFD"))
 
@@ -111,7 +113,7 @@ TEXTS: dict[str, str] = {
 }
 
 # A terminal obeys these, turns its text around by them, or cannot write them; \n and \t apart.
-UNSHOWABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+UNSHOWABLE = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{TURNING}\ud800-\udfff]")
 _FORMULA = re.compile(r"[=+\-@\t\r＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf|-?nan")
 _HELD_AS_TEXT = {"title", "alt", "value", "content", "placeholder", "label"}
@@ -146,7 +148,7 @@ class Page(HTMLParser):
 
 
 def harm_of_page(page: str) -> list[str]:
-    return [*Page(page).harm, *harm_of_lines(page)]
+    return [*Page(page).harm, *harm_of_lines(page), *harm_of_direction(page)]
 
 
 def harm_of_lines(said: str) -> list[str]:

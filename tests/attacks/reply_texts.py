@@ -66,6 +66,13 @@ ODD = (
     "None",
     "undefined",
 )
+# What readers look for, and what stands around it in a row.
+SOUGHT = (
+    "no ", "not a ", "comparison", "bridge", "supported", "yes", "the answer is ", "Note: ", "\ni hope ", "sure: ",
+    "\n* ", "\n1. ", "\n---", "\n\n", "...", "\u0301\u0316", "[THINK]", "[/THINK]", "<|channel|>", "<|message|>",
+    "assistantfinal", "```json\n", '{"a" b', "{a: b,", "['a' ", '\\"', "FILTER", "ORDER BY", "FROM a", "A of\n",
+    "1 (a): 7 | ", "<pre>",
+)  # fmt: skip
 VALUES: tuple[Any, ...] = (
     None,
     True,
@@ -224,11 +231,11 @@ def _escaped(text: str, other: str, rng: random.Random) -> str:
 
 
 def _endless(text: str, other: str, rng: random.Random) -> str:
-    """Sometimes beyond any limit, mostly just below it."""
+    """A part of the text over and over; sometimes beyond any limit, mostly just below it."""
     size = LONG if rng.random() < 0.05 else rng.choice([20_000, 199_000])
-    if not text:
-        return "a" * size
-    return (text * (size // len(text) + 1))[:size]
+    at, long = rng.randint(0, len(text)), rng.choice([len(text), rng.randint(1, 30)])
+    piece = text[at : at + long] or "a"
+    return (piece * (size // len(piece) + 1))[:size]
 
 
 # -- changes of the JSON ----------------------------------------------------------------------------------------------
@@ -327,6 +334,7 @@ def _word(rng: random.Random) -> str:
             "1.",
             "id",
             '"id"',
+            *SOUGHT,
             *ODD,
         ]
     )

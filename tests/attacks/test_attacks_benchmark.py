@@ -12,7 +12,8 @@ def test_it_runs_from_any_folder(tmp_path):
     asked = [sys.executable, SCRIPT, "weights", "servers", "--scale", "0.02", "--seed", "3"]
     done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    heading, *rows = (line.split() for line in done.stdout.splitlines() if line)
+    seed, heading, *rows = (line.split() for line in done.stdout.splitlines() if line)
+    assert seed == ["seed", "3"]
     assert heading[:5] == ["attack", "tried", "lost", "crashed", "leaked"]
     assert [row[0] for row in rows] == ["weights", "servers"]
     assert all(int(row[1]) > 0 and row[2:5] == ["0", "0", "0"] for row in rows)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import random
 import unicodedata
@@ -33,6 +35,9 @@ def test_nothing_comes_of_hostile_inputs(count, tmp_path):
         (hostile_texts.harm_of_page, f'<iframe srcdoc="{hostile_texts.TEXTS["svg"]}">'),
         (hostile_texts.harm_of_page, hostile_texts.TEXTS["link"]),
         (hostile_texts.harm_of_lines, hostile_texts.TEXTS["clear screen"]),
+        (hostile_texts.harm_of_page, "<p>&#8238;gpj.exe</p>"),
+        (hostile_texts.harm_of_page, '<script>show({"label": "\\u202egpj.exe"})</script>'),
+        (hostile_texts.harm_of_page, f"<p>{base64.b64encode(gzip.compress(chr(0x202E).encode())).decode()}</p>"),
         (hostile_texts.harm_of_csv, f"a,{hostile_texts.TEXTS['formula']}"),
     ],
 )

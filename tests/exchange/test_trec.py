@@ -39,6 +39,18 @@ def read(tmp_path):
     return read
 
 
+@pytest.mark.parametrize("hidden", ["\u202e", "\u2066", "\u200f", "\u061c", "\u2028", "\x9b"])
+def test_no_id_turns_a_line_around(read, hidden):
+    """A program that prints the file would show another order of its fields."""
+    word = as_word(f"p{hidden}1")
+    assert word.isascii() and "%" in word
+    passages = [f"p{hidden}1", "p1"]
+    (ranked,) = read(f"q1 Q0 {word} 1 0.5 me\n", passages=passages).values()
+    assert ids(ranked, "q1") == [f"p{hidden}1"]
+    (older,) = read(f"q1 Q0 p{hidden}1 1 0.5 me\n", passages=passages).values()  # as it was written before
+    assert ids(older, "q1") == [f"p{hidden}1"]
+
+
 def ids(ranked, question):
     return [passage for passage, _ in ranked.rankings[question]]
 

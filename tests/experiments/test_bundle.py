@@ -13,6 +13,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from direction import harm_of_direction
 from dot_traces import dot_trace
 from filelock import FileLock
 from rounds import bdtr_trace
@@ -22,8 +23,9 @@ from typer.testing import CliRunner
 
 import workbench as wb
 from workbench.cli import app
+from workbench.data import Dataset
 from workbench.errors import DataError, SettingError
-from workbench.records import Question
+from workbench.records import Passage, Question
 from workbench.views.bundle.contents import Contents
 from workbench.views.bundle.parts import plain, traced_parts
 from workbench.views.bundle.private import bare, eraser
@@ -399,6 +401,27 @@ def test_hostile_text_is_nowhere_in_the_page_as_it_was(tmp_path):
     begun = [re.sub(r'nonce="\w+"', "nonce", tag) for tag in re.findall(r"<script[^>]*>", page)]
     data = '<script type="text/plain" id="{}">'
     assert begun == [data.format("summary"), "<script nonce>", data.format("q0")]
+
+
+def test_no_text_is_turned_around_and_ids_stay_apart(tmp_path):
+    """Also in what the page unpacks; two ids that differ in what nobody sees have each their own passage."""
+    from tiny import TinyEncoder
+
+    names, turned = ("p\u202e", "p\u200f", "p"), "\u202egnp.exe\u202c \u2066\u061c"
+    passages = tuple(Passage(name, f"{turned} {at}", "Orsby lies on the Aldra.") for at, name in enumerate(names))
+    asked = [Question(turned, f"Where is {turned}?", (turned,), type=turned, support=names[:2])]
+    index = wb.Index.build(
+        Dataset(turned, passages, tuple(asked), ()), None, tmp_path / "index", encoder=TinyEncoder(),
+        layers=["passages"], progress=False,
+    )  # fmt: skip
+    run = wb.evaluate(asked, [wb.method("dense", index)], wb.reader("direct"), tmp_path / "run", progress=False)
+    page = wb.bundle(run, out=tmp_path / "page.html", index=index, progress=False).read_text("utf-8")
+    assert not harm_of_direction(page)
+    wb.bundle(run, out=tmp_path / "folder", index=index, progress=False)
+    made = questions(tmp_path / "folder")[0]
+    titles = {name: title[-1] for name, (title, _) in made["passages"].items()}
+    assert titles == {"p<U+202E>": "0", "p<U+200F>": "1", "p": "2"}
+    assert {name for name, _ in made["cells"][0]["ranking"]} == titles.keys()
 
 
 def test_grids_are_shown_reader_by_reader(made, tmp_path):

@@ -7,12 +7,14 @@ import re
 
 import numpy as np
 import pytest
-from test_views import HOSTILE, Checked
+from direction import harm_of_direction
+from test_views import HOSTILE, UNSHOWABLE, Checked
 
 from workbench.errors import SettingError
 from workbench.views import html, text
+from workbench.views.base import script_data
 from workbench.views.canvas import Canvas, MapFrame
-from workbench.views.drawing import EdgeStyle, NodeStyle
+from workbench.views.drawing import Drawing, DrawnNode, EdgeStyle, NodeStyle, drawing_page
 from workbench.views.figures import map_figure
 from workbench.views.map_page import LABEL, Map, map_data, map_frame, map_page
 from workbench.views.palette import BLUE, GREY
@@ -58,6 +60,16 @@ def test_nothing_in_a_map_is_acted_upon(attack):
     assert map_frame(shown).count("<iframe") == 1 and 'sandbox="allow-scripts"' in map_frame(shown)
     assert "\n" not in text(shown)[:40]
     assert map_figure(shown)._repr_png_()
+
+
+def test_what_a_script_is_given_turns_no_text_around():
+    """Whatever a picture forgot to clean, and in the escapes of JSON as well; what is written out stays."""
+    data = {"\u202ea": ["\u2066<b>\u200f\n", "\x00\b\r\x1b\x7f\x85\u2028", "\\\\u202e", '\\"', "\ud800", 0.5, None]}
+    written = script_data(data)
+    assert json.loads(written) == {"�a": ["�<b>�\n", "�" * 7, "\\\\u202e", '\\"', "�", 0.5, None]}
+    assert "<" not in written and not UNSHOWABLE.search(written) and not harm_of_direction(map_page(small("a\u202eb")))
+    node = DrawnNode(0, "\u202e", NodeStyle("\u202e", BLUE), 0, 0, "\u202e", "\u2066")
+    assert not harm_of_direction(drawing_page(Drawing("\u202e", (node,), ())))
 
 
 def test_themes():

@@ -17,7 +17,7 @@ from workbench.data.lines import once, rows, string, strings, value
 from workbench.errors import DataError
 from workbench.places import write_atomically
 from workbench.records import Record
-from workbench.text import storable
+from workbench.text import normalized, storable
 
 PLACEHOLDER = re.compile(r"\[([A-Z][A-Z_]*)#(\d+)\]")
 KINDS = dict.fromkeys(("person", "character", "figure", "name"), "PERSON") | dict.fromkeys(
@@ -40,7 +40,7 @@ def kind_of(type: str) -> str:
 
 def _plain(text: str) -> str:
     """Without accents."""
-    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return "".join(c for c in normalized("NFKD", text) if not unicodedata.combining(c))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 gold one, by which trec_eval and its relatives measure.
 
 These programs take the order from the scores, as 32-bit floats, and ignore the ranks; equal scores they order by id. So
-the scores that are written fall strictly. A field is one word: in ids and tags, white space, control characters and `%`
-are written as in a web address (`%20`), and an empty id as `%`.
+the scores that are written fall strictly. A field is one word: in ids and tags, white space, `%` and the characters of
+control and of direction are written as in a web address (`%20`), and an empty id as `%`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from workbench.data.lines import regular
 from workbench.errors import DataError, SettingError
 from workbench.exchange.export import replacing
 from workbench.records import Question, Record
-from workbench.text import counted
+from workbench.text import UNPRINTABLE, counted
 
 if TYPE_CHECKING:
     from workbench.experiments.run import Run
@@ -37,7 +37,7 @@ _LINE_LIMIT = 1 << 20  # bytes
 _APART = 2.0**-20  # by this share of itself, a score falls: eight steps of a 32-bit float
 _LEAST = 2.0**-100  # below a score of zero
 _LARGEST = 1e38  # that a 32-bit float holds, with room below it
-_NOT_A_WORD = re.compile("[%\\s\x00-\x1f\x7f-\x9f\ud800-\udfff\ufeff]")
+_NOT_A_WORD = re.compile(rf"[%\s{UNPRINTABLE}\ufeff]")
 _NOT_IN_A_NAME = re.compile(r"[^\w.=+-]+")
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from workbench.index.typed import TypedLayer
-from workbench.text import word_pattern
+from workbench.text import normalized, word_pattern
 
 
 @cache
@@ -102,7 +102,7 @@ def _folded_tokens(text: str) -> Iterator[str]:
 
 
 def _fold(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
+    return normalized("NFKC", text).casefold()
 
 
 @cache

@@ -13,6 +13,7 @@ from workbench.language.pipeline import parse
 from workbench.language.quantities import Life, dates, life, numbers
 from workbench.language.questions import capitalised
 from workbench.language.relations import kind_of, spoken, stem, words
+from workbench.text import normalized
 
 SURE = 0.7  # from which on a name is taken for another
 _SMALL = words("the a an of at in on and for to de la du von van der")
@@ -210,7 +211,7 @@ def plain(name: str) -> tuple[str, ...]:
     (('chateaux', 'd', 'oex'), ('big', 'eye'))
     """
     without = re.sub(r"\s*\([^)]*\)", "", name) if not name.startswith("(") else name
-    folded = unicodedata.normalize("NFKD", without.casefold())
+    folded = normalized("NFKD", without.casefold())
     folded = "".join(char for char in folded if not unicodedata.combining(char))
     words = re.findall(r"\w+", re.sub(r"['’]s\b", "", folded))
     words = [word[:-1] if len(word) > 3 and word[-1] == "s" != word[-2] else word for word in words]

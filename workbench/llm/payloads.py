@@ -20,11 +20,12 @@ _BRACKET = re.compile(r"[{\[]")
 _BEGIN = re.compile(r"(?:\A|```[\w-]*+)\s*+\[|\{")  # start of repairable JSON; a bracket in prose is no broken list
 _OBJECT = re.compile(r"\{\s*+[\"'“]")  # an object with a name in it; other braces are prose
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},:"]', re.DOTALL)
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_STRING = re.compile(r'(?<!\\)"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _ALTERNATIVES = re.compile(r"[\"'\w]\s{0,9}\|\s{0,9}[\"'\w]")  # `"yes" | "no"`: no choice was made
 _ELLIPSIS = re.compile(r"…|\.{3,9}")
-_MARK = re.compile(r"(?m)^(\s*)(?:[-*•]|\d{1,3}[.)])\s+(?=[\"'“{\[]|$)")  # of a list, where JSON has none
-_MENDED = 10_000  # characters to repair, about 2,048 tokens: the repairer's time can be quadratic
+_MARK = re.compile(r"(?m)^([^\S\n]*+)(?:[-*•]|\d{1,3}[.)])\s+(?=[\"'“{\[]|$)")  # of a list, where JSON has none
+_MENDED = 10_000  # characters to repair, about 2,048 tokens
+_READS = 300_000  # characters that the repairer may look at in a reply; it takes two to five of each where it succeeds
 _TRIES = 1_000  # brackets in prose at which JSON is tried
 _BEGINNINGS = 20  # braces from which an object may be unfinished
 
@@ -94,8 +95,9 @@ def _in_prose(text: str, cut: bool) -> Iterator[Payload]:
             yield Payload("repaired", _DECODER.decode(text), text)
     fenced = [match.group(1) for match in _FENCE.finditer(text)]
     found, beginnings = _embedded(text)
+    reads = _Reads()
     for start in beginnings:  # the last attempt of a reply that ends inside it
-        yield from _unfinished(text[start:], cut)
+        yield from _unfinished(text[start:], cut, reads)
     if cut and beginnings:
         return  # what stands before it was a draft
     yield from (payload for payload in found if isinstance(payload.value, dict))
@@ -103,7 +105,7 @@ def _in_prose(text: str, cut: bool) -> Iterator[Payload]:
         yield from _embedded(part)[0]
     yield from (payload for payload in found if not isinstance(payload.value, dict))
     for part in [*fenced[::-1], text]:
-        yield from _repaired(part, cut)
+        yield from _repaired(part, cut, reads)
 
 
 def _embedded(text: str) -> tuple[list[Payload], list[int]]:
@@ -131,11 +133,11 @@ def _embedded(text: str) -> tuple[list[Payload], list[int]]:
     return sorted(found[::-1], key=lambda payload: isinstance(payload.value, list)), beginnings
 
 
-def _unfinished(text: str, cut: bool) -> Iterator[Payload]:
+def _unfinished(text: str, cut: bool, reads: _Reads) -> Iterator[Payload]:
     """The finished part of an object that the text ends inside of; first as the repairer reads it, unless the end of
     the reply is known to be no end."""
     named = text.rstrip().endswith(":")  # the repairer would make up what is not begun
-    ways = [*([] if named else _repaired(text, cut)), _salvaged(text)]
+    ways = [*([] if named else _repaired(text, cut, reads)), _salvaged(text)]
     yield from (ways[::-1] if cut else ways)
 
 
@@ -181,7 +183,26 @@ def _finished(text: str) -> tuple[str, bool]:
     return text[:kept] + closers, bool(open_)
 
 
-def _repaired(text: str, cut: bool) -> Iterator[Payload]:
+class _Reads:
+    """How many characters the repairer may still look at in a reply."""
+
+    def __init__(self) -> None:
+        self.left = _READS
+
+
+class _Watched(str):
+    """A text whose characters are counted as they are read. ValueError where too many are."""
+
+    reads: _Reads
+
+    def __getitem__(self, key: Any) -> str:
+        self.reads.left -= 1
+        if self.reads.left < 0:
+            raise ValueError("the repairer goes round and round")
+        return super().__getitem__(key)
+
+
+def _repaired(text: str, cut: bool, reads: _Reads) -> Iterator[Payload]:
     begin = _BEGIN.search(text)
     if not begin or len(text) > _MENDED:
         return
@@ -191,8 +212,10 @@ def _repaired(text: str, cut: bool) -> Iterator[Payload]:
     mended = _mended(broken)
     if mended is None:
         return
+    watched = _Watched(mended)
+    watched.reads = reads
     with suppress(Exception):  # whatever the repairer trips over, the reply is unreadable
-        value = json_repair.loads(mended, skip_json_loads=True)
+        value = json_repair.loads(watched, skip_json_loads=True)
         if isinstance(value, dict) == broken.startswith("{"):  # an object cut inside a name becomes a list of that name
             yield Payload("repaired", value, broken)
 

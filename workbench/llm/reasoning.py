@@ -26,6 +26,7 @@ _CHANNEL = re.compile(r"<\|channel\|>\s*+(\w++)[^<]*+(?:<\|constrain\|>[^<]*+)?+
 _MESSAGE_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
 _START = re.compile(r"<\|start\|>\s*\w*\s*|<\|(?:end|return|call)\|>")
 _OPENING, _SPACE, _DECODER = re.compile(r"\s*+[{\[\"]"), re.compile(r"\s*+"), json.JSONDecoder()
+_LOOKS = 100  # marks before which JSON is sought: each look may go through the whole text
 _BARE = re.compile(r"\s*analysis(.*?)assistantfinal(.*)", re.DOTALL)  # harmony without its special tokens
 
 
@@ -68,11 +69,11 @@ def of_message(message: Any) -> Split:
 
 def _by_tags(text: str, deep: bool) -> Split:
     reasoning, content, begin, inside = [], [], 0, False
-    for mark in _MARK.finditer(text):
+    for number, mark in enumerate(_MARK.finditer(text)):
         closing = "/" in mark[0]
         if inside and not closing:  # one that the reasoning mentions
             continue
-        if not inside and not deep and _is_json(text, begin):  # the mark is in a string of the answer
+        if not inside and not deep and number < _LOOKS and _is_json(text, begin):  # it is in a string of the answer
             break
         piece = text[begin : mark.start()]
         if closing and not inside:  # its beginning was in the prompt

@@ -25,6 +25,7 @@ _ALSO = {  # what models call the parts of a triple
     "relationship": "relation", "r": "relation", "p": "relation", "tail": "object", "target": "object", "o": "object",
 }  # fmt: skip
 _WRAPPERS = {"result", "results", "output", "answer", "response", "reply", "data", "json"}
+_LONGEST_OPTION = 200  # characters, with what stands around it
 _NOTHING: Any = object()
 
 
@@ -201,7 +202,7 @@ def _key(name: Any) -> str:
 
 def _option(options: tuple, value: Any) -> Any:
     """The option that a text means, whatever its letters and what stands around it."""
-    if not isinstance(value, str) or value in options:
+    if not isinstance(value, str) or value in options or len(value) > _LONGEST_OPTION:
         return value
     meant = {_key(option): option for option in options if isinstance(option, str)}
     return meant.get(_key(re.sub(r"\A[\W_]+|[\W_]+\Z", "", value)), value)

@@ -10,7 +10,8 @@ phrase with an explanation after it (`docs/traps.md`, 5); `is_abstention` does n
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from workbench.text import normalized
 
 THESIS_PHRASES = ("i don't know", "i do not know", "unknown", "not sure", "cannot determine", "can't tell")
 EDGES = " \t\r\n\f\v.?!:;\"'`~()[]{}"
@@ -64,7 +65,7 @@ def is_abstention(text: str | None) -> bool:
     >>> [is_abstention(text) for text in ("Unknown Pleasures", "I don't know, but I think Paris", "Paris, not sure")]
     [False, False, False]
     """
-    plain = " ".join(unicodedata.normalize("NFKC", text or "").translate(_APOSTROPHES).casefold().split())
+    plain = " ".join(normalized("NFKC", text or "").translate(_APOSTROPHES).casefold().split())
     plain = plain.strip(EDGES + "*_\u201c\u201d。")
     if not plain or _ALONE.fullmatch(plain) or _ELSEWHERE.fullmatch(plain):
         return True

@@ -20,10 +20,10 @@ share of answers left to the judge, `judge_unknown` the share that it did not de
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 
 from workbench.measures.abstained import EDGES, THESIS_PHRASES
+from workbench.text import normalized
 
 _BRACKETED = re.compile(r"\([^)]*\)|\[[^\]]*\]|\{[^}]*\}")
 _NOT_KEPT = re.compile(r"[^a-z0-9 ]")
@@ -65,13 +65,13 @@ def normalised(text: str) -> str:
     >>> normalised(' "Paris,  France." ')
     'paris, france'
     """
-    return " ".join(unicodedata.normalize("NFKD", text).lower().split()).strip(EDGES)
+    return " ".join(normalized("NFKD", text).lower().split()).strip(EDGES)
 
 
 def _alias(answer: str, right: str) -> bool:
     """Stage 3. Abstaining gold answers do not match by their last word."""
     a, b = (
-        " ".join(_NOT_KEPT.sub("", _BRACKETED.sub(" ", unicodedata.normalize("NFKD", text).lower())).split())
+        " ".join(_NOT_KEPT.sub("", _BRACKETED.sub(" ", normalized("NFKD", text).lower())).split())
         for text in (answer, right)
     )
     if not a or not b:

@@ -14,7 +14,7 @@ import string
 import unicodedata
 from collections.abc import Sequence
 
-from workbench.text import apart, unspaced
+from workbench.text import apart, normalized, unspaced
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
@@ -25,7 +25,7 @@ def normalised(text: str) -> str:
     ('beatles 1968', '沙 湖 1889 年')
     """
     if unspaced(text):
-        lowered = unicodedata.normalize("NFKC", text).lower()
+        lowered = normalized("NFKC", text).lower()
         return " ".join(apart("".join(" " if _is_mark(letter) else letter for letter in lowered)).split())
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", text.lower().translate(_PUNCTUATION)).split())
 

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from workbench.text import apart
+from workbench.text import apart, normalized
 
 _ACCENTS = re.compile("[\u0300-\u036f]")  # of Latin, Greek, Cyrillic; in other scripts, marks are parts of letters
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -42,7 +42,7 @@ def words(text: str) -> list[str]:
     >>> words("the"), words("…"), words("建于1889年")
     (['the'], [], ['建', '于', '1889', '年'])
     """
-    plain = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text))).casefold()
+    plain = normalized("NFC", _ACCENTS.sub("", normalized("NFKD", text))).casefold()
     plain = _THOUSANDS.sub("", plain.replace("\u2212", "-"))
     parts, at = [], 0
     for kept in _SIGN_OR_POINT.finditer(plain):

@@ -36,6 +36,7 @@ from workbench.settings import NonNegative, Number, Positive, validated
 from workbench.steps import fact_filter
 from workbench.trace import Trace
 
+_COMPARED = 1_000  # characters of a fact that are compared with those that were shown
 TRACED = 10  # passages and phrases of each stage that the trace lists
 
 
@@ -153,11 +154,11 @@ class HippoRAG2(Method):
         """Positions of the candidates that the filter named, without repetition, at most `linking_top_k`.
 
         `closest` maps each to the most similar candidate, from `filter_floor` on: with floor 0, as in the released
-        code, an invented fact becomes a real one. `exact` takes literal copies only."""
-        texts = [str(fact) for fact in facts]
+        code, an invented fact becomes a real one. `exact` takes literal copies only. Of a reply that names more than
+        four times as many facts as were shown, the first are read."""
+        texts = [str(fact)[:_COMPARED] for fact in facts]
         chosen: list[int] = []
-        for fact in named:
-            text = str(tuple(fact))
+        for text in list(dict.fromkeys(str(tuple(fact))[:_COMPARED] for fact in named))[: 4 * len(texts)]:
             if text in texts or self.settings.filter_match == "exact":  # nothing is closer than a literal copy
                 found = [texts.index(text)] if text in texts else []
             else:

@@ -49,6 +49,7 @@ _CONCLUDES = re.compile(
 _REASONING = re.compile(
     r"^\s*(?:thus|so|therefore|hence|that is)\b|\d ?[-+−*/×÷] ?\d[\d.,]{0,20} ?= ?\d", re.IGNORECASE
 )
+_PARSED = 2_000  # characters of a thought; its first sentence is not longer
 _QUESTION_WORDS = re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b\s*", re.IGNORECASE)
 
 
@@ -142,7 +143,7 @@ def earlier(thoughts: Sequence[Thought]) -> tuple[str, ...]:
 def first_sentence(text: str) -> str:
     if other_language(text):  # the parse is English
         return next(iter(sentences(text)), "")
-    (doc,) = parse([text.strip()])
+    (doc,) = parse([text.strip()[:_PARSED]])
     return next((sentence.text.strip() for sentence in doc.sents), "")
 
 

@@ -306,7 +306,7 @@ def _patterns(tokens: Sequence[_Token]) -> list[Pattern]:
 
     for token, following in zip(tokens, [*tokens[1:], None]):
         if token.kind == "\n":
-            if statement and _whole(statement[-1], len(carried) + len(statement)) and _terms([*carried, *statement]):
+            if statement and _whole(statement[-1], len(carried) + len(statement)):
                 close(".")
         elif token.kind in (".", ";", ",", "{", "}"):
             close(token.kind)

@@ -169,15 +169,14 @@ def _rows(line: str) -> Iterator[list[str]]:
     line = line.strip()
     if line.startswith("(") and line.endswith(")"):
         line = line[1:-1]
-    fields = _FIELD.split(line)
-    while fields:
-        named = _KIND.search(fields[0])
+    fields, at = _FIELD.split(line), 0
+    while at < len(fields):
+        named = _KIND.search(fields[at])
         kind = named[1].casefold() if named else ""
-        arity = _ARITY.get(kind, len(fields))
-        if arity < len(fields) and _KIND.fullmatch(fields[arity].strip()):
-            row, fields = fields[:arity], fields[arity:]  # the sign stands between records too
-        else:
-            row, fields = fields, []
+        end = at + _ARITY.get(kind, len(fields))
+        if end >= len(fields) or not _KIND.fullmatch(fields[end].strip()):  # the sign stands between records too
+            end = len(fields)
+        row, at = fields[at:end], end
         if kind == "entity" and len(row) == _ARITY["relation"]:
             kind = "relation"  # the count of fields says so
         if kind and len(row) == _ARITY[kind]:

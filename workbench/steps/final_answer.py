@@ -26,10 +26,13 @@ NO_LINE, CUT = "no answer line", "cut"  # flaws
 
 _LINE = re.compile(r"FINAL\s*ANSWER\s*:\s*(.+)", re.IGNORECASE)
 _LENIENT = re.compile(r"FINAL[\s_]*ANSWER[*_`]{0,3}\s*:[\s*_`#>]*(.*)", re.IGNORECASE)  # in any emphasis
-_SHORT_CUE = re.compile(r"(?im)^[\s*_#>`]*(?:the\s+)?(?:final\s+)?answer(?:[*_`]{0,3}\s*|\s+is\s*):[\s*_`#>]*(.*)")
+_SHORT_CUE = re.compile(
+    r"(?im)^(?:[^\S\n]|[*_#>`])*+(?:the\s+)?(?:final\s+)?answer(?:[*_`]{0,3}\s*|\s+is\s*):[\s*_`#>]*(.*)"
+)
 _EXPLAINS = re.compile(
-    r"\s*\n\s*\n\s*|\s*\n(?=[\s*_]*(?:explanation|reason(?:ing)?|note|because|this|according|the (?:context|passage"
-    r"|document|text|answer))\b)"
+    r"(?<!\s)(?:[^\S\n]*+\n){2}\s*+"  # from the first of the blanks in a row, so that they are passed once
+    r"|(?<!\s)[^\S\n]*+\n(?=[\s*_]{0,20}(?:explanation|reason(?:ing)?|note|because|this|according"
+    r"|the (?:context|passage|document|text|answer))\b)"
     r"|(?<=\w[.*])\s+(?=(?:This is|Explanation:|Note:|According to the|As stated|It is (?:stated|mentioned)"
     r"|The (?:contexts?|passages?|documents?|texts?) (?:states?|says?|mentions?|does|do))\b)",
     re.IGNORECASE,

@@ -27,9 +27,15 @@ TYPES = ("organization", "person", "geo", "event")
 ROUNDS = 1  # further ones, "gleanings"
 _END = re.compile(r"<\|\s*COMPLETE\s*\|>", re.IGNORECASE)
 _MARKS = " \t\r\n\"'`*"  # that models put around a field
-_RECORD = re.compile(rf"[(\[]?[\s\"'`*“”]*(?:entity|relationship)[\s\"'`*“”]*{re.escape(FIELD)}", re.IGNORECASE)
+# Possessive, and from the first of the marks in a row, so that a text is passed once.
+_RECORD = re.compile(
+    rf"(?:[(\[]|(?<![(\[\s\"'`*“”]))[\s\"'`*“”]*+(?:entity|relationship)[\s\"'`*“”]*+{re.escape(FIELD)}",
+    re.IGNORECASE,
+)
 _BEHIND = re.compile(r"(.*?\)(?=\s*\n)|.*)(.*)", re.DOTALL)  # a record in parentheses ends with their line
-_OUTSIDE = re.compile(r"(?:\s*(?:```\w*|\n\s*(?:\d{1,3}[.)]|[-*•])(?=\s*\Z)|\n\s*[-*_]{3,}))+\s*\Z|\A\s*```\w*\s*\Z")
+_OUTSIDE = re.compile(  # at the end of a text, read from there: the mark of the next record; fences, rulers
+    r"\s*+(?:(?:[.)]\d{1,3}|[-*•])[^\S\n]*+\n\s*+)?+(?:\w*+```\s*+|[-*_]{3,}+[^\S\n]*+\n\s*+)*+"
+)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
@@ -147,13 +153,22 @@ def _parts(body: str) -> Iterator[str]:
     for part in body.split(RECORD):
         begins = [found.start() for found in _RECORD.finditer(part)]
         before = part[: begins[0]] if begins else part
-        if FIELD in before or (not begins and _OUTSIDE.sub("", before).strip()):
+        if FIELD in before or (not begins and _inside(before)):
             yield before
         for begin, end in zip(begins, [*begins[1:], len(part)]):
             record, rest = _BEHIND.fullmatch(part[begin:end].rstrip()).groups()
-            yield _OUTSIDE.sub("", record).strip()
+            yield _inside(record)
             if rest and FIELD in rest:
                 yield rest
+
+
+def _inside(part: str) -> str:
+    """The text of a part without what belongs to the next one, or to none.
+
+    >>> _inside("entity<|>Orsby\\n---\\n2."), _inside("```text")
+    ('entity<|>Orsby', '')
+    """
+    return part[: len(part) - _OUTSIDE.match(part[::-1]).end()].strip()
 
 
 def _fields(part: str) -> list[str]:

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import lru_cache
 from typing import Annotated, Any
 
 from workbench.llm.payloads import payloads, too_deep
@@ -15,7 +16,7 @@ from workbench.llm.shapes import Reading, TemplateCopied
 _FENCED = re.compile(r"(?P<before>[^`]{0,200}?)```[\w-]*+[ \t]*+\n?(?P<inside>[^`]*)(?:```[^`]{0,200})?")
 _ANNOUNCES = re.compile(
     r"\A(?:sure|certainly|of course|okay|ok|absolutely|great|here(?:'s|’s| is| are)|the (?:\w+ ){1,3}(?:is|are)"
-    r"|below (?:is|are)|based on|according to)\b[^\n]{0,150}[:!.]\s*(?=\n)",
+    r"|below (?:is|are)|based on|according to)\b[^\n]{0,150}[:!.][^\S\n]*+(?=\n)",
     re.IGNORECASE,
 )
 _SURE = re.compile(r"\A(?:sure|certainly|of course|okay|ok|absolutely|great)!\s+", re.IGNORECASE)
@@ -25,7 +26,7 @@ _WRAPS = (
     ("«", "»"),
 )  # fmt: skip
 _CLOSES = re.compile(
-    r"\n\s*(?:i hope|let me know|feel free|please (?:let me|feel)|is there anything|anything else"
+    r"\n[^\S\n]*+(?:i hope|let me know|feel free|please (?:let me|feel)|is there anything|anything else"
     r"|if you (?:need|have))\b"
     r"[^\n]{0,200}\Z",
     re.IGNORECASE,
@@ -37,7 +38,7 @@ _REFUSES = re.compile(
     r" (?:help|assist|do|answer|provide|comply|fulfil)\b.{0,200}\Z",
     re.IGNORECASE | re.DOTALL,
 )
-_FORM = re.compile(r"\s*(?:…|\.{3,}|<[^<>]{1,80}>|\[(?:your|the) [^\[\]]{1,60}\])\s*[.]?\s*", re.IGNORECASE)
+_FORM = re.compile(r"\s*+(?:…|\.{3,}|<[^<>]{1,80}>|\[(?:your|the) [^\[\]]{1,60}\])\s*+[.]?\s*+", re.IGNORECASE)
 _OBJECT = re.compile(r"\{\s*[\"}]|\[\s*[\]{\[\"]")
 _ELEMENT = re.compile(
     r"<(?P<name>pre|code|answer|final_answer|response|output|result)>(?P<inside>.*)</(?P=name)>",
@@ -45,7 +46,7 @@ _ELEMENT = re.compile(
 )
 _LABELLED = re.compile(r"\A[*_#\s]*(?:answer|response|output|result|reply)[*_]*\s*:[*_]*[ \t]*\n\s*", re.IGNORECASE)
 _BULLET = re.compile(  # of a list of one; "1. FC Köln" is a name
-    r"\A(?:[-*•]|\(?1[.)])\s+(?![A-Z]{2,3}\b)(?!.*\n\s*(?:[-*•]|\(?2[.)])\s)", re.DOTALL
+    r"\A(?:[-*•]|\(?1[.)])\s++(?![A-Z]{2,3}\b)(?!.*\n[^\S\n]*+(?:[-*•]|\(?2[.)])\s)", re.DOTALL
 )
 _LAYERS = 6
 _QUERY_LABELS = (
@@ -131,7 +132,7 @@ def unlabelled(text: str, *labels: str) -> str:
     if not labels:
         return text
     named = "|".join(re.escape(label).replace(r"\ ", r"\s+") for label in sorted(labels, key=len, reverse=True))
-    return re.sub(rf"(?i)\A[\s*_`#>]*(?:{named})\s*\d{{0,2}}[\s*_`]*:[\s*_`]*", "", text)
+    return re.sub(rf"(?i)\A[\s*_`#>]*(?:{named})\s*+\d{{0,2}}[\s*_`]*+:[\s*_`]*+", "", text)
 
 
 def unmarked(text: str) -> str:
@@ -188,16 +189,19 @@ def label(text: str, labels: Iterable[str]) -> str | None:
     >>> label('It is a **"comparison"**.', ["bridge", "comparison"]), label("not a bridge", ["bridge", "comparison"])
     ('comparison', None)
     """
-    named = list(labels)
-    one = "|".join(re.escape(name) for name in sorted(named, key=len, reverse=True))
-    found = [
-        (at[1].casefold(), bool(re.search(r"\bno[tr]?\s+(?:an?\s+)?[\W_]*\Z", text[: at.start()], re.IGNORECASE)))
-        for at in re.finditer(rf"(?<![^\W_])({one})(?![^\W_])", text, re.IGNORECASE)
-    ]
-    meant = [name for name, denied in found if not denied]
+    named = sorted(labels, key=len, reverse=True)
+    meant = [named[at.lastindex - 2] for at in _labels(tuple(named)).finditer(text) if not at["denied"]]
     if not meant or (len(named) > 1 and len(set(meant)) == len(named)):
         return None
-    return next(name for name in named if name.casefold() == meant[0])
+    return meant[0]
+
+
+@lru_cache
+def _labels(named: tuple[str, ...]) -> re.Pattern[str]:
+    """Each label, with what denies it; possessive, so that a text is passed once."""
+    one = "|".join(f"({re.escape(name)})" for name in named)
+    denied = r"(?P<denied>\bno[tr]?\s++(?:an?\s++)?+[\W_]*+)?"
+    return re.compile(rf"{denied}(?<![^\W_])(?:{one})(?![^\W_])", re.IGNORECASE)
 
 
 def _unwrapped(text: str, names: list[str]) -> str:

@@ -108,13 +108,13 @@ def _asked(value: Input) -> str:
 
 
 _CUE = re.compile(r"^.*\banswer\s*:", re.IGNORECASE | re.DOTALL)
-_LINE = re.compile(
-    r"""^[\s*\-#>]*(?:\d{1,3}[.)]\s+(?=\d{1,6}\s*\())?      # marks of a list
-        (?:(?P<number>\d{1,6})\s*[.):]?\s*)?               # its number
-        (?:\((?P<name>.*)\)|(?P<bare>[^|:]*?))\s*          # its name, as a rule in parentheses
-        [*_]*\s*[:=]\s*[*_]*\s*                            # a colon
-        (?P<score>-?\d{1,6}(?:\.\d{1,6})?)(?:\s*/\s*10)?   # the score
-        \s*[*_]*\s*(?:[|;,–—-]\s*(?P<reason>.*))?$         # why""",
+_LINE = re.compile(  # possessive where it can be: a row of blanks is passed once
+    r"""^[\s*\-#>]*+(?:\d{1,3}[.)]\s++(?=\d{1,6}\s*+\())?   # marks of a list
+        (?:(?P<number>\d{1,6})\s*+[.):]?\s*+)?              # its number
+        (?:\((?P<name>.*)\)\s*+[*_]*+\s*+|(?P<bare>[^|:]*?))  # its name, as a rule in parentheses
+        [:=]\s*+[*_]*+\s*+                                  # a colon
+        (?P<score>-?\d{1,6}(?:\.\d{1,6})?)(?:\s*+/\s*+10)?   # the score
+        \s*+[*_]*+\s*+(?:[|;,–—-]\s*+(?P<reason>.*))?$       # why""",
     re.VERBOSE,
 )
 
@@ -134,7 +134,7 @@ def read(text: str) -> Output:
 
 
 def _rating(found: re.Match) -> Rating:
-    number, name = found["number"], found["name"] if found["name"] is not None else found["bare"]
+    number, name = found["number"], found["name"] if found["name"] is not None else found["bare"].rstrip(" \t*_")
     score = min(HIGHEST, max(0, int(float(found["score"]))))
     return Rating(number=int(number) if number else None, name=name.strip(), score=score,
                   reason=(found["reason"] or "").strip())  # fmt: skip

@@ -6,7 +6,6 @@ The reply holds the names in the question, each with a probable description, its
 from __future__ import annotations
 
 import json
-import unicodedata
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -14,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from workbench.llm.shapes import Blank, Reading, countable, number
 from workbench.llm.step import Message, Step, conversation
+from workbench.text import normalized
 
 ANCHORS = 3  # at most, as in the paper
 
@@ -112,7 +112,7 @@ def checked(value: Input, reply: Output) -> Output:
 
 
 def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
+    return normalized("NFKC", text).casefold()
 
 
 STEP = Step("select_regions", Output, prompt, most=12)

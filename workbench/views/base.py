@@ -1,9 +1,12 @@
-"""The building blocks of all views. All text passes through `esc`; nothing else may put a string into HTML."""
+"""The building blocks of all views. Text comes into HTML through `esc`, into a page's script through `script_data`, and
+into terminals, widgets and figures through `clean` or `short`: nothing else may put a string into a view."""
 
 from __future__ import annotations
 
 import html as _stdlib_html
+import json
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import singledispatch
@@ -13,6 +16,7 @@ from typing import Any
 from workbench.text import printable
 
 _RIGHT = ' class="n"'
+_CONTROL = re.compile(r"(?<!\\)((?:\\\\)*+)\\(?:u[0-9a-f]{4}|[bfr])")  # as JSON has them, which escapes nothing else so
 CLIP = 2_000  # characters of one text that a view shows
 NAME = 200  # characters of a name, an id or a label
 
@@ -134,6 +138,13 @@ def short(value: Any, limit: int) -> str:
 def esc(value: Any, limit: int = CLIP) -> str:
     """`clean`, with everything that HTML could act on escaped."""
     return _stdlib_html.escape(clean(value, limit), quote=True)
+
+
+def script_data(value: Any) -> str:
+    """JSON for the script of a page: no text in it can end the script, or turn the text of the page around; control
+    and direction characters are � as in `clean`."""
+    written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return printable(_CONTROL.sub(r"\1" + "\ufffd", written)).replace("<", "\\u003c")
 
 
 def page(*parts: str) -> str:

@@ -7,7 +7,6 @@ all pictures of an index; tooltips and the legend, which filters, repeat them.""
 from __future__ import annotations
 
 import html as _stdlib_html
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 
 from workbench.records import Record
 from workbench.views import legend
-from workbench.views.base import NAME, clean, esc, html, page, short, text
+from workbench.views.base import NAME, clean, esc, html, page, script_data, short, text
 from workbench.views.palette import AUTO, BLUE, GREEN, GREY, THEMED, THEMED_CSS, VERMILION, theme_css, type_marks
 
 HEIGHT = 520  # pixels of a page
@@ -379,9 +378,8 @@ place.addEventListener("mouseleave", () => { hint.textContent = ""; });
 
 def drawing_page(drawing: Drawing, *, theme: str = AUTO) -> str:
     """A self-contained HTML page, as high as its window: it zooms, pans, shows tooltips, and its legend filters."""
-    data = json.dumps(drawing_data(drawing)).replace("<", "\\u003c")  # no text can end the script
     before, after = _empty_page(theme)
-    return f"{before}<script>show({data});</script></body>{after}"
+    return f"{before}<script>show({script_data(drawing_data(drawing))});</script></body>{after}"
 
 
 def drawing_frame(drawing: Drawing, *, height: int | None = None, theme: str = AUTO) -> str:

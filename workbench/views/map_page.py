@@ -5,7 +5,6 @@ its window shows, places labels where they have room, and is sent columns of num
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 
 from workbench.records import Record
 from workbench.views import legend
-from workbench.views.base import NAME, clean, esc, html, page, short, text
+from workbench.views.base import NAME, clean, esc, html, page, script_data, short, text
 from workbench.views.drawing import HEIGHT, POLICY, EdgeStyle, NodeStyle, entry_name, framed, legend_entries
 from workbench.views.palette import AUTO, VERMILION, theme_css
 
@@ -108,8 +107,7 @@ def map_data(shown: Map) -> dict[str, Any]:
 
 def map_page(shown: Map, *, theme: str = AUTO) -> str:
     """A self-contained HTML page, as high as its window."""
-    data = json.dumps(map_data(shown), separators=(",", ":")).replace("<", "\\u003c")  # no text can end the script
-    css = theme_css(theme) + _CSS + legend.LEGEND_CSS
+    data, css = script_data(map_data(shown)), theme_css(theme) + _CSS + legend.LEGEND_CSS
     return (
         f'<!doctype html><html><head><meta charset="utf-8">{POLICY}<style>{css}</style></head><body>{_BODY}'
         f"<script>const RING = '{VERMILION}';{legend.LEGEND_SCRIPT}{_SCRIPT}show({data});</script></body></html>"

@@ -23,6 +23,7 @@ from workbench.methods.dotrag.neighbourhood import DotContext, Store
 from workbench.methods.dotrag.paths import PathReader, SimplePaths
 from workbench.steps import dot_rules, fallback_query, judge_paths
 from workbench.steps.judge_paths import Verdict
+from workbench.text import normalized
 from workbench.trace import Trace
 
 T_MAX, EXHAUSTED, NO_QUERY, COMPLETE = "t_max", "exhausted", "no_query", "complete"  # why a search ends
@@ -266,5 +267,5 @@ def normal(query: str) -> str:
     >>> normal(" Who  directed “Dune”?") == normal("who directed dune")
     True
     """
-    folded = unicodedata.normalize("NFKC", query).casefold()
+    folded = normalized("NFKC", query).casefold()
     return " ".join("".join(" " if unicodedata.category(c)[0] == "P" else c for c in folded).split())

@@ -21,7 +21,7 @@ from workbench.index import Index
 from workbench.measures import needs_reader
 from workbench.places import is_locked
 from workbench.records import Passage, Question, Reading
-from workbench.text import counted
+from workbench.text import counted, spelt_out
 from workbench.trace import Trace
 from workbench.views.base import NAME, clean, short, table
 from workbench.views.bundle.parts import plain, traced_parts
@@ -144,6 +144,11 @@ class Contents:
     def passages(self) -> dict[str, Passage]:
         return {passage.id: passage for passage in self.index.passages.passages} if self.index else {}
 
+    @cached_property
+    def _spelt_out(self) -> dict[str, Passage]:
+        """The same, by their ids as the page has them."""
+        return {spelt_out(id): passage for id, passage in self.passages.items()}
+
     def papers(self) -> Iterator[Tables]:
         """The papers' tables in which a run has a place: the cells that were measured."""
         for paper in published.papers():
@@ -169,7 +174,7 @@ class Contents:
             "measures": list(self.measures),
             "questions": [
                 {"id": one.id, "text": clean(one.question), "gold": [clean(gold, NAME) for gold in one.answers],
-                 "support": list(one.support), "kinds": kinds(one)}
+                 "support": [spelt_out(name) for name in one.support], "kinds": kinds(one)}
                 for one in self.questions
             ],
             "answered": any(run.config["reader"] for run in self.runs),
@@ -190,13 +195,14 @@ class Contents:
             self._cells(column, rows, again, question, texts)
             for column, rows, again in zip(self.columns, self.rows, self.further)
         ]
-        shown = dict.fromkeys([name for cell in every(cells) for name, _ in cell["ranking"]] + list(question.support))
+        shown = dict.fromkeys([name for cell in every(cells) for name, _ in cell["ranking"]])
+        shown |= dict.fromkeys(map(spelt_out, question.support))
         return {
             "gold": _steps(question),
             "passages": {
                 name: [clean(known.title, NAME), texts.of(known.text)]
                 for name in shown
-                if (known := self.passages.get(name)) is not None
+                if (known := self._spelt_out.get(name)) is not None
             },
             "cells": cells,
         }
@@ -226,7 +232,7 @@ class Contents:
             "reading": reading_text(Reading(**row["reading"])) if row["reading"] else "",
             "judge": _judged(judge) if judge else "",
             "scores": {name: score for name, score in row["scores"].items() if score is not None and isfinite(score)},
-            "ranking": [[name, _rounded(score)] for name, score in row["ranking"]],
+            "ranking": [[spelt_out(name), _rounded(score)] for name, score in row["ranking"]],
             "read": row["read"] if row["selected"] is None else min(row["selected"], row["read"] or row["selected"]),
             "context": text_of(False),
             "retrieved": text_of(True),
