@@ -431,7 +431,7 @@ class Index(Record):
 
     @cached_property
     def graph(self) -> Graph:
-        return Graph.of(self.facts, self.synonyms, len(self.passages.passages))
+        return replace(Graph.of(self.facts, self.synonyms, len(self.passages.passages)), index=self)
 
     @cached_property
     def graph_of_spellings(self) -> Graph:
