@@ -45,6 +45,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {  # imports that point upwards when a 
 }
 LAZY = {  # imports inside functions that point upwards
     ("data", "exchange"): "a data set may be the index of another program",
+    ("index", "graph"): "a graph is handed to networkx and pyvis where that is asked for",
     ("spread", "cluster"): "the workers of a cluster are loaded where one is named",
     ("llm", "steps"): "a prompt from a file takes the place of that of a Step, which is found by its name",
     **dict.fromkeys(

@@ -93,7 +93,7 @@ def to_graphml(index: Index, path: str | Path, *, text: bool = True) -> Path:
     represent become U+FFFD; if two passages would then share an id, it raises :class:`DataError`: use CSV.
     """
     path = Path(path).expanduser()
-    ids = {_xml(passage.id) for passage in index.passages.passages}
+    ids = {xml_text(passage.id) for passage in index.passages.passages}
     if len(ids) < len(index.passages.passages):
         raise DataError(
             "some passages differ only in characters of their ids that XML cannot hold; export a CSV folder"
@@ -107,7 +107,7 @@ def to_graphml(index: Index, path: str | Path, *, text: bool = True) -> Path:
         for node in nodes(index, text=text):
             file.write(f"<node id={quoteattr(node.id)}>{_data('node', NODE, node)}</node>\n")
         for row, edge in enumerate(edges(index)):
-            edge = edge._replace(passages=tuple(map(_xml, edge.passages)))
+            edge = edge._replace(passages=tuple(map(xml_text, edge.passages)))
             ends = f"source={quoteattr(edge.source)} target={quoteattr(edge.target)}"
             file.write(f'<edge id="x{row}" {ends}>{_data("edge", EDGE, edge)}</edge>\n')
         file.write("</graph>\n</graphml>\n")
@@ -229,13 +229,21 @@ def _cell(value: Any) -> Any:
     return table_cell(value) if isinstance(value, str) else value
 
 
+def as_attributes(row: NamedTuple, names: Iterable[str]) -> dict[str, Any]:
+    """These fields of a node or an edge, as networkx can write them to GraphML and GEXF: without what is empty, lists
+    as JSON, and without characters that XML cannot represent."""
+    said = {name: value for name in names if (value := getattr(row, name)) not in (None, "", ())}
+    said |= {name: _list(tuple(map(xml_text, value))) for name, value in said.items() if isinstance(value, tuple)}
+    return {name: xml_text(value) if isinstance(value, str) else value for name, value in said.items()}
+
+
 def _data(of: str, keys: Iterable[str], row: Node | Edge) -> str:
     values = ((key, getattr(row, key)) for key in keys)
     texts = (
         (key, _list(value) if isinstance(value, tuple) else str(value)) for key, value in values if value is not None
     )
     return "".join(
-        f'<data key="{of}_{key}">{escape(_xml(text), {chr(13): "&#13;"})}</data>' for key, text in texts if text
+        f'<data key="{of}_{key}">{escape(xml_text(text), {chr(13): "&#13;"})}</data>' for key, text in texts if text
     )
 
 
@@ -247,7 +255,8 @@ def _joined(parts: Iterable[str], separator: str) -> str:
     return separator.join(dict.fromkeys(part for part in parts if part))
 
 
-def _xml(text: str) -> str:
+def xml_text(text: str) -> str:
+    """The text with U+FFFD for every character that XML cannot represent."""
     return _NOT_XML.sub("\ufffd", text)
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from workbench.graph.types import types_of
 from workbench.index import Index
 from workbench.records import Record
 from workbench.text import PHRASE_RULES
+
+if TYPE_CHECKING:
+    import networkx
+    from pyvis.network import Network
 
 KINDS = ("relation", "synonym", "context")
 
@@ -37,7 +41,8 @@ class Node(NamedTuple):
 
 class Edge(NamedTuple):
     """`source` and `target` are positions in `Subgraph.nodes`. `weight` is the number of passages that state a fact of
-    the pair, the cosine of a synonym, or 1 for a passage and its phrase; `facts` are rows of the facts layer."""
+    the pair, the cosine of a synonym, or 1 for a passage and its phrase; `facts` are rows of the facts layer, and
+    `passages` the ids of the passages that state them."""
 
     source: int
     target: int
@@ -45,6 +50,7 @@ class Edge(NamedTuple):
     weight: float
     says: str = ""
     facts: tuple[int, ...] = ()
+    passages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -58,8 +64,23 @@ class Subgraph(Record):
     left_out: int = 0
     types: tuple[str, ...] = ()
 
+    __apart__ = ("to_networkx", "to_pyvis")  # for other programs; no row depends on them (`workbench.source`)
+
     def __len__(self) -> int:
         return len(self.nodes)
+
+    def to_networkx(self) -> networkx.MultiGraph:
+        """The subgraph for networkx: nodes are rows of the graph; see `workbench.graph.networks`."""
+        from workbench.graph import networks
+
+        return networks.subgraph_to_networkx(self)
+
+    def to_pyvis(self, **options: Any) -> Network:
+        """The same as a pyvis network with fixed positions: `.save_graph("page.html")` writes a page that needs no
+        connection. `options` are those of `pyvis.network.Network`."""
+        from workbench.graph import networks
+
+        return networks.to_pyvis(self.to_networkx(), **options)
 
 
 def neighbourhood(
@@ -187,7 +208,9 @@ def _subgraph(
         for source, target, weight in zip(block.row[upper], block.col[upper], block.data[upper]):
             facts = index.facts.between(rows[source], rows[target]) if kind == "relation" else ()
             says = " · ".join(dict.fromkeys(index.facts.facts[fact][1] for fact in facts))
-            edges.append(Edge(int(source), int(target), kind, float(weight), says, tuple(facts)))
+            stating = sorted({int(row) for fact in facts for row in index.facts.stating(fact)})
+            passages = tuple(index.passages.passages[row].id for row in stating)
+            edges.append(Edge(int(source), int(target), kind, float(weight), says, tuple(facts), passages))
     return Subgraph(name, tuple(_nodes(index, hop_of, values)), tuple(edges), left_out, types_of(index).order)
 
 

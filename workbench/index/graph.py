@@ -7,8 +7,9 @@ HippoRAG 2's released code keeps parallel edges whose weights add up; here the s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +18,12 @@ from workbench.errors import SettingError
 from workbench.index.facts import FactsLayer
 from workbench.index.synonyms import SynonymsLayer
 from workbench.records import Record
+
+if TYPE_CHECKING:
+    import networkx
+    from pyvis.network import Network
+
+    from workbench.index.index import Index
 
 MERGES = ("overwrite", "overwrite_stated", "sum")
 
@@ -34,6 +41,9 @@ class Graph(Record):
     stated: sp.csr_array
     context: sp.csr_array
     synonym: sp.csr_array
+    index: Index | None = field(default=None, compare=False)  # where the names are
+
+    __apart__ = ("to_networkx", "to_pyvis")  # for other programs; no row depends on them (`workbench.source`)
 
     @classmethod
     def of(cls, facts: FactsLayer, synonyms: SynonymsLayer, passages: int) -> Graph:
@@ -58,7 +68,24 @@ class Graph(Record):
         if not apart.any():
             return self
         again = sp.coo_array((np.ones(apart.sum()), (subject[apart], obj[apart])), shape=self.stated.shape).tocsr()
-        return replace(self, stated=self.stated + again)
+        return replace(self, stated=self.stated + again, index=None)
+
+    def to_networkx(self) -> networkx.MultiDiGraph:
+        """The graph for networkx: nodes are rows of the matrices; see `workbench.graph.networks`. It takes some 400 MB
+        for 100,000 nodes with 550,000 edges."""
+        from workbench.graph import networks
+
+        if self.index is None:
+            raise SettingError("this graph knows no names; take the `graph` of an index")
+        return networks.index_to_networkx(self.index)
+
+    def to_pyvis(self, **options: Any) -> Network:
+        """The same as a pyvis network with fixed positions: `.save_graph("page.html")` writes a page that needs no
+        connection. `options` are those of `pyvis.network.Network`. For up to some thousand nodes; of a larger graph,
+        take a `neighbourhood`."""
+        from workbench.graph import networks
+
+        return networks.to_pyvis(self.to_networkx(), **options)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Graph) and all(

@@ -479,7 +479,7 @@ class Index(Record):
     def graph(self) -> Graph:
         from workbench.index.graph import Graph
 
-        return Graph.of(self.facts, self.synonyms, len(self.passages.passages))
+        return replace(Graph.of(self.facts, self.synonyms, len(self.passages.passages)), index=self)
 
     @cached_property
     def graph_of_spellings(self) -> Graph:

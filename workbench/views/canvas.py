@@ -13,6 +13,7 @@ import numpy as np
 import traitlets
 from ipysigma import Sigma
 
+from workbench.graph.layout import layout
 from workbench.graph.neighbourhood import Subgraph
 from workbench.views import legend
 from workbench.views.base import short
@@ -30,7 +31,6 @@ from workbench.views.drawing import (
     type_styles,
 )
 from workbench.views.graph import EDGES, NODES, edge_width, node_size
-from workbench.views.layout import layout
 from workbench.views.map_page import Map, map_data, map_entries, map_page
 from workbench.views.palette import AUTO, THEMED, THEMED_CSS, VERMILION, surface
 

@@ -7,7 +7,6 @@ all pictures of an index; tooltips and the legend, which filters, repeat them.""
 from __future__ import annotations
 
 import html as _stdlib_html
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -399,13 +398,11 @@ def framed(made: str, height: int) -> str:
 @lru_cache(maxsize=3)
 def _empty_page(theme: str) -> tuple[str, str]:
     """A page with vis-network and nothing to show, before and after the end of its body."""
-    from pyvis.network import Network
+    from workbench.graph.networks import OfflineNetwork
 
     css = theme_css(theme) + _CSS + legend.LEGEND_CSS
-    network = Network(notebook=False, cdn_resources="in_line")
+    network = OfflineNetwork()
     network.set_options(_OPTIONS)
-    made = network.generate_html(notebook=False)
-    made = re.sub(r'<(script|link)\b[^>]*(?:src|href)="https?://[^>]*>(?:\s*</script>)?', "", made)
-    made = made.replace("<head>", f"<head>{POLICY}<style>{css}</style>", 1)
+    made = network.generate_html().replace("<head>", f"<head>{POLICY}<style>{css}</style>", 1)
     before, _, after = made.rpartition("</body>")
     return before + _SCRIPT, after

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from workbench.graph.layout import layout
 from workbench.graph.neighbourhood import KINDS, Edge, Node, Subgraph
 from workbench.views.base import clean, esc, html, page, short, table, text
 from workbench.views.drawing import (
@@ -19,7 +20,6 @@ from workbench.views.drawing import (
     type_styles,
     types_shown,
 )
-from workbench.views.layout import layout
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, PALE
 
 SMALL = 200  # nodes up to which HTML draws a subgraph

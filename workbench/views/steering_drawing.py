@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.graph.layout import layout
 from workbench.graph.neighbourhood import Edge, Node, Subgraph, among
 from workbench.graph.types import Types
 from workbench.methods.catrag.stages import StagedWalk
@@ -27,7 +28,6 @@ from workbench.views.drawing import (
     types_shown,
 )
 from workbench.views.graph import node_size
-from workbench.views.layout import layout
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 
 SEED = NodeStyle("seed: phrase of a kept fact", BLUE, "triangle")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.graph.layout import LARGE, layout
 from workbench.graph.neighbourhood import Edge, Node, Subgraph
-from workbench.views.layout import LARGE, layout
 
 
 def graph(n: int, pairs=()) -> Subgraph:
