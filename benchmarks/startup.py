@@ -17,7 +17,6 @@ folder of its own unless `--index` names one. `--imports` compares what `import 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -147,7 +146,6 @@ def main() -> None:
     parser.add_argument("--methods", nargs="*", default=["bm25", "dense", "hipporag2"], help="SPECs, or `all`")
     parser.add_argument("--index", type=Path, help="built there, or there already")
     parser.add_argument("--imports", action="store_true")
-    parser.add_argument("--json", type=Path, help="write the numbers to this file as well")
     given = parser.parse_args()
     if given.imports:
         pandas = ("import pandas", ("-c", IMPORTS["import pandas"]))
@@ -163,9 +161,6 @@ def main() -> None:
         prepare(index, Path(folder), given.methods)
         found = [(one, *measured(one, given.repeats)) for one in commands(index, Path(folder), given.methods)]
     print(table(found))
-    if given.json:
-        rows = [{"command": one.name, "ours": ours._asdict(), "peer": peer._asdict()} for one, ours, peer in found]
-        given.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """What the catalogues list, and how the command line shows them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from workbench.measures.definitions import DEFINITIONS
 from workbench.methods import METHODS
 from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
+from workbench.registry import KINDS
 
 AT_K = [f"{name}@k" for name in (*measures.RANKING, *measures.JOINT)]
 MEASURES = [*AT_K, *measures.ANSWER, *measures.EVIDENCE, *measures.NODES]
@@ -44,7 +46,8 @@ def test_the_stored_rows_are_those_of_the_registries():
 def test_the_stored_rows_are_not_used_where_something_is_added(monkeypatch, tmp_path):
     monkeypatch.setattr(catalogue, "STORED", tmp_path / "stored.json")
     (tmp_path / "stored.json").write_text('{"methods": [{"method": "stored"}]}')
-    monkeypatch.setattr(catalogue.sys, "modules", {})  # as in a new process
+    elsewhere = replace(KINDS["methods"], place="not_loaded:METHODS")
+    monkeypatch.setattr(catalogue, "KINDS", {"methods": elsewhere})  # as in a new process
     assert catalogue.rows("methods") == [{"method": "stored"}]
     monkeypatch.setattr(catalogue, "entry_points", lambda group: [group])
     monkeypatch.setitem(catalogue._COMPUTED, "methods", lambda: "computed")
