@@ -16,6 +16,7 @@ import workbench as wb
 from workbench import doctor, extras, notebooks
 from workbench.errors import ClusterFault, EngineRefused, IndexFault
 from workbench.index.index import versions
+from workbench.lessons import build_graph as lesson
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -137,3 +138,11 @@ def test_a_notebook_leaves_out_what_lacks_its_package(tmp_path, without, workben
 def planned(folder: Path, parameters: dict) -> dict:
     [(_, given)] = notebooks._planned(folder, parameters, None).values()
     return given
+
+
+def test_the_cells_on_chroma_say_what_is_missing(tiny_index, without):
+    question = wb.records.Question("q", "Who founded Orsby?")
+    without("chroma")
+    told = 'a Chroma store needs chromadb, which is not installed: pip install "hopscope[chroma]"'
+    assert repr(lesson.facts_in_chroma(tiny_index, question.question)) == told
+    assert repr(lesson.chroma_agreement(tiny_index, [question])) == told

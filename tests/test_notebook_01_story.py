@@ -48,6 +48,20 @@ def tiny_built(tmp_path_factory):
     return data, wb.Index.build(data, None, folder, encoder=TinyEncoder(), progress=False)
 
 
+def test_chroma_is_filled_filtered_and_held_against_exact_search(tiny_built):
+    data, built = tiny_built
+    nearest = lesson.facts_in_chroma(built, data.questions[0].question)
+    vector = built.encode_query(data.questions[0].question, "facts")
+    by_hand = sorted(zip(-(built.facts.fact_vectors @ vector), built.facts.facts))
+    subject = by_hand[0][1][0]
+    expected = [fact for _, fact in by_hand if fact[0] == subject][:5]
+    assert [tuple(row) for row in nearest[["subject", "relation", "object"]].itertuples(index=False)] == expected
+    assert nearest.cosine[0] == round(-float(by_hand[0][0]), 3)
+    (relation, *_) = {fact[1] for fact in built.facts.facts}
+    assert set(lesson.facts_in_chroma(built, "?", where={"relation": relation}).relation) == {relation}
+    assert lesson.chroma_agreement(built, data.questions, k=3).mean == 1
+
+
 def test_a_check_that_can_fail_fails(tiny_built, asked):
     _, built = tiny_built
     _, _, evidence, _ = asked

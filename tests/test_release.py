@@ -82,15 +82,37 @@ def test_no_host_is_named(path):
 
 
 def test_each_requirement_is_pinned_in_the_tested_set():
-    def plain(name: str) -> str:
-        return re.sub(r"[-_.]+", "-", re.split(r"[\[><=~! ]", name)[0]).lower()
-
-    pinned = {plain(line) for line in read(ROOT / "constraints.txt").splitlines() if "==" in line and line[0] != "#"}
+    pinned = {name_of(line) for line in read(ROOT / "constraints.txt").splitlines() if "==" in line and line[0] != "#"}
     asked = [one for extra in PROJECT["optional-dependencies"].values() for one in extra] + PROJECT["dependencies"]
-    assert {plain(one) for one in asked} - {"hopscope"} <= pinned
+    assert {name_of(one) for one in asked} - {"hopscope"} <= pinned
 
 
-@pytest.mark.parametrize("name", sorted([*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"][1:]]))
-def test_each_requirement_has_its_line_among_the_dependencies(name):
-    said = re.sub(r"[-_]", "-", read(ROOT / "docs" / "dependencies.md"))
-    assert re.sub(r"[-_]", "-", re.split(r"[><=~!]", name)[0]) in said
+def name_of(requirement: str) -> str:
+    return re.sub(r"[-_.]+", "-", re.split(r"[\[><=~! ]", requirement)[0]).lower()
+
+
+def rows(first: str) -> list[list[str]]:
+    """The cells of the table of docs/dependencies.md that begins with this column."""
+    lines = read(ROOT / "docs" / "dependencies.md").partition(f"| {first} |")[2].split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+def test_the_table_of_dependencies_has_each_one_and_where_it_is_met():
+    table = rows("package")
+    listed = [name_of(name) for packages, *_ in table for name in packages.split(", ")]
+    assert sorted(listed) == sorted(map(name_of, PROJECT["dependencies"]))
+    assert [row for row in table if len(row) != 4 or not all(row)] == []
+
+
+def test_the_table_of_extras_has_the_packages_of_each_and_where_it_is_met():
+    table = rows("extra")
+    listed = {extra.strip("`"): sorted(map(name_of, packages.split(", "))) for extra, packages, *_ in table}
+    extras = {extra: sorted(map(name_of, asked)) for extra, asked in PROJECT["optional-dependencies"].items()}
+    assert listed == {extra: packages for extra, packages in extras.items() if extra not in ("all", "dev")}
+    assert [row for row in table if len(row) != 5 or not all(row)] == []
+
+
+@pytest.mark.parametrize("name", PROJECT["optional-dependencies"]["dev"][1:])
+def test_each_package_for_the_work_on_it_is_named(name):
+    named = re.sub(r"[-_]", "-", read(ROOT / "docs" / "dependencies.md").partition("`dev` is for work")[2])
+    assert name_of(name) in named

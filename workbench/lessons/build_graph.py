@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
+import pandas as pd
+
+from workbench import extras
 from workbench.data import Dataset
 from workbench.experiments.agreement import Agreement, compare_extractions
 from workbench.experiments.checkup import Checkup
@@ -13,7 +16,7 @@ from workbench.experiments.run import Run
 from workbench.experiments.verdict import Verdict
 from workbench.experiments.worked import Endings
 from workbench.graph.walk_distribution import WalkDistribution
-from workbench.index import Index
+from workbench.index import Index, chroma
 from workbench.lessons.sentences import answered, decided, state_run
 from workbench.llm.engine import Engine
 from workbench.methods import method
@@ -82,6 +85,41 @@ def on_other_facts(
     if curated:
         return Elsewhere(second, there, compare_extractions(second, built, (there, run)))
     return Elsewhere(second, there, compare_extractions(built, second, (run, there)))
+
+
+class Lacking:
+    """What a cell shows in place of its result where the packages of an extra are missing."""
+
+    def __init__(self, extra: str):
+        self.extra = extra
+
+    def __repr__(self) -> str:
+        return extras.lacking(self.extra)
+
+
+def facts_in_chroma(
+    built: Index, question: str, where: Mapping[str, Any] | None = None, k: int = 5
+) -> pd.DataFrame | Lacking:
+    """The facts nearest to a question in the Chroma collection of an index, of those that fit a filter of Chroma's on
+    `subject`, `relation` and `object`; by default, those of the subject of the nearest fact."""
+    if not extras.is_there("chroma"):
+        return Lacking("chroma")
+    vector = built.encode_query(question, "facts")
+    where = where or {"subject": built.facts.facts[int((built.facts.fact_vectors @ vector).argmax())][0]}
+    client = chroma.derive(built, ["facts"])
+    collection = client.get_collection(chroma.collection_name(built, "facts"), embedding_function=None)
+    found = collection.query(
+        query_embeddings=[vector], where=dict(where), n_results=k, include=["metadatas", "distances"]
+    )
+    rows = pd.DataFrame(found["metadatas"][0], columns=["subject", "relation", "object"])
+    return rows.assign(cosine=[round(1 - distance, 3) for distance in found["distances"][0]])
+
+
+def chroma_agreement(built: Index, questions: Sequence[Question], k: int = 10) -> chroma.StoreAgreement | Lacking:
+    """How many of the k passages nearest to the questions by exact search Chroma finds."""
+    if not extras.is_there("chroma"):
+        return Lacking("chroma")
+    return chroma.agreement(built, [question.question for question in questions], k)
 
 
 def seen(
