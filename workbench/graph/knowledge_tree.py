@@ -22,6 +22,7 @@ from workbench.index.dual_perception import Merge, TreeCommunity
 from workbench.index.tree import TreeLayer, relation_counts
 from workbench.records import Passage, Record, Triple
 from workbench.steps.name_communities import Name
+from workbench.text import counted
 
 LEVELS = {"communities": 4, "keywords": 3, "triples": 2, "attributes": 1}
 NONE = -1  # the community of an entity that is in none
@@ -137,9 +138,10 @@ class KnowledgeTree:
     def __repr__(self) -> str:
         graph = self.graph
         return (
-            f"KnowledgeTree of {self.index.name!r}: {len(self.tree.communities):,} communities, "
-            f"{sum(len(one.keywords) for one in self.tree.communities):,} keywords, {len(graph.names):,} entities, "
-            f"{len(graph.labels):,} triples, {len(graph.attributes):,} attributes"
+            f"KnowledgeTree of {self.index.name!r}: {counted(len(self.tree.communities), 'community', 'communities')}, "
+            f"{counted(sum(len(one.keywords) for one in self.tree.communities), 'keyword')}, "
+            f"{counted(len(graph.names), 'entity', 'entities')}, "
+            f"{counted(len(graph.labels), 'triple')}, {counted(len(graph.attributes), 'attribute')}"
         )
 
     # -- places -------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from functools import singledispatch
 from typing import Any
 
 from workbench.records import Record
-from workbench.text import printable
+from workbench.text import counted, printable
 
 _RIGHT = ' class="n"'
 CLIP = 2_000  # characters of one text that a view shows
@@ -54,7 +54,7 @@ def text(thing: Any) -> str:
 def clean(value: Any, limit: int = CLIP) -> str:
     """One printable string: control and direction characters shown as �, long texts cut with their length named."""
     string = value if isinstance(value, str) else str(value)
-    cut = f"… ({len(string):,} characters)" if len(string) > limit else ""
+    cut = f"… ({counted(len(string), 'character')})" if len(string) > limit else ""
     return printable(string[:limit]) + cut
 
 
