@@ -5,7 +5,7 @@
 
 A notebook fails where a cell raises, its verdict included. `endpoint` is a server on this machine that fills whatever
 schema it is asked for with words of the prompt: it knows nothing, so what it is asked and how its replies are read is
-tested, and not what it says. Everything is made in a temporary folder, or in `--home`, where it is found again.
+tested, and not what it says. Everything is made in a folder for each engine, below a temporary one or `--home`.
 Notebooks that have no parameter `question` are executed once for each engine. Exits with 1 if one failed.
 """
 
@@ -142,9 +142,9 @@ def main() -> int:
     os.environ["OPENAI_API_KEY"] = "none"
     server, outcomes = ChatServer(reply), []
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["WORKBENCH_HOME"] = str((given.home or Path(folder)).resolve())
-        chosen = given.ids or drawn(given.questions, given.seed)
+        home, chosen = (given.home or Path(folder)).resolve(), given.ids or drawn(given.questions, given.seed)
         for path, engine, asked in planned(given.engines, chosen, given.only):
+            os.environ["WORKBENCH_HOME"] = str(home / engine)  # the grid of notebook 05 is of one engine
             outcomes.append(execute(path, engine, asked, server.url))
             print(outcomes[-1], flush=True)
     server.stop()

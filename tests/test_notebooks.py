@@ -79,7 +79,7 @@ def test_each_cell_runs_again(notebook, number):
 @pytest.mark.parametrize(("number", "chosen"), [("06", "--ids mer-q07"), ("04", "--questions 1 --seed 7")])
 def test_any_question_can_be_asked_in_a_notebook(meridian_curated, tmp_path, number, chosen):
     """One that has no worked replies as well; `benchmarks/any_question.py` asks more, with other engines."""
-    shutil.copytree(meridian_curated.folder, tmp_path / "indexes" / "meridian-curated")
+    shutil.copytree(meridian_curated.folder, tmp_path / "worked" / "indexes" / "meridian-curated")
     script = [sys.executable, str(ROOT / "benchmarks" / "any_question.py"), "--engines", "worked", "--only", number]
     ran = subprocess.run([*script, *chosen.split(), "--home", str(tmp_path)], capture_output=True, text=True)
     assert ran.returncode == 0 and "0 of 1 notebooks failed" in ran.stdout, ran.stdout + ran.stderr

@@ -183,12 +183,12 @@ class Trace(Record):
     def engines_below(self, step: str) -> tuple[str, ...]:
         """Names of the engines that answered Steps below the last event of `step`."""
         within: set[int | None] = {event.id for event in self.find(step)[-1:]}
-        names = {}
+        below = []
         for event in self:
             if event.parent in within:
                 within.add(event.id)
-                names |= dict.fromkeys([event.inputs["engine"]] if "engine" in event.inputs else [])
-        return tuple(names)
+                below.append(event)
+        return Trace(self.level, below).engines
 
     def children(self, parent: int | None = None) -> list[Event]:
         return [event for event in self if event.parent == parent]

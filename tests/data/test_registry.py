@@ -71,7 +71,7 @@ def test_files_in_the_cache_are_read_and_their_hashes_remembered(monkeypatch):
     assert [file.checked for file in data.origin.files] == ["hash recorded at the first use"] * 2
     shown = repr(data.origin)
     assert "hash recorded at the first use" in shown and "its publisher gives no hash" in shown
-    assert "1 exact repetitions are left out" in shown and "CC BY-SA" in shown
+    assert "left out: 1 exact repetition" in shown and "CC BY-SA" in shown
     (source_folder(entry) / "popqa.json").write_text("[]")
     with pytest.raises(DataError, match="recorded at the first use"):
         load("popqa")

@@ -126,7 +126,7 @@ def test_records_in_a_terminal():
     shown = dots(dot_trace())
     assert "complete 0.92: Glass Harbour —directed_by→ Ilse Varn ←directed_by— / ←written_by— Salt Line" in repr(shown)
     assert repr(shown.dots[1]) == (
-        "DOT 1 of 'films of one director' (high): from Salt Line, Ilse Varn; 7 nodes; 1 iterations, 1 paths, 1 kept"
+        "DOT 1 of 'films of one director' (high): from Salt Line, Ilse Varn; 7 nodes; 1 iteration, 1 path, 1 kept"
     )
     assert repr(shown.dots[0].iterations[0]).endswith("3 candidates, 3 paths, 1 kept so far")
     assert repr(shown.path("0.1.3")).startswith("JudgedPath 0.1.3 (not judged, cut): Glass Harbour")
@@ -144,7 +144,7 @@ def test_methods_side_by_side():
     beside = Comparison(QUESTION, found, gold=("z",))
     html = beside._repr_html_()
     assert "<b>y</b>" in html and "<b>p2</b>" in html and "<b>x</b>" not in html and "<b>p1</b>" not in html
-    assert "z gold" in said(beside) and "dotrag: 2 passages, 2 nodes (1 shared), 1 paths" in repr(beside)
+    assert "z gold" in said(beside) and "dotrag: 2 passages, 2 nodes (1 shared), 1 path" in repr(beside)
 
 
 @settings(max_examples=25)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from workbench.data.lines import once, read_object, rows, short, string, strings, value
 from workbench.errors import DataError
+from workbench.text import counted
 
 VALUES = ("date", "number", "text")
 KINDS = ("relation", "attribute")
@@ -90,7 +91,7 @@ class GoldGraph:
     def __repr__(self) -> str:
         kinds, schema = Counter(triple.kind for triple in self.triples), self.schema
         return (
-            f"GoldGraph: {len(self.entities):,} entities of {len(schema.entity_types)} types, "
+            f"GoldGraph: {counted(len(self.entities), 'entity', 'entities')} of {len(schema.entity_types)} types, "
             f"{kinds['relation']:,} triples of {len(schema.relations)} relations, "
             f"{kinds['attribute']:,} of {len(schema.attributes)} attributes"
         )

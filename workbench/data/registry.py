@@ -153,7 +153,7 @@ def load_entry(entry: Entry, offline: bool | None = None, **options) -> Dataset:
     if any(file.sha256 is None for file in entry.files):
         notes.append("its publisher gives no hash of every file: those without are compared with their first use here")
     if converted.repeated:
-        notes.append(f"{converted.repeated:,} exact repetitions are left out")
+        notes.append(f"left out: {counted(converted.repeated, 'exact repetition')}")
     settings = {**options, "repeated": converted.repeated}
     if entry.sample:
         questions = sampling.drawn(converted.questions, entry.sample, entry.whole.id)

@@ -21,6 +21,7 @@ from workbench.index.dual_perception import Merge, TreeCommunity
 from workbench.index.tree import TreeLayer, relation_counts
 from workbench.records import Passage, Record, Triple
 from workbench.steps.name_communities import Name
+from workbench.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,9 +140,10 @@ class KnowledgeTree:
     def __repr__(self) -> str:
         graph = self.graph
         return (
-            f"KnowledgeTree of {self.index.name!r}: {len(self.tree.communities):,} communities, "
-            f"{sum(len(one.keywords) for one in self.tree.communities):,} keywords, {len(graph.names):,} entities, "
-            f"{len(graph.labels):,} triples, {len(graph.attributes):,} attributes"
+            f"KnowledgeTree of {self.index.name!r}: {counted(len(self.tree.communities), 'community', 'communities')}, "
+            f"{counted(sum(len(one.keywords) for one in self.tree.communities), 'keyword')}, "
+            f"{counted(len(graph.names), 'entity', 'entities')}, "
+            f"{counted(len(graph.labels), 'triple')}, {counted(len(graph.attributes), 'attribute')}"
         )
 
     # -- places -------------------------------------------------------------------------------------------------------

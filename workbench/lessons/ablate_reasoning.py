@@ -13,7 +13,7 @@ from workbench.index import Index
 from workbench.lessons.sentences import over
 from workbench.sparql import facts_of
 from workbench.spec import parse_spec
-from workbench.text import wrapped
+from workbench.text import counted, wrapped
 from workbench.views.ablator import Ablator
 
 
@@ -67,7 +67,8 @@ def seen(grid: Grid, chain: Ablator, cut: Ablator) -> str:
     helped = (
         f"{over(many, f'answered by {reader}')}: the best of {len(answered)} configurations, "
         f"{' / '.join(best)}, is right on {answered[best]:.0%}, and {' / '.join(first)} on {answered[first]:.0%}; of "
-        f"{wrong:,} wrong answers {read:,} stood in what was read, and {cut:,} were cut by compression.{caution}"
+        f"{counted(wrong, 'wrong answer')} {read:,} stood in what was read, and {cut:,} were cut by "
+        f"compression.{caution}"
     )
     return wrapped(looked, helped)
 

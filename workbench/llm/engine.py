@@ -80,7 +80,7 @@ class EngineBase(Record):
         self.meter = Meter()
 
     @property
-    def builder(self) -> Engine:
+    def builder(self) -> Any:
         """The engine that builds layers where this one is given for it."""
         return self
 

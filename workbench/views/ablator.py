@@ -24,6 +24,7 @@ from workbench.llm import engine as engine_named
 from workbench.llm.engine import Engine, no_model, whose_words
 from workbench.methods import Method
 from workbench.records import Answer, Compressed, Proof, Question, Reading
+from workbench.text import counted
 from workbench.views.ablation import Attempt, Attempts, Setting, methods_over, prompts
 from workbench.views.base import NAME, Markup, clean, details, esc, page, short, table, text
 from workbench.views.contexts import STYLE, Marks, compressed_part, graph_part
@@ -234,10 +235,10 @@ class Ablator(Widget):
         if before is None:
             return f"context of {attempt.full.tokens:,} tokens"
         holds = {True: "holds the gold answer", False: "does not hold the gold answer"}
-        full = f"the full context ({attempt.full.tokens:,} tokens) {holds[before > 0]}"
+        full = f"the full context ({counted(attempt.full.tokens, 'token')}) {holds[before > 0]}"
         if not attempt.shown.compressed:
             return full
-        return f"{full}, the compressed one ({attempt.shown.tokens:,} tokens) {holds[after > 0]}"
+        return f"{full}, the compressed one ({counted(attempt.shown.tokens, 'token')}) {holds[after > 0]}"
 
     def _context_part(self) -> str:
         if self.attempt.shown.compressed:
@@ -245,7 +246,7 @@ class Ablator(Widget):
         full, marks = self.attempt.full, Marks(gold=self._gold)
         tables = graph_part(full.graph, marks=marks) if full.graph else ""
         whole = details("the text that the reader is shown", f"<pre>{marks(full.text, _LONG)}</pre>", open=not tables)
-        return f"<p><b>full</b>, {full.tokens:,} tokens</p>{tables}{whole}"
+        return f"<p><b>full</b>, {counted(full.tokens, 'token')}</p>{tables}{whole}"
 
     def _compressed_part(self, compressed: Compressed) -> str:
         return compressed_part(compressed, self._gold, limit=_LONG, uncompressed=self.attempt.full.tokens)

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from workbench.experiments.analyses import Analysis
+from workbench.text import counted
 from workbench.views.base import NAME, aligned, clean, esc, html, number, page, short, table, text
 
 SHOWN = 60  # rows of a table; frame() has all
@@ -62,4 +63,4 @@ def _name(column: Any) -> str:
 
 
 def _more(frame: pd.DataFrame) -> str:
-    return f"… {len(frame) - SHOWN:,} more rows; see frame()" if len(frame) > SHOWN else ""
+    return f"… {counted(len(frame) - SHOWN, 'more row')}; see frame()" if len(frame) > SHOWN else ""

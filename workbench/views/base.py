@@ -13,7 +13,7 @@ from functools import singledispatch
 from importlib import import_module
 from typing import Any
 
-from workbench.text import printable
+from workbench.text import counted, printable
 
 _RIGHT = ' class="n"'
 _CONTROL = re.compile(r"(?<!\\)((?:\\\\)*+)\\(?:u[0-9a-f]{4}|[bfr])")  # as JSON has them, which escapes nothing else so
@@ -124,7 +124,7 @@ def text(thing: Any) -> str:
 def clean(value: Any, limit: int = CLIP) -> str:
     """One printable string: control and direction characters shown as �, long texts cut with their length named."""
     string = value if isinstance(value, str) else str(value)
-    cut = f"… ({len(string):,} characters)" if len(string) > limit else ""
+    cut = f"… ({counted(len(string), 'character')})" if len(string) > limit else ""
     return printable(string[:limit]) + cut
 
 

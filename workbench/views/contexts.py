@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 
 from workbench.records import Compressed, ContextEntity, ContextGraph, ContextRelation, Unit
-from workbench.text import bounded, sentences
+from workbench.text import bounded, counted, sentences
 from workbench.views.base import CLIP, NAME, clean, details, esc, html, page, short, text
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 
@@ -163,7 +163,7 @@ def _(one: Compressed) -> str:
 def _(one: Compressed) -> str:
     lines = [f"Compressed by {clean(one.compressor, NAME)} for {clean(one.question, NAME)!r}: {_tokens(one)}"]
     lines += [f"  fall-back: {clean(one.fallback, NAME)}"] if one.fallback else []
-    lines += [f"  {clean(', '.join(one.seeds[:SHOWN]), 400)} ({len(one.seeds):,} seeds)"] if one.seeds else []
+    lines += [f"  {clean(', '.join(one.seeds[:SHOWN]), 400)} ({counted(len(one.seeds), 'seed')})"] if one.seeds else []
     lines += [f"  kept {share}" for share in _shares(one)]
     lines += [f"  {clean(heading, NAME)}: {len(ids):,}" for heading, _, ids in one.kept[:SHOWN]]
     return "\n".join(lines)
@@ -185,7 +185,7 @@ def compressed_part(
             f"<p><b>{_tokens(one, uncompressed)}</b> <span class='q'>kept {esc('; '.join(_shares(one)))}</span></p>",
             _legend(one, gold),
             f"<div class='beside'><div class='side'><p><b>full</b>, {_full(one, uncompressed)} tokens</p>{left}</div>",
-            f"<div class='side'><p><b>compressed</b>, {one.tokens:,} tokens</p>{right}</div></div>",
+            f"<div class='side'><p><b>compressed</b>, {counted(one.tokens, 'token')}</p>{right}</div></div>",
             details("the text that the reader is shown", f"<pre>{marks(one.text, limit)}</pre>"),
         )
     )
@@ -197,7 +197,7 @@ def texts_part(before: str, after: str, marks: Marks, limit: int = LONG) -> str:
     whole = " ".join(after.split())
     lines = (map(str.strip, sentences(line)) for line in before[:limit].split("\n"))
     left = "\n".join(" ".join(_kept_in(whole, part, marks, limit) for part in line) for line in lines)
-    cut = f"<p class='q'>… {len(before) - limit:,} more characters</p>" if len(before) > limit else ""
+    cut = f"<p class='q'>… {counted(len(before) - limit, 'more character')}</p>" if len(before) > limit else ""
     return "".join(
         (
             f"<div class='beside'><div class='side'><p><b>retrieved</b></p><pre>{left}</pre>{cut}</div>",
@@ -291,7 +291,7 @@ def _ends(relation: ContextRelation) -> str:
 
 
 def _tokens(one: Compressed, uncompressed: int | None = None) -> str:
-    return f"{_full(one, uncompressed)} → {one.tokens:,} tokens, budget {one.budget:,}"
+    return f"{_full(one, uncompressed)} → {counted(one.tokens, 'token')}, budget {one.budget:,}"
 
 
 def _full(one: Compressed, uncompressed: int | None) -> str:

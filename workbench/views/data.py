@@ -5,6 +5,7 @@ from __future__ import annotations
 from workbench.data.origin import Origin, SourceFile
 from workbench.data.registry import Catalogue, Known
 from workbench.data.sources.entry import Entry
+from workbench.text import counted
 from workbench.views.base import NAME, clean, details, esc, html, number, page, table, text
 
 _LINE = 300  # characters of a reason or a note on one line
@@ -17,7 +18,7 @@ def _(origin: Origin) -> str:
         lines.append(f"  settings: {clean(_settings(origin), NAME)}")
     if origin.files:
         checks = sorted({file.checked for file in origin.files if file.checked})
-        lines.append(f"  {len(origin.files):,} files{''.join(f'; {clean(check, NAME)}' for check in checks)}")
+        lines.append(f"  {counted(len(origin.files), 'file')}{''.join(f'; {clean(check, NAME)}' for check in checks)}")
     lines += [f"  {clean(note, _LINE)}" for note in origin.notes]
     return "\n".join([*lines, *skipped_lines(origin)])
 
@@ -29,7 +30,7 @@ def _(origin: Origin) -> str:
         f"<p>{esc(origin.source)}</p>",
         f"<p class='q'>{esc(_settings(origin))}</p>" if origin.settings else "",
         "".join(f"<p class='q'>{esc(note)}</p>" for note in origin.notes),
-        details(f"{len(files):,} files", table(["file", "SHA-256", "compared with"], files)) if files else "",
+        details(counted(len(files), "file"), table(["file", "SHA-256", "compared with"], files)) if files else "",
         skipped_table(origin),
     )
 
@@ -51,7 +52,7 @@ def skipped_table(origin: Origin) -> str:
 
 
 def _skipped(origin: Origin) -> str:
-    return f"{len(origin.skipped):,} files skipped, {len(origin.files):,} read:"
+    return f"{counted(len(origin.skipped), 'file')} skipped, {len(origin.files):,} read:"
 
 
 @text.register

@@ -10,6 +10,7 @@ import pandas as pd
 from workbench.experiments.analyses.base import cautions_of
 from workbench.experiments.diagnose import CAUSES, Case, Diagnosis
 from workbench.experiments.grid import Grid
+from workbench.text import counted
 from workbench.views.analyses import frame_part, frame_text
 from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text, warned, warned_part
 
@@ -97,7 +98,7 @@ def _means(grid: Grid) -> pd.DataFrame:
 
 
 def _of(grid: Grid) -> str:
-    return f"Grid in {grid.folder}: {len(grid.methods):,} methods × {len(grid.readers):,} readers"
+    return f"Grid in {grid.folder}: {counted(len(grid.methods), 'method')} × {counted(len(grid.readers), 'reader')}"
 
 
 def _where(case: Case) -> str:

@@ -31,6 +31,7 @@ from workbench.methods.dotrag.events import JudgedPath
 from workbench.reading.base import Reader
 from workbench.records import Question
 from workbench.spec import parse_spec
+from workbench.text import counted
 from workbench.trace import Trace
 from workbench.views.base import NAME, details, html, page, short, text
 from workbench.views.canvas import WEBGL_STYLE, WebGL
@@ -302,8 +303,8 @@ class Tracer(Widget):
         self._head.value = page(
             heading(shown), self._answer_part(), details("concepts and anchors", selection_part(shown))
         )
-        read = f"what the reader was given: {len(shown.final):,} paths, {len(shown.chunks):,} passages"
-        given = details(read, end_part(shown, self._session.passages))
+        read = f"{counted(len(shown.final), 'path')}, {counted(len(shown.chunks), 'passage')}"
+        given = details(f"what the reader was given: {read}", end_part(shown, self._session.passages))
         self._end.value = page("" if changed is None else diff_part(changed), given)
         self._comparison.value, self.answers, self._other = "", None, ""
         self._show_pair()
@@ -340,7 +341,7 @@ class Tracer(Widget):
         one = self._iteration
         if one is None:
             return ""
-        found = f"iteration {one.number}: {len(one.candidates):,} candidates, {len(one.paths):,} paths judged"
+        found = f"iteration {one.number}: {counted(len(one.candidates), 'candidate')}, {len(one.paths):,} paths judged"
         return details(found, iteration_part(one, self.shown.gold))
 
     def _drawing(self) -> Drawing:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from workbench.methods.dotrag.dots import Comparison, Dot, Dots, DotsDiff, Iteration
 from workbench.methods.dotrag.events import Hop, JudgedPath, Region, Rules
 from workbench.records import Passage
+from workbench.text import counted
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
 from workbench.views.records import asked_part, passage_line, said_by
 
@@ -42,10 +43,10 @@ def _(shown: Dots) -> str:
 @text.register
 def _(dot: Dot) -> str:
     anchors = ", ".join(clean(anchor.name, 60) for anchor in dot.anchors[:5]) or "no anchor"
-    size = f"{dot.region.nodes:,} nodes" if dot.region else "no region"
+    size = counted(dot.region.nodes, "node") if dot.region else "no region"
     return (
         f"DOT {dot.number} of {clean(dot.concept, 100)!r} ({clean(dot.level, 20)}): from {anchors}; {size}; "
-        f"{len(dot.iterations)} iterations, {len(dot.paths):,} paths, {len(dot.kept)} kept"
+        f"{counted(len(dot.iterations), 'iteration')}, {counted(len(dot.paths), 'path')}, {len(dot.kept)} kept"
     )
 
 
@@ -58,8 +59,8 @@ def _(dot: Dot) -> str:
 def _(one: Iteration) -> str:
     queries = "; ".join(clean(query, 160) for _, query in one.queries)
     return (
-        f"Iteration {one.number}: {queries or 'no query'}; {len(one.candidates):,} candidates, "
-        f"{len(one.paths):,} paths, {len(one.kept)} kept so far"
+        f"Iteration {one.number}: {queries or 'no query'}; {counted(len(one.candidates), 'candidate')}, "
+        f"{counted(len(one.paths), 'path')}, {len(one.kept)} kept so far"
     )
 
 
@@ -106,7 +107,8 @@ def _(beside: Comparison) -> str:
     for one in beside.found:
         shared = len(beside.common.intersection(one.nodes))
         counts = (
-            f"{len(one.passages):,} passages, {len(one.nodes):,} nodes ({shared:,} shared), {len(one.paths):,} paths"
+            f"{counted(len(one.passages), 'passage')}, {counted(len(one.nodes), 'node')} ({shared:,} shared), "
+            f"{counted(len(one.paths), 'path')}"
         )
         lines.append(f"  {clean(one.method, NAME)}: {counts}")
     return "\n".join(lines)
@@ -301,7 +303,7 @@ def hop_text(relations: Hop) -> str:
 
 
 def _folded(one: Iteration, gold: Sequence[str] = ()) -> str:
-    summary = f"<b>iteration {one.number}</b> <span class='q'>{len(one.paths):,} paths</span>"
+    summary = f"<b>iteration {one.number}</b> <span class='q'>{counted(len(one.paths), 'path')}</span>"
     return details(summary, iteration_part(one, gold))
 
 
@@ -319,7 +321,8 @@ def _list(texts: Sequence[str]) -> str:
 
 
 def _region(region: Region) -> str:
-    parts = [f"{region.nodes:,} nodes, {region.edges:,} edges", f"nodes per hop: {_sizes(region.hops)}"]
+    size = f"{counted(region.nodes, 'node')}, {counted(region.edges, 'edge')}"
+    parts = [size, f"nodes per hop: {_sizes(region.hops)}"]
     if region.pruned:
         parts.append("left out by type: " + ", ".join(f"{kind} {count:,}" for kind, count in region.pruned.items()))
     parts += ["types were not filtered, for too little was left"] if region.filter_relaxed else []

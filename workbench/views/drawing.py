@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from workbench.records import Record
+from workbench.text import counted
 from workbench.views import legend
 from workbench.views.base import NAME, clean, esc, html, page, script_data, short, text
 from workbench.views.palette import AUTO, BLUE, GREEN, GREY, THEMED, THEMED_CSS, VERMILION, theme_css, type_marks
@@ -124,7 +125,8 @@ class Drawing(Record):
 @text.register
 def _(drawing: Drawing) -> str:
     cut = f"; {drawing.left_out:,} more had no room" if drawing.left_out else ""
-    return f"Drawing of {clean(drawing.name, NAME)!r}: {len(drawing):,} nodes, {len(drawing.edges):,} edges{cut}"
+    size = f"{counted(len(drawing), 'node')}, {counted(len(drawing.edges), 'edge')}"
+    return f"Drawing of {clean(drawing.name, NAME)!r}: {size}{cut}"
 
 
 @html.register

@@ -21,6 +21,7 @@ from workbench.experiments.diagnose import Case, Diagnosis, diagnose
 from workbench.graph.types import types_of
 from workbench.index import Index
 from workbench.records import Question
+from workbench.text import counted
 from workbench.trace import Trace
 from workbench.views.base import html, page, short
 from workbench.views.contexts import STYLE, Marks, texts_part
@@ -104,7 +105,7 @@ class Failures(Widget):
         return html(self.diagnosis)
 
     def __repr__(self) -> str:
-        return f"Failures of {self._configuration}: {len(self.cases):,} wrong answers ({self._cause})"
+        return f"Failures of {self._configuration}: {counted(len(self.cases), 'wrong answer')} ({self._cause})"
 
     # -- controls -----------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from workbench.graph.layout import layout
 from workbench.graph.neighbourhood import KINDS, Edge, Node, Subgraph
+from workbench.text import counted
 from workbench.views.base import clean, esc, html, page, short, table, text
 from workbench.views.drawing import (
     LABEL,
@@ -49,7 +50,8 @@ def _(subgraph: Subgraph) -> str:
 @text.register
 def _(subgraph: Subgraph) -> str:
     cut = f"; {subgraph.left_out:,} more are within reach" if subgraph.left_out else ""
-    return f"Subgraph {clean(subgraph.name, 80)!r}: {len(subgraph.nodes):,} nodes, {len(subgraph.edges):,} edges{cut}"
+    size = f"{counted(len(subgraph.nodes), 'node')}, {counted(len(subgraph.edges), 'edge')}"
+    return f"Subgraph {clean(subgraph.name, 80)!r}: {size}{cut}"
 
 
 def graph_drawing(subgraph: Subgraph) -> Drawing:
@@ -153,7 +155,7 @@ def _node_tooltip(node: Node, own: Node | None) -> str:
 def _described(node: Node) -> str:
     value = "" if node.value is None else f"\nprobability {node.value:.4f}"
     kind = f"{node.kind}, {clean(node.type, 80)}" if node.type else node.kind
-    return f"{kind}, {node.degree:,} neighbours{value}"
+    return f"{kind}, {counted(node.degree, 'neighbour')}{value}"
 
 
 def _edge_tooltip(edge: Edge, subgraph: Subgraph) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from workbench.graph.groupings import Agreement, Grouping, Split
+from workbench.text import counted
 from workbench.views.base import NAME, clean, esc, html, number, page, table, text
 
 SHOWN = 10  # groups that a notebook lists
@@ -12,7 +13,8 @@ SHOWN = 10  # groups that a notebook lists
 
 @text.register
 def _(grouping: Grouping) -> str:
-    return f"Grouping {clean(grouping.name, NAME)!r}: {len(grouping.group_of):,} entities in {grouping.groups:,} groups"
+    entities = counted(len(grouping.group_of), "entity", "entities")
+    return f"Grouping {clean(grouping.name, NAME)!r}: {entities} in {counted(grouping.groups, 'group')}"
 
 
 @html.register
@@ -27,8 +29,9 @@ def _(grouping: Grouping) -> str:
 def _(agreement: Agreement) -> str:
     left, right = agreement.groups
     return (
-        f"Agreement of {clean(agreement.left, NAME)} ({left:,} groups) and {clean(agreement.right, NAME)} ({right:,}) "
-        f"on {agreement.entities:,} entities: adjusted Rand {number(agreement.rand, 3)}, NMI {number(agreement.nmi, 3)}"
+        f"Agreement of {clean(agreement.left, NAME)} ({counted(left, 'group')}) and {clean(agreement.right, NAME)} "
+        f"({right:,}) on {counted(agreement.entities, 'entity', 'entities')}: adjusted Rand "
+        f"{number(agreement.rand, 3)}, NMI {number(agreement.nmi, 3)}"
     )
 
 

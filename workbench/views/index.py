@@ -166,9 +166,9 @@ def _asked(usage: IndexUsage) -> str:
     if not whole.calls:
         return "no model was asked"
     paid = "price unknown" if whole.money is None else f"${whole.money:.4f}"
-    recorded = f"; {whole.recorded:,} calls answered from a recording" if whole.recorded else ""
+    recorded = f"; {counted(whole.recorded, 'call')} answered from a recording" if whole.recorded else ""
     tokens = f"{whole.prompt_tokens:,} prompt and {whole.completion_tokens:,} completion tokens"
-    return f"{whole.calls:,} calls, {tokens}, {paid}{recorded}"
+    return f"{counted(whole.calls, 'call')}, {tokens}, {paid}{recorded}"
 
 
 def _bill(usage: IndexUsage) -> list[list[Any]]:

@@ -10,6 +10,7 @@ from workbench.graph.neighbourhood import spellings
 from workbench.graph.node_details import NodeDetails
 from workbench.graph.walk_distribution import WalkDistribution
 from workbench.ranking.similarity import top
+from workbench.text import counted
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
 from workbench.views.index import facts_by
 from workbench.views.records import SHOWN, passage_line, triple_line
@@ -21,8 +22,8 @@ UNFOLDED = 12  # items up to which a list of details stands open
 def _(node: NodeDetails) -> str:
     facts, synonyms, passages = node.counts
     return (
-        f"NodeDetails of {node.kind} {clean(node.name, NAME)!r}: {node.degree:,} neighbours, {facts:,} facts, "
-        f"{synonyms:,} synonyms, {passages:,} passages"
+        f"NodeDetails of {node.kind} {clean(node.name, NAME)!r}: {counted(node.degree, 'neighbour')}, "
+        f"{counted(facts, 'fact')}, {counted(synonyms, 'synonym')}, {counted(passages, 'passage')}"
     )
 
 
@@ -42,7 +43,7 @@ def _(node: NodeDetails) -> str:
     ]
     return page(
         f"<p><b>{esc(spelled(node.name), NAME)}</b> <span class='tag'>{esc(node.kind)}</span> "
-        f"<span class='q'>{node.degree:,} neighbours</span></p>",
+        f"<span class='q'>{counted(node.degree, 'neighbour')}</span></p>",
         *(
             details(f"{count:,} {what if count > 1 else what[:-1]}{_cut(count, shown)}", body, open=count <= UNFOLDED)
             for what, count, shown, body in lists

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.index.profiles import ProfilesLayer
+from workbench.text import counted
 from workbench.views.base import NAME, clean, esc, html, number, page, table, text
 
 SHOWN = 10  # rows that a notebook lists
@@ -66,7 +67,8 @@ def _tables(profiles: Profiles | ProfilesLayer) -> str:
         for p in profiles.relations[:SHOWN]
     ]
     return (
-        f"<p>{len(profiles.entities):,} entities, {len(profiles.relations):,} relations</p>"
+        f"<p>{counted(len(profiles.entities), 'entity', 'entities')}, "
+        f"{counted(len(profiles.relations), 'relation')}</p>"
         + table(["entity", "type", "description", "passages"], entities)
         + table(["source", "target", "description", "keywords", "weight"], relations)
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from workbench.llm.engine import no_model, whose_words
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Reading, Report, Triple
+from workbench.text import counted
 from workbench.views.base import CLIP, NAME, Markup, clean, details, esc, html, number, page, table, text
 from workbench.views.excerpts import excerpt
 
@@ -81,7 +82,7 @@ def _(path: Path) -> str:
 
 @text.register
 def _(report: Report) -> str:
-    about = f"{len(report.passages)} passages, level {report.level}"
+    about = f"{counted(len(report.passages), 'passage')}, level {report.level}"
     return f"Report {clean(report.id, NAME)} ({about}): {clean(report.title, _LINE)} | {clean(report.text, _LINE)}"
 
 
@@ -102,7 +103,7 @@ def _(evidence: Evidence) -> str:
             f"  {rank:3} {number(score):>9}  {clean(passage.id, _ID)}  {clean(passage.title or passage.text, 70)}"
         )
     if len(evidence.passages) > SHOWN:
-        lines.append(f"  … {len(evidence.passages) - SHOWN} more passages")
+        lines.append(f"  … {counted(len(evidence.passages) - SHOWN, 'more passage')}")
     if evidence.facts:
         lines.append("  facts: " + "; ".join(text(triple) for triple, _ in evidence.facts[:5]))
     if evidence.entities:
@@ -129,11 +130,13 @@ def _(evidence: Evidence) -> str:
         asked_part(evidence.question, evidence.method, evidence.trace.engines if evidence.trace else ()),
         f"<p class='q'>chosen for the reader: the first {chosen}</p>" if chosen is not None else "",
         table(headers, rows[:SHOWN]),
-        details(f"{more} more passages", table(headers, rows[SHOWN:])) if more > 0 else "",
-        details(f"{len(facts)} facts", table(["fact", "score"], facts)) if facts else "",
-        details(f"{len(entities)} entities", table(["entity", "type", "score"], entities)) if entities else "",
-        details(f"{len(paths)} paths", table(["path", "score"], paths)) if paths else "",
-        details(f"{len(reports)} reports", table(["report", "score"], reports)) if reports else "",
+        details(counted(more, "more passage"), table(headers, rows[SHOWN:])) if more > 0 else "",
+        details(counted(len(facts), "fact"), table(["fact", "score"], facts)) if facts else "",
+        details(counted(len(entities), "entity", "entities"), table(["entity", "type", "score"], entities))
+        if entities
+        else "",
+        details(counted(len(paths), "path"), table(["path", "score"], paths)) if paths else "",
+        details(counted(len(reports), "report"), table(["report", "score"], reports)) if reports else "",
         details("context as the method lays it out", html(evidence.context)) if evidence.context else "",
         details("trace", html(evidence.trace)) if evidence.trace else "",
     )
@@ -206,14 +209,15 @@ def reading_text(reading: Reading) -> str:
         kind[:NAME],
         "asked again, since the first prompt abstained" if reading.retried else "",
         f"compressed by {reading.compressor[:NAME]}" if reading.compressor else "",
-        f"{reading.tokens:,} tokens shown" if reading.tokens is not None else "",
+        f"{counted(reading.tokens, 'token')} shown" if reading.tokens is not None else "",
         f"no answer could be read off: {reading.flaw[:NAME]}" if reading.flaw else "",
     )
     return "; ".join(filter(None, parts))
 
 
 def _kind(question: Question) -> str:
-    return ", ".join(str(part) for part in (question.type, question.hops and f"{question.hops} hops") if part)
+    hops = f"{question.hops} hop{'s' * (question.hops != 1)}" if question.hops else ""
+    return ", ".join(str(part) for part in (question.type, hops) if part)
 
 
 def _by(answer: Answer) -> str:

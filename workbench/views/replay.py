@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from workbench.methods.iterative.events import Chain, Cut, Ranking, Search
 from workbench.methods.iterative.replay import END, Replay, Round
 from workbench.records import Passage
+from workbench.text import counted
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
 from workbench.views.records import asked_part, said_by
 
@@ -44,7 +45,8 @@ def _(replay: Replay) -> str:
 @text.register
 def _(one: Round) -> str:
     texts = "; ".join(f"{clean(name, 40)}: {clean(words, 300)}" for name, words in one.texts.items())
-    return f"Round {one.number}: {texts or 'no thought'}; {len(one.searches)} searches, {len(one.pool):,} in the pool"
+    searches = counted(len(one.searches), "search", "searches")
+    return f"Round {one.number}: {texts or 'no thought'}; {searches}, {len(one.pool):,} in the pool"
 
 
 @text.register
@@ -114,7 +116,7 @@ def _round(replay: Replay, at: int, passages: Passages) -> str:
             if one.searches
             else f"<p class='q'>{nothing}</p>"
         )
-        + f"<p><b>pool</b> <span class='q'>{len(one.pool):,} passages, {esc(one.scale, 60)}</span></p>"
+        + f"<p><b>pool</b> <span class='q'>{counted(len(one.pool), 'passage')}, {esc(one.scale, 60)}</span></p>"
         + _ranking(replay, at, passages)
     )
 

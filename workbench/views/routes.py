@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from workbench.methods.youtu.events import Facts, Scores
 from workbench.methods.youtu.routed import Reflected, Routes, RouteTaken, Searched
+from workbench.text import counted
 from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text
 from workbench.views.records import asked_part, said_by
 
@@ -131,7 +132,7 @@ def _triples(one: Searched, route: str) -> Facts:
 
 
 def _found(one: Reflected) -> str:
-    return f"{len(one.found.triples)} triples" if one.found else ""
+    return counted(len(one.found.triples), "triple") if one.found else ""
 
 
 def _ended(one: Reflected) -> str:

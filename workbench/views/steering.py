@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from workbench.methods.catrag.stages import Flow, StagedWalk
 from workbench.methods.catrag.steering import SKIP, EditedEdge, RatedSeed, Scores, Seed, Steering
 from workbench.records import Passage
+from workbench.text import counted
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
 from workbench.views.records import SHOWN, asked_part, passage_line, said_by
 
@@ -28,7 +29,7 @@ def _(shown: Steering) -> str:
     for seed in shown.rated:
         tiers = ", ".join(f"{clean(shown.called(one.name), 60)} {one.tier} {one.score}" for one in seed.best[:5])
         lines.append(f"  rated for {clean(shown.called(seed.phrase), NAME)}: {tiers or 'no neighbour'}")
-    lines.append(f"  {len(shown.edges):,} edited edges")
+    lines.append(f"  {counted(len(shown.edges), 'edited edge')}")
     lines += [f"  {rank}. {clean(name, NAME)} {number(score)}"
               for rank, (name, score) in enumerate(shown.ranking[:5], 1)]  # fmt: skip
     return "\n".join(lines)
@@ -129,7 +130,7 @@ def edges_part(shown: Steering, passages: Passages | None = None) -> str:
         for edge in shown.edges
     ]  # fmt: skip
     return details(
-        f"{len(rows):,} edited edges", table(["from", "to", "kind", "before", "after", "factor"], rows[:200])
+        counted(len(rows), "edited edge"), table(["from", "to", "kind", "before", "after", "factor"], rows[:200])
     )
 
 

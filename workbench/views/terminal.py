@@ -48,7 +48,8 @@ def lay_out(rows: Sequence[dict[str, Any]], console: Console, lead: int = 1) -> 
 def indented(line: str, indent: int, widest: int = _UNBOUNDED) -> list[str]:
     """A line at so many blanks; what goes beyond the width of the terminal, or `widest`, goes on further in."""
     console = _console()
-    first, *rest = Text(line).wrap(console, max(_NARROW, min(console.width, widest) - indent - 2 * INDENT))
+    room = max(_NARROW, min(console.width, widest) - indent - 2 * INDENT)
+    first, *rest = Text(line.replace("\n", " ")).wrap(console, room)
     return [" " * indent + first.plain.rstrip(), *(" " * (indent + 2 * INDENT) + one.plain.rstrip() for one in rest)]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench.llm.engine import NO_MODEL, no_model
+from workbench.text import counted
 from workbench.trace import Event, Trace, TraceDiff
 from workbench.views.base import NAME, clean, details, esc, html, number, page, table, text
 from workbench.views.excerpts import excerpt
@@ -22,7 +23,7 @@ def _(trace: Trace) -> str:
     if not len(trace):
         return f"Trace (level {trace.level}, empty)"
     depth: dict[int | None, int] = {None: 0}
-    lines = [f"Trace (level {trace.level}, {len(trace)} events)"]
+    lines = [f"Trace (level {trace.level}, {counted(len(trace), 'event')})"]
     for event in trace:
         depth[event.id] = depth[event.parent] + 1
         best = _best(event) if event.parent is not None else []  # the best of the whole are the evidence
@@ -84,7 +85,7 @@ def _(diff: TraceDiff) -> str:
         f"  {clean(place, NAME)}: {clean(what, NAME)}: {clean(a, 60)} → {clean(b, 60)}"
         for place, what, a, b in diff.rows
     ]
-    return "\n".join([f"TraceDiff: {len(diff.rows)} differences", *rows[:30]])
+    return "\n".join([f"TraceDiff: {counted(len(diff.rows), 'difference')}", *rows[:30]])
 
 
 @html.register

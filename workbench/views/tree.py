@@ -11,6 +11,7 @@ from workbench.graph.regrouping import Change
 from workbench.index.dual_perception import Merge, Perception
 from workbench.index.schema_evolution import Proposal
 from workbench.records import Passage, Triple
+from workbench.text import counted
 from workbench.views.base import NAME, Markup, clean, details, esc, html, page, short, table, text
 from workbench.views.records import passage_line
 
@@ -23,8 +24,8 @@ Passages = Mapping[str, Passage]
 @text.register
 def _(place: CommunityPlace) -> str:
     return (
-        f"Community {place.id} {clean(place.name, NAME)!r}: {len(place.members):,} entities, cohesion "
-        f"{place.cohesion:.2f}; keywords {', '.join(clean(name, 60) for name in place.keywords)}"
+        f"Community {place.id} {clean(place.name, NAME)!r}: {counted(len(place.members), 'entity', 'entities')}, "
+        f"cohesion {place.cohesion:.2f}; keywords {', '.join(clean(name, 60) for name in place.keywords)}"
     )
 
 
@@ -37,8 +38,9 @@ def _(place: CommunityPlace) -> str:
 def _(place: EntityPlace) -> str:
     where = f"in {clean(place.community_name, NAME)!r}" if place.community != NONE else "in no community"
     return (
-        f"Entity {clean(place.name, NAME)!r} ({clean(place.type, 60)}), {where}: {len(place.triples):,} triples, "
-        f"{len(place.attributes):,} attributes, {len(place.passages):,} passages"
+        f"Entity {clean(place.name, NAME)!r} ({clean(place.type, 60)}), {where}: "
+        f"{counted(len(place.triples), 'triple')}, {counted(len(place.attributes), 'attribute')}, "
+        f"{counted(len(place.passages), 'passage')}"
     )
 
 
@@ -50,7 +52,8 @@ def _(place: EntityPlace) -> str:
 @text.register
 def _(place: PassagePlace) -> str:
     among = ", ".join(f"{clean(one.name, 60)} ({one.relations})" for one in place.communities[:5])
-    return f"Passage {clean(place.passage.id, NAME)!r}: {len(place.entities):,} entities in {among or 'no community'}"
+    entities = counted(len(place.entities), "entity", "entities")
+    return f"Passage {clean(place.passage.id, NAME)!r}: {entities} in {among or 'no community'}"
 
 
 @html.register
@@ -74,8 +77,10 @@ def community_part(place: CommunityPlace, passages: Passages | None = None) -> s
         f"<p>{esc(place.summary)}</p>{tight}<p><b>keywords</b> {esc(', '.join(place.keywords[:20]), 600)}</p>"
         f"<p><b>types</b> {types}</p>"
         + details(f"{len(place.members):,} members", _members(place), open=len(place.members) <= 15)
-        + details(f"{len(place.neighbours):,} neighbouring communities", _neighbours(place))
-        + details(f"{len(place.passages):,} passages", _passages(place.passages, passages or {}))
+        + details(
+            counted(len(place.neighbours), "neighbouring community", "neighbouring communities"), _neighbours(place)
+        )
+        + details(counted(len(place.passages), "passage"), _passages(place.passages, passages or {}))
     )
 
 
@@ -84,9 +89,9 @@ def entity_part(place: EntityPlace, passages: Passages | None = None) -> str:
     where = f"{esc(place.role)} of <b>{esc(place.community_name, NAME)}</b>" if place.community != NONE else place.role
     return (
         f"<p><b>{esc(place.name, NAME)}</b> <span class='tag'>{esc(place.type or 'no type', 60)}</span> {where}</p>"
-        + details(f"{len(place.attributes):,} attributes", _attributes(place.attributes), open=True)
-        + details(f"{len(place.triples):,} triples", triples_part(place.triples), open=True)
-        + details(f"{len(place.passages):,} passages", _passages(place.passages, passages or {}))
+        + details(counted(len(place.attributes), "attribute"), _attributes(place.attributes), open=True)
+        + details(counted(len(place.triples), "triple"), triples_part(place.triples), open=True)
+        + details(counted(len(place.passages), "passage"), _passages(place.passages, passages or {}))
     )
 
 
@@ -99,9 +104,11 @@ def passage_part(place: PassagePlace, names: Mapping[int, str]) -> str:
     among = table(["community", "entities"], [(clean(one.name, NAME), one.relations) for one in place.communities])
     return (
         f"<div>{passage_line(place.passage)}</div>{among}"
-        + details(f"{len(rows):,} entities", table(["entity", "type", "community"], rows[:MEMBERS]), open=True)
-        + details(f"{len(place.triples):,} triples", triples_part(place.triples))
-        + details(f"{len(place.attributes):,} attributes", _attributes(place.attributes))
+        + details(
+            counted(len(rows), "entity", "entities"), table(["entity", "type", "community"], rows[:MEMBERS]), open=True
+        )
+        + details(counted(len(place.triples), "triple"), triples_part(place.triples))
+        + details(counted(len(place.attributes), "attribute"), _attributes(place.attributes))
     )
 
 

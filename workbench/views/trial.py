@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.experiments.trial import Trial
+from workbench.text import counted
 from workbench.views.base import NAME, clean, details, esc, html, page, table, text
 
 _HEADERS = ("step", "read", "right", "tokens", "for reasoning", "seconds", "failed")
@@ -53,7 +54,7 @@ def _rows(trial: Trial) -> list[tuple[str, ...]]:
 
 def _notes(trial: Trial) -> list[str]:
     notes = [f"asked with {clean('; '.join(trial.sent), 300)}"] if trial.sent else []
-    notes += [f"its window: {trial.window:,} tokens"] if trial.window else []
+    notes += [f"its window: {counted(trial.window, 'token')}"] if trial.window else []
     carried = trial.carries()
     for kind in ("method", "reader", "layer"):
         for state, words in _CARRIES.items():

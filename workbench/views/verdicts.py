@@ -8,6 +8,7 @@ from typing import Any
 from workbench.experiments.comparable import AMOUNTS, Asked, Conditions, Needed, Questions
 from workbench.experiments.conditions import DIFFERS, SAME, UNKNOWN, Condition
 from workbench.experiments.tables import NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, Cell, Claim, Claims
+from workbench.text import counted
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
 from workbench.views.palette import BLUE, GREEN, ORANGE, VERMILION
 from workbench.views.tables import MARKS, aligned, amount, interval_text, printed_text
@@ -158,7 +159,7 @@ def questions_part(shown: Questions) -> str:
     ]
     more = len(shown.rows) - SHOWN
     return (
-        f"<p class='q'>{len(shown.rows):,} questions, the lowest {'difference' if several else 'score'} first"
+        f"<p class='q'>{counted(len(shown.rows), 'question')}, the lowest {'difference' if several else 'score'} first"
         f"{f'; {more:,} more are not listed' if more > 0 else ''}</p>"
         + table([*scores, "id", "question", "answer", "gold"], rows)
     )
@@ -174,7 +175,7 @@ def _(shown: Questions) -> str:
         [*(number(score, 3) for score in one.scores), clean(one.question_id, 40), clean(one.question, 70)]
         for one in shown.rows[:20]
     ]
-    return "\n".join([_cell_line(shown.cell), f"{len(shown.rows):,} questions", *(aligned(rows) if rows else [])])
+    return "\n".join([_cell_line(shown.cell), counted(len(shown.rows), "question"), *(aligned(rows) if rows else [])])
 
 
 # -- claims -----------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from workbench.data.origin import Origin
 from workbench.data.sources import hipporag, ketrag, metaqa, ultradomain
 from workbench.data.sources.entry import Converted
 from workbench.errors import DataError
+from workbench.text import counted
 
 
 def recognise(path: Path) -> Callable[[Path], Dataset] | None:
@@ -70,7 +71,7 @@ def _ultradomain(path: Path) -> Dataset:
 
 
 def _dataset(folder: Path, name: str, found: Converted) -> Dataset:
-    repeated = (f"{found.repeated:,} exact repetitions are left out",) if found.repeated else ()
+    repeated = (f"left out: {counted(found.repeated, 'exact repetition')}",) if found.repeated else ()
     origin = Origin(f"files of their publisher in {folder.resolve().name}", notes=(*found.notes, *repeated))
     return Dataset(
         name,

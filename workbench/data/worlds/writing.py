@@ -21,6 +21,7 @@ from workbench.data.worlds.schema import schema
 from workbench.data.worlds.values import written
 from workbench.data.writing import new_folder
 from workbench.errors import DataError
+from workbench.text import counted
 
 VERSION = 1  # raised whenever the same dials give other bytes
 SOURCE = "an invented world"
@@ -66,7 +67,7 @@ def _settings(dials: Dials) -> dict[str, Any]:
 
 
 def _origin(dials: Dials, rows: list[dict]) -> Origin:
-    notes = [f"{len(rows):,} questions, each checked by executing its decomposition on the gold graph"]
+    notes = [f"{counted(len(rows), 'question')}, each checked by executing its decomposition on the gold graph"]
     if len(rows) < dials.questions:
         notes.append(f"{dials.questions:,} were asked for; a world of this size has no more of the missing shapes")
     return Origin(
