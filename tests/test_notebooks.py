@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -83,6 +84,44 @@ def test_any_question_can_be_asked_in_a_notebook(meridian_curated, tmp_path, num
     script = [sys.executable, str(ROOT / "benchmarks" / "any_question.py"), "--engines", "worked", "--only", number]
     ran = subprocess.run([*script, *chosen.split(), "--home", str(tmp_path)], capture_output=True, text=True)
     assert ran.returncode == 0 and "0 of 1 notebooks failed" in ran.stdout, ran.stdout + ran.stderr
+
+
+def nbval(notebook: Path) -> subprocess.CompletedProcess[str]:
+    """In a pytest of its own, without the settings of this one."""
+    sanitised = ["--nbval-sanitize-with", ROOT / "tests" / "nbval_sanitise.cfg"]
+    options = ["--nbval-lax", *sanitised, "--nbval-cell-timeout=600"]
+    plain = ["-c", os.devnull, f"--rootdir={notebook.parent}", "-p", "no:cacheprovider", "-p", "no:xdist", "-q"]
+    command = map(str, [sys.executable, "-m", "pytest", *options, *plain, notebook])
+    environment = {name: value for name, value in os.environ.items() if name != "WORKBENCH_HOME"}
+    return subprocess.run(list(command), env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", ["01", "04"])
+def test_nbval_finds_the_same_in_a_new_kernel(notebook, number):
+    """The executed copy runs again without an error, and its lesson prints the same. Its index and the rows of its run
+    stand, so this takes seconds."""
+    ran = notebook(number)
+    node, path = nbformat.read(ran.path, as_version=4), ran.path.with_name(f"again_{ran.path.name}")
+    (concluding,) = [cell for cell in node.cells if cell.source.startswith("print(lesson.seen(")]
+    concluding.metadata["tags"] = ["nbval-check-output"]
+    nbformat.write(node, path)
+    done = nbval(path)
+    path.unlink()
+    assert done.returncode == 0, done.stdout[-5_000:] + done.stderr[-2_000:]
+
+
+def test_nbval_finds_a_changed_output_and_a_failing_cell(tmp_path):
+    """And takes other seconds for no change."""
+    outputs = {"print('1.25 s', 'a')": "0.5 s a\n", "print('b')": "c\n", "1 / 0": ""}
+    cells = [nbformat.v4.new_code_cell(source, execution_count=1) for source in outputs]
+    for cell in cells[:2]:
+        cell.metadata["tags"] = ["nbval-check-output"]
+        cell.outputs = [nbformat.v4.new_output("stream", text=outputs[cell.source])]
+    path = tmp_path / "planted.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    done = nbval(path)
+    assert done.returncode == 1 and "2 failed, 1 passed" in done.stdout
 
 
 @pytest.fixture

@@ -63,9 +63,8 @@ def read(path: str | Path, kind: str | None = None, *, name: str | None = None, 
 
     `kind` is one of `FORMATS`, recognised by default; `name` is that of the folder by default. Options: `strict=False`
     drops ids of missing passages instead of refusing them; `documents` (gfmrag) and `chunks` (youtu) name the file of
-    texts; `split="train"` (gfmrag) reads the questions for training, `split="dev"` (beir) those of another split than
-    `test`. Raises :class:`DataError` if a file is missing or
-    damaged.
+    texts; `split` names the questions to read (`"train"` for gfmrag, any but `"test"` for beir). Raises
+    :class:`DataError` if a file is missing or damaged.
     """
     path = Path(path).expanduser()
     if kind is not None and kind not in FORMATS:

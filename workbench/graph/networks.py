@@ -47,7 +47,9 @@ def subgraph_to_networkx(subgraph: Subgraph) -> networkx.MultiGraph:
     graph = networkx.MultiGraph(name=xml_text(subgraph.name))
     graph.add_nodes_from((node.row, as_attributes(node, _NODE)) for node in subgraph.nodes)
     for edge in subgraph.edges:
-        said = as_attributes(edge, ("kind", "weight", "passages")) | ({"label": edge.says} if edge.says else {})
+        said = as_attributes(edge, ("kind", "weight", "passages"))
+        if edge.says:
+            said["label"] = xml_text(edge.says)
         graph.add_edge(subgraph.nodes[edge.source].row, subgraph.nodes[edge.target].row, **said)
     return graph
 
@@ -59,7 +61,7 @@ class OfflineNetwork(Network):
     makes them HTML. So the titles of `texts`, which are ids of nodes, are escaped in such a page."""
 
     def __init__(self, *, texts: Iterable[int] = (), **options: Any):
-        super().__init__(**{"notebook": False, "cdn_resources": "in_line"} | options)
+        super().__init__(**options | {"cdn_resources": "in_line"})
         self.prep_notebook()  # for `show` in a notebook
         self.texts = frozenset(texts)
 
