@@ -20,6 +20,8 @@ from tiny import TinyEncoder
 import workbench as wb
 from workbench.index import Index
 
+PACKED = gzip.compress(chr(0x202E).encode(), mtime=0)
+
 
 @pytest.mark.parametrize("count", [60, pytest.param(240, marks=pytest.mark.slow)])
 def test_nothing_comes_of_hostile_inputs(count, tmp_path):
@@ -37,7 +39,7 @@ def test_nothing_comes_of_hostile_inputs(count, tmp_path):
         (hostile_texts.harm_of_lines, hostile_texts.TEXTS["clear screen"]),
         (hostile_texts.harm_of_page, "<p>&#8238;gpj.exe</p>"),
         (hostile_texts.harm_of_page, '<script>show({"label": "\\u202egpj.exe"})</script>'),
-        (hostile_texts.harm_of_page, f"<p>{base64.b64encode(gzip.compress(chr(0x202E).encode(), mtime=0)).decode()}</p>"),
+        (hostile_texts.harm_of_page, f"<p>{base64.b64encode(PACKED).decode()}</p>"),
         (hostile_texts.harm_of_csv, f"a,{hostile_texts.TEXTS['formula']}"),
     ],
 )
