@@ -14,9 +14,7 @@ from itertools import pairwise
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # The inside of a character class: what a terminal obeys, what turns the direction of text (all that Unicode gives the
 # property Bidi_Control), what ends a line for JavaScript; neither \t nor \n.
-UNPRINTABLE = (
-    r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
-)
+UNPRINTABLE = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _UNPRINTABLE = re.compile(f"[{UNPRINTABLE}]")
 _MARKS_IN_A_ROW = 30  # of a letter, as the Stream-Safe Text Format of Unicode (UAX #15) has them
 _FORMULA = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")

@@ -48,6 +48,10 @@ def test_harm_is_seen(harm, page):
     assert harm(page)
 
 
+def test_an_escape_that_is_shown_as_it_is_does_no_harm():
+    assert not hostile_texts.harm_of_page(r"<pre>Extraction(&#x27;\u202egpj.exe&#x27;)</pre>")
+
+
 def test_no_pipe_is_waited_for(tmp_path, monkeypatch):
     monkeypatch.setattr(hostile_files, "PATIENCE", 5)
     pipes = [one for one in hostile_files.of_files(random.Random(7)) if one.name.endswith(" is a pipe")]

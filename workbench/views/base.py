@@ -1,5 +1,6 @@
-"""The building blocks of all views. Text comes into HTML through `esc`, into a page's script through `script_data`, and
-into terminals, widgets and figures through `clean` or `short`: nothing else may put a string into a view."""
+"""The building blocks of all views. Text comes into HTML through `esc`, into the data and scripts of pages through
+`page_data` and `script_data`, and into terminals, widgets and figures through `clean` or `short`: nothing else may put
+a string into a view."""
 
 from __future__ import annotations
 
@@ -140,11 +141,15 @@ def esc(value: Any, limit: int = CLIP) -> str:
     return _stdlib_html.escape(clean(value, limit), quote=True)
 
 
-def script_data(value: Any) -> str:
-    """JSON for the script of a page: no text in it can end the script, or turn the text of the page around; control
-    and direction characters are � as in `clean`."""
+def page_data(value: Any) -> str:
+    """JSON for a page, with � in place of control and direction characters, as `clean` has it."""
     written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return printable(_CONTROL.sub(r"\1" + "\ufffd", written)).replace("<", "\\u003c")
+    return printable(_CONTROL.sub(r"\1" + "\ufffd", written))
+
+
+def script_data(value: Any) -> str:
+    """The same for the script of a page, which no text in it can end."""
+    return page_data(value).replace("<", "\\u003c")
 
 
 def page(*parts: str) -> str:

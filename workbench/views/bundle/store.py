@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from workbench.views.base import clean, script_data
+from workbench.views.base import clean, page_data
 
 CHUNK = 2_000_000  # characters of JSON in a chunk, of which a question needs one
 TEXTS = 250_000  # the same of texts: a context may need several
@@ -20,7 +20,7 @@ BEFORE, AFTER = 'hopscope("{name}","', '")\n'  # of the compressed data in the f
 
 def packed(value: Any, erase: Callable[[str], str] = lambda words: words) -> str:
     """A value as compressed JSON in base64; the same value gives the same letters."""
-    written = erase(script_data(value))
+    written = erase(page_data(value))
     return base64.b64encode(gzip.compress(written.encode("utf-8", "replace"), 9, mtime=0)).decode("ascii")
 
 
