@@ -103,7 +103,7 @@ def test_nbval_finds_the_same_in_a_new_kernel(notebook, number):
     stand, so this takes seconds."""
     ran = notebook(number)
     node, path = nbformat.read(ran.path, as_version=4), ran.path.with_name(f"again_{ran.path.name}")
-    (concluding,) = [cell for cell in node.cells if cell.source.startswith("print(lesson.seen(")]
+    (concluding,) = [cell for cell in node.cells if "print(lesson.seen(" in cell.source]
     concluding.metadata["tags"] = ["nbval-check-output"]
     nbformat.write(node, path)
     done = nbval(path)
