@@ -151,12 +151,14 @@ def _check(run: Run, *names: str) -> None:
         )
 
 
-def figure(parts: Analysis, same: Mapping[tuple[str, str], list[str]], notes: Iterable[str] = ()) -> Picture:
+def figure(
+    parts: Analysis, same: Mapping[tuple[str, str], list[str]] | None = None, notes: Iterable[str] = ()
+) -> Picture:
     """The origins of right and wrong answers, as shares of the questions: a bar per configuration and kind. Readers of
     a method that gave the `same` answers share one, as they share a row of `Grid.distinct`. Below it stand `notes`."""
     from workbench.views import charts
 
-    shown = _bars(parts.rows, same)
+    shown = _bars(parts.rows, same or {})
     canvas, axes = charts.canvas(7.6, 1.3 + 0.32 * max(1, len(shown)))
     names = ("correct_covered", "lucky", "reasoning", "cut", "retrieval")
     colours = (charts.BLUE, charts.GREEN, charts.ORANGE, charts.VERMILION, charts.GREY)

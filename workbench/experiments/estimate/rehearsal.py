@@ -176,7 +176,8 @@ def rehearse(
     with tempfile.TemporaryDirectory() as folder:
         for kind in tqdm(kinds, desc="rehearse", unit="layer", disable=not progress):
             runner = _Rehearsing(engine, sample, seed)
-            built = Index.build(small, runner, folder, encoder=encoder, layers=[kind], progress=False)
+            how = {"encoder": encoder, "layers": [kind], "keep_going": True, "progress": False}
+            built = Index.build(small, runner, folder, **how)  # replies to a sample say nothing of the whole
             of_facts = "facts" in LAYERS[kind][0].needs
             scale = facts.times(1 / max(1, len(built.facts.facts))) if of_facts else exactly(longer)
             costs += _costs(kind, runner, scale)
