@@ -187,7 +187,7 @@ def test_a_phrase_goes_before_a_passage_of_the_same_name(tmp_path):
 def test_among_takes_the_nodes_that_it_is_told(tiny_index):
     found = among(tiny_index, {7: 0, 11: 2}, name="chosen", values=np.arange(18) / 10)
     assert [(node.name, node.hop, node.value) for node in found.nodes] == [("river aldra", 0, 0.7), ("p2", 2, 1.1)]
-    assert found.edges == ((0, 1, "context", 1.0, "", ()),)
+    assert found.edges == ((0, 1, "context", 1.0, "", (), ()),)
     assert found.name == "chosen"
 
 
