@@ -1034,7 +1034,8 @@ def lab(
 ) -> None:
     """Open working copies of the notebooks, in lab/, in JupyterLab: running and saving them leaves the originals
     alone."""
-    if hasattr(os, "geteuid") and os.geteuid() == 0 and not re.search("allow.root", " ".join(arguments or ())):
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if is_root and not re.search("allow.root|--version|--help", " ".join(arguments or ())):
         raise SettingError(
             "you are root, and JupyterLab refuses to start as root unless told otherwise: workbench lab --allow-root, "
             "or make lab LAB=--allow-root"
