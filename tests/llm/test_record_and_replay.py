@@ -119,7 +119,7 @@ def test_a_replay_of_a_local_model_loads_no_model(town, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["record", "FILE", "ask", "nowhere", "?"], "rules are not recorded"),
+        (["record", "FILE", "ask", "INDEX", "?"], "rules are not recorded"),
         (["record", "FILE", "methods"], "retrieve, ask, evaluate"),
         (["record", "FILE"], "does not exist"),
         (["replay", "FILE", "ask", "INDEX", "?"], "does not exist; make one with"),
@@ -129,7 +129,8 @@ def test_a_replay_of_a_local_model_loads_no_model(town, tmp_path):
 )
 def test_mistakes_are_told_in_one_line(words, said, tmp_path):
     file = str(tmp_path / "none.sqlite")
-    result = CliRunner().invoke(app, [file if word == "FILE" else word for word in words])
+    places = {"FILE": file, "INDEX": str(tmp_path)}
+    result = CliRunner().invoke(app, [places.get(word, word) for word in words])
     assert result.exit_code == 1 and said in " ".join(result.stderr.split())
     assert not (tmp_path / "none.sqlite").exists()
 
