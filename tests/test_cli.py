@@ -253,7 +253,7 @@ def test_documents_that_cannot_be_read_are_named_last_or_refused(workbench, tmp_
     ("words", "said"),
     [
         (("index", "nowhere"), "neither a data set known by name"),
-        (("retrieve", "nowhere", "?"), "holds no index"),
+        (("retrieve", "nowhere", "?"), "neither a data set known by name nor a folder"),
         (("ask", "INDEX", "?", "-m", "magic"), "no method is called 'magic'; there are "),
         (("ask", "INDEX", "?", "-m", "hiporag2"), "'hiporag2'; did you mean 'hipporag2'? There are "),
         (("ask", "INDEX", "?", "-m", "hipporag2[damping=2]"), "damping=2"),
@@ -321,5 +321,5 @@ def test_no_name_steers_the_terminal(workbench, tmp_path):
             said = workbench(*words, *more).output.replace("\r", "")  # of the progress
             assert "notes" in said or "a�" in said or "\\u001b" in said
             assert not UNSHOWABLE.search(said)
-    for words in (["index", place / "x"], ["retrieve", place, HOSTILE], ["export", place, "--to", f"x.{HOSTILE}"]):
+    for words in (["index", place / "x"], ["checkup", place], ["export", place, "--to", f"x.{HOSTILE}"]):
         assert not UNSHOWABLE.search(workbench(*words, code=1).output)
