@@ -18,8 +18,9 @@ sys.path.insert(0, str(ROOT / "tests" / "exchange"))
 import layouts  # noqa: E402
 
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-# Verbs that other tests run: they speak of the machine, open JupyterLab, or execute all notebooks.
-ELSEWHERE = ("doctor", "lab", "run", "--help")
+# Verbs that other tests run: they speak of the machine, open JupyterLab, execute all notebooks, or ask a tiny model,
+# whose nonsense may be no answer.
+ELSEWHERE = ("doctor", "lab", "run", "record", "replay", "--help")
 STORY = """# Orsby
 
 Orsby is a town. Orsby lies on the River Aldra. Nora Whitlock founded Orsby in 1821.

@@ -52,11 +52,16 @@ class BM25(Method):
             made = bm25s.BM25(k1=self.settings.k1, b=self.settings.b, method="lucene")
             made.index(words, show_progress=False)
             column_of, scores = made.vocab_dict, made.scores
-        known = sorted(filter(None, column_of))
+        known = sorted(filter(None, column_of))  # bm25s orders words by their hashes, which differ between processes
+        spans = [slice(*scores["indptr"][column_of[word] :][:2]) for word in known]
+        joined = {
+            name: np.concatenate([scores[name][:0], *(scores[name][span] for span in spans)]) for name in _CSC[:2]
+        }
         return {
             "words": np.frombuffer("\n".join(known).encode(), dtype=np.uint8),
-            "columns": np.array([column_of[word] for word in known], dtype=np.int64),
-            **{name: scores[name] for name in _CSC},
+            "columns": np.arange(len(known), dtype=np.int64),
+            **joined,
+            "indptr": np.cumsum([0, *(span.stop - span.start for span in spans)], dtype=np.int64),
         }
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
