@@ -39,11 +39,11 @@ class BM25(Method):
         made_by = {"bm25s": version("bm25s"), "words": hash_of(_words)}
         found = kept(store.derived(self.name, layer, **asdict(self.settings), **made_by), self._indexed)
         self._words = found["words"].tobytes().decode().split("\n")
-        self._columns, self._matrix = found["columns"], tuple(found[name] for name in _CSC)
+        self._matrix = tuple(found[name] for name in _CSC)
 
     def _indexed(self) -> Arrays:
         """What bm25s makes of the passages: what each word adds to the score of each passage, a matrix in compressed
-        columns (`data`, `indices`, `indptr`), the sorted words, and the column of each."""
+        columns (`data`, `indices`, `indptr`), one for each of the sorted words."""
         import bm25s
 
         words = [_words(passage.content) for passage in self._passages]
@@ -59,7 +59,6 @@ class BM25(Method):
         }
         return {
             "words": np.frombuffer("\n".join(known).encode(), dtype=np.uint8),
-            "columns": np.arange(len(known), dtype=np.int64),
             **joined,
             "indptr": np.cumsum([0, *(span.stop - span.start for span in spans)], dtype=np.int64),
         }
@@ -74,8 +73,7 @@ class BM25(Method):
 
     def _column(self, word: str) -> int | None:
         at = bisect_left(self._words, word)
-        known = at < len(self._words) and self._words[at] == word
-        return int(self._columns[at]) if known else None
+        return at if at < len(self._words) and self._words[at] == word else None
 
     def _scores(self, words: list[str]) -> np.ndarray:
         """The score of each passage, float32 (n,): bm25s's own sums, without the seconds that it takes to load."""
