@@ -82,7 +82,7 @@ def test_a_walk_through_the_graph(lab, page):
     # Fewer hops by keyboard, and back.
     hops, limit, *_ = panel.get_by_role("slider").all()
     hops.press("ArrowLeft")
-    expect(said).to_have_text("Subgraph 'Vennick': 1 nodes, 0 edges")
+    expect(said).to_have_text("Subgraph 'Vennick': 1 node, 0 edges")
     hops.press("ArrowRight")
     expect(said).to_have_text(whole)
 
@@ -92,7 +92,7 @@ def test_a_walk_through_the_graph(lab, page):
     expect(said).not_to_have_text(whole)
     for box in boxes[:2]:
         box.uncheck()
-    expect(said).to_have_text("Subgraph 'Vennick': 1 nodes, 0 edges")
+    expect(said).to_have_text("Subgraph 'Vennick': 1 node, 0 edges")
     for box in boxes:
         box.check()
     expect(said).to_have_text(whole)
