@@ -158,6 +158,12 @@ def test_the_papers_own_tables_contradict_these_claims_and_no_other():
     assert any("PopQA" in check.name and check.holds and check.value == 0.016 for check in verdict.checks)
     assert any("2Wiki and MuSiQue" in check.name and check.value == "66 of 66 comparisons" for check in verdict.checks)
     assert any(check.name.startswith("IRCoT") and check.value == "9 of 9 comparisons" for check in verdict.checks)
+    text = {check.where: check.value for check in verdict.checks if check.where[0] in "24" and check.holds}
+    assert text == {
+        "4.2, on Table 2": "4 of 4", "4.2, on Table 3": "2 of 2 comparisons", "4.2, on Table 5": "8 of 8 comparisons",
+        "2.2, on Figure 1": "6 of 6",
+    }  # fmt: skip
+    assert any(check.name.endswith("on PopQA") and check.value == "10 of 10 comparisons" for check in verdict.checks)
 
 
 def test_a_claim_of_which_nothing_is_known_is_left_out():
