@@ -12,12 +12,18 @@ from workbench.views.tables import interval_text
 from workbench.views.verdicts_widget import Verdicts
 
 STATES = ["reproduced", "differs", "not comparable", "not measured"]
-OWN = ["held by its own numbers", "failed by its own numbers", "inconsistencies"]
+OWN = [
+    "held by its own numbers",
+    "failed by its own numbers",
+    "recomputed, held",
+    "recomputed, failed",
+    "inconsistencies",
+]
 
 
 def by_themselves(sources: pd.DataFrame) -> pd.DataFrame:
-    """What each source is worth before anything is run: its printed numbers, the claims that they hold or fail, and the
-    places where it disagrees with itself."""
+    """What each source is worth before anything is run: its printed numbers, its claims that they hold or fail, what we
+    recompute from them, and the places where it disagrees with itself."""
     return pd.concat([sources[STATES].sum(axis=1).rename("printed numbers"), sources[OWN]], axis=1).rename_axis(None)
 
 
@@ -57,18 +63,19 @@ def _unlike(shown: Tables, cell: Cell) -> bool:
 def seen(sources: pd.DataFrame, conditions: Conditions, took: Needed, engine: str) -> str:
     """Two sentences: which printed numbers hold by themselves and beside ours, and what the chosen cell lacks."""
     cell, counts, states = conditions.cell, sources[STATES].sum(), conditions.counts()
-    held, failed, inconsistent = sources[OWN].sum()
+    held, failed, ours_held, ours_failed, inconsistent = sources[OWN].sum()
     apart = counted(inconsistent, "inconsistency", "inconsistencies")
     name = " ".join(filter(None, (cell.backbone, cell.method, "on", cell.data, cell.measure)))
-    ours = "not measured" if cell.ours is None else f"{cell.ours:.3f} [{interval_text(cell)}] by {engine}"
+    measured = "not measured" if cell.ours is None else f"{cell.ours:.3f} [{interval_text(cell)}] by {engine}"
     calls, dollars = took.total["calls"], took.total["dollars"]
     cost = "an unknown sum" if calls is None or dollars is None else f"{calls:,.0f} calls and ${dollars:,.2f}"
     return (
         f"Of {counted(held + failed, 'claim')} of {len(sources)} sources, {held:,} hold by the {counts.sum():,} "
-        f"numbers that these print and {failed:,} do not, beside {apart}; "
+        f"numbers that these print and {failed:,} do not; of {ours_held + ours_failed:,} checks that we recompute from "
+        f"them, {ours_failed:,} fail, beside {apart}; "
         f"{counts['reproduced']:,} numbers are reproduced here, {counts['differs']:,} differ, and "
         f"{counts['not comparable']:,} are measured but not comparable.\n"
-        f"{name} is printed as {cell.published:.3f} and ours is {ours}: {states['differs']} conditions differ and "
+        f"{name} is printed as {cell.published:.3f} and ours is {measured}: {states['differs']} conditions differ and "
         f"{states['unknown']} are unknown, so it is {cell.verdict}; a comparable number would take {cost}, "
         f"and {counted(len(took.open), 'condition')} would stay open even then."
     )

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.data.curated import CURATED
+from workbench.experiments.published.checks import RECOMPUTED
 from workbench.experiments.reproduce import TablePlan
 from workbench.experiments.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables
-from workbench.experiments.verdict import Verdict
-from workbench.text import table_cell
+from workbench.experiments.verdict import Check, Verdict
+from workbench.text import counted, table_cell
 from workbench.views.base import NAME, aligned, clean, details, esc, html, page, short, table, text, warned, warned_part
 from workbench.views.run import check_text
 
@@ -218,12 +219,17 @@ def amount(name: str, value: float | None) -> str:
 
 
 def _failing(verdict: Verdict) -> list[str]:
-    failing = [check for check in verdict.checks if not check.holds]
-    holding = len(verdict.checks) - len(failing)
-    return [
-        f"{clean(verdict.title, NAME)}: {holding} of {len(verdict.checks)} checks hold{', not so' * bool(failing)}",
-        *(f"  ✗ {clean(check_text(check), 600)}" for check in failing),
-    ]
+    """How many claims hold, and how many checks that we recompute, with those that do not."""
+    parts: dict[bool, list[Check]] = {}
+    for check in verdict.checks:
+        parts.setdefault(check.where.startswith(RECOMPUTED), []).append(check)
+    lines = []
+    for recomputed, checks in sorted(parts.items()):
+        failing = [check for check in checks if not check.holds]
+        title = RECOMPUTED if recomputed else clean(verdict.title, NAME)
+        said = f"{len(checks) - len(failing)} of {counted(len(checks), 'check')} hold{', not so' * bool(failing)}"
+        lines += [f"{title}: {said}", *(f"  ✗ {clean(check_text(check), 600)}" for check in failing)]
+    return lines
 
 
 def _counted(tables: Tables) -> str:

@@ -52,6 +52,7 @@ FILTERS = ("verdict", "data", "measure")
 NARROW = {  # columns of the table of all sources
     "held by its own numbers": "hold, own", "failed by its own numbers": "fail, own",
     "held by ours": "hold, ours", "failed by ours": "fail, ours",
+    "recomputed, held": "recomputed, hold", "recomputed, failed": "recomputed, fail",
 }  # fmt: skip
 _WAIT = "Prompts are counted, no model is asked; that takes up to a minute."
 
