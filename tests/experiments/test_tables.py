@@ -406,3 +406,16 @@ def test_the_table_says_what_is_corrected(thousand):
     assert tests > 1 and note in found.notes
     for shown in (repr(found), found._repr_html_()):
         assert note in shown and "95 % interval of this cell, not corrected for several" in shown
+
+
+@pytest.mark.parametrize("name", papers())
+def test_every_printed_number_is_shown(name):
+    """As a cell, or where no run measures it as printed."""
+    found, printed = tables(name), paper(name).printed
+    assert len({replace(cell, why=()) for cell in found.cells}) + len(found.stated) == len(printed)
+
+
+def test_numbers_that_no_run_measures_are_shown_as_printed():
+    shown = str(tables("reasoning"))
+    assert "Table 4.2, as printed; no run is held against it (price)" in shown
+    assert "QA standard, Llama-3.3-70B  0.59" in shown and "Table 4.2, as printed" in tables("reasoning")._repr_html_()

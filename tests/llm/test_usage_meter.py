@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_steps import BOOK, NAMES, SAID
 
+from workbench.experiments.conditions import named
+from workbench.experiments.published import paper, papers
 from workbench.llm import engine
 from workbench.llm.meter import Meter, collect, money, prices
 from workbench.llm.step import Usage
@@ -151,7 +153,16 @@ def test_prices_are_dated_and_positive():
     assert prices()
     for price in prices().values():
         assert date(2020, 1, 1) < date.fromisoformat(price.since) <= date.today()
-        if price.model.startswith("text-embedding-"):  # which writes nothing
+        if "embedding" in price.model:  # which writes nothing
             assert 0 < price.prompt < 1 and price.completion == 0
         else:
             assert 0 < price.prompt <= price.completion < 1_000
+
+
+def test_every_model_of_a_paper_has_a_price():
+    """So that a plan of any table says dollars."""
+    names = set()
+    for source in map(paper, papers()):
+        names |= {name for one in source.terms["engines"].values() for name in named(one)}
+        names |= {name for one in source.terms.get("models", ()) for name in named(one["engine"])}
+    assert len(names) > 8 and not names - {"row"} - prices().keys()

@@ -101,7 +101,8 @@ def reproduce(
                 runs += made
     deferrals.end()
     found = tables(paper, runs, stands_for=stands_for)
-    found = replace(found, cells=tuple(cell for cell in found.cells if cell.table == table))
+    cells, stated = (cell for cell in found.cells if cell.table == table), found.stated["table"] == table
+    found = replace(found, cells=tuple(cells), stated=found.stated[stated])
     return replace(found, notes=(*found.notes, *_unmeasured(source, found, runs)))
 
 

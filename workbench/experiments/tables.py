@@ -132,7 +132,8 @@ class Tables(Record):
     """`claims`: the paper's claims checked against its own tables; `measured`: against ours, if any. `inconsistencies`:
     (where, what) of the source. `notes`: what the paper does not state, and which runs have no place. `left_out`: the
     number of published scores that no run has and that are not among the cells. `measurements`: the methods of the runs
-    with a place in them."""
+    with a place in them. `stated`: the printed numbers that no run measures, as in `Paper.printed`: facts, counts,
+    settings, prices, quotations."""
 
     paper: str
     title: str
@@ -143,6 +144,7 @@ class Tables(Record):
     notes: tuple[str, ...] = ()
     left_out: int = 0
     measurements: tuple[Measured, ...] = field(default=(), compare=False)
+    stated: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -195,7 +197,8 @@ def tables(
         measurements += found
         if left := [label for label in run.methods if label not in {one.label for one in found}]:
             notes.append(f"{run.folder} on {run.config['data']['name']}: no place for {', '.join(left)}")
-    printed = source.printed[source.printed["kind"].isin(list(_FOUND))]
+    measurable = source.printed["kind"].isin(list(_FOUND))
+    printed = source.printed[measurable]
     cells = _corrected([cell for row in printed.itertuples() for cell in _cells(source, row, measurements)])
     claims = CLAIMS.get(source.name)
     ours: dict[Key, float] = {}
@@ -220,6 +223,7 @@ def tables(
             *notes,
         ),
         measurements=tuple(measurements),
+        stated=source.printed[~measurable],
     )
 
 
@@ -296,7 +300,7 @@ def compare(run: Run | str | Path, paper: str = "bdtr") -> Tables:
     """The cells of a paper's tables that the run measured; the others are only counted."""
     found = tables(paper, [run])
     cells = tuple(cell for cell in found.cells if cell.verdict != NOT_MEASURED)
-    return replace(found, cells=cells, left_out=len(found.cells) - len(cells))
+    return replace(found, cells=cells, left_out=len(found.cells) - len(cells), stated=found.stated[:0])
 
 
 COVERED = " of covered"  # ends a measure that is taken over the questions whose answer was retrieved

@@ -43,6 +43,7 @@ def _(tables: Tables) -> str:
         warned_part(tables.warnings),
         f"<p><b>{esc(tables.title)}</b>: {esc(_counted(tables))}</p><p class='q'>{esc(LEGEND)}</p>",
         *(parts or [f"<p>{NONE}</p>"]),
+        *(details(esc(title), table(columns, rows)) for title, columns, rows in _stated(tables)),
         *(f"<p class='q'>{esc(note)}</p>" for note in tables.notes),
         details("why numbers are not comparable", table(["measured as", "of", "why"], reasons), open=True)
         if (reasons := _reasons(tables))
@@ -56,7 +57,7 @@ def _(tables: Tables) -> str:
 def _(tables: Tables) -> str:
     lines = [*warned(tables.warnings), f"{clean(tables.title, NAME)}: {_counted(tables)}"]
     lines.append(LEGEND if tables.cells else NONE)
-    for title, columns, rows in _parts(tables):
+    for title, columns, rows in (*_parts(tables), *_stated(tables)):
         lines += ["", title, *aligned([columns, *rows])]
     lines += ["", *(clean(note, LONG) for note in tables.notes)]
     lines += [f"not comparable: {label} ({of}): {why}" for label, of, why in _reasons(tables)]
@@ -133,8 +134,9 @@ def layouts(tables: Tables) -> Iterator[Layout]:
         printed = list(dict.fromkeys((cell.backbone, cell.method)[-width:] for cell in mine))
         rows = dict(sorted(rows.items(), key=lambda row: printed.index(row[0][:width])))
         columns = list(dict.fromkeys((cell.data, cell.measure) for cell in mine))
-        title = f"Table {number}" if number.isdigit() else clean(number.capitalize(), NAME)
-        yield Layout(number, title, keys, columns, [(names[: len(keys)], filled) for names, filled in rows.items()])
+        yield Layout(
+            number, _title(number), keys, columns, [(names[: len(keys)], filled) for names, filled in rows.items()]
+        )
 
 
 def _parts(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
@@ -146,6 +148,29 @@ def _parts(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
             [[clean(text, 2 * SHORT) for text in (*names, *(_cell_text(row.get(one)) for one in shown.columns))]
              for names, row in shown.rows],
         )  # fmt: skip
+
+
+def _stated(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+    """Each table of the numbers that the paper prints and no run measures: its title, its columns, its rows of text."""
+    for number, printed in tables.stated.groupby("table", sort=False) if len(tables.stated) else ():
+        rows: dict[tuple[str, ...], dict[str, str]] = {}
+        for one in printed.itertuples():
+            column = clean(" ".join(filter(None, (one.data, one.measure))), NAME)
+            names = (*([one.backbone] if any(printed["backbone"]) else []), one.method)
+            rows.setdefault(names, {})[column] = f"{one.value:,.10g}"
+        columns = list(dict.fromkeys(column for row in rows.values() for column in row))
+        keys = ["backbone", "of"][-len(next(iter(rows))) :]
+        kinds = ", ".join(dict.fromkeys(printed["kind"]))
+        yield (
+            f"{_title(str(number))}, as printed; no run is held against it ({clean(kinds, NAME)})",
+            [*keys, *columns],
+            [[clean(one, 2 * SHORT) for one in (*names, *(row.get(column, "") for column in columns))]
+             for names, row in rows.items()],
+        )  # fmt: skip
+
+
+def _title(number: str) -> str:
+    return f"Table {number}" if number[:1].isdigit() else clean(number[:1].upper() + number[1:], NAME)
 
 
 def _made_by_no_model(cells: Iterable[Cell]) -> dict[tuple, str]:
