@@ -20,7 +20,7 @@ RUN := $(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder $(PYTEST)
 
 # Compiled once, so that no process compiles them again where Python may not write byte code (a read-only
 # installation, PYTHONDONTWRITEBYTECODE). Some packages bring modules for later Pythons, which do not compile.
-COMPILE := $(BIN)/python -m compileall -qq -j 0
+COMPILE := $(BIN)/python -m compileall -qq -j 0 -x "/tests?/"
 
 .PHONY: setup run regress test test-all attack browser lab site lint types wheel anonymised clean
 

@@ -65,6 +65,23 @@ def claims(values: Values, printed: pd.DataFrame | None = None) -> Verdict:
          for p in ("SPARQL", "Generic CoT") for m in MODELS],
         "Table 5.5",
     )  # fmt: skip
+    alone = ("Base", "Base+GW", "SPARQL")
+    asked.larger(
+        "SPARQL with graph walk is best with 8B on KET-RAG, without routing",
+        [((KET, "SPARQL+GW, 8B", d), (KET, f"{p}, 8B", d)) for p in alone for d in DATA],
+        "section 5.10",
+    )
+    asked.larger(
+        "routing adds to SPARQL with graph walk",
+        [((KET, "Routing+GW, 8B", d), (KET, "SPARQL+GW, 8B", d)) for d in DATA],
+        "section 5.10",
+    )
+    asked.larger(
+        "routing abstains least of all configurations",
+        [((KET, f"{p}, {m}", d), (KET, f"Routing, {m}", d))
+         for p in ("Base", "Generic CoT", "SPARQL") for m in MODELS for d in DATA],
+        "section 3.5.3", measure=ABSTAINED,
+    )  # fmt: skip
     for model in MODELS:
         asked.smaller_gains(model)
     if printed is not None:
@@ -80,13 +97,14 @@ class _Asked:
     def __init__(self, verdict: Verdict, values: Values):
         self.verdict, self.values = verdict, values
 
-    def larger(self, claim: str, pairs: list[tuple], where: str, equal: bool = False) -> None:
+    def larger(self, claim: str, pairs: list[tuple], where: str, equal: bool = False, measure: str = ACCURACY) -> None:
         """Whether the first exceeds the second, for every known pair (backbone, method, data)."""
-        known = [(a, b) for a, b in pairs if {(*a, ACCURACY), (*b, ACCURACY)} <= self.values.keys()]
+        known = [(a, b, self.values[*a, measure], self.values[*b, measure]) for a, b in pairs
+                 if {(*a, measure), (*b, measure)} <= self.values.keys()]  # fmt: skip
         _none(
             self.verdict, claim,
-            [f"{a[1]} {self[a]:.3f} against {b[1]} {self[b]:.3f} ({a[2]})" for a, b in known
-             if self[a] < self[b] or (self[a] == self[b] and not equal)],
+            [f"{a[1]} {more:.3f} against {b[1]} {less:.3f} ({a[2]})" for a, b, more, less in known
+             if more < less or (more == less and not equal)],
             len(known), where,
         )  # fmt: skip
 
