@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from importlib import import_module
 
 import pytest
 from tiny import TinyEncoder
+from tqdm.auto import tqdm
 
 import workbench as wb
 
@@ -44,7 +46,9 @@ def test_the_encoder_is_loaded_before_a_question_that_it_encodes(tiny, tmp_path,
     ask = evaluation.Plan.ask
     monkeypatch.setattr(evaluation.Plan, "ask", lambda *given: asked.append(list(late.done)) or ask(*given))
     questions, out = tiny.questions[:2], tmp_path / "run"
-    wb.evaluate(questions, [wb.method(method, index)], None, out, progress=False)
+    with tqdm(total=2, file=io.StringIO()) as bar:
+        wb.evaluate(questions, [wb.method(method, index)], None, out, progress=bar)
+    assert "apart from the questions" in bar.postfix, "how long it took is told"
     loaded = [done[: done.index("encode")] if "encode" in done else done for done in asked]
     assert len(asked) == 2 and loaded[0] == first
     late.done.clear()

@@ -14,6 +14,7 @@ from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from threading import Lock
+from time import perf_counter
 from typing import Any, NamedTuple, TypedDict
 
 from tqdm.auto import tqdm
@@ -281,6 +282,10 @@ class Plan:
         book, deferrals = Book(standing), Deferrals()
         jobs = standing.missing(questions, self.methods)
         _skip(bar, len(questions) * len(self.methods) - len(jobs))
+        if jobs and not is_spread():
+            started = perf_counter()
+            self._loaded  # noqa: B018 (its value is that it is there)
+            bar.set_postfix_str(f"models loaded in {perf_counter() - started:.1f} s, apart from the questions")
         with book.open() as add:
             unjudged = self.unjudged(book, questions)
             judge_again = deferrals.tried(lambda row: self.judge_again(row, book))
