@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 FOLDER = Path(__file__).parent / "fidelity"
 WIDTH = 118  # of prose
-EXACT, SETTING, DIFFERS = STATES = ("exact", "setting", "differs")
+EXACT, SETTING, OPEN, DIFFERS = STATES = ("exact", "setting", "open", "differs")
 INDEX = """# Fidelity to the sources
 
 Each source is taken apart into the elements that it states: steps, equations, prompts, values, data, tables and claims.
@@ -25,6 +25,7 @@ A page lists where the code holds each of them, and in which state:
 
 * **exact**: the default, or the command that makes the source's tables, does as the source says.
 * **setting**: a setting, profile or file does; the last column names it and says what the default does instead.
+* **open**: the source does not say how; the last column says how it is done here.
 * **differs**: nothing does as the source says, or it is missing; the last column says why, and what is in its place.
 
 Code is named from `workbench` on, as `module:name`; a name with a slash is a file. An exact element says that the code
@@ -36,7 +37,8 @@ does as the text does. It does not say that a number can be reproduced: that tak
 
 class Element(NamedTuple):
     """`place` in the source, empty where the whole source is meant. `code`: `module:name` below `workbench`, or a file
-    of the project; several between commas. `why`: of a setting, which one it is; of a difference, its reason."""
+    of the project; several between commas. `why`: of a setting, which one it is; of what is open, how it is done; of a
+    difference, its reason."""
 
     element: str
     code: str
@@ -62,8 +64,8 @@ class Source(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of the elements that are exact or a setting."""
-        return 1 - self.count(DIFFERS) / len(self.elements)
+        """Of what the source says, that which is exact or a setting."""
+        return 1 - self.count(DIFFERS) / (len(self.elements) - self.count(OPEN))
 
 
 def sources() -> list[Source]:
@@ -84,7 +86,7 @@ def pages() -> dict[str, str]:
 
 def listed(found: list[Source]) -> str:
     rows = [[f"[{one.title}]({one.name}.md)", *_counts([one])] for one in found]
-    return _table(["source", "elements", *STATES, "exact or a setting"], [*rows, ["all", *_counts(found)]])
+    return _table(["source", "elements", *STATES, "of what they say, exact or a setting"], [*rows, ["all", *_counts(found)]])
 
 
 def _counts(found: Iterable[Source]) -> Iterator[str]:
@@ -96,14 +98,14 @@ def _counts(found: Iterable[Source]) -> Iterator[str]:
 
 
 def page(source: Source) -> str:
-    exact, setting, differs = map(source.count, STATES)
+    exact, setting, open_, differs = map(source.count, STATES)
     rows = (
         [str(number), one.element, one.place, " ".join(f"`{name}`" for name in one.names), one.state, one.why]
         for number, one in enumerate(source.elements, 1)
     )
-    table = _table(["", "element", "place", "code", "state", "which setting, or why"], rows)
-    counts = f"{len(source.elements)} elements: {exact} exact, {setting} by a setting, {differs} differ."
-    share = f"{source.share:.1%} are exact or a setting."
+    table = _table(["", "element", "place", "code", "state", "which setting, how, or why"], rows)
+    counts = f"{len(source.elements)} elements: {exact} exact, {setting} by a setting, {open_} open, {differs} differ."
+    share = f"Of what the source says, {source.share:.1%} are exact or a setting."
     about = textwrap.fill(source.about, WIDTH, break_long_words=False, break_on_hyphens=False)
     return f"# Fidelity: {source.title}\n\n{about}\n\n**{counts} {share}** [The states](README.md).\n\n{table}"
 

@@ -25,7 +25,7 @@ TOOL = loaded(ROOT / "docs" / "fidelity.py", "fidelity_of_the_sources")
 SOURCES = TOOL.sources()
 ELEMENTS = [(source.name, element) for source in SOURCES for element in source.elements]
 COUNTED = {"bdtr": 36, "catrag": 38, "dotrag": 50, "reasoning": 76, "youtu": 72}  # when the sources were taken apart
-REACHED = 0.7  # of all elements; never lower it
+REACHED = 0.7  # of what the sources say; never lower it
 
 
 def resolve(name: str) -> None:
@@ -112,11 +112,12 @@ def test_the_pages_are_those_of_the_lists():
 def test_a_page_prints_its_share():
     for source in SOURCES:
         text = (TOOL.FOLDER / f"{source.name}.md").read_text(encoding="utf-8")
-        kept = [one for one in source.elements if one.state in (TOOL.EXACT, TOOL.SETTING)]
-        assert f"{len(kept) / len(source.elements):.1%} are exact or a setting." in text
+        said = [one for one in source.elements if one.state != TOOL.OPEN]
+        kept = [one for one in said if one.state != TOOL.DIFFERS]
+        assert f"Of what the source says, {len(kept) / len(said):.1%} are exact or a setting." in text
         assert text.count("\n| ") == len(source.elements) + 2
 
 
 def test_the_share_of_what_is_exact_or_a_setting_does_not_fall():
-    kept = sum(one.state != TOOL.DIFFERS for _, one in ELEMENTS)
-    assert kept / len(ELEMENTS) >= REACHED
+    said = [one for _, one in ELEMENTS if one.state != TOOL.OPEN]
+    assert sum(one.state != TOOL.DIFFERS for one in said) / len(said) >= REACHED
