@@ -86,7 +86,8 @@ def pages() -> dict[str, str]:
 
 def listed(found: list[Source]) -> str:
     rows = [[f"[{one.title}]({one.name}.md)", *_counts([one])] for one in found]
-    return _table(["source", "elements", *STATES, "of what they say, exact or a setting"], [*rows, ["all", *_counts(found)]])
+    heads = ["source", "elements", *STATES, "of what they say, exact or a setting"]
+    return _table(heads, [*rows, ["all", *_counts(found)]])
 
 
 def _counts(found: Iterable[Source]) -> Iterator[str]:
