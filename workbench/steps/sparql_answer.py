@@ -65,4 +65,4 @@ def open_prompt(value: Input) -> list[Message]:
     return [{"role": "user", "content": shown(_OPEN[value.example], value.context, value.question)}]
 
 
-STEP = Step("sparql_answer", Output, prompt, read=read, max_tokens=512, version=2)
+STEP = Step("sparql_answer", Output, prompt, read=read, max_tokens=512, version=2, open=open_prompt)
