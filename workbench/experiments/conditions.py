@@ -183,7 +183,8 @@ def _layers(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     for kind in one.place.written:
         yield from _written(kind, one.layers.get(kind, {"made_by": ()}), expected, terms["prompts"]["source"])
     for kind, layer in one.layers.items():
-        yield from _settings(f"{kind}.", layer.get("settings", {}), terms["layers"].get(kind, {}))
+        said = {**terms["layers"].get(kind, {}), **one.place.layers.get(kind, {})}
+        yield from _settings(f"{kind}.", layer.get("settings", {}), said)
 
 
 def _written(
