@@ -166,8 +166,8 @@ def test_every_name_of_the_terms_is_one_of_the_tables():
 
 
 def test_the_paper_gives_settings_that_method_and_layers_have():
-    """Our defaults are the paper's, but for the two that its text gives and the source's code does not keep, and for what
-    the tree takes from the print under its profile `paper`."""
+    """Our defaults are the paper's, but for the two that its text gives and the source's code does not keep, and for
+    what the tree takes from the print under its profile `paper`."""
     terms = paper("youtu").terms
     ours, given = asdict(Youtu.Settings()), terms["settings"]["youtu"]
     assert given.items() <= ours.items() and ours.keys() >= OFF

@@ -38,7 +38,7 @@ def said(text: str, id: str) -> str:
 
 
 def test_layout_signs_capitals_and_names_of_placeholders_do_not_matter():
-    typed = re.sub(r"\{(log|question)\}", "<it>", FERRY).replace("\n", " ").replace("harbour-master", "harbour-\nmaster")
+    typed = re.sub(r"\{(log|question)\}", "<it>", FERRY).replace("\n", " ").replace("harbour-m", "harbour-\nm")
     assert said(typed.upper().replace('"', "“"), "ferry") == "same"
     assert said(f"Be kind. {FERRY} Thank you, harbour!", "ferry") == "holds"
     assert said(FERRY.replace("{log}", ""), "ferry") != "same"

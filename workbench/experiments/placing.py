@@ -22,9 +22,9 @@ class Place(NamedTuple):
     """The place of a method of a run in a paper's tables, in the paper's names, and what the row itself stands for.
 
     `name`: our method. `asked`: the settings of it that make the row, over those of `[settings]`. `under`: our name of
-    its backbone, its settings, and what the row asks of them. `written`: the layers that a model writes, `layers` the settings of some that make the row. `hops`: only
-    the run's questions of so many hops count. `model`: names of the row's language model. `reading`: the settings of
-    the reader that make the row. `why`: what is known to differ already. `encoder`: names of the encoder, "" for none,
+    its backbone, its settings, and what the row asks of them. `written`: the layers that a model writes; `layers`: the
+    settings of layers that make the row, over those of `[layers]`. `hops`: only the run's questions of so many hops
+    count. `model`: names of the row's language model. `reading`: the settings of the reader that make the row. `why`: what is known to differ already. `encoder`: names of the encoder, "" for none,
     None where the paper does not say it. `measures`: what the paper calls a measure → ours that stands for it in this
     run; None where the names are ours."""
 

@@ -51,8 +51,8 @@ class Perception:
     """`perception`: both perceptions, or one alone; `struct_weight` w of the relations, 1 - w of the embeddings.
 
     K-means makes one cluster of each `beta` vectors, `max_clusters` at most. Two parts merge when their mean scores
-    differ by less than `epsilon` (Eq. 7; not in `released`), their centres are similar by `merge_threshold` or more, and
-    they have `size_cap` members or fewer together; `max_iter` rounds at most. Of more than `max_communities`, the
+    differ by less than `epsilon` (Eq. 7; not in `released`), their centres are similar by `merge_threshold` or more,
+    and they have `size_cap` members or fewer together; `max_iter` rounds at most. Of more than `max_communities`, the
     members of the smallest are dealt to the nearest of the others, and in `released` left out. A community has
     `keywords` keywords, its centre first; with 1 it is the centre alone, as in the paper.
 
