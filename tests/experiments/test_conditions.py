@@ -106,6 +106,48 @@ def test_the_source_s_own_prompt_brought_from_a_file_counts_once_it_is_named(tmp
             tables_.tables("bdtr", source_prompts=[wrong])
 
 
+@pytest.mark.parametrize(("verdict", "why"), [
+    ("same 100% of bdtr-fig8", []),
+    ("holds 100% of bdtr-fig8", []),
+    ("damaged 95% of bdtr-fig8", []),
+    ("unsure 80% of bdtr-fig8",
+     ["prompts are 80% of the source's, as of another of its prompts (answer), there the source's"]),
+    ("part 45% of bdtr-fig8", ["prompts are 45% of the source's (answer), there the source's"]),
+    ("same 100% of youtu-a8", ["prompts are ours (answer), there the source's"]),
+])  # fmt: skip
+def test_a_prompt_from_a_file_is_the_source_s_by_its_fingerprint(tmp_path, verdict, why):
+    """Which the run carries; of another paper's prompt it says nothing."""
+    source, row = PAPERS["bdtr"], _row("bdtr", backbone="RAPTOR", method="BDTR")
+    source = replace(
+        source, terms={**source.terms, "prompts": {"source": [*source.terms["prompts"]["source"], "bdtr-fig8"]}}
+    )
+    brought = f"answer v2 file 0123456789ab {verdict}"
+    run = unchanged.changed(
+        unchanged.run_of(tmp_path / "run", source, row),
+        lambda config, *_: config.update(reading=config["reading"] | {"prompts": {"answer": brought}}),
+    )
+    assert unchanged.reasons(source, run, row) == [why]
+    assert unchanged.reasons(tables_._with_prompts(source, (brought,)), run, row) == [[]]
+
+
+@pytest.mark.parametrize(("method", "why"), [
+    ("Ours w/o Agent", ["schema_graph.evolution: gated, there off"]),
+    ("Ours w/o Schema", ["schema_graph.schema: None, there empty", "schema_graph.evolution: gated, there off",
+                         "schema_graph.strict: True, there False"]),
+])  # fmt: skip
+def test_rows_of_an_ablation_have_layers_of_their_own(tmp_path, method, why):
+    """One index for all rows of the table is not what the paper's have, and is named."""
+    source, row = PAPERS["youtu"], _row("youtu", method=method)
+    run = unchanged.run_of(tmp_path / "run", source, row)
+    whole = {"schema": None, "evolution": "gated", "strict": True}
+
+    def one_for_all(config, described, rows):
+        described["layers"]["schema_graph"]["settings"].update(whole)
+
+    (reasons,) = unchanged.reasons(source, unchanged.changed(run, one_for_all), row)
+    assert sorted(reasons) == sorted(why)
+
+
 STATIC = {"backbone": "RAPTOR", "method": "Original", "table": "1"}
 BASE, ROUTING = {"method": "Base, 8B", "table": "5.2"}, {"method": "Routing, 8B", "table": "5.5"}
 

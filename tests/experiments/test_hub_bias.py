@@ -19,7 +19,7 @@ from workbench.graph.walk_distribution import WalkDistribution
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.records import Question
-from workbench.steps import named_entities, rate_neighbours
+from workbench.steps import question_entities, rate_neighbours
 
 QUESTIONS = (Question("q1", "one?"), Question("q2", "two?"), Question("q3", "three?"))
 EXACT = "filter=identity,tolerance=1e-14"
@@ -93,6 +93,15 @@ def test_the_table_the_differences_and_the_figure_are_shown(two, tmp_path):
     assert len(two.figure().save(tmp_path / "hubs.png").read_bytes()) > 1_000
 
 
+def test_the_figure_has_the_distribution_of_hub_strength_beside_its_means(two):
+    *_, spread = two.figure().figure.axes
+    curves = {line.get_label(): line.get_xdata().tolist() for line in spread.get_lines()}
+    walks = {label: sorted(one["strength"] for one in two.walks if one["method"] == label and one["strength"] is not None)
+             for label in curves}  # fmt: skip
+    assert curves == walks and len(curves) == 2
+    assert [row["strength"] for row in two.rows[:2]] == pytest.approx([sum(v) / len(v) for v in curves.values()])
+
+
 def test_each_pair_is_compared_once(small):
     walks = {one.question: (0.5, 0.25, 0.25, 0, 0) for one in QUESTIONS}
     methods = [ByHand(label, small, walks) for label in "abc"]
@@ -153,8 +162,8 @@ class Rates(RulesEngine):
     """Names nothing, and rates the hub as noise and everything else as the answer."""
 
     def run(self, step, inputs, *, trace=None):
-        if step.name == "named_entities":
-            return [Result(named_entities.Output(named_entities=[])) for _ in inputs]
+        if step.name == "question_entities":
+            return [Result(question_entities.Output(named_entities=[])) for _ in inputs]
         if step.name != "rate_neighbours":
             return super().run(step, inputs, trace=trace)
         return [Result(rate_neighbours.Output(ratings=[

@@ -166,7 +166,8 @@ def test_every_name_of_the_terms_is_one_of_the_tables():
 
 
 def test_the_paper_gives_settings_that_method_and_layers_have():
-    """Our defaults are the paper's, but for the two that its text gives and the source's code does not keep."""
+    """Our defaults are the paper's, but for the two that its text gives and the source's code does not keep, and for
+    what the tree takes from the print under its profile `paper`."""
     terms = paper("youtu").terms
     ours, given = asdict(Youtu.Settings()), terms["settings"]["youtu"]
     assert given.items() <= ours.items() and ours.keys() >= OFF
@@ -176,7 +177,12 @@ def test_the_paper_gives_settings_that_method_and_layers_have():
         defaults = asdict(LAYERS[kind][1]())
         assert asked.keys() <= defaults.keys()
         differing |= {f"{kind}.{key}": defaults[key] for key, value in asked.items() if defaults[key] != value}
-    assert differing == {"schema_graph.strict": False, "tree.keywords": 5}
+    tree = {"tree.keywords": 5, "tree.profile": "workbench", "tree.norm": 1, "tree.starts": "drawn"}
+    assert differing == {"schema_graph.strict": False, **tree}
+    printed = asdict(LAYERS["tree"][1].of(profile="paper"))
+    assert {key for key, value in terms["layers"]["tree"].items() if printed[key] != value} == {"keywords"}
+    for of in (one.get("layers", {}) for one in terms["methods"]):
+        assert all(asked.keys() <= asdict(LAYERS[kind][1]()).keys() for kind, asked in of.items())
 
 
 def test_a_real_run_says_all_that_is_compared(tiny_index, tmp_path):

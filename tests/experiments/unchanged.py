@@ -96,7 +96,7 @@ def run_of(folder, source: Paper, row: Any) -> Run:
     engines = {part: f"openai:{named(of)[0]}" for part, of in terms["engines"].items() if of != "row"} | engines
     written_layers = [*(under["written"] if under else ()), *known.get("written", ())]
     kinds = dict.fromkeys([*METHODS[name].layers, *(METHODS[under["name"]].layers if under else ()), *written_layers])
-    layers = {kind: {"settings": _layer(terms, kind)} for kind in kinds}
+    layers = {kind: {"settings": _layer(terms, kind) | known.get("layers", {}).get(kind, {})} for kind in kinds}
     layers["passages"] = {"settings": {}, "passages": terms["passages"][row.data]}
     for kind in written_layers:
         layers[kind] |= {"made_by": [f"{engines['index']} (made v1)"], "failures": 0}

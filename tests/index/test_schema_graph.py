@@ -339,6 +339,14 @@ def test_the_seed_is_the_data_s_own_schema_or_the_general_one(tmp_path):
     assert build(tmp_path / "c", Model(evolving), corpus(1), schema="literary").schema_graph.seed == seed("literary")
 
 
+def test_a_graph_is_extracted_without_a_schema(tmp_path):
+    """As Youtu-GraphRAG's row "w/o Schema" is: the model is shown no name, and what it says is kept."""
+    model = Model(lambda value: reply(["Orsby", "lies on", "Aldra"], types={"Orsby": "town"}))
+    layer = build(tmp_path / "a", model, corpus(1), schema="empty", evolution="off").schema_graph
+    assert [(value.entity_types, value.relations, value.attributes) for value in model.asked] == [((), (), ())]
+    assert layer.names == ["Aldra", "Orsby"] and layer.schema == seed("empty")
+
+
 def test_settings_that_do_not_fit(tmp_path):
     with pytest.raises(DataError, match="no schema is called 'nothing'"):
         build(tmp_path / "a", Model(evolving), corpus(1), schema="nothing")

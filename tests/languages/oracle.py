@@ -86,6 +86,9 @@ class Oracle(Imitated):
     def named_entities(self, value):
         return {"named_entities": self.names(f"{value.title} {value.text}")}
 
+    def question_entities(self, value):
+        return {"named_entities": self.names(value.question)}
+
     def triples(self, value):
         return {"triples": [list(fact) for fact in self._of(value)]}
 

@@ -8,6 +8,7 @@ import workbench as wb
 from workbench.errors import SettingError
 from workbench.experiments.identity import of_method, of_reader
 from workbench.index.journal import maker, signed_by
+from workbench.llm import fingerprints
 from workbench.llm.call import Reply
 from workbench.llm.chat import ChatEngine
 from workbench.llm.wording import worded, wordings
@@ -130,11 +131,59 @@ def test_a_layer_s_maker_names_it(folder):
     )  # fmt: skip
 
 
-def test_the_mode_open_keeps_its_own_messages(folder):
+def test_the_mode_open_has_a_file_of_its_own(folder):
+    """That of `reject` is never asked in its place."""
     prompts, step = wordings(folder(answer=ANSWER)), step_of("thought", "open")
     assert worded(step, prompts) is step
     _, engine = told("x", prompts)
-    assert " file " not in of_reader(wb.reader("direct[mode=open]", engine)).description["prompts"]["answer"]
+    plain = of_reader(wb.reader("direct[mode=open]", engine))
+    assert " file " not in plain.description["prompts"]["answer"]
+
+    prompts = wordings(folder(**{"answer.open": ANSWER.replace("Read.", "Read, or remember.")}))
+    call, engine = told("Thought: x\nAnswer: Orsby", prompts)
+    engine.run(step, [answer.Input("Where?", "In Orsby.", ())])
+    engine.run(answer.STEP, [answer.Input("Where?", "In Orsby.", ())])
+    assert [one.messages[0]["content"].partition(".")[0] for one in call.requests] == ["Read, or remember", "Read"]
+    wide, closed = (of_reader(wb.reader(f"direct[mode={mode}]", engine)) for mode in ("open", "reject"))
+    version, (theirs, ours) = answer.STEP.version, (prompts[one].hash for one in ("answer.open", "answer"))
+    assert wide.description["prompts"] == {"answer": f"answer v{version} file {theirs}"}
+    assert closed.description["prompts"] == {"answer": f"answer v{version} file {ours}"}
+    assert wide.key != plain.key
+
+
+@pytest.mark.parametrize("reader", ["global", "sparql-exec", "direct[prompt=knowledge]", "direct[prompt=essay]"])
+def test_every_reader_s_open_messages_can_be_replaced(reader, folder, meridian_index):
+    asked = wb.reader(f"{reader.rstrip(']')}{',' if '[' in reader else '['}mode=open]", index=meridian_index).reworded
+    said = "[[messages]]\nrole = 'user'\ncontent = '{question}'"
+    prompts = wordings(folder(**{step.file: said for step in asked}))
+    assert asked and all(worded(step, prompts).from_file for step in asked)
+
+
+LIKE = "Read the passages of the harbour-master, and say in one word {context} what is asked: {question} Do not guess."
+
+
+@pytest.fixture
+def a_paper(monkeypatch):
+    """A paper that prints the prompt of `answer` in its mode `open`, and of `triples`."""
+    one = fingerprints.printed(LIKE, "1.2", ["answer.open", "triples"])
+    monkeypatch.setattr(fingerprints, "known", lambda: {"paper-1.2": one})
+    fingerprints.recognised.cache_clear()
+    yield
+    fingerprints.recognised.cache_clear()
+
+
+def test_runs_and_layers_carry_what_a_file_is_to_the_prompts_of_sources(folder, a_paper):
+    """Of its own Step alone: the right words in the wrong place are not the source's."""
+    text = f"[[messages]]\nrole = 'user'\ncontent = '{LIKE}'"
+    inner = text.replace("{context}", "{title}").replace("{question}", "{text}")
+    prompts = wordings(folder(**{"answer.open": text, "answer": text, "triples": inner.replace("guess.", "guess it!")}))
+    _, engine = told("x", prompts)
+    wide, closed = (of_reader(wb.reader(f"direct[mode={mode}]", engine)).description for mode in ("open", "reject"))
+    assert wide["prompts"]["answer"].endswith(f" file {prompts['answer.open'].hash} same 100% of paper-1.2")
+    assert closed["prompts"]["answer"].endswith(f" file {prompts['answer'].hash}")
+    signed = maker(engine, fact_filter.STEP, triples.STEP)
+    (_, steps) = signed_by(signed)
+    assert steps.endswith(f" file {prompts['triples'].hash} holds 100% of paper-1.2")
 
 
 def test_an_engine_takes_a_folder_and_rules_read_none(folder):
@@ -146,6 +195,8 @@ def test_an_engine_takes_a_folder_and_rules_read_none(folder):
 
 @pytest.mark.parametrize(("name", "text", "why"), [
     ("nothing", ANSWER, "no Step is called 'nothing'"),
+    ("answer.closed", ANSWER, "answer has no mode 'closed'; there are answer.open, "),
+    ("triples.open", ANSWER, "triples has no mode 'open'; there are answer.open, "),
     ("answer", "messages = 3", "needs .*messages.* with a role"),
     ("answer", "[[messages]]\nrole = 'robot'\ncontent = '{question}'", "needs .*messages"),
     ("answer", "[[messages]]\nrole = 'assistant'\ncontent = '{question}'", "the last one should be of user"),

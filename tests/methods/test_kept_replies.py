@@ -29,7 +29,7 @@ def test_the_plain_method_over_kept_replies(index):
     kept, asked = wb.method(MODEL, index, replies), wb.method(MODEL, index, plain)
     first = kept.retrieve(QUESTION, k=20)
     assert first.ranking == asked.retrieve(QUESTION, k=20).ranking
-    assert engine.steps == plain.steps and {"fact_filter", "named_entities", "rate_neighbours"} == set(engine.steps)
+    assert engine.steps == plain.steps and {"fact_filter", "question_entities", "rate_neighbours"} == set(engine.steps)
     assert steering(first) == steering(asked.retrieve(QUESTION, k=20))
     assert kept.retrieve(QUESTION, k=20).ranking == first.ranking and engine.steps == plain.steps[: len(engine.steps)]
     assert kept.adjusted(beta=0.5, damping=0.3).retrieve(QUESTION) and len(engine.steps) == len(plain.steps) // 2
@@ -98,7 +98,7 @@ def test_an_engine_is_asked_for_what_a_trace_lacks(index):
     replies.take(shown)
     wb.method(SPEC, index, replies, k_edge=5).retrieve(QUESTION)
     known = {(seed.phrase, one.name) for seed in shown.rated for one in seed.neighbours if one.score is not None}
-    assert engine.asked and not known & set(engine.asked) and "named_entities" not in engine.steps
+    assert engine.asked and not known & set(engine.asked) and "question_entities" not in engine.steps
 
 
 def test_no_fact_kept_and_no_anchors(index):

@@ -48,6 +48,7 @@ from workbench.steps import (
     next_thought,
     path_questions,
     personas,
+    question_entities,
     rate_neighbours,
     reasoning_chain,
     reflect,
@@ -69,6 +70,7 @@ from workbench.steps import (
 # Step -> an input in which every text is this one
 MAKE = {
     "named_entities": lambda text: named_entities.Input(text, text),
+    "question_entities": lambda text: question_entities.Input(text),
     "triples": lambda text: triples.Input(text, text, (text,)),
     "summarise": lambda text: summarise.Input((text, text), 100),
     "fact_filter": lambda text: fact_filter.Input(text, ((text, text, text),), (0.5,)),

@@ -134,7 +134,8 @@ def test_a_rating_by_hand_and_back(widget, engine):
     for neighbour, score, said in (("nobody", 5, "was not rated for 'kestrel'"), ("ilse", 11, "from 0 to 10")):
         with pytest.raises(SettingError, match=said):
             widget.rate("kestrel", neighbour, score)
-    assert state(widget) == before and set(engine.steps[asked:]) <= {"fact_filter", "named_entities", "rate_neighbours"}
+    known = {"fact_filter", "question_entities", "rate_neighbours"}
+    assert state(widget) == before and set(engine.steps[asked:]) <= known
 
 
 def test_side_by_side(widget):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.data.curated import CURATED
 from workbench.index.journal import by_rules, signed_by
+from workbench.llm import fingerprints
 from workbench.llm.engine import no_model
 from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
@@ -182,7 +183,8 @@ def _layers(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     for kind in one.place.written:
         yield from _written(kind, one.layers.get(kind, {"made_by": ()}), expected, terms["prompts"]["source"])
     for kind, layer in one.layers.items():
-        yield from _settings(f"{kind}.", layer.get("settings", {}), terms["layers"].get(kind, {}))
+        said = {**terms["layers"].get(kind, {}), **one.place.layers.get(kind, {})}
+        yield from _settings(f"{kind}.", layer.get("settings", {}), said)
 
 
 def _written(
@@ -212,15 +214,34 @@ def _maker(kind: str, maker: str, expected: Sequence[str], source: Sequence[str]
     engine, steps = signed
     made = f"{kind}: made by"
     yield _held(made, _first(expected), engine, model_of(engine) in expected, f"made by {engine}", kind)
-    yield _wording(f"{kind}: prompts", steps.split(", "), [one for one in steps.split(", ") if one not in source])
+    yield _wording(f"{kind}: prompts", [(fingerprints.read(one)[0], one) for one in steps.split(", ")], source)
 
 
-def _wording(name: str, asked: Sequence[str], ours: Sequence[str]) -> Condition:
-    """Of the Steps that were asked, those whose wording is not known to be the source's."""
-    if not ours:
-        return Condition(name, SOURCES, ", ".join(asked))
-    said = f"ours ({', '.join(ours)})"
-    return Condition(name, SOURCES, said, f"{name} are {said}, there {SOURCES}")
+def _wording(name: str, asked: Sequence[tuple[str, str]], source: Sequence[str]) -> Condition:
+    """Whose wording the Steps (name, wording) that were asked have, by the fingerprints of the source's prompts and by
+    what a user says. Only a wording of which a fingerprint cannot say which of two like prompts it is stays open."""
+    groups: dict[tuple[str, str], list[str]] = {}  # (state, whose) → Steps
+    for step, wording in asked:
+        listed = groups.setdefault(_whose(wording, source), [])
+        listed += [] if step in listed else [step]
+    said = "; ".join(f"{whose} ({', '.join(steps)})" for (_, whose), steps in groups.items())
+    strange = [f"{whose} ({', '.join(steps)})" for (state, whose), steps in groups.items() if state != SAME]
+    why = f"{name} are {' and '.join(strange)}, there {SOURCES}" if strange else ""
+    return Condition(name, SOURCES, said, why, open=all(state != DIFFERS for state, _ in groups))
+
+
+def _whose(wording: str, source: Sequence[str]) -> tuple[str, str]:
+    """(state, whose) of a wording as a run names it. `source` has the ids of the source's printed prompts, and wordings
+    that a user calls its own."""
+    proper, verdict = fingerprints.read(wording)
+    if proper in source:
+        return SAME, f"{SOURCES}, as is said"
+    if verdict is None or verdict.id not in source:
+        return DIFFERS, "ours"
+    if verdict.theirs:
+        return SAME, f"{SOURCES} prompt (fingerprint)"
+    alike = ", as of another of its prompts" if verdict.said == "unsure" else ""
+    return UNKNOWN if alike else DIFFERS, f"{verdict.share:.0%} of {SOURCES}{alike}"
 
 
 # -- method -----------------------------------------------------------------------------------------------------------
@@ -360,9 +381,7 @@ def _prompts(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     parts += [{"prompts": {judge_pair.STEP.name: judge_pair.STEP.wording}}] * _compares(terms, measure)
     asked = dict.fromkeys(prompt for part in parts for prompt in part.get("prompts", {}).items())
     if asked:
-        source = terms["prompts"]["source"]
-        ours = dict.fromkeys(step for step, wording in asked if wording not in source)
-        yield _wording("prompts", list(dict.fromkeys(step for step, _ in asked)), list(ours))
+        yield _wording("prompts", list(asked), terms["prompts"]["source"])
 
 
 def _compares(terms: Terms, measure: str) -> bool:

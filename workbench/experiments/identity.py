@@ -63,7 +63,6 @@ def of_reader(reader: Reader | None) -> Identity | None:
     names = ("read", "contexts")
     units, prompts = _code(reader, reader.steps or None, [reader.engine], index, reads, names=names)
     layers = _layers(index, reads) if reads else {}
-    prompts |= {step.name: step.wording for step in getattr(reader, "reworded", ())}
     description = {"label": reader.label, "engine": reader.engine.name, "layers": layers, "prompts": prompts}
     return _identity(description | _limits(reader), units)
 
@@ -126,7 +125,9 @@ def _code(
         roots += [type(index), *(type(index.layer(kind)) for kind in _used(index, layers))]
         roots += [] if "settings" in index.manifest["encoder"] else [type(index.encoder)]
     found = source.followed(*roots, names=names)
+    in_mode = {step.name: step for step in getattr(part, "reworded", ())}
     steps = _steps(declared, (one for one in found.apart if isinstance(one, Step)))
+    steps = [in_mode.get(step.name, step) for step in steps]
     engines = list(engines)
     answering = sorted({kind for engine in engines for kind in _answering(engine)})
     asked = [(step, by_rules) for step in steps for by_rules in answering]

@@ -22,9 +22,9 @@ class Place(NamedTuple):
     """The place of a method of a run in a paper's tables, in the paper's names, and what the row itself stands for.
 
     `name`: our method. `asked`: the settings of it that make the row, over those of `[settings]`. `under`: our name of
-    its backbone, its settings, and what the row asks of them. `written`: the layers that a model writes. `hops`: only
-    the run's questions of so many hops count. `model`: names of the row's language model. `reading`: the settings of
-    the reader that make the row. `why`: what is known to differ already. `encoder`: names of the encoder, "" for none,
+    its backbone, its settings, and what the row asks of them. `written`: the layers that a model writes; `layers`: the
+    settings of layers that make the row, over those of `[layers]`. `hops`: only the run's questions of so many hops
+    count. `model`: names of the row's language model. `reading`: the settings of the reader that make the row. `why`: what is known to differ already. `encoder`: names of the encoder, "" for none,
     None where the paper does not say it. `measures`: what the paper calls a measure → ours that stands for it in this
     run; None where the names are ours."""
 
@@ -35,6 +35,7 @@ class Place(NamedTuple):
     asked: Mapping[str, Any] = {}
     under: tuple[str, Mapping[str, Any], Mapping[str, Any]] | None = None
     written: Sequence[str] = ()
+    layers: Mapping[str, Mapping[str, Any]] = {}
     hops: int | None = None
     model: Sequence[str] = ()
     reading: Mapping[str, Any] | None = None
@@ -94,6 +95,7 @@ def _of_method(terms: Terms, described: Mapping[str, Any]) -> Place | None:
                 asked,
                 under=(under["name"], settings_of(inner), under.get("asked", {})) if under else None,
                 written=(*(under["written"] if under else ()), *known.get("written", ())),
+                layers=known.get("layers", {}),
                 encoder=known.get("encoder", encoder),
             )
     return None

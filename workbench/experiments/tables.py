@@ -47,6 +47,7 @@ from workbench.experiments.significance import (
     paired_test,
 )
 from workbench.experiments.verdict import Verdict
+from workbench.llm import fingerprints
 from workbench.measures import UNDEFINED_AS_A_WHOLE, needs_reader
 from workbench.records import Record
 
@@ -238,6 +239,7 @@ def _parts_of_no_model(measurements: Iterable[Measured]) -> str:
 
 
 def _with_prompts(source: Paper, prompts: tuple[str, ...]) -> Paper:
+    prompts = tuple(fingerprints.read(one)[0] for one in prompts)
     if ours := [one for one in prompts if not FROM_FILE.fullmatch(one)]:
         raise SettingError(
             f"source_prompts: {ours[0]!r}; it should name a wording from a file, as run.json does, such as "

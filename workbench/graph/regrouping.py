@@ -15,7 +15,7 @@ from workbench.errors import SettingError
 from workbench.graph.groupings import Grouping, by_leiden, by_raptor
 from workbench.graph.knowledge_tree import NONE, KnowledgeTree, Regrouped
 from workbench.index import leiden
-from workbench.index.dual_perception import Communities, Perception, Start, detect, start
+from workbench.index.dual_perception import BEGINS, Communities, Perception, Start, detect, start
 from workbench.index.tree import arrays
 from workbench.settings import settle
 
@@ -85,7 +85,7 @@ class Weighing:
     def weigh(self, asked: Perception) -> KnowledgeTree:
         """The tree with the communities of other settings than the index has. Communities that stay what they were keep
         their names."""
-        key = tuple(getattr(asked, name) for name in ("profile", "perception", "beta", "max_clusters", "seed"))
+        key = tuple(getattr(asked, name) for name in BEGINS)
         if key not in self._begun:
             self._begun[key] = start(self._arrays, asked)
         return self._named(detect(self._arrays, asked, self._begun[key]))

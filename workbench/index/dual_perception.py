@@ -2,9 +2,10 @@
 Section 4.2).
 
 K-means parts the entities into clusters and each cluster into parts; parts of one cluster are merged where they agree.
-Profile `paper` follows Eqs. 4–7, profile `released` the authors' code (TencentCloudADP/youtu-graphrag, commit d982b5a).
-Where the paper is silent, the values are choices of this project (`docs/youtu.md`). Everything here is a function
-of arrays, and comparisons of all with all stay inside one cluster.
+Profile `paper` follows Eqs. 4–7 as they are printed, `workbench` reads Eq. 6 as the Jaccard similarity that the text
+calls it, and `released` follows the authors' code (TencentCloudADP/youtu-graphrag, commit d982b5a). Where the paper is
+silent, the values are choices of this project (`docs/youtu.md`). Everything here is a function of arrays, and
+comparisons of all with all stay inside one cluster.
 
 The result depends on what the entities are, not on their order: they are put in an order of their content first. Nor
 does it hang on the last bits of vectors, in which processors differ: that order is one of relations, then of numbers,
@@ -40,6 +41,8 @@ SAME = 1e-6  # between numbers that differ in their last bits alone, or in vecto
 ROUNDS = 3  # of triples within which entities are told apart by their relations
 REFUSED = 10  # refused pairs of parts that are told of each cluster and round
 
+BEGINS = ("profile", "perception", "beta", "max_clusters", "starts", "seed")  # settings on which k-means depends
+
 Reason = Literal["merged", "difference", "dissimilar", "size", "taken"]
 
 
@@ -48,13 +51,17 @@ class Perception:
     """`perception`: both perceptions, or one alone; `struct_weight` w of the relations, 1 - w of the embeddings.
 
     K-means makes one cluster of each `beta` vectors, `max_clusters` at most. Two parts merge when their mean scores
-    differ by less than `epsilon` (Eq. 7; `paper` only), their centres are similar by `merge_threshold` or more, and
-    they have `size_cap` members or fewer together; `max_iter` rounds at most. Of more than `max_communities`, `paper`
-    deals the members of the smallest to the nearest of the others, and `released` leaves the rest out. A community has
-    `keywords` keywords, its centre first; with 1 it is the centre alone, as in the paper. `pooled` (`paper` only): the
-    relations of a community are the `sum` of its members' or their `mean`."""
+    differ by less than `epsilon` (Eq. 7; not in `released`), their centres are similar by `merge_threshold` or more,
+    and they have `size_cap` members or fewer together; `max_iter` rounds at most. Of more than `max_communities`, the
+    members of the smallest are dealt to the nearest of the others, and in `released` left out. A community has
+    `keywords` keywords, its centre first; with 1 it is the centre alone, as in the paper.
 
-    profile: Literal["paper", "released"] = "paper"
+    Not in `released`: `norm` p of Eq. 6, which compares counts of relations by the p-norm of their minima over that of
+    their maxima, 2 as it is printed or 1 as in a Jaccard similarity; `pooled`, the relations of a community, the `sum`
+    of its members' or their `mean`. `starts` of k-means, of which there are five: `drawn`, each with a seed of its own
+    and side by side, or `sklearn`, those of one call with `n_init=5, random_state=seed`, as it is printed."""
+
+    profile: Literal["workbench", "paper", "released"] = "workbench"
     perception: Literal["dual", "relations", "embeddings"] = "dual"
     struct_weight: Annotated[Number, Field(gt=0, le=1, title="share")] = 0.3
     beta: Positive = 10
@@ -66,11 +73,14 @@ class Perception:
     max_communities: Positive = 200
     keywords: Positive = 5
     pooled: Literal["sum", "mean"] = "sum"
+    norm: Literal[1, 2] = 1
+    starts: Literal["drawn", "sklearn"] = "drawn"
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 42
 
     profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "paper": {},
-        "released": {"max_iter": 1, "max_communities": 100},
+        "workbench": {},
+        "paper": {"norm": 2, "starts": "sklearn"},
+        "released": {"max_iter": 1, "max_communities": 100, "starts": "sklearn"},
     }
 
     @classmethod
@@ -165,8 +175,8 @@ class Start(NamedTuple):
 
 
 def detect(graph: GraphArrays, settings: Perception, begun: Start | None = None) -> Communities:
-    """The communities of a graph. `begun`: what `start` gave for the same graph, profile, perception, numbers of
-    clusters and seed."""
+    """The communities of a graph. `begun`: what `start` gave for the same graph, and settings that are the same in
+    `BEGINS`."""
     _check(graph)
     with threadpool_limits(limits=1):  # sums of several threads come in any order
         order, clusters = begun or start(graph, settings)
@@ -234,7 +244,7 @@ def multiset_jaccard(rows: sp.csr_array, others: sp.csr_array) -> np.ndarray:
     [[0.25]]
     """
     both = sp.vstack([rows, others]).tocsr()
-    return _jaccard(_unary(both), len(np.diff(rows.indptr)))
+    return _overlap(_unary(both), len(np.diff(rows.indptr)))
 
 
 def content_order(graph: GraphArrays) -> np.ndarray:
@@ -337,21 +347,25 @@ def _k_means(
     points: np.ndarray | sp.csr_array, rows: np.ndarray, settings: Perception, each: Callable
 ) -> list[np.ndarray]:
     """Clusters of some rows, each ascending, in the order of their first rows; of several initialisations, which `each`
-    maps, the one with the least inertia."""
+    maps where they are `drawn`, the one with the least inertia."""
     from sklearn.cluster import KMeans
 
     if len(rows) <= 2 or not points.shape[1] or (k := k_of(len(rows), settings)) == 1:
         return [rows] if len(rows) else []
     chosen = points[rows]
-    seeds = np.random.RandomState(settings.seed).randint(2**31 - 1, size=INITIALISATIONS).tolist()
-    fits = each(lambda seed: KMeans(k, n_init=1, random_state=seed).fit(chosen), seeds)
-    labels = min(fits, key=lambda fit: fit.inertia_).labels_
+    if settings.starts == "sklearn":
+        labels = KMeans(k, n_init=INITIALISATIONS, random_state=settings.seed).fit(chosen).labels_
+    else:
+        seeds = np.random.RandomState(settings.seed).randint(2**31 - 1, size=INITIALISATIONS).tolist()
+        fits = each(lambda seed: KMeans(k, n_init=1, random_state=seed).fit(chosen), seeds)
+        labels = min(fits, key=lambda fit: fit.inertia_).labels_
     clusters = (rows[labels == label] for label in range(k))
     return sorted((cluster for cluster in clusters if len(cluster)), key=lambda cluster: cluster[0])
 
 
-def _unary(counts: sp.csr_array) -> sp.csr_array:
-    """Counts as ones: a column for the first, the second, … of each type, so that a product of two rows is Σ min."""
+def _unary(counts: sp.csr_array, norm: int = 1) -> sp.csr_array:
+    """Counts spread out: a column for the first, the second, … of each type, so that the product of two rows is the sum
+    of their minima, with norm 2 of these squared, of which the jth adds j² - (j - 1)² = 2j - 1."""
     counts = counts.tocsr()
     times = np.asarray(counts.data, dtype=np.int64)
     if not len(times):
@@ -362,15 +376,18 @@ def _unary(counts: sp.csr_array) -> sp.csr_array:
     number = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
     rows = np.repeat(np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)), times)
     columns = np.repeat(first[counts.indices], times) + number
-    return sp.coo_array((np.ones(len(rows), np.float32), (rows, columns)), (counts.shape[0], first[-1])).tocsr()
+    values = np.ones(len(rows), np.float32) if norm == 1 else np.sqrt(2.0 * number + 1)
+    return sp.coo_array((values, (rows, columns)), (counts.shape[0], first[-1])).tocsr()
 
 
-def _jaccard(ones: sp.csr_array, rows: int | None = None) -> np.ndarray:
-    """Jaccard of pairs of rows of ones: of the first `rows` with the others, or of all with all."""
-    left, right = (ones, ones) if rows is None else (ones[:rows], ones[rows:])
+def _overlap(unary: sp.csr_array, rows: int | None = None, norm: int = 1) -> np.ndarray:
+    """The p-norm of the minima over that of the maxima (Eq. 6), which is the Jaccard index for p = 1, of pairs of rows:
+    of the first `rows` with the others, or of all with all."""
+    left, right = (unary, unary) if rows is None else (unary[:rows], unary[rows:])
     shared = np.asarray((left @ right.T).todense(), dtype=np.float64)
-    either = np.diff(left.indptr)[:, None] + np.diff(right.indptr)[None, :] - shared
-    return np.divide(shared, either, out=np.zeros_like(shared), where=either > 0)
+    one, other = (np.asarray(side.multiply(side).sum(axis=1), dtype=np.float64).ravel() for side in (left, right))
+    either = one[:, None] + other[None, :] - shared  # minimum and maximum are the two counts again
+    return np.divide(shared, either, out=np.zeros_like(shared), where=either > 0) ** (1 / norm)
 
 
 # -- scores ----------------------------------------------------------------------------------------------------------
@@ -394,12 +411,15 @@ class _View:
         self.vectors = vectors
         self.units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         self.released = settings.profile == "released"
-        sizes = graph.degrees if self.released else np.asarray(graph.relations.sum(axis=1)).ravel()
-        self.sizes = np.asarray(sizes, dtype=np.float64)[order]
+        self.degrees = np.asarray(graph.degrees, dtype=np.float64)[order]
 
     @cached_property
-    def relation_ones(self) -> sp.csr_array:
-        return _unary(self.graph.relations[self.order])
+    def relations(self) -> sp.csr_array:
+        return self.graph.relations[self.order].astype(np.float64).tocsr()
+
+    @cached_property
+    def unary_relations(self) -> sp.csr_array:
+        return _unary(self.relations, self.settings.norm)
 
     @cached_property
     def neighbours(self) -> sp.csr_array:
@@ -414,19 +434,22 @@ class _View:
         return relations * structure + embeddings * cosine
 
     def _structure(self, rows: np.ndarray) -> np.ndarray:
-        """S_r of each member. Its relations are among those of its community, so their multiset Jaccard is the share of
-        the community's incident triples that are its own. The released code divides its degree by the highest."""
-        if not self.released and self.settings.pooled == "mean":
-            return self._overlap_with_mean(rows)
-        whole = self.sizes[rows].max() if self.released else self.sizes[rows].sum()
-        return self.sizes[rows] / whole if whole else np.zeros(len(rows))
+        """S_r of each member (Eq. 6). The released code divides its degree by the highest."""
+        if self.released:
+            degrees = self.degrees[rows]
+            return degrees / max(degrees.max(), 1)
+        counts = self.relations[rows]
+        if self.settings.pooled == "mean":
+            counts = counts[:, np.unique(counts.indices)].toarray()
+            mean = counts.mean(axis=0)
+            shared, either = self._norms(np.minimum(counts, mean)), self._norms(np.maximum(counts, mean))
+        else:  # its relations are among those of its community: the minima are its own, the maxima the community's
+            shared, either = self._norms(counts), self._norms(counts.sum(axis=0)[None, :])
+        return np.divide(shared, either, out=np.zeros(len(rows)), where=either > 0)
 
-    def _overlap_with_mean(self, rows: np.ndarray) -> np.ndarray:
-        counts = self.graph.relations[self.order[rows]]
-        counts = counts[:, np.unique(counts.indices)].toarray().astype(np.float64)
-        mean = counts.mean(axis=0)
-        either = np.maximum(counts, mean).sum(axis=1)
-        return np.divide(np.minimum(counts, mean).sum(axis=1), either, out=np.zeros(len(rows)), where=either > 0)
+    def _norms(self, counts: np.ndarray | sp.csr_array) -> np.ndarray:
+        """Of each row, float64."""
+        return np.asarray((counts**self.settings.norm).sum(axis=1)).ravel() ** (1 / self.settings.norm)
 
     def part(self, rows: np.ndarray) -> _Part:
         scores = self.scores(rows)
@@ -442,10 +465,10 @@ class _View:
         """(overlap, cosine) of centres, each float (c, c): of their relations, in `released` of their neighbours among
         these centres."""
         if self.released:
-            ones = self.neighbours[centres][:, centres].tocsr()
+            overlap = _overlap(self.neighbours[centres][:, centres].tocsr())
         else:
-            ones = self.relation_ones[centres]
-        return _jaccard(ones), self.units[centres] @ self.units[centres].T
+            overlap = _overlap(self.unary_relations[centres], norm=self.settings.norm)
+        return overlap, self.units[centres] @ self.units[centres].T
 
     def community(self, id: int, rows: np.ndarray) -> TreeCommunity:
         scores = self.scores(rows)

@@ -27,7 +27,7 @@ from workbench.shards import Waiting, divided
 from workbench.spread import by_size, processes
 from workbench.text import text_hash
 
-_STEP = r"\w+ v\d+(?: file \w+)?"
+_STEP = r"\w+ v\d+(?: file \w+(?: \w+ \d+% of [\w.-]+)?)?"
 _SIGNED = re.compile(rf" \(({_STEP}(?:, {_STEP})*)\)$")  # the Steps of an engine, with their versions
 GROUP = 64  # inputs requested together by each process: the most that a killed build loses
 FEW = 3  # failures below this number never end a build

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel
 
+from workbench.llm.fingerprints import recognised
 from workbench.records import Record
 from workbench.source import hash_of
 
@@ -48,7 +49,8 @@ class Step(Record, Generic[I, O]):
 
     `most` members of a list and `longest` characters of a text are what the schema lets a model write where the output
     sets no bounds of its own, since small models run on; None for no bound but `max_tokens`. Raise `version` whenever
-    the meaning of the answer changes: what is made with the Step names it.
+    the meaning of the answer changes: what is made with the Step names it. `open` gives the messages of a reader's
+    mode of this name, if the Step has such; `mode` says that they are those of the Step at hand.
     """
 
     name: str
@@ -61,6 +63,8 @@ class Step(Record, Generic[I, O]):
     labels: tuple[str, ...] = ()
     most: int = 30
     longest: int | None = 600
+    open: Callable[[I], list[Message]] | None = None
+    mode: str = ""
 
     def messages(self, value: I) -> list[Message]:
         """What is sent: the prompt and, after the data, once more the form of the reply with which its instructions
@@ -73,10 +77,24 @@ class Step(Record, Generic[I, O]):
         return [*between, {**last, "content": f"{last['content']}\n\n{form[0]}"}]
 
     @property
+    def opened(self) -> Step:
+        """The Step with the messages of the mode `open`."""
+        return replace(self, prompt=cast(Any, self.open), mode="open")
+
+    @property
+    def file(self) -> str:
+        """The name of a file with its messages, without its suffix."""
+        return f"{self.name}.{self.mode}" if self.mode else self.name
+
+    @property
     def identity(self) -> str:
-        """Name and version, and the wording if it comes from a file (`workbench.llm.wording`)."""
+        """Name and version, and of a wording from a file (`workbench.llm.wording`) its hash and what it is to the
+        prompts that sources print: whoever reads the name later has no text to compare."""
         named = f"{self.name} v{self.version}"
-        return f"{named} file {self.prompt_hash}" if self.from_file else named
+        if not self.from_file:
+            return named
+        verdict = recognised(cast(Any, self.prompt).text, self.file)
+        return " ".join([named, "file", self.prompt_hash, *([str(verdict)] if verdict else [])])
 
     @property
     def from_file(self) -> bool:

@@ -18,9 +18,10 @@
     before = "## end"           # what follows the next of these, does not count
     names = { fact = "facts" }  # a name in its JSON → that of the Step
 
-A file is only text: nothing in it is executed. Runs and layers name its wording by a hash (`answer v2 file
-0123456789ab`), so that results made with it are told apart, and a table of a paper can count the hash as the source's
-wording (`wb.tables(…, source_prompts=[…])`)."""
+`<step>.open.toml` has those of a reader's mode `open`. A file is only text: nothing in it is executed. Runs and layers
+name its wording by a hash and by what it is to the prompts that sources print (`workbench.llm.fingerprints`), so that
+results made with it are told apart (`reflect v1 file 0123456789ab same 100% of youtu-a8.2`), and a table of the paper
+counts it as the source's wording. Of other texts its user can say so (`wb.tables(…, source_prompts=[…])`)."""
 
 from __future__ import annotations
 
@@ -65,6 +66,11 @@ class Wording:
         return tuple(dict.fromkeys(found))
 
     @cached_property
+    def text(self) -> str:
+        """All that is said, by whomever."""
+        return "\n".join(content for _, content in self.messages)
+
+    @cached_property
     def hash(self) -> str:
         """12 hex digits for what is sent and how the reply is read, however the file writes it."""
         return text_hash(json.dumps([self.messages, self.lists, self.reply], sort_keys=True))[:12]
@@ -80,12 +86,12 @@ class Wording:
 
 
 def worded(step: Step, prompts: Mapping[str, Wording] | None) -> Step:
-    """The Step with the wording that the prompts have for it. A Step whose messages are not its usual ones, as those of
-    a reader's mode `open`, keeps its own."""
+    """The Step with the wording that the prompts have for it, or for its mode. A Step of this name that is somebody
+    else's keeps its own."""
     from workbench.steps import catalogue  # the Steps import this package
 
-    wording, known = (prompts or {}).get(step.name), catalogue().get(step.name)
-    if wording is None or known is None or step.prompt is not known.prompt:
+    wording, known = (prompts or {}).get(step.file), catalogue().get(step.name)
+    if wording is None or known is None or step.prompt is not (known.open if step.mode else known.prompt):
         return step
     read = step.read if not wording.reply else _Reading(step, wording.reply)
     labels = () if wording.reply else step.labels  # which are forced on no other form of reply
@@ -105,7 +111,7 @@ def wordings(given: str | Path | Mapping[str, Wording]) -> dict[str, Wording]:
 
 
 def read_wording(path: Path) -> Wording:
-    """The wording of one file, whose name is that of a Step."""
+    """The wording of one file, whose name is that of a Step (`Step.file`)."""
     from workbench.steps import catalogue
 
     try:
@@ -113,9 +119,13 @@ def read_wording(path: Path) -> Wording:
         given = tomllib.loads(text)
     except (OSError, ValueError) as error:
         raise SettingError(f"the prompt {path} cannot be read: {error}") from None
-    step = catalogue().get(path.stem)
+    name, _, mode = path.stem.partition(".")
+    step = catalogue().get(name)
     if step is None:
-        raise SettingError(f"the prompt {path}: no Step is called {path.stem!r}; there are {', '.join(catalogue())}")
+        raise SettingError(f"the prompt {path}: no Step is called {name!r}; there are {', '.join(catalogue())}")
+    if mode and (mode != "open" or step.open is None):
+        opened = ", ".join(one.opened.file for one in catalogue().values() if one.open)
+        raise SettingError(f"the prompt {path}: {name} has no mode {mode!r}; there are {opened}")
     if len(text) > LONGEST:
         raise SettingError(f"the prompt {path} has {len(text):,} characters; at most {LONGEST:,} are read")
     if unknown := given.keys() - _PARTS:

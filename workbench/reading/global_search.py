@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -162,8 +161,7 @@ class Global(Record):
 
     @property
     def _reduce(self) -> Step:
-        step = global_reduce.STEP
-        return replace(step, prompt=global_reduce.open_prompt) if self.mode == "open" else step
+        return global_reduce.STEP.opened if self.mode == "open" else global_reduce.STEP
 
     def __repr__(self) -> str:
         return f"{self.label} over {self.index.name!r} with engine {self.engine.name}"

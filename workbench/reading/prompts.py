@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from workbench.llm.step import Message, Result, Step
+from workbench.llm.step import Result, Step
 from workbench.measures.abstained import is_abstention
 from workbench.steps import (
     answer,
@@ -22,11 +22,9 @@ from workbench.steps.final_answer import CUT, Extracted, last_line, whole
 
 
 class Prompt(NamedTuple):
-    """`open` are the messages of the mode `open`, where the Step's own are those of `reject`; `extract` reads an answer
-    off a result, by an extraction; `input_of` makes the Step's input of the usual one."""
+    """`extract` reads an answer off a result, by an extraction; `input_of` makes the Step's input of the usual one."""
 
     step: Step
-    open: Callable[[Any], list[Message]]
     extract: Callable[[Result, str], Extracted]
     input_of: Callable[[answer.Input], Any] = lambda given: given
 
@@ -59,24 +57,22 @@ def _read(how: Callable[..., Extracted]) -> Callable[[Result, str], Extracted]:
 
 
 PROMPTS: dict[str, Prompt] = {
-    "thought": Prompt(answer.STEP, answer.open_prompt, _thought),
-    "brief": Prompt(answer_briefly.STEP, answer_briefly.open_prompt, _read(whole)),
-    "sparql": Prompt(
-        sparql_answer.STEP, sparql_answer.open_prompt, _read(last_line), partial(sparql_answer.Input.of, example=True)
-    ),
+    "thought": Prompt(answer.STEP, _thought),
+    "brief": Prompt(answer_briefly.STEP, _read(whole)),
+    "sparql": Prompt(sparql_answer.STEP, _read(last_line), partial(sparql_answer.Input.of, example=True)),
     "sparql-thesis": Prompt(
-        sparql_answer.STEP, sparql_answer.open_prompt, _read(last_line), partial(sparql_answer.Input.of, example=False)
+        sparql_answer.STEP, _read(last_line), partial(sparql_answer.Input.of, example=False)
     ),
-    "cot": Prompt(stepwise_answer.STEP, stepwise_answer.open_prompt, _read(last_line)),
-    "claim": Prompt(verify_claim.STEP, verify_claim.open_prompt, _label),
-    "essay": Prompt(essay_answer.STEP, essay_answer.open_prompt, _essay),
-    "knowledge": Prompt(knowledge_answer.STEP, knowledge_answer.open_prompt, _read(whole)),
+    "cot": Prompt(stepwise_answer.STEP, _read(last_line)),
+    "claim": Prompt(verify_claim.STEP, _label),
+    "essay": Prompt(essay_answer.STEP, _essay),
+    "knowledge": Prompt(knowledge_answer.STEP, _read(whole)),
 }
 
 
 def step_of(prompt: str, mode: str, extraction: str = "strict") -> Step:
     """The Step of a prompt, with the messages of a mode, and the parser of an extraction."""
     chosen = PROMPTS[prompt]
-    step = replace(chosen.step, prompt=chosen.open) if mode == "open" else chosen.step
+    step = chosen.step.opened if mode == "open" else chosen.step
     first = extraction == "hipporag2" and prompt == "thought"
     return replace(step, read=answer.read_first) if first else step

@@ -67,6 +67,7 @@ RULES: dict[str, Rule] = {
     "next_thought": Rule("iterative"),
     "path_questions": Rule("questioning"),
     "personas": Rule("questioning"),
+    "question_entities": Rule("extraction", batch=True),
     "rate_neighbours": Rule("rating"),
     "reasoning_chain": Rule("bdtr"),
     "reflect": Rule("decomposing"),

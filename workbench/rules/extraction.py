@@ -1,4 +1,5 @@
-"""Rule bodies of `named_entities` and `triples`: names, facts and types of encyclopedic English, from spaCy's parse.
+"""Rule bodies of `named_entities`, `question_entities` and `triples`: names, facts and types of encyclopedic English,
+from spaCy's parse.
 
     Orrin Vale    "Orrin Vale is a novelist from Tarn. His third book was printed by Ash & Sons in 1931."
 
@@ -22,6 +23,7 @@ from typing import NamedTuple
 
 from workbench.language.pipeline import parse
 from workbench.steps import named_entities as ner
+from workbench.steps import question_entities as asking
 from workbench.steps import triples as openie
 
 _SUBJECTS = ("nsubj", "nsubjpass", "csubj", "expl")
@@ -107,6 +109,11 @@ def named_entities(values: Sequence[ner.Input]) -> list[ner.Output]:
     """The title, then the names of the text in their order, without repetition."""
     readings = read([(value.title, value.text) for value in values])
     return [ner.Output(named_entities=reading.entities) for reading in readings]
+
+
+def question_entities(values: Sequence[asking.Input]) -> list[ner.Output]:
+    """The names of the question in their order, without repetition."""
+    return named_entities([ner.Input("", value.question) for value in values])
 
 
 def triples(values: Sequence[openie.Input]) -> list[openie.Output]:

@@ -119,4 +119,4 @@ def read_first(text: str) -> Output:
     return Output(thought=thought, answer=after[0].strip() if after else text, abstained=False)
 
 
-STEP = Step("answer", Output, prompt, read=read, max_tokens=512, version=3)
+STEP = Step("answer", Output, prompt, read=read, max_tokens=512, version=3, open=open_prompt)

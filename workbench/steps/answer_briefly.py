@@ -31,4 +31,4 @@ def open_prompt(value: Input) -> list[Message]:
     ]
 
 
-STEP = Step("answer_briefly", Output, prompt, read=read, max_tokens=160, version=2)
+STEP = Step("answer_briefly", Output, prompt, read=read, max_tokens=160, version=2, open=open_prompt)

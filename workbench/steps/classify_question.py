@@ -1,6 +1,6 @@
 """Step `classify_question`: bridge, comparison or inference (the router of "The Reasoning Bottleneck in Graph-RAG",
-arXiv 2603.14045, section 3.5.2, whose prompt is used as it is printed). Temperature 0; at most 32 tokens, where the
-source has 5, in which a model that begins with a sentence names none.
+arXiv 2603.14045, section 3.5.2; its three labels, our wording). Temperature 0; at most 32 tokens, where the source has
+5, in which a model that begins with a sentence names none.
 
 The label is asked for by schema where the endpoint takes one; otherwise it is the first that occurs in the reply, which
 the source takes as a whole. A reply without one counts as `bridge` and is `invalid`."""
@@ -28,14 +28,11 @@ class Output(BaseModel):
     invalid: bool
 
 
-_PROMPT = """Classify this question as exactly one of: bridge, comparison, inference.
-
-Definitions:
-- bridge: answer requires following an entity chain across facts
-- comparison: answer compares two entities/values
-- inference: answer requires implicit reasoning, not a clean entity chain
-
-Reply with exactly one word: bridge, comparison, or inference
+_PROMPT = """What kind of reasoning leads to the answer of the question below?
+"bridge": one fact names the entity that the next fact is about, until the answer is reached.
+"comparison": the same thing is looked up of two entities, and one is held against the other.
+"inference": the facts have to be interpreted; no such chain leads to the answer.
+Give the label alone.
 
 Question: {}"""
 
@@ -49,4 +46,4 @@ def read(text: str) -> Output:
     return Output(kind=kind or DEFAULT, invalid=kind is None)
 
 
-STEP = Step("classify_question", Output, prompt, read=read, max_tokens=32, labels=KINDS)
+STEP = Step("classify_question", Output, prompt, read=read, max_tokens=32, version=2, labels=KINDS)

@@ -49,4 +49,4 @@ def read(text: str) -> Output:
     return Output(reply=reply)
 
 
-STEP = Step("essay_answer", Output, prompt, read=read, max_tokens=1500)
+STEP = Step("essay_answer", Output, prompt, read=read, max_tokens=1500, open=open_prompt)

@@ -78,4 +78,4 @@ def open_prompt(value: Input) -> list[Message]:
     return conversation(_OPEN, [(_EXAMPLE, _EXAMPLE_ANSWER)], f"{value.context}\n\nQuestion: {value.question}")
 
 
-STEP = Step("global_reduce", Output, prompt, max_tokens=4096, longest=None, version=2)
+STEP = Step("global_reduce", Output, prompt, max_tokens=4096, longest=None, version=2, open=open_prompt)

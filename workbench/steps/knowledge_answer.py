@@ -39,4 +39,4 @@ def read(text: str) -> Output:
     return Output(reply=re.sub(r"(?i)^\s*\**answer\s*:\**\s*", "", text))
 
 
-STEP = Step("knowledge_answer", Output, prompt, read=read, max_tokens=512, version=2)
+STEP = Step("knowledge_answer", Output, prompt, read=read, max_tokens=512, version=2, open=open_prompt)

@@ -2,9 +2,9 @@
 answer (the SPARQL chain of thought of "The Reasoning Bottleneck in Graph-RAG", arXiv 2603.14045, section 3.3). Nothing
 is executed; the reader `sparql-exec` does that.
 
-The three steps are those printed there. The companion code also shows an example of the syntax, and asks to follow the
-chain and to answer in a few words; here the wording and the example of these are ours, and so is the sentence on
-several things. `example=False` gives the printed template. As in the source, there is one user message, no system
+The three steps and their limits are those printed there, in our words. The companion code also shows an example of the
+syntax, and asks to follow the chain and to answer in a few words; the example and the sentence on several things are
+ours. `example=False` asks for no more than the printed template. As in the source, there is one user message, no system
 message, and no warning about instructions in the context."""
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ class Input(Asked):
         return cls(**{field.name: getattr(asked, field.name) for field in fields(asked)}, example=example)
 
 
-ROLE = "You are answering a multi-hop question using only the provided context."
+ROLE = "The question at the end takes several facts. Answer it from nothing but the context."
 _QUERY = (
-    "Step 1: Write a simple SPARQL query (max 4 triple patterns, plain English predicates, NO URIs, NO FILTER, "
-    "NO subqueries)."
+    "Step 1: Put the question as a short SPARQL query: at most four patterns, whose predicates are ordinary English "
+    "words; leave out URIs, filters and nested queries."
 )
-_PRINTED = f"""{ROLE}
+_PLAIN = f"""{ROLE}
 
 {_QUERY}
-Step 2: Trace the variable bindings for each triple pattern through the context.
-Step 3: Write {CUE} <your answer>. If the answer is not in the context, write {CUE} {UNKNOWN}."""
+Step 2: Go through the patterns in turn, and read off the context what each variable stands for.
+Step 3: End with the line {CUE} <the answer>. Where the context does not tell it, write {CUE} {UNKNOWN}."""
 
 _COMPANION = f"""{ROLE}
 
@@ -49,15 +49,15 @@ SELECT ?answer WHERE {{
   ?y "rises in" ?answer .
 }}
 Step 2: Follow the chain through the context, step by step: for each triple pattern, find what its variables stand for.
-Step 3: Write {CUE} <your answer in a few words>. {SEVERAL} \
-If the answer is not in the context, write {CUE} {UNKNOWN}."""
+Step 3: End with the line {CUE} <the answer in a few words>. {SEVERAL} \
+Where the context does not tell it, write {CUE} {UNKNOWN}."""
 
-OPEN_CLAUSES = (("using only the", "using the"), (f"write {CUE} {UNKNOWN}.", f"{OWN_KNOWLEDGE}."))
-_OPEN = {example: opened(text, *OPEN_CLAUSES) for example, text in ((True, _COMPANION), (False, _PRINTED))}
+OPEN_CLAUSES = (("nothing but the context", "the context"), (f"write {CUE} {UNKNOWN}.", f"{OWN_KNOWLEDGE}."))
+_OPEN = {example: opened(text, *OPEN_CLAUSES) for example, text in ((True, _COMPANION), (False, _PLAIN))}
 
 
 def prompt(value: Input) -> list[Message]:
-    instructions = _COMPANION if value.example else _PRINTED
+    instructions = _COMPANION if value.example else _PLAIN
     return [{"role": "user", "content": shown(instructions, value.context, value.question)}]
 
 
@@ -65,4 +65,4 @@ def open_prompt(value: Input) -> list[Message]:
     return [{"role": "user", "content": shown(_OPEN[value.example], value.context, value.question)}]
 
 
-STEP = Step("sparql_answer", Output, prompt, read=read, max_tokens=512, version=2)
+STEP = Step("sparql_answer", Output, prompt, read=read, max_tokens=512, version=3, open=open_prompt)

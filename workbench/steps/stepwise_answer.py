@@ -17,8 +17,8 @@ _INSTRUCTIONS = f"""{ROLE}
 Step 1: Split the question into simpler sub-questions that can be answered one at a time.
 Step 2: For each sub-question, find the part of the context that it is about and write the intermediate answer.
 Step 3: Combine the intermediate answers.
-Step 4: Write {CUE} <your answer in a few words>. {SEVERAL} \
-If the answer is not in the context, write {CUE} {UNKNOWN}."""
+Step 4: End with the line {CUE} <the answer in a few words>. {SEVERAL} \
+Where the context does not tell it, write {CUE} {UNKNOWN}."""
 _OPEN = opened(_INSTRUCTIONS, *OPEN_CLAUSES)
 
 
@@ -30,4 +30,4 @@ def open_prompt(value: Input) -> list[Message]:
     return [{"role": "user", "content": shown(_OPEN, value.context, value.question)}]
 
 
-STEP = Step("stepwise_answer", Output, prompt, read=read, max_tokens=512, version=2)
+STEP = Step("stepwise_answer", Output, prompt, read=read, max_tokens=512, version=3, open=open_prompt)

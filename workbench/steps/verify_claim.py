@@ -93,4 +93,4 @@ def read(text: str) -> Output:
     return Output(thought=thought, label=NOT_SUPPORTED if found["not"] else SUPPORTED)
 
 
-STEP = Step("verify_claim", Output, prompt, read=read, max_tokens=512)
+STEP = Step("verify_claim", Output, prompt, read=read, max_tokens=512, open=open_prompt)

@@ -174,13 +174,16 @@ def _notes(methods: Mapping[str, Method], rows: Sequence[Mapping[str, Any]]) -> 
 
 
 def figure(bias: HubBias) -> Picture:
-    """S_ppr and the two shares per method; the dashed line is the share of the static graph."""
+    """S_ppr and the two shares per method, the dashed line being the share of the static graph; and how S_ppr is
+    distributed over the questions, as the paper argues: less bias is a curve further to the left."""
     from workbench.views import charts
 
     rows = [row for row in bias.rows if row["method"] != STATIC]
-    canvas = charts.Figure(figsize=(9.6, 1.6 + 0.36 * len(rows)), layout="constrained", dpi=110)
-    left, right = canvas.subplots(1, 2, sharey=True)
-    for axes in (left, right):
+    canvas = charts.Figure(figsize=(13.6, 1.6 + 0.36 * len(rows)), layout="constrained", dpi=110)
+    left, right, spread = canvas.subplots(1, 3)
+    right.sharey(left)
+    right.tick_params(labelleft=False)
+    for axes in (left, right, spread):
         charts.bare(axes)
     left.barh(range(len(rows)), [row["strength"] or 0 for row in rows], color=charts.BLUE, height=0.7)
     left.set_xlabel("S_ppr of the ten best phrases")
@@ -190,5 +193,12 @@ def figure(bias: HubBias) -> Picture:
     right.axvline(bias.rows[-1]["expected"], color=charts.GREY, linestyle="--", label="static graph, all phrases")
     right.set_xlabel("probability on super hubs")
     canvas.legend(*right.get_legend_handles_labels(), frameon=False, fontsize=7, ncols=3, loc="outside upper right")
+    for at, row in enumerate(rows):
+        values = sorted(_scores(bias.walks, row["method"], "strength").values())
+        shares = [(number + 1) / len(values) for number in range(len(values))]
+        spread.step(values, shares, where="post", color=charts.colour(at), label=charts.plain_label(row["method"], 40))
+    spread.set_xlabel("S_ppr of a question")
+    spread.set_ylabel("questions with as much or less")
+    spread.legend(frameon=False, fontsize=6)
     charts.rows(left, (row["method"] for row in rows), 64, fontsize=7)
     return charts.picture(canvas, bias.title)

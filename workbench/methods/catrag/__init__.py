@@ -34,7 +34,7 @@ from workbench.methods.hipporag2 import HippoRAG2, Linked
 from workbench.records import Evidence
 from workbench.settings import NonNegative, Positive, settle, validated
 from workbench.spec import parse_spec, spec_of
-from workbench.steps import named_entities
+from workbench.steps import question_entities
 from workbench.text import PHRASE_RULES, storable
 from workbench.threads import in_context
 from workbench.trace import Trace
@@ -50,7 +50,7 @@ class CatRAG(HippoRAG2):
     name = "catrag"
     paper = "CatRAG (arXiv 2602.01965)"
     layers = ("passages", "facts", "synonyms", "entity_summaries")
-    steps = ("fact_filter", "named_entities", "rate_neighbours")
+    steps = ("fact_filter", "question_entities", "rate_neighbours")
 
     @validated
     class Settings(HippoRAG2.Settings):
@@ -161,7 +161,8 @@ class CatRAG(HippoRAG2):
         """The entities that the question names; where the request fails, none, and why."""
         if not self.settings.anchoring:
             return (), ""
-        (result,) = self.engine.run(named_entities.STEP, [named_entities.Input("", storable(question))], trace=trace)
+        asked = [question_entities.Input(storable(question))]
+        (result,) = self.engine.run(question_entities.STEP, asked, trace=trace)
         return tuple(result.value.named_entities) if result.value else (), result.failure or ""
 
     def add_anchors(self, entities: Sequence[str], kept: Linked, seeds: Seeds, trace: Trace) -> Seeds:

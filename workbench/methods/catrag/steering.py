@@ -18,7 +18,7 @@ from workbench.methods.catrag.rating import tier
 from workbench.methods.events import read_as_written, root_of, trace_of
 from workbench.records import Evidence, Record
 from workbench.spec import parse_spec
-from workbench.steps import named_entities
+from workbench.steps import question_entities
 from workbench.trace import Event, Trace
 
 Scores = tuple[tuple[str, float], ...]
@@ -189,7 +189,7 @@ def _scores(parts: Sequence[Event], step: str) -> Scores:
 
 def _named(parts: Sequence[Event]) -> tuple[str, ...] | None:
     """The names in the question, from the reply itself, where no anchors were made of them."""
-    reply = next((part for part in parts if part.step == named_entities.STEP.name), None)
+    reply = next((part for part in parts if part.step == question_entities.STEP.name), None)
     return tuple(reply.outputs.get("named_entities", ())) if reply else None
 
 
