@@ -3,9 +3,9 @@ of both.
 
 Follows "LightRAG: Simple and Fast Retrieval-Augmented Generation" (arXiv 2410.05779) as its code does (lightrag-hku
 1.5.7: profile `current`) or did in early 2025 (`early`). The code fills a context and ranks no passages; here passages,
-entities and relations keep the order in which it takes them, and the context is `Evidence.context`, whatever k is. As in
-its graph, parallel relations are one edge. Where `current` differs from the code in which passages it takes, a setting
-says so, and profile `released` does as the code.
+entities and relations keep the order in which it takes them, and its context is that of the evidence, whatever k is. As
+in its graph, parallel relations are one edge. Where `current` differs from the code in which passages it takes, a
+setting says so, and profile `released` does as the code.
 
 Not included: reranking, the mode without retrieval, keywords given by the caller, and the mode `mix` of the early code,
 which was two contexts side by side."""
