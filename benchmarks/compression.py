@@ -21,7 +21,7 @@ from workbench.layouts import of_evidence
 from workbench.measures.coverage import coverage, coverage_bridge, coverage_substring
 from workbench.methods.base import within_budget
 from workbench.reading.compression import Compressor, compressor, top, truncate
-from workbench.reading.compression.base import joined, written
+from workbench.reading.compression.base import joined, length, written
 from workbench.records import Compressed, ContextGraph, Evidence, Question
 
 SPECS = ("graph-walk", "graph-walk[profile=released]", "graph-walk[profile=thesis]", "similarity")
@@ -35,7 +35,7 @@ SWEEP = {
     "share": (0.3, 0.5, 0.8),
     "max_hops": (0, 1, 2, 3, 5),
 }
-TABLES = ("entities", "relations", "sources", "chunks")
+TABLES = ("entities", "relations", "sources", "chunks", "paths")
 RULES = ("covered", "substring", "steps", "gold")
 PEERS = ("cut", "top", "dense")
 Case = tuple[Question, ContextGraph, Evidence]
@@ -147,7 +147,9 @@ def main() -> None:
     cases = contexts(wb.Index.open(a.index), read_questions(a.questions), a.method, a.tokens, a.limit)
     whole = pd.DataFrame([judged(question, written(graph), held(graph)) for question, graph, _ in cases])
     many = pd.DataFrame([{name: len(getattr(graph, name)) for name in TABLES} for _, graph, _ in cases]).mean()
+    sizes = pd.Series([length(written(graph)) for _, graph, _ in cases])
     print(f"{len(cases)} questions; in a context: {', '.join(f'{n:.0f} {name}' for name, n in many.items())}")
+    print(f"tokens of a context: mean {sizes.mean():.0f}, median {sizes.median():.0f}, most {sizes.max()}")
     for spec in SPECS:
         table, _ = measure(cases, compressor(spec, budget=a.budget))
         print(f"\n{spec}: {summary(table, whole)}")

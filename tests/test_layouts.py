@@ -243,7 +243,7 @@ def test_a_list_of_objects_and_broken_lines():
 def test_what_has_no_block_is_refused(text):
     with pytest.raises(DataError, match="no block"):
         lightrag.parse(text)
-    assert lightrag.parse(text, published=True) == ContextGraph()
+    assert lightrag.parse(text, published=True) == ContextGraph(layout="lightrag")
 
 
 # -- both -------------------------------------------------------------------------------------------------------------

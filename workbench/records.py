@@ -151,13 +151,15 @@ class Unit(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ContextEntity(Record):
-    """A row of the entities of a context; `id` and `degree` (its relationships in the whole graph) if the context shows
-    them."""
+    """A row of the entities of a context; `type`, `id` and `degree` (its relationships in the whole graph) if the
+    context shows them. `level`: `high` or `low` in a context with a table of entities for each (PathRAG)."""
 
     name: str
     description: str = ""
     id: int | None = None
     degree: int | None = None
+    type: str = ""
+    level: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -173,17 +175,21 @@ class ContextRelation(Record):
     rank: int | None = None
     links: int | None = None
     passages: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ContextGraph(Record):
-    """A context as ordered tables: entities, relationships, `sources` (texts that the graph was read from), `chunks`
-    (texts of the corpus). It is the form of a structured context before writing and after parsing."""
+    """A context as ordered tables: entities, relationships, `sources` (texts that the graph was read from, or that
+    report on it), `chunks` (texts of the corpus), paths, best first. It is the form of a structured context before
+    writing and after parsing; `layout` names the one in which its method writes it (`workbench.layouts`)."""
 
     entities: tuple[ContextEntity, ...] = ()
     relations: tuple[ContextRelation, ...] = ()
     sources: tuple[Unit, ...] = ()
     chunks: tuple[Unit, ...] = ()
+    paths: tuple[Path, ...] = ()
+    layout: str = "ket_rag"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -251,6 +257,8 @@ class Compressed(Record):
             _without(before.relations, after.relations),
             _without(before.sources, after.sources),
             _without(before.chunks, after.chunks),
+            _without(before.paths, after.paths),
+            before.layout,
         )
 
 

@@ -29,7 +29,7 @@ def test_each_condition_changed_alone_is_noticed(tmp_path, name, row):
     reader = source.terms["reader"]
     tried = list(unchanged.changes(run))
     if row.measure in reader["of"]:
-        free = {f"reader's {key}" for key in reader.get("free", ())}
+        free = {f"reader's {key}" for key in reader.get("free_in_own_context", ())}
         free |= {"reader's prompt"} if "Routing" in row.method else set()
         of_reader = unchanged.changes_of_reader(run, row.measure in reader.get("judged", ()))
         tried += [one for one in of_reader if one[0] not in free]

@@ -74,7 +74,7 @@ def _all_noticed(source, row, runs, judged):
     unnoticed, n = [], 0
     for at, run in enumerate(runs):
         tried = [*unchanged.changes(run), *(unchanged.changes_of_reader(run, True) if judged else ())]
-        free = {f"reader's {key}" for key in source.terms["reader"].get("free", ())}
+        free = {f"reader's {key}" for key in source.terms["reader"].get("free_in_own_context", ())}
         free |= {"reader's prompt"} if "route" in str(run.config["reader"]) else set()
         for what, change in tried:
             if what in free:

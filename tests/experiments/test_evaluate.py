@@ -253,6 +253,10 @@ def test_coverage_without_a_reader_is_of_the_context_that_the_method_lays_out(ti
     read = wb.evaluate([question], [OwnContext(tiny_index)], wb.reader("direct"), tmp_path / "read",
                        measures=["coverage"], progress=False)  # fmt: skip
     assert read.rows[0]["context_tokens"] == row["context_tokens"]  # the same text
+    assert row["layout"] == read.rows[0]["layout"] == "ket_rag"
+    passages = wb.evaluate([question], [OwnContext(tiny_index)], wb.reader("direct[layout=passages]"),
+                           tmp_path / "passages", measures=["coverage"], progress=False)  # fmt: skip
+    assert "layout" not in passages.rows[0]
     again = wb.evaluate([question], [OwnContext(tiny_index)], None, tmp_path / "run", measures=["coverage:substring"],
                         progress=False)  # fmt: skip
     assert again.rows[0]["scores"]["coverage:substring"] == 1  # measured from the stored text

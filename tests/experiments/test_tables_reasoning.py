@@ -3,12 +3,15 @@ run has its place."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from test_analyses import written
 from typer.testing import CliRunner
 
 from workbench.cli import app
 from workbench.experiments.published import Key, paper, reasoning
+from workbench.experiments.run import Run
 from workbench.experiments.tables import NOT_COMPARABLE, NOT_MEASURED, compare, tables
 from workbench.records import Question
 
@@ -171,6 +174,22 @@ def test_what_differs_is_named_and_rules_are_no_model(ask):
         "passages: the run does not say, there it is not said",
     } <= {*cells[0].why}
     assert any(why.startswith("split and corpus: musique/dev/other, there musique/dev/500") for why in cells[0].why)
+
+
+def test_k_is_a_condition_only_where_the_method_does_not_lay_out_the_context(ask):
+    """Also where it lays out those of all questions but one."""
+
+    def reasons(layouts):
+        run = ask("sparql[k=1,budget=none]")
+        rows = [row | ({"layout": layout} if layout else {}) for row, layout in zip(run.rows, layouts)]
+        (run.folder / "checksums.json").unlink(missing_ok=True)
+        (run.folder / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        cells = compare(Run(run.folder), "reasoning").cells
+        return {why for cell in cells if cell.method == "SPARQL, 8B" for why in cell.why}
+
+    told = {"reader's k: 1, there it is not said", "reader's budget: None, there it is not said"}
+    assert told <= reasons([None] * 10) and told <= reasons(["lightrag"] * 9 + [None])
+    assert not told & reasons(["lightrag"] * 10)
 
 
 def test_covered_only_numbers_are_over_the_covered(ask):

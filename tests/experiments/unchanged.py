@@ -117,7 +117,7 @@ def run_of(folder, source: Paper, row: Any) -> Run:
     }  # fmt: skip
     (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "run.json").write_text(json.dumps(config))
-    rows = [one | {"hops": hops, "selected": 7, "ranking": [["p", 1.0]] * 7} for one in run.rows]
+    rows = [one | {"hops": hops, "selected": 7, "ranking": [["p", 1.0]] * 7, "layout": "ket_rag"} for one in run.rows]
     (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "results.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
     return Run(run.folder)

@@ -88,10 +88,14 @@ def test_released_text_by_hand():
     assert result.tokens == tokens.count(result.text) and result.fallback is None
 
 
-def test_thesis_writes_all_lines_first():
-    text = GraphWalk(profile="thesis").compress(QUESTION, path()).text
-    places = [text.index(part) for part in ("Step 0", "Step 4", "[chunk_2]", "[chunk_1]", "[chunk_5]", "[7]")]
-    assert places == sorted(places)  # chunk 2 mentions two names, chunk 1 one
+def test_thesis_writes_all_lines_first_and_then_the_chunks_by_hop():
+    graph = path()
+    chunks = (*graph.chunks, Unit("chunk_8", "Nora Whitlock ran Kestrel Radio."))
+    graph = ContextGraph(graph.entities, graph.relations, graph.sources, chunks)
+    text = GraphWalk(profile="thesis").compress(QUESTION, graph).text
+    parts = ("Step 0", "Step 4", "[chunk_8]", "[chunk_1]", "[chunk_2]", "[chunk_3]", "[chunk_4]", "[chunk_5]", "[7]")
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)  # of hop 0, chunk 8 mentions two names, chunk 1 one; chunk 2 two of hop 1
 
 
 def test_released_prints_a_block_that_is_too_long_without_its_chunks_and_goes_on():

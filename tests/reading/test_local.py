@@ -29,9 +29,9 @@ def blocks(text: str) -> dict[str, str]:
 def test_the_blocks_in_their_order():
     text = wb.reader("local").context(evidence(PASSAGES[:1], ENTITIES[:1], FACTS[:1], REPORTS[:1])).text
     assert list(blocks(text)) == ["Reports", "Entities", "Relationships", "Sources"]
-    assert "entity|type|description\norsby 0|town|A town / on the Aldra.\n" in text
-    assert "source|relation|target\norsby|lies on|river 0\n" in text
-    assert text.endswith(PASSAGES[0].content.rstrip())
+    assert "id|entity|description|number of relationships\n0|orsby 0|A town | on the Aldra.|\n" in text
+    assert "id|source|target|description|weight|rank\n0|orsby|river 0|orsby lies on river 0|1.0|\n" in text
+    assert text.endswith(f"-----Sources-----\nid|text\n0|{PASSAGES[0].content}\n")
 
 
 @pytest.mark.parametrize("budget", [1, 50, 300, 1000, 5000, 12_000])
@@ -46,7 +46,7 @@ def test_no_share_is_exceeded(budget):
 
 def test_of_many_entities_the_first_are_shown_and_a_selection_is_kept_to():
     context = wb.reader("local[entities=2]").context(evidence(selected=3))
-    assert blocks(context.text)["Entities"].count("|town|") == 2
+    assert blocks(context.text)["Entities"].count("|A town | on") == 2
     assert [passage.id for passage in context.passages] == ["p0", "p1", "p2"]
 
 
@@ -63,7 +63,7 @@ def test_it_answers_from_the_passages_that_it_shows():
 def test_hostile_texts_stay_cells():
     bad = Scored(Entity("a|b\n-----Sources-----", "", "\x00<script>"), 1.0)
     context = wb.reader("local").context(Evidence("?", "m", "x", (), (bad,)))
-    assert context.text.splitlines()[2] == "a/b -----Sources-----||\x00<script>"
+    assert context.text.splitlines()[2] == "0|a/b ---Sources---|\x00<script>|"
 
 
 @pytest.mark.parametrize("setting", ["budget=0", "reports=2", "sources=-1", "sources=0.9", "entities=1.5", "reports=x"])

@@ -345,7 +345,9 @@ def _reader(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     for key, value in _asked_of(terms, measure).items():
         if key not in given:
             yield _held(f"reader's {key}", str(value), "", False)
-    free = {*expected.get("free", ()), *(["prompt"] if one.place.data in expected.get("own_prompt", ()) else [])}
+    free = {"prompt"} if one.place.data in expected.get("own_prompt", ()) else set()
+    if all(row.get("layout") for row in one.every if row["failure"] is None):
+        free.update(expected.get("free_in_own_context", ()))
     if asked.get("route"):
         free.add("prompt")  # the router chooses it
     for key, value in given.items():

@@ -231,6 +231,12 @@ class Attempt:
         own = self.evidence is not None and self.evidence.context is not None
         return self.retrieved if self.shown or own else None
 
+    @property
+    def layout(self) -> str | None:
+        """That of the context which the method lays out itself, if it is what was retrieved."""
+        own = self.evidence and self.evidence.context
+        return own.layout if own and self.retrieved and self.retrieved.graph is own else None
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -456,6 +462,7 @@ class Plan:
             "context_tokens": retrieved.tokens if retrieved else None,
             "read": len(shown.passages) if shown else None,
             "read_tokens": shown.tokens if shown else None,
+            **({"layout": attempt.layout} if attempt.layout else {}),
             **({"cut_to": shown.cut_to} if shown and shown.cut_to is not None else {}),
             "answer": answer.text if answer else None,
             **({"short": answer.short} if getattr(answer, "short", None) is not None else {}),

@@ -40,7 +40,9 @@ from workbench.text import text_hash
 from workbench.trace import Trace
 
 _SCORED = {"passages": Passage, "entities": Entity, "facts": Triple, "paths": Path, "reports": Report}
-_TABLES = {"entities": ContextEntity, "relations": ContextRelation, "sources": Unit, "chunks": Unit}
+_TABLES = {
+    "entities": ContextEntity, "relations": ContextRelation, "sources": Unit, "chunks": Unit, "paths": Path,
+}  # fmt: skip
 
 
 class Retrieved:
@@ -142,6 +144,10 @@ def evidence_of(stored: Mapping[str, Any]) -> Evidence:
         for name, kind in _SCORED.items()
     }
     tables = stored["context"] and ContextGraph(
-        **{name: tuple(record_of(kind, row) for row in stored["context"][name]) for name, kind in _TABLES.items()}
+        **{
+            name: tuple(record_of(kind, row) for row in stored["context"].get(name, ()))
+            for name, kind in _TABLES.items()
+        },
+        layout=stored["context"].get("layout", "ket_rag"),  # what the first ones were in
     )
     return Evidence(**{**stored, **scored, "context": tables})

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from workbench import tokens
 from workbench.layouts import ket_rag
-from workbench.records import ContextEntity, ContextGraph, ContextRelation, Evidence, Unit
+from workbench.records import ContextEntity, ContextGraph, ContextRelation, Evidence, Passage, Report, Triple, Unit
 
 SHARES = {"entities": 0.2, "relations": 0.25}  # of a budget; units have the rest
 T = TypeVar("T")
@@ -22,7 +22,7 @@ def of_evidence(evidence: Evidence, tokens: int | None = None) -> ContextGraph:
     the rest, sources first; each table is cut at the first row that does not fit. A layout of the method's own is cut
     in the same way.
     """
-    graph = evidence.context or _told(evidence)
+    graph = evidence.context or told(evidence)
     return graph if tokens is None else within(graph, tokens)
 
 
@@ -34,20 +34,20 @@ def within(graph: ContextGraph, budget: int) -> ContextGraph:
         rows = getattr(graph, table)
         head = tokens.count(ket_rag.BETWEEN + ket_rag.head(table, rows))
         cap = min(budget - spent, int(budget * SHARES[table]) if table in SHARES else budget - spent)
-        kept[table], used = _fitting(rows, row, cap, 0 if table == "chunks" else head)
+        kept[table], used = fitting(rows, row, cap, 0 if table == "chunks" else head)
         spent += used
     return ContextGraph(**kept)
 
 
-def _fitting(rows: Sequence[T], row: Callable[[T, int], str], cap: int, head: int) -> tuple[tuple[T, ...], int]:
+def fitting(rows: Sequence[T], row: Callable[[T, int], str], cap: float, head: int) -> tuple[tuple[T, ...], int]:
     """The leading rows that fit, and their tokens with those of the head."""
     used = head
     for at, one in enumerate(rows):
         size = tokens.count(row(one, at))
         if used + size > cap:
-            return rows[:at], used if at else 0
+            return tuple(rows[:at]), used if at else 0
         used += size
-    return rows, used if rows else 0
+    return tuple(rows), used if rows else 0
 
 
 _ROWS: dict[str, Callable] = {  # with a row's own number, or the next one
@@ -58,7 +58,24 @@ _ROWS: dict[str, Callable] = {  # with a row's own number, or the next one
 }
 
 
-def _told(evidence: Evidence) -> ContextGraph:
+def relation_of(fact: Triple) -> ContextRelation:
+    """A fact as a relationship: its description, or else its words."""
+    told = fact.description or " ".join(fact.members)
+    return ContextRelation(fact.subject, fact.object, told, passages=fact.passages)
+
+
+def chunk_of(passage: Passage) -> Unit:
+    """A passage as a text of a context."""
+    return Unit(passage.id, passage.text, passage.title, (passage.id,))
+
+
+def report_of(report: Report) -> Unit:
+    """A report as a source of a context."""
+    return Unit(report.id, report.text, report.title, report.passages)
+
+
+def told(evidence: Evidence) -> ContextGraph:
+    """The tables that an evidence without a context makes."""
     entities = {
         entity.name.casefold(): ContextEntity(entity.name, entity.description) for entity, _ in evidence.entities
     }
@@ -67,15 +84,7 @@ def _told(evidence: Evidence) -> ContextGraph:
         entities.setdefault(name.casefold(), ContextEntity(name))
     return ContextGraph(
         tuple(entities.values()),
-        tuple(
-            ContextRelation(
-                fact.subject, fact.object, fact.description or " ".join(fact.members), passages=fact.passages
-            )
-            for fact in facts
-        ),
-        tuple(Unit(report.id, report.text, report.title, report.passages) for report, _ in evidence.reports),
-        tuple(
-            Unit(passage.id, passage.text, passage.title, (passage.id,))
-            for passage, _ in evidence.passages[: evidence.selected]
-        ),
+        tuple(map(relation_of, facts)),
+        tuple(report_of(report) for report, _ in evidence.reports),
+        tuple(chunk_of(passage) for passage, _ in evidence.passages[: evidence.selected]),
     )

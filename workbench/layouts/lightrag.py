@@ -11,6 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from workbench.errors import DataError
@@ -32,14 +33,18 @@ _REFERENCE = re.compile(r"\[([0-9]+)\] (.+)")
 
 
 def write(graph: ContextGraph) -> str:
-    """The context as text: names and descriptions, titles and texts; ids, weights and passages are not written. Empty
-    for an empty graph."""
+    """The context as text: names, types and descriptions, titles and texts; ids, weights and passages are not written.
+    Empty for an empty graph."""
     blocks = (
-        _block(ENTITIES, (line(entity=row.name, description=row.description) for row in graph.entities)),
+        _block(ENTITIES, map(entity_line, graph.entities)),
         _block(RELATIONS, (relation_line(row.source, row.target, row.description) for row in graph.relations)),
         chunks([(unit.title, unit.text) for unit in (*graph.chunks, *graph.sources)]),
     )
     return BETWEEN.join(block for block in blocks if block)
+
+
+def entity_line(row: ContextEntity) -> str:
+    return line(entity=row.name, **({"type": row.type} if row.type else {}), description=row.description)
 
 
 def relation_line(source: str, target: str, description: str) -> str:
@@ -102,14 +107,44 @@ def parse(text: str, *, published: bool = False) -> ContextGraph:
     for kind, lines in blocks:
         if kind:
             rows[kind] += _objects(lines)
-    name = str.upper if published else str
-    return ContextGraph(
-        tuple(ContextEntity(name(_cell(row, "entity")), _cell(row, "description")) for row in rows["entities"]),
+    graph = ContextGraph(
         tuple(
-            ContextRelation(name(_cell(row, "entity1")), name(_cell(row, "entity2")), _cell(row, "description"))
+            ContextEntity(_cell(row, "entity"), _cell(row, "description"), type=_cell(row, "type"))
+            for row in rows["entities"]
+        ),
+        tuple(
+            ContextRelation(_cell(row, "entity1"), _cell(row, "entity2"), _cell(row, "description"))
             for row in rows["relations"]
         ),
-        chunks=_by_reference(rows["chunks"]) if published else _numbered(rows["chunks"], _titles(text)),
+        chunks=() if published else _numbered(rows["chunks"], _titles(text)),
+        layout="lightrag",
+    )
+    if not published:
+        return graph
+    units = (Unit(_cell(row, "reference_id"), _cell(row, "content")) for row in rows["chunks"])
+    return _as_published(graph, units)
+
+
+def as_published(graph: ContextGraph) -> ContextGraph:
+    """What `parse` with `published` reads of the context that `write` makes of these tables; the units keep their
+    passages."""
+    units = (*graph.chunks, *graph.sources)
+    titles = [flat(unit.title) for unit in units]
+    numbers = _references(titles)
+    shown = (
+        replace(unit, id=str(numbers.get(title, "")), text=titled(title, unit.text), title="")
+        for title, unit in zip(titles, units)
+    )
+    return _as_published(graph, shown)
+
+
+def _as_published(graph: ContextGraph, units: Iterable[Unit]) -> ContextGraph:
+    by_reference = {unit.id: unit for unit in units}
+    return ContextGraph(
+        tuple(replace(row, name=row.name.upper()) for row in graph.entities),
+        tuple(replace(row, source=row.source.upper(), target=row.target.upper()) for row in graph.relations),
+        chunks=tuple(by_reference.values()),
+        layout="lightrag",
     )
 
 
@@ -171,8 +206,3 @@ def _numbered(rows: Sequence[dict], titles: dict[str, str]) -> tuple[Unit, ...]:
         text = content.removeprefix(f"{title}\n") if titled else content
         units.append(Unit(f"chunk_{at}", text, title if titled else ""))
     return tuple(units)
-
-
-def _by_reference(rows: Sequence[dict]) -> tuple[Unit, ...]:
-    kept = {_cell(row, "reference_id"): _cell(row, "content") for row in rows}
-    return tuple(Unit(id, text) for id, text in kept.items())

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from workbench import threads, tokens
 from workbench.errors import SettingError
 from workbench.index import Index
+from workbench.layouts import cut
 from workbench.layouts.evidence import within
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.records import Evidence, Record
@@ -111,5 +112,7 @@ def within_budget(evidence: Evidence, budget: int) -> Evidence:
             break
         kept.append(scored)
     selected = evidence.selected if evidence.selected is None else min(evidence.selected, len(kept))
-    context = evidence.context and within(evidence.context, budget)
+    context = evidence.context
+    if context is not None:
+        context = within(context, budget) if context.layout == "ket_rag" else cut(context, budget)
     return replace(evidence, passages=tuple(kept), selected=selected, context=context)

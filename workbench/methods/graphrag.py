@@ -12,11 +12,13 @@ the communities c that p mentions. Passages that mention no matched entity follo
 
 Differences: no conversation history and no claims; relationships are added one by one, not entity by entity; a report
 that does not fit is skipped (in the code, a long first report leaves no other). Global search ranks no passages and is
-the reader `global`; the reader `local` shows the whole local context."""
+the reader `global`; the local context, cut as the code cuts it, is that of the evidence."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -25,9 +27,11 @@ import scipy.sparse as sp
 from workbench import tokens
 from workbench.errors import IndexFault, SettingError
 from workbench.index.communities import EntityGraph, mentions, text_units
+from workbench.layouts import graphrag
+from workbench.layouts.evidence import chunk_of, relation_of, report_of
 from workbench.methods.base import Method
 from workbench.ranking.similarity import top
-from workbench.records import Entity, Evidence, Report, Scored, Triple, ranked
+from workbench.records import ContextEntity, ContextGraph, Entity, Evidence, Report, Scored, Triple, ranked
 from workbench.settings import Natural, Positive, Share, validated
 from workbench.trace import Trace
 
@@ -47,8 +51,9 @@ class GraphRAG(Method):
     class Settings:
         """`entities` are matched for the local context (the code's 10, doubled by its oversampling); the number is
         doubled up to `entities_max` until k passages mention one. `level`: the finest level of communities with reports
-        in the context. `tokens` of a local context; `report_share` of them for reports, `relation_share` for
-        relationships. `dense_fill`: whether passages without a matched entity follow in dense order."""
+        in the context. `tokens` of a local context; `report_share` of them for reports, `relation_share` for entities
+        and relationships, the rest for text units. `dense_fill`: whether passages without a matched entity follow in
+        dense order."""
 
         entities: Positive = 20
         entities_max: Positive = 200
@@ -108,6 +113,7 @@ class GraphRAG(Method):
             reason = "dense ranking, because the index holds no entity"
             return Evidence(question, self.label, "cosine", found, fallback=reason)
         rows, scores, owners = self.collect(matched, cosines, trace)
+        described = rows[owners < self.settings.entities]  # the text units of the local context, in its order
         if self.settings.community:
             rows, scores = self.by_communities(question, rows, scores, trace)
         used = self._grown(owners, k, len(matched))
@@ -115,7 +121,8 @@ class GraphRAG(Method):
         local = matched[: self.settings.entities].tolist()
         with trace.span("CHAIN", "local context", entities=len(local)) as span:
             facts, reports = self.relationships(local), self.reports(local)
-            span.set(facts=len(facts), reports=[report.id for report, _ in reports])
+            context = self.context(local, facts, reports, described)
+            span.set(facts=len(facts), reports=[report.id for report, _ in reports], units=len(context.chunks))
         entities = [self._entities[row] for row in matched[:used].tolist()]
         return Evidence(
             question,
@@ -125,7 +132,32 @@ class GraphRAG(Method):
             entities=ranked(entities, cosines[:used]),
             facts=facts,
             reports=reports,
+            context=context,
         )
+
+    def context(
+        self,
+        matched: Sequence[int],
+        facts: Sequence[Scored[Triple]],
+        reports: Sequence[Scored[Report]],
+        units: Iterable[int],
+    ) -> ContextGraph:
+        """The local context: reports, matched entities and their relationships, and text units (rows of passages), each
+        within its share of `tokens`."""
+        chosen = self.settings
+        graph = ContextGraph(
+            tuple(self._entity(row) for row in matched),
+            tuple(replace(relation_of(fact), rank=int(rank)) for fact, rank in facts),
+            tuple(report_of(report) for report, _ in reports),
+            tuple(chunk_of(self._passages.passages[row]) for row in units),
+        )
+        share = 1 - chosen.report_share - chosen.relation_share
+        return graphrag.filled(graph, chosen.tokens, chosen.report_share, share)
+
+    def _entity(self, row: int) -> ContextEntity:
+        entity = self._entities[row]
+        degree = int(self._graph.degrees[row])
+        return ContextEntity(entity.name, entity.description or entity.type, degree=degree)
 
     def match(self, question: str, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
         """Phrase rows of the entities closest to the question, best first, at most `entities_max`, and their cosines,

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 from pydantic import Field
 
 from workbench.errors import SettingError
-from workbench.layouts import of_evidence
+from workbench.layouts import cut, of_evidence
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Step
 from workbench.llm.window import room_beside
 from workbench.reading.prompts import PROMPTS, step_of
-from workbench.reading.render import Context, Contexts, cut_down, fitted, render
+from workbench.reading.render import Context, Contexts, cut_down, laid_out, render
 from workbench.reading.routing import ROUTERS, Route, other, route
 from workbench.records import Answer, ContextGraph, Evidence, Reading, Record
 from workbench.settings import Number, changed, settle, validated
@@ -253,7 +253,7 @@ class ContextReader(Record):
         if not room:
             return render(replace(evidence, passages=()))
         if context.graph is not None and context.graph is evidence.context:
-            return fitted(evidence, context.graph, room)
+            return laid_out(evidence, cut(context.graph, room))
         if not hasattr(self.settings, "budget"):
             return context
         smaller = copy(self)

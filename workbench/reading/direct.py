@@ -3,18 +3,20 @@
 Graph-RAG", arXiv 2603.14045, section 3).
 
 A method that chooses how many passages are read (`Evidence.selected`, as BDTR does), or lays out a context of its own
-(`Evidence.context`, as KET-RAG does), overrides the reader's settings."""
+(`Evidence.context`, as LightRAG does), overrides the reader's settings."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Literal
 
-from workbench.layouts import ket_rag, of_evidence, youtu
+from workbench.layouts import of_evidence
 from workbench.reading import base
 from workbench.reading.render import Context, laid_out, render
 from workbench.records import Evidence
 from workbench.settings import Budget, validated
+
+_TABLES = {"graph": "ket_rag", "youtu": "youtu"}
 
 
 class Direct(base.ContextReader):
@@ -38,9 +40,9 @@ class Direct(base.ContextReader):
         own, (k, budget, layout) = evidence.context, (getattr(self.settings, n) for n in ("k", "budget", "layout"))
         if layout == "auto" and own is not None:
             return laid_out(evidence, own)
-        if layout in ("graph", "youtu"):
+        if layout in _TABLES:
             read = replace(evidence, selected=k if evidence.selected is None else evidence.selected)
-            return laid_out(evidence, of_evidence(read, budget), youtu if layout == "youtu" else ket_rag)
+            return laid_out(evidence, replace(of_evidence(read, budget), layout=_TABLES[layout]))
         return render(evidence, k if evidence.selected is None else evidence.selected, budget)
 
 

@@ -2,21 +2,21 @@
 local search, arXiv 2404.16130; microsoft/graphrag, commit 6dad6d2).
 
 It reads whatever the evidence holds of these: all four from the method `graphrag`, passages alone from `dense`. Each
-block has its share of the budget and is filled in the order of the evidence, up to the first that does not fit. Left
-out: conversation history, claims, the source's markdown report; the prompts are those of all readers."""
+table (`workbench.layouts.graphrag`) has its share of the budget and is filled in the order of the evidence, up to the
+first row that does not fit. Left out: conversation history, claims, the source's markdown report; the prompts are those
+of all readers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeVar
+from dataclasses import replace
 
 from workbench import tokens
+from workbench.layouts import graphrag
+from workbench.layouts.evidence import told
 from workbench.reading import base
 from workbench.reading.render import Context
-from workbench.records import Evidence
+from workbench.records import ContextEntity, Evidence
 from workbench.settings import Budget, Natural, Share, validated
-
-T = TypeVar("T")
 
 
 class Local(base.ContextReader):
@@ -37,32 +37,12 @@ class Local(base.ContextReader):
             base.check_shares(self, "reports", "sources")
 
     def uncompressed(self, evidence: Evidence) -> Context:
-        given = self.settings
-        reports = [(f"{report.content}\n\n", report) for report, _ in evidence.reports]
-        reports, _ = _fill("-----Reports-----\n", reports, given.budget * given.reports)
-        share = given.budget * (1 - given.reports - given.sources)
-        rows = [(_row(e.name, e.type, e.description), e) for e, _ in evidence.entities[: given.entities]]
-        entities, _ = _fill("-----Entities-----\nentity|type|description\n", rows, share)
-        rows = [(_row(*fact.members), fact) for fact, _ in evidence.facts]
-        head = "-----Relationships-----\nsource|relation|target\n"
-        relationships, _ = _fill(head, rows, share - tokens.count(entities + "\n"))
-        read = [(f"{passage.content}\n\n", passage) for passage, _ in evidence.passages[: evidence.selected]]
-        sources, passages = _fill("-----Sources-----\n", read, given.budget * given.sources)
-        text = "\n".join(block for block in (reports, entities, relationships, sources) if block).rstrip()
+        given, held = self.settings, told(evidence)
+        entities = tuple(
+            ContextEntity(entity.name, entity.description or entity.type)
+            for entity, _ in evidence.entities[: given.entities]
+        )
+        graph = graphrag.filled(replace(held, entities=entities), given.budget, given.reports, given.sources)
+        text = graphrag.write(graph)
+        passages = tuple(passage for passage, _ in evidence.passages[: len(graph.chunks)])
         return Context(text, tokens.count(text), passages)
-
-
-def _fill(head: str, lines: Iterable[tuple[str, T]], budget: float) -> tuple[str, tuple[T, ...]]:
-    """A block of at most `budget` tokens, a line feed after it included, and what it holds; empty if nothing fits."""
-    text, items, used = head, [], tokens.count(head + "\n")
-    for line, item in lines:
-        used += tokens.count(line)
-        if used > budget:
-            break
-        text += line
-        items.append(item)
-    return (text, tuple(items)) if items else ("", ())
-
-
-def _row(*cells: str) -> str:
-    return "|".join(" ".join(cell.split()).replace("|", "/") for cell in cells) + "\n"

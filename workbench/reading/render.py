@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from types import ModuleType
 from typing import NamedTuple
 
-from workbench import tokens
-from workbench.layouts import ket_rag
+from workbench import layouts, tokens
 from workbench.records import Compressed, ContextGraph, Evidence, Passage, Unit
 from workbench.text import split_title
 
 BETWEEN = "\n\n"  # passages
-_PARTS = 1_000  # in which the tables of a context are cut
 HEADING = 100  # characters of a first line that may be a title
 
 
@@ -84,22 +80,11 @@ def joined(passages: Iterable[Passage]) -> str:
     return BETWEEN.join(passage.content for passage in passages)
 
 
-def laid_out(evidence: Evidence, graph: ContextGraph, layout: ModuleType = ket_rag) -> Context:
-    """The context that a graph makes in a layout."""
-    text = layout.write(graph)
-    return Context(text, tokens.count(text), _passages(evidence, graph), graph=graph)
-
-
-def fitted(evidence: Evidence, graph: ContextGraph, budget: int, layout: ModuleType = ket_rag) -> Context:
-    """The context of a graph, the same share of each of its tables, from their beginnings, as large as the budget
-    holds: so the method's own shares of the tables stay."""
-    names = ("entities", "relations", "sources", "chunks")
-
-    def part(of: int) -> Context:
-        rows = {name: getattr(graph, name)[: len(getattr(graph, name)) * of // _PARTS] for name in names}
-        return laid_out(evidence, replace(graph, **rows), layout)
-
-    return part(max(0, bisect_right(range(_PARTS + 1), budget, key=lambda of: part(of).tokens) - 1))
+def laid_out(evidence: Evidence, graph: ContextGraph) -> Context:
+    """The context that a graph makes in the layout that it names."""
+    text = layouts.write(graph)
+    ends = dict.fromkeys(path.nodes[-1] for path in graph.paths if path.verdict == "complete")
+    return Context(text, tokens.count(text), _passages(evidence, graph), tuple(ends), graph)
 
 
 def cut_down(evidence: Evidence, context: Context, compressed: Compressed) -> Context:

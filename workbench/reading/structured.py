@@ -10,21 +10,19 @@ budget, each filled in the order of the evidence; passages have what is left."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Literal
 
 from workbench import tokens
 from workbench.layouts import lightrag
+from workbench.layouts.paths import PATHS, SOURCES, edge_in_words, in_words, numbered, sentence
+from workbench.layouts.tables import COLUMNS, FENCE, head, row_of, table
 from workbench.reading import base
 from workbench.reading.render import Context
-from workbench.records import Evidence, Passage, Path, Triple
+from workbench.records import Evidence, Passage, Triple
 from workbench.settings import Budget, Share, validated
 
-INVERSE = "⁻¹"  # on a relation that a path follows against its direction
-PARALLEL = " / "  # between relations of one hop
 _BETWEEN = "\n\n"  # blocks
 
 
@@ -83,37 +81,36 @@ def _chunks(passages: Sequence[Passage]) -> str:
 
 
 def _tables(reader: Structured, evidence: Evidence) -> Layout:
-    entities = (_row(at, e.name, e.type, e.description) for at, (e, _) in enumerate(evidence.entities, 1))
+    entities = (row_of(at, e.name, e.type, e.description) for at, (e, _) in enumerate(evidence.entities, 1))
     described = any(fact.description for fact, _ in evidence.facts)
     relations = (
-        _row(at, *fact.members, *([fact.description] if described else []))
+        row_of(at, *fact.members, *([fact.description] if described else []))
         for at, (fact, _) in enumerate(evidence.facts, 1)
     )
-    head = "-----Relationships-----\n```csv\nid,source,relation,target" + ",description" * described
-    paths = (_row(at, _in_words(path)) for at, (path, _) in enumerate(evidence.paths, 1))
+    columns = ("id", "source", "relation", "target", *(["description"] if described else []))
+    paths = (row_of(at, in_words(path)) for at, (path, _) in enumerate(evidence.paths, 1))
     before = [
-        reader._block("entities", "-----Entities-----\n```csv\nid,entity,type,description", entities, "```"),
-        reader._block("relations", head, relations, "```"),
+        reader._block("entities", head("Entities", ("id", "entity", "type", "description")), entities, FENCE),
+        reader._block("relations", head("Relationships", columns), relations, FENCE),
     ]
-    after = [reader._block("paths", "-----Paths-----\n```csv\nid,context", paths, "```", turned=True)]
+    after = [reader._block("paths", head("Paths", COLUMNS["paths"]), paths, FENCE, turned=True)]
     return before, _table_of_sources, after
 
 
 def _table_of_sources(passages: Sequence[Passage]) -> str:
-    rows = [_row(at, passage.content) for at, passage in enumerate(passages, 1)]
-    return "\n".join(["-----Sources-----\n```csv\nid,content", *rows, "```"]) if rows else ""
+    return table("Sources", "sources", ((at, passage.content) for at, passage in enumerate(passages, 1)))
 
 
 def _paths(reader: Structured, evidence: Evidence) -> Layout:
     hops = {frozenset(pair) for path, _ in evidence.paths for pair in pairwise(path.nodes)}
     others = (fact for fact, _ in evidence.facts if frozenset((fact.subject, fact.object)) not in hops)
-    worded = (*(_in_words(path) for path, _ in evidence.paths), *map(_edge_in_words, others))
-    lines = (f"{at}. {path}" for at, path in enumerate(worded, 1))
-    return [reader._block("paths", "-----Paths-----", lines)], _sources, []
+    edges = (edge_in_words(fact.subject, fact.object, fact.description or f"{sentence(fact)}.") for fact in others)
+    told = numbered((*(in_words(path) for path, _ in evidence.paths), *edges))
+    return [reader._block("paths", PATHS, told)], _sources, []
 
 
 def _sources(passages: Sequence[Passage]) -> str:
-    return "-----Sources-----\n" + "\n\n".join(passage.content for passage in passages) if passages else ""
+    return f"{SOURCES}\n" + "\n\n".join(passage.content for passage in passages) if passages else ""
 
 
 LAYOUTS: dict[str, Callable[[Structured, Evidence], Layout]] = {
@@ -133,44 +130,8 @@ def _fitting(passages: Sequence[Passage], write: Callable[[Sequence[Passage]], s
     return few
 
 
-def _in_words(path: Path) -> str:
-    """Its text; without one its nodes, then what joins them: "a → b → c: a directed by b; c directed by b"."""
-    if path.text:
-        return _line(path.text)
-    hops = (_hop(a, relations, b) for (a, b), relations in zip(pairwise(path.nodes), path.relations))
-    return f"{_line(' → '.join(path.nodes))}: {'; '.join(hops)}."
-
-
-def _hop(start: str, relations: str, end: str) -> str:
-    facts = (
-        Triple(end, one.removesuffix(INVERSE), start) if one.endswith(INVERSE) else Triple(start, one, end)
-        for one in relations.split(PARALLEL)
-    )
-    return "; ".join(map(_sentence, facts))
-
-
-def _edge_in_words(fact: Triple) -> str:
-    """A fact as a path of one edge."""
-    told = _line(fact.description) or f"{_sentence(fact)}."
-    return f"{_line(f'{fact.subject} → {fact.object}')}: {told}"
-
-
 def _told(fact: Triple) -> str:
-    return fact.description or _sentence(fact)
-
-
-def _sentence(fact: Triple) -> str:
-    return _line(f"{fact.subject} {fact.relation.replace('_', ' ')} {fact.object}")
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _row(*cells: object) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="").writerow(_line(str(cell)) for cell in cells)
-    return out.getvalue()
+    return fact.description or sentence(fact)
 
 
 def _joined(blocks: Iterable[str]) -> str:

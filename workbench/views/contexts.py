@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 
-from workbench.records import Compressed, ContextEntity, ContextGraph, ContextRelation, Unit
+from workbench.layouts.paths import in_words
+from workbench.records import Compressed, ContextEntity, ContextGraph, ContextRelation, Path, Unit
 from workbench.text import bounded, counted, sentences
 from workbench.views.base import CLIP, NAME, clean, details, esc, html, page, short, text
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
@@ -115,6 +116,7 @@ def graph_rows(graph: ContextGraph) -> dict[str, tuple]:
     return {
         "entities": graph.entities,
         "relationships": graph.relations,
+        "paths": graph.paths,
         "chunks": graph.chunks,
         "sources": graph.sources,
     }
@@ -257,9 +259,11 @@ def _legend(one: Compressed, gold: Sequence[str]) -> str:
     return f"<p class='q'>{' &nbsp; '.join(entries)}</p>"
 
 
-def _row(row: ContextEntity | ContextRelation | Unit, marks: Marks) -> str:
+def _row(row: ContextEntity | ContextRelation | Path | Unit, marks: Marks) -> str:
     if isinstance(row, Unit):
         return unit_line(row, marks)
+    if isinstance(row, Path):
+        return marks(in_words(row))
     described = esc(row.description, _DESCRIPTION)
     if isinstance(row, ContextEntity):
         return f"{marks.chip(row.name)}<b>{esc(row.name, NAME)}</b> {described}"
@@ -307,7 +311,8 @@ def _shares(one: Compressed) -> list[str]:
 
 
 def _counted(graph: ContextGraph) -> str:
-    return ", ".join(f"{len(rows):,} {name}" for name, rows in graph_rows(graph).items())
+    rows = graph_rows(graph).items()
+    return ", ".join(f"{len(some):,} {name}" for name, some in rows if some or name != "paths")
 
 
 def _hop_class(hop: int) -> str:

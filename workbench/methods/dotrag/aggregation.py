@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from workbench import tokens
+from workbench.layouts.evidence import chunk_of, relation_of
 from workbench.methods.dotrag.events import Aggregation, JudgedPath, SelectedDot
 from workbench.methods.dotrag.neighbourhood import DotContext, columns
 from workbench.methods.dotrag.search import without_prefixes
 from workbench.ranking.similarity import top
-from workbench.records import Entity, Evidence, Passage, Path, Scored, Triple
+from workbench.records import ContextEntity, ContextGraph, Entity, Evidence, Passage, Path, Scored, Triple
 from workbench.trace import Trace
 
 
@@ -45,7 +46,8 @@ def aggregate(
     trace: Trace,
 ) -> Evidence:
     """The evidence: paths, best first; their entities and relations, each with the confidence of the best path through
-    it; the passages of their entities, most similar to the question first.
+    it; the passages of their entities, most similar to the question first. Its context holds all of them, also the
+    passages beyond `k`.
 
     If no path was kept: the anchors and their passages; with `without_paths=dense`, or in an empty graph, the passages
     of the whole index."""
@@ -57,22 +59,33 @@ def aggregate(
             confidence = {row: 0.0 for dot in dots for row in dot.rows}
             anywhere = not confidence or context.settings.without_paths == "dense"
             fallback = f"no path was kept: {'dense ranking' if anywhere else 'the passages of the anchors'}"
-        passages = chunks(context, question, None if anywhere else list(confidence), k)
+        found = chunks(context, question, None if anywhere else list(confidence))
+        passages = found[:k]
         write(
             paths=[Aggregation.stored(path) for path in paths],
             no_paths=not paths,
             passages=tuple((passage.id, score) for passage, score in passages),
         )
+    facts = _facts(context, paths)
+    records = tuple(Scored(_record(context, path), path.confidence) for path in paths)
+    entities = tuple(Scored(_entity(context, row), score) for row, score in confidence.items())
     return Evidence(
         question,
         label,
         "cosine",
         passages,
-        entities=tuple(Scored(_entity(context, row), score) for row, score in confidence.items()),
-        facts=_facts(context, paths),
-        paths=tuple(Scored(_record(context, path), path.confidence) for path in paths),
+        entities=entities,
+        facts=facts,
+        paths=records,
         selected=len(passages),
         fallback=fallback,
+        context=ContextGraph(
+            tuple(ContextEntity(entity.name, entity.description, type=entity.type) for entity, _ in entities),
+            tuple(relation_of(fact) for fact, _ in facts),
+            chunks=tuple(chunk_of(passage) for passage, _ in found),
+            paths=tuple(path for path, _ in records),
+            layout="paths",
+        ),
     )
 
 
@@ -85,14 +98,14 @@ def best_confidence(rows: Iterable[tuple[Iterable[int], JudgedPath]]) -> dict[in
     return confidence
 
 
-def chunks(context: DotContext, question: str, entities: Sequence[int] | None, k: int) -> tuple[Scored[Passage], ...]:
-    """The passages of these entities (of all, if None) by cosine with the question: at most `k` and at most `chunks`,
-    of at most `chunk_tokens` cl100k tokens together."""
+def chunks(context: DotContext, question: str, entities: Sequence[int] | None) -> tuple[Scored[Passage], ...]:
+    """The passages of these entities (of all, if None) by cosine with the question: at most `chunks`, of at most
+    `chunk_tokens` cl100k tokens together."""
     passages, settings = context.index.passages, context.settings
     rows = np.arange(len(passages.passages)) if entities is None else columns(context.typed.stated, entities)
     cosines = passages.vectors[rows] @ context.encode_question(question)
     spent, chosen = 0, []
-    for at in top(cosines, min(k, settings.chunks)):
+    for at in top(cosines, settings.chunks):
         passage = passages.passages[rows[at]]
         spent += tokens.count(passage.content + "\n\n")
         if spent > settings.chunk_tokens:

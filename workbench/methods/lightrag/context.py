@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.methods.lightrag.graph import EdgeGraph, leading
 from workbench.ranking.similarity import top
-from workbench.records import Evidence, Path, Scored, ranked
+from workbench.records import ContextGraph, Evidence, Path, Scored, ranked
 
 SCALE = "1/rank"
 PICKS = ("vector", "weight")
@@ -34,9 +34,11 @@ def evidence(
     graph: EdgeGraph,
     found: Retrieved,
     k: int,
+    context: ContextGraph,
     paths: tuple[Scored[Path], ...] = (),
 ) -> Evidence:
-    """The ends of the context's relations follow its entities. Scores are 1 / rank, but for those of the paths."""
+    """At most k passages, and the context, which k does not cut. The ends of the context's relations follow its
+    entities. Scores are 1 / rank, but for those of the paths."""
     passages = [graph.passages[row] for row in found.passages[:k]]
     entities = dict.fromkeys([*found.entities, *graph.ends_of(found.edges)])
     facts = [triple for edge in found.edges for triple in graph.triples(edge)]
@@ -48,7 +50,24 @@ def evidence(
         entities=_by_rank([graph.typed.entities[row] for row in entities]),
         facts=_by_rank(facts),
         paths=paths,
+        context=context,
     )
+
+
+def tables(graph: EdgeGraph, found: Retrieved, layout: str) -> ContextGraph:
+    """What was found as LightRAG shows it."""
+    return ContextGraph(
+        tuple(map(graph.entity, found.entities)),
+        tuple(map(graph.edge, found.edges)),
+        chunks=tuple(map(graph.unit, found.passages)),
+        layout=layout,
+    )
+
+
+def nothing(question: str, label: str, why: str, layout: str) -> Evidence:
+    """The evidence without keywords, whose context is empty."""
+    context = ContextGraph(layout=layout)
+    return Evidence(question, label, SCALE, (), fallback=f"nothing is retrieved: {why}", context=context)
 
 
 def _by_rank(items: Sequence) -> tuple[Scored, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -10,8 +9,10 @@ import scipy.sparse as sp
 
 from workbench import tokens
 from workbench.index import Index
+from workbench.layouts import lightrag
+from workbench.layouts.evidence import chunk_of
 from workbench.ranking.similarity import top
-from workbench.records import Triple
+from workbench.records import ContextEntity, ContextRelation, Triple, Unit
 
 SEPARATOR = "<SEP>"  # between descriptions that stand together
 
@@ -91,17 +92,34 @@ class EdgeGraph:
             for row in self.relations(edge)
         ]
 
+    # -- what a context shows of it -----------------------------------------------------------------------------------
+
+    def entity(self, row: int, level: str = "") -> ContextEntity:
+        entity = self.typed.entities[row]
+        degree = int(self.typed.degrees[row])
+        return ContextEntity(entity.name, entity.description, degree=degree, type=entity.type, level=level)
+
+    def edge(self, edge: int) -> ContextRelation:
+        one, two = (self.typed.names[row] for row in self.ends[edge].tolist())
+        weight, rank = float(self.weights[edge]), int(self.ranks[edge])
+        stating = tuple(self.passages[row].id for row in self.passages_of_edge(edge))
+        words = tuple(sorted({word for row in self.relations(edge) for word in self.typed.keywords[row]}))
+        described = self.description(edge)
+        return ContextRelation(one, two, described, weight, rank=rank, passages=stating, keywords=words)
+
+    def unit(self, row: int) -> Unit:
+        return chunk_of(self.passages[row])
+
     def entity_line(self, row: int) -> str:
         """One line of JSON, as the context of the current LightRAG shows an entity."""
-        entity = self.typed.entities[row]
-        return _line(entity=entity.name, type=entity.type, description=entity.description)
+        return lightrag.entity_line(self.entity(row))
 
     def edge_line(self, edge: int) -> str:
         one, two = (self.typed.names[row] for row in self.ends[edge].tolist())
-        return _line(entity1=one, entity2=two, description=self.description(edge))
+        return lightrag.relation_line(one, two, self.description(edge))
 
     def passage_line(self, row: int) -> str:
-        return _line(content=self.passages[row].content)
+        return lightrag.line(content=self.passages[row].content)
 
     # -- passages -----------------------------------------------------------------------------------------------------
 
@@ -136,7 +154,3 @@ def _nearest(cosines: np.ndarray, k: int, least: float) -> tuple[np.ndarray, np.
 
 def _row(matrix: sp.csr_array, at: int) -> list[int]:
     return matrix.indices[matrix.indptr[at] : matrix.indptr[at + 1]].tolist()
-
-
-def _line(**cells: str) -> str:
-    return json.dumps(cells, ensure_ascii=False)

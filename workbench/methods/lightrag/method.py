@@ -3,8 +3,9 @@ of both.
 
 Follows "LightRAG: Simple and Fast Retrieval-Augmented Generation" (arXiv 2410.05779) as its code does (lightrag-hku
 1.5.7: profile `current`) or did in early 2025 (`early`). The code fills a context and ranks no passages; here passages,
-entities and relations keep the order in which it takes them. As in its graph, parallel relations are one edge. Where
-`current` differs from the code in which passages it takes, a setting says so, and profile `released` does as the code.
+entities and relations keep the order in which it takes them, and its context is that of the evidence, whatever k is. As
+in its graph, parallel relations are one edge. Where `current` differs from the code in which passages it takes, a
+setting says so, and profile `released` does as the code.
 
 Not included: reranking, the mode without retrieval, keywords given by the caller, and the mode `mix` of the early code,
 which was two contexts side by side."""
@@ -26,7 +27,6 @@ from workbench.methods.lightrag.context import (
     SCALE,
     UNUSED,
     Retrieved,
-    evidence,
     interleaved,
     picked,
 )
@@ -107,6 +107,7 @@ class LightRAG(Method):
         self._vectors = np.asarray(self.index.passages.vectors)
         self._graph = EdgeGraph(self.index)
         self._current = self.settings.profile != "early"
+        self._layout = "lightrag" if self._current else "tables"
         if not LEVELS[self.settings.mode]:
             self.steps = ()  # naive asks for no keywords
 
@@ -116,13 +117,14 @@ class LightRAG(Method):
         # The early code gave up if one of the lists was empty.
         if words and not (any if self._current else all)(words.values()):
             why = failure or f"the question has no keywords for the mode {chosen.mode}"
-            return Evidence(question, self.label, self.scale, (), fallback=f"nothing is retrieved: {why}")
+            return context.nothing(question, self.label, why, self._layout)
         low = low_level(words.get("low", ""), self.index, self._graph, chosen.top_k, chosen.least, trace)
         high = high_level(words.get("high", ""), self.index, self._graph, chosen.top_k, chosen.least, trace)
         with trace.span("CHAIN", "context") as span:
             found = self.merged(question, low, high) if self._current else self.early(question, low, high)
             span.set(entities=len(found.entities), edges=len(found.edges), passages=len(found.passages))
-        return evidence(question, self.label, self._graph, found, k)
+        shown = context.tables(self._graph, found, self._layout)
+        return context.evidence(question, self.label, self._graph, found, k, shown)
 
     def keywords(self, question: str, trace: Trace) -> tuple[dict[str, str], str | None]:
         """The keywords of each level that the mode searches, and why there are none, if their Step failed."""

@@ -5,12 +5,13 @@ released code does (snapshot of December 2025), a fork of the early LightRAG who
 keywords find entities, between which paths are searched; high keywords find relations. Profile `paper` scores paths
 by the paper's formula; its values for the settings could not be confirmed, so they are the code's.
 
-The evidence has paths best first; a reader reverses them. Passages are the text units of the high level, then those of
-the low level; all scores except those of paths are 1 / rank. Without a high-level hit, where the code fails, the
-evidence has the low level alone."""
+The evidence has paths best first; a reader, and the layout `tables` of its own context, reverse them. Passages are the
+text units of the high level, then those of the low level; all scores except those of paths are 1 / rank. Without a
+high-level hit, where the code fails, the evidence has the low level alone."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Annotated, Literal
 
@@ -25,7 +26,9 @@ from workbench.methods.lightrag.context import (
     evidence,
     fitting,
     global_side,
+    nothing,
     of_entities,
+    tables,
 )
 from workbench.methods.lightrag.graph import EdgeGraph, leading
 from workbench.methods.lightrag.levels import high_level, keywords_of, low_level
@@ -78,7 +81,7 @@ class PathRAG(Method):
         words = keywords_of(question, self._graph, self.engine, trace)
         if not (words.high and words.low):
             why = words.failure or f"the question has no {'low' if words.high else 'high'}-level keywords"
-            return Evidence(question, self.label, self.scale, (), fallback=f"nothing is retrieved: {why}")
+            return nothing(question, self.label, why, "tables")
         chosen, graph = self.settings, self._graph
         near = low_level(words.low, self.index, graph, chosen.top_k, chosen.least, trace)
         edges = high_level(words.high, self.index, graph, chosen.top_k, chosen.least, trace)
@@ -91,7 +94,10 @@ class PathRAG(Method):
             found = Retrieved(list(entities), high.edges, list(dict.fromkeys([*high.passages, *low])))
             span.set(entities=len(found.entities), edges=len(found.edges), passages=len(found.passages))
         records = tuple(Scored(self._record(path), score) for path, score in zip(paths, scores))
-        return evidence(question, self.label, graph, found, k, records)
+        shown = tables(graph, Retrieved([], high.edges, found.passages), "tables")
+        told = [graph.entity(row, "high") for row in high.entities] + [graph.entity(row, "low") for row in near]
+        shown = replace(shown, entities=tuple(told), paths=tuple(path for path, _ in records))
+        return evidence(question, self.label, graph, found, k, shown, records)
 
     def paths(self, nodes: list[int], trace: Trace) -> tuple[list[Nodes], list[float]]:
         """The paths that fit, as rows of entities, best first, and their scores."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import ClassVar, Protocol
 
 from workbench import layouts, tokens
+from workbench.layouts.paths import relations_of
 from workbench.records import Compressed, ContextGraph, Unit
 
 _LONGEST = 500_000  # characters that are counted at once
@@ -28,15 +30,21 @@ class Compressor(Protocol):
 
 
 def tables(context: ContextGraph | str) -> ContextGraph:
-    """The tables of a context; those of a text in one of the layouts; none of a blank text."""
+    """The tables of a context; those of a text in one of the layouts; none of a blank text. What is on a path stands
+    among the relationships, and an entity of two levels once."""
     if isinstance(context, str):
         return layouts.read(context)[1] if context.strip() else ContextGraph()
-    return context
+    if not context.paths and not any(row.level for row in context.entities):
+        return context
+    told = {frozenset((row.source, row.target)) for row in context.relations}
+    hops = (row for row in relations_of(context.paths) if frozenset((row.source, row.target)) not in told)
+    entities = dict.fromkeys(replace(row, level="") for row in context.entities)
+    return replace(context, entities=tuple(entities), relations=(*context.relations, *hops), paths=())
 
 
 def written(context: ContextGraph | str) -> str:
     """A context as the reader would see it whole."""
-    return context if isinstance(context, str) else layouts.ket_rag.write(context)
+    return context if isinstance(context, str) else layouts.write(context)
 
 
 def length(text: str) -> int:

@@ -107,9 +107,8 @@ class GraphWalk:
         )
 
     def _published(self, question: str, context: ContextGraph | str) -> Compressed:
-        lightrag = isinstance(context, str) and layouts.lightrag.fits(context)
-        layout = layouts.lightrag if lightrag else layouts.ket_rag
-        graph = layout.parse(context, published=True) if isinstance(context, str) else context
+        graph = _as_published(context)
+        lightrag = graph.layout == "lightrag"
         stop = frozenset() if lightrag else published.STOP
         names = published.described(graph)
         seeds = published.seeds(question, names, stop=stop, articles=self.profile == "released")
@@ -143,3 +142,11 @@ class GraphWalk:
         text = written(context)
         many = length(text)
         return Compressed(question, self.label, self.budget, graph, graph, text, many, many, fallback=why)
+
+
+def _as_published(context: ContextGraph | str) -> ContextGraph:
+    """The tables as the code reads them: by its variant for LightRAG what is in that layout."""
+    if isinstance(context, str):
+        layout = layouts.lightrag if layouts.lightrag.fits(context) else layouts.ket_rag
+        return layout.parse(context, published=True)
+    return layouts.lightrag.as_published(context) if context.layout == "lightrag" else tables(context)

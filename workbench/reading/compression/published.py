@@ -169,14 +169,14 @@ def interleaved(assembly: Assembly, budget: int, lightrag: bool) -> Page:
 
 
 def tiers(assembly: Assembly, budget: int) -> Page:
-    """The text's order: all lines, the chunks that mention a name, the others that share a word, the sources. In cl100k
-    tokens."""
+    """The text's order: all lines, the chunks that mention a name, the others that share a word, the sources; lines and
+    chunks by hop, the chunks of a hop by the number of names. In cl100k tokens."""
     page = Page(budget)
     for _, text, part in assembly.blocks():
         page.add(text, size(text))
         page.kept.append(part)
-    for _, _, chunk in assembly.near:
-        _fill(page, "", min(assembly.mentioned(chunk[1])), [chunk], size)
+    for hop, _, chunk in sorted(assembly.near, key=lambda row: row[0]):
+        _fill(page, "", hop, [chunk], size)
     _fill(page, "=== Additional context ===", None, assembly.others, size, headed=True)
     _reports(page, assembly, size)
     return page
