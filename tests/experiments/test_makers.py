@@ -41,6 +41,7 @@ def test_makers_by_hand(of, says, parts):
     ("dense", ()), ("hipporag2", ("fact_filter",)), ("hipporag2[filter=identity]", ()),
     ("ircot[backbone=dense]", ("next_thought",)), ("ircot[backbone=dense,iterations=0]", ()),
     ("bdtr[backbone=dense,bgec=false]", ("dual_thoughts",)),
+    ("bdtr[backbone=dense,bgec=false,thoughts=apart]", ("fast_thought", "slow_thought")),
     ("bdtr[backbone=dense,iterations=0]", ("reasoning_chain", "verify")),
     ("bdtr[backbone=dense,iterations=1,chain=joint]", ("concluding_thoughts", "verify")),
     ("bdtr[backbone=hipporag2[filter=identity],bgec=false,iterations=0]", ()),

@@ -100,6 +100,11 @@ def test_equal_cosines_come_in_the_order_of_rows(typed):
     assert [row for row, _ in nothing] == found.rows.tolist()
 
 
+def found_relations(typed, found):
+    inside = set(found.rows.tolist())
+    return [row for row, ends in enumerate(zip(typed.sources, typed.targets)) if inside.issuperset(ends)]
+
+
 def test_a_relation_lifts_both_of_its_ends_if_it_is_inside(typed):
     found = around(typed, "Kestrel")
     query = typed.relation_vectors[[2]]  # Owl Night in language French
@@ -107,6 +112,7 @@ def test_a_relation_lifts_both_of_its_ends_if_it_is_inside(typed):
     assert lifted == [(typed.row["French"], pytest.approx(1)), (typed.row["Owl Night"], pytest.approx(1))]
     (plain,) = Store(typed, found).search(query, 9)
     assert all(score < 0.99 for _, score in plain)
+    assert np.array_equal(Store(typed, found).relations.vectors, typed.relation_vectors[found_relations(typed, found)])
     outside = typed.relation_vectors[[8]]  # Far in language French
     (other,) = Store(typed, found, relation_boost=True).search(outside, 1)
     assert other[0][1] < 0.99

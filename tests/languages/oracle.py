@@ -228,6 +228,12 @@ class Oracle(Imitated):
         thought = self._thought(value.question, value.passages)
         return {"fast": thought, "slow": " ".join(map(_said, self.path(value.question)))}
 
+    def fast_thought(self, value):
+        return {"query": self.dual_thoughts(value)["fast"]}
+
+    def slow_thought(self, value):
+        return {"query": self.dual_thoughts(value)["slow"]}
+
     def reasoning_chain(self, value):
         path = self.path(value.question)
         bridges = [name for name in self.types if sum(name in fact for fact in path) > 1]

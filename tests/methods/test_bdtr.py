@@ -19,7 +19,7 @@ from workbench.methods.bdtr import BDTR, promoted, select
 from workbench.methods.iterative import Thought
 from workbench.methods.iterative.pool import Entry
 from workbench.records import Evidence, Passage, Scored
-from workbench.steps import dual_thoughts, reasoning_chain, verify
+from workbench.steps import dual_thoughts, fast_thought, reasoning_chain, slow_thought, verify
 
 
 def pool_of(scores: list[float]) -> list[Entry]:
@@ -336,7 +336,54 @@ def test_a_joint_chain_needs_a_last_round_and_a_calibration(index, settings):
 
 def test_prompts_cut_long_documents_of_the_verifier_alone():
     long = (("title", "word " * 400),)
-    verifying = verify.STEP.prompt(verify.Input("q", "c", (), (), long))[-1]["content"]
+    verifying, whole = (
+        verify.STEP.prompt(verify.Input("q", "c", (), (), long, words))[-1]["content"] for words in (150, None)
+    )
     thinking = dual_thoughts.STEP.prompt(dual_thoughts.Input("q", long))[-1]["content"]
     chaining = reasoning_chain.STEP.prompt(reasoning_chain.Input("q", long))[-1]["content"]
-    assert [text.count("word") for text in (verifying, thinking, chaining)] == [150, 400, 400]
+    assert [text.count("word") for text in (verifying, whole, thinking, chaining)] == [150, 400, 400, 400]
+
+
+# -- a prompt for each thought (section 3.1), and what the paper says to the letter -----------------------------------
+
+
+def test_each_thought_can_have_a_prompt_of_its_own(index):
+    engine = scripted(fast_thought={"query": THOUGHTS["fast"]}, slow_thought={"query": THOUGHTS["slow"]})
+    method = bdtr(index, engine, thoughts="apart", iterations=1)
+    found = method.retrieve(QUESTION, 5)
+    asked = [name for name, _ in engine.asked]
+    assert asked == ["fast_thought", "slow_thought", "reasoning_chain", "verify", "verify"]
+    assert {*asked} <= {*method.steps} and "dual_thoughts" not in method.steps
+    assert engine.inputs("fast_thought") == engine.inputs("slow_thought"), "they are shown the same"
+    assert method.backbone.queries == [QUESTION, *THOUGHTS.values()] and found.fallback is None
+
+
+@pytest.mark.parametrize("which", ["fast_thought", "slow_thought"])
+def test_one_thought_alone_is_no_pair(index, which):
+    said = {"fast_thought": {"query": "Alderby?"}, "slow_thought": {"query": "Who leads Alderby?"}} | {which: "refused"}
+    method = bdtr(index, scripted(**said), thoughts="apart", iterations=1)
+    assert "the thought of round 1 failed: refused" in method.retrieve(QUESTION, 5).fallback
+    assert method.backbone.queries == [QUESTION, f"{QUESTION} p1"]
+
+
+def test_the_two_prompts_are_distinct_and_ask_for_one_query_each():
+    value = dual_thoughts.Input(QUESTION, (("Kestrel FM", "A station."),), (("a", "b"),))
+    fast, slow = ([*step.prompt(value)] for step in (fast_thought.STEP, slow_thought.STEP))
+    assert fast[0]["content"] != slow[0]["content"] and fast[-1] == slow[-1]
+    assert all('{"query": "…"}' in one[0]["content"] for one in (fast, slow))
+
+
+def test_a_chain_cannot_come_jointly_with_thoughts_that_come_apart():
+    with pytest.raises(SettingError, match="thoughts=apart"):
+        BDTR.Settings(chain="joint", thoughts="apart")
+
+
+def test_the_paper_verifies_the_whole_pool_and_cuts_to_the_letter(index):
+    engine = scripted(verify=bridge_only)
+    method = METHODS["bdtr"](index, engine, backbone=Canned(index, engine), profile="paper", iterations=0)
+    found = method.retrieve(QUESTION, N)
+    inputs = engine.inputs("verify")
+    assert sorted(title for value in inputs for title, _ in value.passages) == sorted(f"p{i}" for i in range(1, N + 1))
+    assert {value.words for value in inputs} == {None} != {bdtr(index, engine).settings.words}
+    assert method.settings.policy == "strict" and BRIDGE in {p.id for p, _ in found.passages[:5]}, "it fills the set"
+    assert bdtr(index, engine).settings.policy == "keep"

@@ -308,6 +308,8 @@ def test_of_several_nodes_of_a_name_those_of_the_expected_type_come_first():
 def test_concepts_of_the_same_anchors_share_a_dot(index):
     said = anchored(index, regions("Kestrel", "kestrel"), "Kestrel, or kestrel?")
     assert [dot[:1] + dot[2:3] for dot in said] == [("Kestrel; kestrel", ["Kestrel"])]
+    apart = anchored(index, regions("Kestrel", "kestrel", "Kestrel"), "Kestrel, or kestrel?", merge_anchors=False)
+    assert [dot[:1] + dot[2:3] for dot in apart] == [("Kestrel", ["Kestrel"]), ("kestrel", ["Kestrel"])]
 
 
 def test_names_that_are_not_in_the_question_are_dropped(index):
@@ -586,15 +588,26 @@ def test_a_path_and_its_reverse_count_once_with_the_better_verdict():
     assert [path.id for path in union(same)] == ["0.1.1"]
 
 
-def test_a_path_found_from_both_ends_is_one(index):
+def test_under_the_paper_the_union_is_of_sets_of_paths():
+    paths = [
+        kept("0.1.1", (1, 2, 3)), kept("1.1.1", (3, 2, 1)), kept("2.1.1", (1, 2, 3)), kept("3.1.1", (1, 2), "partial")
+    ]  # fmt: skip
+    assert [path.id for path in union(paths)] == ["0.1.1"]
+    assert [path.id for path in union(paths, reverses=False)] == ["0.1.1", "1.1.1"]
+    assert [path.id for path in union(paths, across=False)] == ["0.1.1", "3.1.1"]
+    assert [path.id for path in union(paths, reverses=False, across=False)] == ["0.1.1", "1.1.1", "3.1.1"]
+
+
+@pytest.mark.parametrize("merged", [True, False])
+def test_a_path_found_from_both_ends_is_one(index, merged):
     question = "What do Kestrel and French share?"
     chosen = lambda value: regions("Kestrel", "French")  # noqa: E731
     said = {GOLD: ("complete", "", 0.9), GOLD[::-1]: ("complete", "", 0.6)}
     told = engine(said, select_regions=chosen, dot_rules=lambda value: rules("French, Kestrel"))
-    evidence = wb.method("dotrag", index, told, t_max=1).retrieve(question)
+    evidence = wb.method("dotrag", index, told, t_max=1, merge_reversed=merged).retrieve(question)
     assert len(evidence.trace.find("dot")) == 2
     assert [event.outputs["kept"] for event in evidence.trace.find("dot")] == [1, 1]
-    assert found(evidence) == [(GOLD, 0.9)]
+    assert found(evidence) == ([(GOLD, 0.9)] if merged else [(GOLD, 0.9), (GOLD[::-1], 0.6)])
 
 
 # -- stage 4 ----------------------------------------------------------------------------------------------------------
@@ -713,6 +726,7 @@ def test_the_paper_has_no_limits_of_ours(index):
     assert (settings.max_sources, settings.queries_max, settings.max_region) == (None, None, None)
     assert not settings.exact_anchor and not settings.relation_boost
     assert (settings.h_max, settings.t_max, settings.max_concepts) == (2, 3, 3)
+    assert not settings.merge_anchors and not settings.merge_reversed and not settings.prefixes_across
 
 
 def test_hostile_names_are_data():

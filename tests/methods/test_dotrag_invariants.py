@@ -107,6 +107,8 @@ def random_settings(draw):
         "broad": draw.choice(("both", "high")),
         "stop_on_complete": draw.random() < 0.2, "same_query": draw.choice((None, None, 0.9)),
         "filter_anchors": draw.random() < 0.3, "parallel": draw.choice(("all", "best")),
+        "merge_anchors": draw.random() < 0.7, "merge_reversed": draw.random() < 0.7,
+        "prefixes_across": draw.random() < 0.7,
     }  # fmt: skip
 
 
@@ -189,10 +191,16 @@ def check(typed, evidence, settings):
         labels = {id: said["label"] for event in trace.find("judge") for id, said in event.outputs["verdicts"].items()}
         assert not prefixes([(tuple(drawn[id]["nodes"]), labels[id]) for id in kept])  # I6
     final = trace.find("aggregate")[0].outputs
-    assert not prefixes([(tuple(path["nodes"]), path["label"]) for path in final["paths"]])  # I6
+    by_dot = defaultdict(list)
+    for path in final["paths"]:
+        number = "" if settings["prefixes_across"] else path["id"].partition(".")[0]
+        by_dot[number].append((tuple(path["nodes"]), path["label"]))
+    assert not any(map(prefixes, by_dot.values()))  # I6
     assert [list(path.nodes) for path, _ in evidence.paths] == [path["nodes"] for path in final["paths"]]
     assert all(path.nodes[0] in anchored for path, _ in evidence.paths)  # I1
-    assert not {path.nodes for path, _ in evidence.paths} & {path.nodes[::-1] for path, _ in evidence.paths}
+    ways = {path.nodes for path, _ in evidence.paths}
+    assert len(ways) == len(evidence.paths)
+    assert not (settings["merge_reversed"] and ways & {path[::-1] for path in ways})
     on_paths = {node for path, _ in evidence.paths for node in path.nodes}
     assert set(evidence.nodes) == (on_paths or anchored)
     allowed = {f"p:{name}" for name in on_paths or anchored}

@@ -194,6 +194,15 @@ def test_names_of_types_keep_the_graph_s_spelling():
     assert {one.name for one in told.entity_types} == {*names} and all(one.definition for one in told.entity_types)
 
 
+def test_a_type_keeps_the_examples_and_the_breadth_that_the_paper_gives_it():
+    cs, mixed = (
+        {one.name: one.definition for one in schemas.paper_schema(f"ultradomain_{name}").entity_types}
+        for name in ("cs", "mixed")
+    )
+    assert "TCP/IP" in cs["computer networking"] and "router" in cs["computer networking"]
+    assert "models" in cs["data science"] and "models" not in mixed["data science"], "the mixed graph asks for less"
+
+
 def test_the_model_is_told_them_where_the_types_are_the_paper_s():
     types = {name: {"language": "language", "film": "movie"}.get(kind, kind) for name, kind in TYPES.items()}
     types |= {"Blot": "theme"}

@@ -121,6 +121,8 @@ MAKE = {
     "directions": lambda text: directions.Input(text, ((text, text),), (text,)),
     "dual_thoughts": lambda text: dual_thoughts.Input(text, ((text, text),), ((text, text),)),
     "concluding_thoughts": lambda text: dual_thoughts.Input(text, ((text, text),), ((text, text),)),
+    "fast_thought": lambda text: dual_thoughts.Input(text, ((text, text),), ((text, text),)),
+    "slow_thought": lambda text: dual_thoughts.Input(text, ((text, text),), ((text, text),)),
     "reasoning_chain": lambda text: reasoning_chain.Input(text, ((text, text),), (text,)),
     "verify": lambda text: verify.Input(text, text, (text,), (text,), ((text, text),)),
     "find_names": lambda text: find_names.Input(text, text),

@@ -5,11 +5,11 @@ Follows "Beyond Static Retrieval" (the paper; no official code is known), Eq. 1 
     for t in 1..R:  fast, slow = dual thoughts(question, pool)          DTR: dual-thought retrieval
                     pool = pool + search(fast) + search(slow)           Eq. 4, maximum of scores
     chain    = reasoning chain(question, pool)                          BGEC: bridge-guided evidence calibration
-    promoted = verify(chain, best 50 of the pool)                       Eq. 5
+    promoted = verify(chain, best 50 of the pool)                       Eq. 5 (of the whole pool: `verified=none`)
     final    = promoted first; those with score >= mu + sigma stay      Eq. 6, at least 5
 
 Eq. 6 uses scores, which promotion does not change: taken literally, it removes a promoted document with a low score
-again and so undoes the promotion. `policy` selects the treatment:
+again and so undoes the promotion. `policy` selects the treatment, and `profile=paper` the literal one:
 
     keep     (default) promoted documents stay, whatever their score
     strict   Eq. 6 taken literally; they stay only if the set must be filled up to 5
@@ -23,19 +23,20 @@ loop, from the final pool (Algorithm 1), `chain=joint` together with the last th
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pstdev
-from typing import Literal
+from typing import Any, Literal
 
 from workbench.errors import SettingError
+from workbench.llm.step import Result
 from workbench.methods.base import CUT_TO_K
 from workbench.methods.iterative import Iterative, Settings, Thought, contents, normal
 from workbench.methods.iterative.events import Chain, Cut, Promotion, Verification
 from workbench.methods.iterative.pool import Entry, Pool, scored
 from workbench.records import Evidence
 from workbench.settings import Positive, validated
-from workbench.steps import concluding_thoughts, dual_thoughts, reasoning_chain, verify
+from workbench.steps import concluding_thoughts, dual_thoughts, fast_thought, reasoning_chain, slow_thought, verify
 from workbench.text import storable
 from workbench.trace import Trace
 
@@ -56,14 +57,21 @@ class BDTR(Iterative):
 
     @validated
     class Settings(Settings):
-        """The verifier sees the first `verified` documents of the pool, `verify_batch` at a time; mu and sigma are
-        those of the first `top_stat` scores; the final set has `min_docs` to `max_docs` documents (none: no upper
-        limit). `chain`: written after the last round, or jointly with its thoughts."""
+        """The verifier sees the first `verified` documents of the pool (none: all), `verify_batch` at a time, and of
+        each the first `words` (none: all); mu and sigma are those of the first `top_stat` scores; the final set has
+        `min_docs` to `max_docs` documents (none: no upper limit). `thoughts`: together from one prompt (figure 8), or
+        apart, each from its own (section 3.1), which takes a request more a round. `chain`: written after the last
+        round, or jointly with its thoughts.
 
+        Profile `paper`: Eq. 5 over the whole pool and whole documents, Eq. 6 to the letter."""
+
+        profile: str = "workbench"
         bgec: bool = True
+        thoughts: Literal["together", "apart"] = "together"
         chain: Literal["after", "joint"] = "after"
         policy: Literal["keep", "strict", "lift"] = "keep"
-        verified: Positive = 50
+        verified: Positive | None = 50
+        words: Positive | None = 150
         verify_batch: Positive = 25
         top_stat: Positive = 50
         min_docs: Positive = 5
@@ -76,15 +84,26 @@ class BDTR(Iterative):
                     "chain=joint writes the chain together with the thoughts of the last round; it should be after "
                     "with iterations=0 and with bgec=false, where there are no such thoughts or no chain"
                 )
+            if self.chain == "joint" and self.thoughts == "apart":
+                raise SettingError(
+                    "chain=joint writes the chain and both thoughts in one reply; it should be after if thoughts=apart"
+                )
             if self.max_docs is not None and self.max_docs < self.min_docs:
                 raise SettingError(
                     f"max_docs={self.max_docs}; it should be none or a whole number from min_docs={self.min_docs} on"
                 )
 
+    profiles: Mapping[str, Mapping[str, Any]] = {
+        "workbench": {},
+        "paper": {"policy": "strict", "verified": None, "words": None},
+    }
+
     def asked(self) -> tuple[str, ...]:
+        apart = self.settings.thoughts == "apart"
         bgec, joint, rounds = self.settings.bgec, self.settings.chain == "joint", self.settings.iterations
         asked = {
-            "dual_thoughts": rounds > joint, "concluding_thoughts": joint, "reasoning_chain": bgec and not joint,
+            "dual_thoughts": rounds > joint and not apart, "fast_thought": rounds and apart,
+            "slow_thought": rounds and apart, "concluding_thoughts": joint, "reasoning_chain": bgec and not joint,
             "verify": bgec,
         }  # fmt: skip
         return tuple(name for name, is_asked in asked.items() if is_asked)
@@ -95,7 +114,8 @@ class BDTR(Iterative):
         tried = tuple((thought.texts["fast"], thought.texts["slow"]) for thought in before)
         joint = self.settings.chain == "joint" and len(before) + 1 == self.settings.iterations
         step = concluding_thoughts.STEP if joint else dual_thoughts.STEP
-        result = self.ask(step, dual_thoughts.Input(question, contents(best), tried), trace)
+        value = dual_thoughts.Input(question, contents(best), tried)
+        result = self.apart(value, trace) if self.settings.thoughts == "apart" else self.ask(step, value, trace)
         if result.failure or not result.value.fast or normal(result.value.fast) == normal(result.value.slow):
             failure = result.failure or "it gave no two different queries"
             texts = {"fast": question, "slow": f"{question} {best[0].passage.title}" if best else question}
@@ -104,6 +124,13 @@ class BDTR(Iterative):
         if joint:
             return Concluding(texts, tuple(texts.items()), failure=failure, chain=result.value)
         return Thought(texts, tuple(texts.items()), failure=failure)
+
+    def apart(self, value: dual_thoughts.Input, trace: Trace) -> Result[dual_thoughts.Output]:
+        """Both thoughts, each by its own Step; without one of them the failure."""
+        fast, slow = (self.ask(step, value, trace) for step in (fast_thought.STEP, slow_thought.STEP))
+        if failure := fast.failure or slow.failure:
+            return Result(None, failure=failure)
+        return Result(dual_thoughts.Output(fast=fast.value.query, slow=slow.value.query))
 
     def conclude(self, question: str, pool: Pool, thoughts: Sequence[Thought], k: int, trace: Trace) -> Evidence:
         """BGEC: chain, verifier, promotion, cut. The final set, meant for the reader, comes first in the ranking."""
@@ -146,7 +173,7 @@ class BDTR(Iterative):
         with Verification.open(trace, passages=[entry.passage.id for entry in best]) as write:
             batches = self._batches(question, best)
             beginning = (question, chain.chain, tuple(chain.steps), tuple(chain.bridges))
-            inputs = [verify.Input(*beginning, contents(batch)) for batch in batches]
+            inputs = [verify.Input(*beginning, contents(batch), self.settings.words) for batch in batches]
             results = self.engine.run(verify.STEP, inputs, trace=trace)
             chosen = {
                 batch[number - 1].passage.id

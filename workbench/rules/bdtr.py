@@ -8,6 +8,7 @@ from workbench.language.pipeline import content_words
 from workbench.rules.reasoning import Link, links
 from workbench.steps import concluding_thoughts as concluding
 from workbench.steps import dual_thoughts as thoughts
+from workbench.steps import fast_thought as single
 from workbench.steps import reasoning_chain as reasoning
 from workbench.steps import verify as verification
 
@@ -21,6 +22,14 @@ def dual_thoughts(value: thoughts.Input) -> thoughts.Output:
     fast = first_untried((link.query for link in chain), tried, question)
     slow = first_untried(bridged(question, chain, value.passages), tried, question)
     return thoughts.Output(fast=fast, slow=slow)
+
+
+def fast_thought(value: thoughts.Input) -> single.Output:
+    return single.Output(query=dual_thoughts(value).fast)
+
+
+def slow_thought(value: thoughts.Input) -> single.Output:
+    return single.Output(query=dual_thoughts(value).slow)
 
 
 def reasoning_chain(value: reasoning.Input) -> reasoning.Output:

@@ -10,8 +10,8 @@ import json
 
 from workbench.llm.step import Message, Step, conversation
 from workbench.steps import dual_thoughts, reasoning_chain
-from workbench.steps.dual_thoughts import Input
-from workbench.steps.passage_list import FOUNDER, QUESTION, STATION, numbered
+from workbench.steps.dual_thoughts import Input, asked
+from workbench.steps.passage_list import FOUNDER, QUESTION, STATION
 
 
 class Output(reasoning_chain.Output, dual_thoughts.Output):
@@ -41,12 +41,7 @@ _SAID = {
 
 
 def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(_asked(_EXAMPLE), json.dumps(_SAID))], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    tried = "\n".join(f"- {query}" for pair in value.before for query in pair) or "none"
-    return f"Documents:\n{numbered(value.passages)}\n\nQueries tried:\n{tried}\n\nQuestion: {value.question}"
+    return conversation(_SYSTEM, [(asked(_EXAMPLE), json.dumps(_SAID))], asked(value))
 
 
 STEP = Step("concluding_thoughts", Output, prompt, max_tokens=768, most=20, longest=1_200)

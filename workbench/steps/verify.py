@@ -14,18 +14,18 @@ from workbench.llm.shapes import Number
 from workbench.llm.step import Message, Step
 from workbench.steps.passage_list import numbered
 
-WORDS = 150  # of each document are shown
-
 
 @dataclass(frozen=True)
 class Input:
-    """The chain, its steps and bridges, and a batch of passages as (title, text)."""
+    """The chain, its steps and bridges, and a batch of passages as (title, text), of which the prompt shows at most
+    `words` words each (None: all)."""
 
     question: str
     chain: str
     steps: tuple[str, ...]
     bridges: tuple[str, ...]
     passages: tuple[tuple[str, str], ...]
+    words: int | None = None
 
 
 class Output(BaseModel):
@@ -57,12 +57,12 @@ def prompt(value: Input) -> list[Message]:
         {"role": "system", "content": _SYSTEM},
         {"role": "user", "content": _asked(*example)},
         {"role": "assistant", "content": json.dumps(output)},
-        {"role": "user", "content": _asked(value.question, value.chain, value.passages)},
+        {"role": "user", "content": _asked(value.question, value.chain, value.passages, value.words)},
     ]
 
 
-def _asked(question: str, chain: str, passages) -> str:
-    return f"Question: {question}\n\nReasoning: {chain}\n\nDocuments:\n{numbered(passages, WORDS)}"
+def _asked(question: str, chain: str, passages, words: int | None = None) -> str:
+    return f"Question: {question}\n\nReasoning: {chain}\n\nDocuments:\n{numbered(passages, words)}"
 
 
 STEP = Step("verify", Output, prompt, max_tokens=256, most=60)

@@ -98,6 +98,7 @@ class DotRAG(Method):
                             their node, for its encoder); number of anchors of a topic
         weak_anchor         if no node is as similar as `tau`, whether the most similar one is an anchor, or the concept
                             has no DOT
+        merge_anchors       whether concepts with the same anchors share one DOT
         max_sources         anchors of a DOT (none: no limit)
         filter_anchors *    whether anchors must have an allowed type, if any has one
         relax               whether the allowed types are ignored if they admit fewer than three entities
@@ -114,6 +115,8 @@ class DotRAG(Method):
         judge_batch         paths per call; missing verdicts are requested again at most `retries` times
         prefixes *          which paths are dropped if another goes on from them: `incomplete` ones; with `drop` also a
                             complete one whose longer path is complete; with `keep` none
+        prefixes_across     whether `prefixes` also holds between the paths of different DOTs
+        merge_reversed      whether a path and its reverse, which two DOTs may find, count once
         parallel *          which of several relations of a pair the path states: `all`, or the `best`
         chain               whether the passage of a path begins with the names of its entities
         description_chars   characters of each relation's description (none: all)
@@ -162,6 +165,9 @@ class DotRAG(Method):
         untyped: bool = True
         chain: bool = True
         terminal_only: Literal["complete", "irrelevant"] = "complete"
+        merge_anchors: bool = True
+        merge_reversed: bool = True
+        prefixes_across: bool = True
 
     # `paper` omits our additions.
     profiles: Mapping[str, Mapping[str, Any]] = {
@@ -181,6 +187,9 @@ class DotRAG(Method):
             "description_chars": None,
             "terminal_only": "irrelevant",
             "prefixes": "drop",
+            "merge_anchors": False,
+            "merge_reversed": False,
+            "prefixes_across": False,
             "first_query": "question",
         },
     }

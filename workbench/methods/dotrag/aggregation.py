@@ -16,14 +16,17 @@ from workbench.records import ContextEntity, ContextGraph, Entity, Evidence, Pas
 from workbench.trace import Trace
 
 
-def union(paths: Iterable[JudgedPath], prefixes: str = "incomplete") -> list[JudgedPath]:
-    """The paths of all DOTs, best first. A path and its reverse, which two DOTs may find, count as one, with the better
-    verdict."""
+def union(
+    paths: Iterable[JudgedPath], prefixes: str = "incomplete", reverses: bool = True, across: bool = True
+) -> list[JudgedPath]:
+    """The paths of all DOTs, best first; one that several DOTs found counts once, with the best verdict. With
+    `reverses` so do a path and its reverse; with `across` the rule of `prefixes` also holds between DOTs, each of which
+    has already applied it to its own paths."""
     best: dict[tuple[int, ...], JudgedPath] = {}
     for path in sorted(paths, key=lambda path: (path.order, path.dot)):
-        best.setdefault(min(path.entities, path.entities[::-1]), path)
+        best.setdefault(min(path.entities, path.entities[::-1]) if reverses else path.entities, path)
     once = list(best.values())
-    gone = without_prefixes(once, prefixes)
+    gone = without_prefixes(once, prefixes) if across else {}
     return [path for path in once if path.id not in gone]
 
 
@@ -52,12 +55,13 @@ def aggregate(
     If no path was kept: the anchors and their passages; with `without_paths=dense`, or in an empty graph, the passages
     of the whole index."""
     with Aggregation.open(trace) as write:
-        paths = union(kept, context.settings.prefixes)
+        settings = context.settings
+        paths = union(kept, settings.prefixes, settings.merge_reversed, settings.prefixes_across)
         confidence = best_confidence((path.entities, path) for path in paths)
         fallback, anywhere = None, False
         if not paths:
             confidence = {row: 0.0 for dot in dots for row in dot.rows}
-            anywhere = not confidence or context.settings.without_paths == "dense"
+            anywhere = not confidence or settings.without_paths == "dense"
             fallback = f"no path was kept: {'dense ranking' if anywhere else 'the passages of the anchors'}"
         found = chunks(context, question, None if anywhere else list(confidence))
         passages = found[:k]

@@ -4,7 +4,7 @@ to its rules, the region around its anchors, and the store of its vectors."""
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
@@ -112,16 +112,17 @@ def accepted(chosen: select_regions.Output, settings) -> list[Concept]:
 
 
 def divide(context: DotContext, concepts: Sequence[Concept]) -> list[SelectedDot]:
-    """One DOT per concept that has anchors; concepts with the same anchors share one."""
+    """One DOT per concept that has anchors; with `merge_anchors`, concepts with the same anchors share one."""
     if not concepts:
         return []
     cosines = context.typed.entity_vectors @ context.encode([concept.query for concept in concepts]).T
-    dots: dict[frozenset[int], SelectedDot] = {}
+    dots: dict[Hashable, SelectedDot] = {}
     for concept, similar in zip(concepts, np.ascontiguousarray(cosines.T)):
         anchors, weak = anchored(context, concept, similar)
         if weak and not context.settings.weak_anchor:
             continue
-        same = dots.get(key := frozenset(anchor.row for anchor in anchors))
+        key = frozenset(anchor.row for anchor in anchors) if context.settings.merge_anchors else concept
+        same = dots.get(key)
         if same is None:
             dots[key] = SelectedDot(len(dots), concept.span, concept.level, tuple(anchors), weak)
         elif concept.span not in same.concept.split("; "):
@@ -227,22 +228,21 @@ def build_region(context: DotContext, dot: SelectedDot, rules: dot_rules.Output,
 
 
 class Store:
-    """The vectors of one region: a slice of the index's vectors, dropped with this object.
+    """The vectors of the entities and relations of one region: a slice of the index's, dropped with this object.
 
-    With `relation_boost`, the similarity of an entity is the maximum of its own and those of its relations inside the
-    region."""
+    A search returns entities. With `relation_boost`, the similarity of an entity is the maximum of its own and those of
+    its relations inside the region; without, the relations take no part in it."""
 
     def __init__(self, typed: TypedLayer, part: Region, relation_boost: bool = False):
-        self.rows = part.rows
-        self._vectors = typed.entity_vectors[part.rows]
-        self._relations = _Relations(typed, part) if relation_boost else None
+        self.rows, self.relations = part.rows, _Relations(typed, part)
+        self._vectors, self._boost = typed.entity_vectors[part.rows], relation_boost
 
     def search(self, queries: np.ndarray, k: int, without: Collection[int] = ()) -> list[list[tuple[int, float]]]:
         """For each query, a row of unit vectors (q, d): at most `k` (entity, cosine), best first, equal ones in the
         order of their rows. Entities of `without` are left out."""
         cosines = self._vectors @ queries.T
-        if self._relations is not None:
-            self._relations.lift(cosines, queries)
+        if self._boost:
+            self.relations.lift(cosines, queries)
         eligible = ~np.isin(self.rows, list(without))
         rows = self.rows[eligible]
         return [[(int(rows[at]), float(column[at])) for at in top(column, k)] for column in cosines[eligible].T]
@@ -256,9 +256,9 @@ class _Relations:
         inside[part.rows] = np.arange(len(part.rows))
         ends = inside[typed.sources], inside[typed.targets]
         rows = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0))
-        self._ends, self._vectors = [end[rows] for end in ends], typed.relation_vectors[rows]
+        self._ends, self.vectors = [end[rows] for end in ends], typed.relation_vectors[rows]
 
     def lift(self, cosines: np.ndarray, queries: np.ndarray) -> None:
-        best = self._vectors @ queries.T
+        best = self.vectors @ queries.T
         for end in self._ends:
             np.maximum.at(cosines, end, best)
