@@ -199,7 +199,7 @@ class Evidence(Record):
     `scale` names the scale of the passages' scores. `fallback` states why a method used its fallback, and is `None` if
     it did not. `nodes` are the entities in the method's own order. `selected` is the number of leading passages that
     the method chose for the reader; `None` leaves the choice to the reader. `context` is the method's own layout for a
-    reader; `None` leaves the layout to the reader.
+    reader; `None` leaves the layout to the reader. `mixed`: rankings on different scales were put on one.
     """
 
     question: str
@@ -214,6 +214,7 @@ class Evidence(Record):
     fallback: str | None = None
     trace: Trace | None = field(default=None, compare=False, hash=False)
     context: ContextGraph | None = None
+    mixed: bool = False
 
     @property
     def ranking(self) -> list[tuple[str, float]]:

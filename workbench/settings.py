@@ -13,7 +13,7 @@ numpy becomes a plain one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import field, fields
 from functools import wraps
 from types import NoneType
 from typing import Annotated, Any, Literal, TypeVar, cast, dataclass_transform, get_args, get_origin
@@ -74,6 +74,17 @@ def changed(settings: Any) -> dict[str, Any]:
     """Name → value of the settings that differ from their defaults."""
     values = {field.name: (getattr(settings, field.name), field.default) for field in fields(settings)}
     return {name: value for name, (value, default) in values.items() if value != default}
+
+
+def neutral(default: Any) -> Any:
+    """The default of a setting that changes no result at it, such as a filter that lets everything pass: there it is no
+    condition of a number."""
+    return field(default=default, metadata={"neutral": True})
+
+
+def without_effect(settings: Any) -> dict[str, Any]:
+    """Name → value of the settings that change no result at this value (`neutral`)."""
+    return {one.name: one.default for one in fields(settings) if one.metadata.get("neutral")}
 
 
 def check_names(what: str, known: Iterable[str], given: Iterable[str]) -> None:

@@ -12,7 +12,7 @@ from test_views import HOSTILE, UNSHOWABLE, Checked
 
 import workbench as wb
 from workbench.experiments.comparable import AMOUNTS, Asked, Conditions, Needed, Questions, needed, side_by_side
-from workbench.experiments.conditions import DIFFERS, SAME, UNKNOWN, Condition
+from workbench.experiments.condition import DIFFERS, SAME, UNKNOWN, Condition
 from workbench.experiments.published import paper, papers
 from workbench.experiments.tables import NOT_COMPARABLE, Cell, Claim, Claims, tables
 from workbench.methods.gfm_rag import hub
@@ -27,7 +27,7 @@ class Everything(list):
 
 def closed(name):
     """The paper as if it said everything, and as if its prompts were ours."""
-    source = unchanged.closed(paper(name))
+    source = unchanged.closed(paper(name), unchanged.FEW)
     source.terms["prompts"]["source"] = Everything()
     return source
 

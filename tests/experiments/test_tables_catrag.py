@@ -14,13 +14,15 @@ from typer.testing import CliRunner
 
 import workbench as wb
 from workbench.cli import app
-from workbench.experiments import conditions
+from workbench.experiments import condition, conditions_of_data
 from workbench.experiments.published import Key, catrag, checks, paper
 from workbench.experiments.run import Run
 from workbench.experiments.tables import DIFFERS, NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, compare, tables
 from workbench.index import entity_summaries, facts, synonyms
+from workbench.index.store import key_of
 from workbench.methods.catrag import CatRAG
 from workbench.methods.catrag.rating import phi
+from workbench.methods.dense import Dense
 from workbench.methods.hipporag2 import HippoRAG2
 from workbench.reading.direct import Direct
 from workbench.records import Question
@@ -29,7 +31,12 @@ QUESTIONS = tuple(Question(f"q{at}", "?", ("x",)) for at in range(1_000))
 MINI, LLAMA = "openai:gpt-4o-mini", "openai:meta-llama/Llama-3.3-70B-Instruct"
 ENCODER = "openai:text-embedding-3-small"
 MUSIQUE = {"name": "musique/dev/hipporag-1000", "fingerprint": ""}
-SETTINGS = {"catrag": asdict(CatRAG.Settings()), "hipporag2": asdict(HippoRAG2.Settings()), "dense": {}, "raptor": {}}
+SETTINGS = {
+    "catrag": asdict(CatRAG.Settings()),
+    "hipporag2": asdict(HippoRAG2.Settings()),
+    "dense": asdict(Dense.Settings()),
+    "raptor": {},
+}
 STEPS = {"catrag": ("fact_filter", "question_entities", "rate_neighbours"), "hipporag2": ("fact_filter",)}
 LAYERS = {
     "passages": {"settings": {}, "passages": 11_656},
@@ -41,6 +48,13 @@ LAYERS = {
     },
 }  # fmt: skip
 OF = {"dense": 1, "hipporag2": 4, "catrag": 5, "raptor": 1, "bm25": 1}  # how many of these layers a method reads
+
+
+@pytest.fixture(autouse=True)
+def at_hand(monkeypatch):
+    """The data of all runs here count as the published ones."""
+    asked = key_of(questions=[asdict(question) for question in QUESTIONS])
+    monkeypatch.setattr(conditions_of_data, "known_of", lambda *_: conditions_of_data.Known("", asked))
 
 
 @pytest.fixture
@@ -127,7 +141,7 @@ def test_every_setting_is_either_given_by_the_paper_or_told_to_be_open():
     terms, printed = paper("catrag").terms, paper("catrag").printed
     for method in (CatRAG, HippoRAG2):
         given, ours = terms["settings"][method.name], asdict(method.Settings())
-        assert given.keys() == ours.keys() and all(conditions.same(ours[key], given[key]) for key in ours)
+        assert given.keys() == ours.keys() and all(condition.same(ours[key], given[key]) for key in ours)
     given = {row.measure: row.value for row in printed[printed["table"] == "settings"].itertuples()}
     for name in ("epsilon", "n_seed", "k_edge", "beta", "damping"):
         assert given[name] == terms["settings"]["catrag"][name]
@@ -138,7 +152,7 @@ def test_every_setting_is_either_given_by_the_paper_or_told_to_be_open():
     assert given["temperature"] == terms["reader"]["asked"]["temperature"]
     read = asdict(Direct.Settings())
     assert terms["reader"]["asked"].keys() == read.keys()
-    assert all(conditions.same(read[key], value) for key, value in terms["reader"]["asked"].items())
+    assert all(condition.same(read[key], value) for key, value in terms["reader"]["asked"].items())
     assert terms["layers"]["synonyms"] == asdict(synonyms.Settings())
     assert terms["layers"]["facts"].keys() == asdict(facts.Settings()).keys()
     assert asdict(entity_summaries.Settings()).keys() - terms["layers"]["entity_summaries"].keys() == {"tau"}
@@ -394,7 +408,7 @@ def test_the_encoder_says_which_row_dense_is(ask):
     assert words.why == ("k1=1.5, b=0.75: there it is not said", "there it is not said: what a word is")
 
 
-@pytest.mark.parametrize("module", [conditions, checks], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("module", [condition, checks], ids=lambda one: one.__name__)
 def test_examples(module):
     result = doctest.testmod(module)
     assert result.attempted and not result.failed
@@ -453,11 +467,9 @@ def test_hover_has_a_prompt_of_its_own_and_claims_that_are_not_named(ask):
     )
 
 
-def test_joint_success_is_read_and_measured_as_in_the_released_code(ask):
-    """`measures.joint` does as that code with yes, no and abstentions (tests/measures/test_joint.py)."""
+def test_joint_success_is_read_and_the_sources_own_test(ask):
     cell = the_cell(ask(right=138, measures=("joint@5",)), "joint@5")
-    assert cell.published == 0.138 and not [why for why in cell.why if why.startswith("joint@5")]
-    assert NOT_OURS.format("answer") in cell.why
+    assert (cell.published, cell.why) == (0.138, (NOT_OURS.format("answer"),))
 
 
 def test_a_measure_that_is_undefined_for_some_questions_is_another_mean(ask):
@@ -469,14 +481,44 @@ def test_a_measure_that_is_undefined_for_some_questions_is_another_mean(ask):
 
 
 def test_questions_whose_requests_failed_are_named(ask):
-    """A dense ranking because no fact helps is part of the method; one because of a failure is not."""
-    run, why = ask("catrag"), "dense ranking, because the fact filter {}"
+    """A dense ranking because no fact helps is part of the method; one because of a failure is not. What the reader was
+    asked does not matter to recall."""
+    run = ask("catrag", measures=("recall@5", "f1"))
     lines = (run.folder / "results.jsonl").read_text().splitlines()
-    for at, reason in enumerate(("kept no fact", "failed: timeout", "failed: HTTP 500")):
-        lines[at] = json.dumps(json.loads(lines[at]) | {"fallback": why.format(reason)})
+    for at, step in enumerate(("", "fact_filter", "fact_filter", "answer")):
+        usage = {step: {"calls": 2, "failed": 1}} if step else {}
+        lines[at] = json.dumps(json.loads(lines[at]) | {"fallback": "dense ranking", "usage": usage})
     (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "results.jsonl").write_text("\n".join(lines) + "\n")
-    assert "fallback: a request failed for 2 questions" in the_cell(run.folder).why
+    why = "failed requests: {} questions have a request without a usable reply"
+    assert why.format(2) in the_cell(run.folder).why and why.format(3) in the_cell(run.folder, "f1").why
+    assert not any("fallback" in one for one in the_cell(run.folder).why)
+
+
+def test_contexts_that_a_window_cut_are_named_for_answers_alone(ask):
+    run = ask("dense", measures=("recall@5", "f1"))
+    rows = (run.folder / "results.jsonl").read_text().replace('"abstained": false', '"cut_to": 500, "abstained": false')
+    (run.folder / "checksums.json").unlink(missing_ok=True)
+    (run.folder / "results.jsonl").write_text(rows)
+    why = "contexts cut: 1,000 questions have a context cut to the engine's window"
+    assert why in the_cell(run.folder, "f1").why and the_cell(run.folder).why == ()
+
+
+def test_contrievers_inner_products_are_named(ask):
+    cell = the_cell(ask("dense", change=lambda _, described: described.update(encoder="facebook/contriever")))
+    assert cell.method == "Contriever" and any(why.startswith("vectors: scaled to length 1") for why in cell.why)
+
+
+def test_an_invented_corpus_of_the_right_name_and_size_is_another(ask, monkeypatch):
+    monkeypatch.undo()  # nothing is at hand
+    assert the_cell(ask()).why == tuple(
+        f"which {part}: not held against musique/dev/hipporag-1000, which is not on this machine as its publisher gives it"
+        for part in ("questions", "passages")
+    )
+    known = conditions_of_data.Known("of the published", "of the published")
+    monkeypatch.setattr(conditions_of_data, "known_of", lambda *_: known)
+    why = the_cell(ask(out="again")).why
+    assert len(why) == 2 and all("there musique/dev/hipporag-1000 (of the published)" in one for one in why)
 
 
 # -- runs -------------------------------------------------------------------------------------------------------------

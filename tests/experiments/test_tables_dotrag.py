@@ -172,7 +172,7 @@ def test_settings_say_which_row_it_is(ask):
         "lightrag[mode=mix]": ("2", "LightRAG"), "lightrag[mode=naive]": ("2", "TradRAG"), "pathrag": ("2", "PathRAG"),
     }  # fmt: skip
     assert all("h_max: 2, there 3" in cell.why for cell in found.cells if cell.label == "dotrag[h_max=2]")
-    assert "no place for ball[hops=2], dense" in found.notes[-1]
+    assert "no place for ball[hops=2], dense; no row is of it" in found.notes[-1]
 
 
 CLOSED = unchanged.closed(paper("dotrag"))

@@ -190,6 +190,40 @@ def test_k_is_a_condition_only_where_the_method_does_not_lay_out_the_context(ask
     told = {"reader's k: 1, there it is not said", "reader's budget: None, there it is not said"}
     assert told <= reasons([None] * 10) and told <= reasons(["lightrag"] * 9 + [None])
     assert not told & reasons(["lightrag"] * 10)
+def test_a_reader_that_fills_no_row_is_told_the_nearest(ask):
+    for reader, why in (
+        ("direct[prompt=sparql-thesis]", "Base: prompt sparql-thesis, there brief"),
+        ("sparql[compress=similarity[budget=400]]", "SPARQL: compress similarity, there none"),
+    ):
+        found = tables("reasoning", [ask(reader)])
+        assert [note for note in found.notes if "no place" in note and f"the nearest row is {why}" in note], found.notes
+        assert {cell.method for cell in found.cells if cell.run} == {"context"}
+    assert not [note for note in tables("reasoning", [ask("sparql")]).notes if "no place" in note]
+
+
+def test_the_layout_is_a_condition_of_what_is_covered(ask):
+    """The context of the row is what the reader makes of the evidence."""
+
+    def why(reader):
+        (cell,) = [one for one in compare(ask(reader), "reasoning").cells if one.measure == "coverage:substring"]
+        return [one for one in cell.why if "layout" in one]
+
+    assert why("direct[prompt=brief,layout=passages]") == ["context's layout: passages, there auto"]
+    assert why("direct[prompt=brief]") == []
+
+
+def test_short_answers_are_the_8b_rows_alone(ask):
+    """And matter to EM and F1 alone."""
+
+    def said(reader, measure, **config):
+        cells = [one for one in compare(ask(reader, **config), "reasoning").cells if one.table == "5.2"]
+        return [why for one in cells if one.measure == measure for why in one.why if "rewrite" in why]
+
+    large = {"engine": "openai:llama-3.3-70b-versatile"}
+    assert said("sparql", "f1") == ["reader's rewrite: False, there True"] and said("sparql[rewrite=true]", "f1") == []
+    assert said("sparql[rewrite=true]", "accuracy:thesis") == said("sparql", "accuracy:thesis") == []
+    assert said("sparql", "f1", **large) == []
+    assert said("sparql[rewrite=true]", "f1", **large) == ["reader's rewrite: True, there it is not said"]
 
 
 def test_covered_only_numbers_are_over_the_covered(ask):

@@ -12,7 +12,8 @@ from typing import Any
 
 from test_analyses import written
 
-from workbench.experiments.conditions import differences, named, of_data
+from workbench.experiments.condition import named, of_data
+from workbench.experiments.conditions import differences
 from workbench.experiments.placing import places, settings_of
 from workbench.experiments.published import Paper
 from workbench.experiments.run import Run
@@ -25,21 +26,27 @@ from workbench.settings import defaults, settle
 from workbench.spec import parse_spec, spec_of
 
 MODEL, ENCODER, SOURCE = "gpt-4o-mini", "an-encoder", "prompt v1 0123456789ab"
+FEW = 40  # questions, where many conditions are changed
 PLACES = {"dotrag": {"1", "3"}, "catrag": {"hub bias"}}  # tables that need more than the rows of a run
 
 
-def closed(source: Paper) -> Paper:
-    """The paper as if it said everything: what it leaves open is as the workbench does it, and the prompts are ours."""
+def closed(source: Paper, questions: int | None = None) -> Paper:
+    """The paper as if it said everything: what it leaves open is as the workbench does it, and the prompts are ours.
+    `questions`: how many it has of each data set, in place of its own number."""
     terms = deepcopy(dict(source.terms))
     terms["engines"] = dict.fromkeys(("index", "method", "reader", "judge"), MODEL) | terms["engines"]
     terms.setdefault("encoder", ENCODER)
     data = list(terms["data"])
     terms["passages"] = dict.fromkeys(data, 1_234) | terms["passages"]
-    terms["questions"] = {one: of_data(terms["questions"], one) or 100 for one in data}
+    terms["questions"] = {one: questions or of_data(terms["questions"], one) or 100 for one in data}
     terms["settings"] = {name: _settings(name, terms["settings"].get(name, {})) for name in METHODS}
     terms["layers"] = {kind: _of_layer(kind) | terms["layers"].get(kind, {}) for kind in LAYERS}
     terms["reader"]["asked"] = defaults(READERS["direct"]) | terms["reader"]["asked"]
     steps = [step for name in METHODS for step in METHODS[name].steps]
+    terms["temperature"] = {"method": 0.0, "judge": 0.0} | terms.get("temperature", {})
+    terms["seed"] = terms.get("seed", 0)
+    as_published = {"passages": "as published", "questions": "as published"}
+    terms["fingerprints"] = dict.fromkeys(terms["data"].values(), as_published)
     terms["prompts"] = {"source": [SOURCE, "made v1", *steps]}
     return replace(source, terms=terms | {"unsaid": {}, "measures": {}, "rules": []})
 
@@ -107,10 +114,11 @@ def run_of(folder, source: Paper, row: Any) -> Run:
         "encoder": named(encoder)[0] if encoder else None, "layers": layers,
     }  # fmt: skip
     run = written(
-        folder, {label: settings}, scores, questions=questions, data={"name": terms["data"][row.data]},
+        folder, {label: settings}, scores, questions=questions, data={"name": terms["data"][row.data], "fingerprint": "as published"},
         engine=engines["reader"], reader=reader, k=20,
     )  # fmt: skip
     config = json.loads((run.folder / "run.json").read_text()) | {
+        "questions": {"n": n, "hash": "as published"},
         "methods": {label: described},
         "reading": {"label": reader, "engine": engines["reader"], "prompts": {"answer": SOURCE}},
         "judge": engines["judge"], "judging": {"engine": engines["judge"], "prompts": {"judge": SOURCE}},
@@ -182,13 +190,18 @@ def changes(run: Run) -> Iterator[tuple[str, Change]]:
     if described["prompts"]:
         yield "model by rules", put(("method", "engine"), "rules")
         yield "model", put(("method", "engine"), "openai:gpt-2")
+        yield "temperature", put(("method", "temperatures"), {next(iter(described["prompts"])): 0.4})
         for step in described["prompts"]:
             yield (f"prompt of {step}", put(("method", "prompts", step), "ours v1 x"))
     yield "data", put(("run", "data", "name"), run.config["data"]["name"] + "-other")
     yield "questions", lambda config, described, rows: (rows.pop(), config["questions"].update(n=len(rows)))
     yield "budget", put(("run", "budget"), 500)
     yield "failures", lambda config, described, rows: rows[0].update(failure="broke")
-    yield "fallback", lambda config, described, rows: rows[0].update(fallback="the filter failed: x")
+    yield "failed request", lambda config, described, rows: rows[0].update(usage={"of the method": {"failed": 1}})
+    yield "mixed scales", lambda config, described, rows: rows[0].update(mixed=True)
+    yield "which questions", put(("run", "questions", "hash"), "another")
+    yield "which passages", put(("run", "data", "fingerprint"), "another")
+    yield "seed", put(("run", "seeds"), {"openai:x": [7]})
     yield "unfinished", lambda config, described, rows: rows.pop()
 
 

@@ -18,7 +18,9 @@ import pandas as pd
 from workbench.data import Dataset, load
 from workbench.errors import DataError
 from workbench.experiments import published
-from workbench.experiments.conditions import DIFFERS, SAME, UNKNOWN, Condition, conditions, expected_of, named, of_data
+from workbench.experiments.condition import DIFFERS, SAME, UNKNOWN, Condition, expected_of, named, of_data
+from workbench.experiments.conditions import conditions
+from workbench.experiments.conditions_of_data import known_of
 from workbench.experiments.estimate import Unasked
 from workbench.experiments.identity import of_judge, of_reader
 from workbench.experiments.pairs import DIMENSIONS, Judgement
@@ -183,9 +185,10 @@ class Foreseen:
         self.judge = self._engine("judge") if recipe.judged and spec else None
         read = of_reader(reader(spec, Unasked(self._engine("reader")))) if spec else None
         judging = of_judge(Unasked(self.judge)) if self.judge else None
+        known = known_of(self._terms, recipe.data)
         self.config = {
-            "data": {"name": recipe.source},
-            "questions": {"n": of_data(self._terms["questions"], recipe.data) or 0},
+            "data": {"name": recipe.source, "fingerprint": known.passages},
+            "questions": {"n": of_data(self._terms["questions"], recipe.data) or 0, "hash": known.questions},
             "methods": {label: self._described(label) for label in self.methods},
             "reader": spec,
             "reading": read and read.description,
@@ -211,14 +214,16 @@ class Foreseen:
         settings, used = settings_of(label), [METHODS[parse_spec(label)[0]]]
         if inner := settings.get("backbone"):
             used.append(METHODS[parse_spec(str(inner))[0]])
-        known = catalogue()
+        known, built = catalogue(), set(self.recipe.layers)
         steps = sorted({step for one in used for step in one.steps})
         return {
             "label": label,
             "settings": settings,
             "engine": self._engine("method") if steps else None,
             "encoder": self.recipe.encoder,
-            "layers": {kind: self._layer(kind) for kind in closure({kind for one in used for kind in one.layers})},
+            "layers": {
+                kind: self._layer(kind) for kind in closure({kind for one in used for kind in one.layers}, built)
+            },
             "prompts": {step: f"{known[step].identity} {known[step].prompt_hash}" for step in steps},
         }
 
@@ -233,7 +238,7 @@ class Foreseen:
     def rows(self) -> list[dict[str, Any]]:
         hops = self._terms.get("hops", {}).get(self.recipe.data)
         scores = dict.fromkeys(self.measures, 0.0) | {"coverage:substring": 1.0}  # wrong answers that were covered
-        row = {"type": self._kind or None, "hops": hops, "selected": 0, "failure": None, "fallback": None}
+        row = {"type": self._kind or None, "hops": hops, "selected": 0, "failure": None, "fallback": None, "usage": {}}
         return [
             {**row, "question_id": f"q{at}", "method": label, "scores": scores}
             for at in range(self.config["questions"]["n"] or 1)

@@ -4,86 +4,47 @@ all of them, for every paper alike, and `differences` are its sentences. Nothing
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from workbench.data.curated import CURATED
+from workbench.experiments.condition import (
+    DIFFERS,
+    EMPTY,
+    SAME,
+    SILENT,
+    SOURCES,
+    UNKNOWN,
+    UNSAID,
+    Condition,
+    Terms,
+    asked_of,
+    compares,
+    expected_of,
+    first_of,
+    held,
+    model_of,
+    named,
+    parts_of,
+    same,
+)
+from workbench.experiments.conditions_of_data import of_data_set
+from workbench.experiments.conditions_of_rows import answered, flawed, ranking
+from workbench.index.index import LAYERS, closure
 from workbench.index.journal import by_rules, signed_by
 from workbench.llm import fingerprints
 from workbench.llm.engine import no_model
+from workbench.measures import OF_SHORT
+from workbench.methods import METHODS
 from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
-from workbench.settings import defaults
+from workbench.reading.rewriting import SETTING as REWRITE
+from workbench.settings import defaults, without_effect
 from workbench.spec import parse_spec
 from workbench.steps import judge_pair
 
 if TYPE_CHECKING:
     from workbench.experiments.tables import Measured
-
-Terms = Mapping[str, Any]
-UNSAID, SILENT = "there it is not said", "the run does not say"
-SOURCES = "the source's"  # prompts
-EMPTY = "(empty)"
-ALL = "all"  # that a method finds, however many
-SAME, DIFFERS, UNKNOWN = "same", "differs", "unknown"
-
-
-class Condition(NamedTuple):
-    """A condition on both sides, in words; "" where a side does not say it. `why`: the sentence for a number that is
-    not comparable because of it, "" if both sides agree. `open`: a side says only a part of it."""
-
-    name: str
-    theirs: str
-    ours: str
-    why: str = ""
-    open: bool = False
-
-    @property
-    def state(self) -> str:
-        if not self.why:
-            return SAME
-        return UNKNOWN if self.open or not (self.theirs and self.ours) else DIFFERS
-
-
-def model_of(name: str) -> str:
-    """The model in the name of an engine or an encoder, without provider, server, publisher and release date. Settings
-    stay, because another length or an instruction makes other vectors.
-
-    >>> model_of("openai:gpt-4o-mini-2024-07-18"), model_of("local:meta-llama/Llama-3.3-70B-Instruct@http://here:8000/v1")
-    ('gpt-4o-mini', 'llama-3.3-70b-instruct')
-    >>> model_of("facebook/contriever[max_tokens=256]"), model_of("gpt-4o-mini-audio")
-    ('contriever[max_tokens=256]', 'gpt-4o-mini-audio')
-    """
-    model, bracket, settings = name.partition("[")
-    model = model.partition(":")[2] or model
-    model = model.partition("@")[0].rpartition("/")[2].casefold()
-    return re.sub(r"-20\d\d-\d\d-\d\d$", "", model) + bracket + settings
-
-
-def named(names: str | Sequence[str]) -> tuple[str, ...]:
-    """The names of one thing, of which a file may give one or several."""
-    return (names,) if isinstance(names, str) else tuple(names)
-
-
-def same(ours: Any, theirs: Any) -> bool:
-    """Whether a setting of a run is one of a TOML file, which spells `None` as "none".
-
-    >>> same(True, True), same(5, 5.0), same(None, "none"), same("paper", "released")
-    (True, True, True, False)
-    """
-    if isinstance(ours, int | float) and isinstance(theirs, int | float):
-        return ours == theirs
-    return str(ours).lower() == str(theirs).lower()
-
-
-def of_data(terms: Any, data: str) -> Any:
-    """A condition that is the same for all data sets, or a table of theirs; None where it is not given.
-
-    >>> of_data(1000, "hover"), of_data({"hover": 500}, "hover"), of_data({}, "hover")
-    (1000, 500, None)
-    """
-    return terms.get(data) if isinstance(terms, Mapping) else terms
 
 
 def conditions(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
@@ -99,12 +60,6 @@ def differences(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
     return (condition.why for condition in conditions(one, terms, measure) if condition.why)
 
 
-def _held(name: str, theirs: str, ours: str, equal: bool, says: str = "", what: str = "") -> Condition:
-    """A condition with the usual sentence; `says` is what the sentence has for ours, `what` for the name."""
-    there = f"there {theirs}" if theirs else UNSAID
-    return Condition(name, theirs, ours, "" if equal else f"{what or name}: {says or ours or SILENT}, {there}")
-
-
 # -- models -----------------------------------------------------------------------------------------------------------
 
 
@@ -113,35 +68,23 @@ def _models(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     yield from _engine("model", one.described, expected_of(one.place.model, terms, "method"))
     if measure in terms["reader"]["of"]:
         yield from _engine("reader's model", one.reading, expected_of(one.place.model, terms, "reader"))
-    if _compares(terms, measure):
+    if compares(terms, measure):
         judges, (ours, _) = expected_of(one.place.model, terms, "judge"), one.judgements
-        yield _held("judge", _first(judges), ours or "none", bool(ours) and model_of(ours) in judges)
+        yield held("judge", first_of(judges), ours or "none", bool(ours) and model_of(ours) in judges)
     if measure in terms["reader"].get("judged", ()):
         judges, ours = expected_of(one.place.model, terms, "judge"), one.run.judge
-        yield _held("judge", _first(judges), ours or "none", ours is not None and model_of(ours) in judges)
-
-
-def expected_of(row: Sequence[str], terms: Terms, part: str) -> tuple[str, ...]:
-    """Names of the model of the index, the method, the reader or the judge; empty where the paper does not say it.
-    `row`: those of the row's own model."""
-    names = named(terms["engines"].get(part, ()))
-    return tuple(row) if names == ("row",) else names
+        yield held("judge", first_of(judges), ours or "none", ours is not None and model_of(ours) in judges)
 
 
 def _engine(what: str, part: Mapping[str, Any], expected: Sequence[str]) -> Iterator[Condition]:
-    there = _first(expected)
+    there = first_of(expected)
     if "engine" not in part:
-        yield _held(what, there, "", False)
+        yield held(what, there, "", False)
     for engine in filter(None, (part.get("engine") or "").split(", ")):
         if (by := no_model(engine)) and what == "model":
             yield Condition(what, there or "a model", by, f"{by}, not a model")
         else:
-            yield _held(what, there, by or engine, not by and model_of(engine) in expected)
-
-
-def _first(names: Sequence[str]) -> str:
-    """The first of the names of one model; "" where the paper does not say it."""
-    return names[0] if names else ""
+            yield held(what, there, by or engine, not by and model_of(engine) in expected)
 
 
 def _encoder(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
@@ -154,27 +97,29 @@ def _encoder(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
         why = f"encoder: {ours}, there its settings are not said ({names[0]})"
         yield Condition("encoder", names[0], ours, why, open=True)
     else:
-        yield _held("encoder", _first(names), ours or "", ours is not None and model in names)
+        yield held("encoder", first_of(names), ours or "", ours is not None and model in names)
+
+
+def _sampling(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
+    """The temperature of the Steps of method and judge (the reader's is a setting of it) and, where it is above 0 or a
+    seed was chosen, the seed."""
+    said, config, sampled = terms.get("temperature", {}), one.run.config, False
+    for part, described in parts_of(one, terms, measure).items():
+        steps, told = dict.fromkeys(described.get("prompts", ()), 0.0), described.get("temperatures", {})
+        sampled |= any(told.values()) or (part == "reader" and bool(_read_with(one).get("temperature")))
+        if not steps or part == "reader" or no_model(described.get("engine") or ""):
+            continue
+        ours = sorted({(steps | told)[step] for step in steps})
+        theirs = "" if part not in said else f"{said[part]:g}"
+        yield held(
+            f"temperature of the {part}", theirs, ", ".join(f"{each:g}" for each in ours), ours == [said.get(part)]
+        )
+    if sampled or config.get("seeds"):
+        seeds = sorted({seed for of in config.get("seeds", {}).values() for seed in of}) or [0]
+        yield held("seed", str(terms.get("seed", "")), ", ".join(map(str, seeds)), seeds == [terms.get("seed")])
 
 
 # -- questions, corpus, index -----------------------------------------------------------------------------------------
-
-
-def _data(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
-    config = one.run.config
-    yield from (Condition("row", "", "", why) for why in one.place.why)
-    name, expected = config["data"]["name"], terms["data"][one.place.data]
-    yield _held("split and corpus", expected, name, name == expected)
-    n = config["questions"]["n"] if one.place.hops is None else len(one.rows)
-    yield _counted("questions", n, of_data(terms["questions"], one.place.data))
-    corpus = one.layers.get("passages", {}).get("passages")
-    yield _counted("passages", corpus, of_data(terms["passages"], one.place.data))
-
-
-def _counted(what: str, ours: int | None, theirs: int | None) -> Condition:
-    """A number on both sides, None where it is not said."""
-    said = ("" if number is None else f"{number:,}" for number in (theirs, ours))
-    return _held(what, *said, ours == theirs is not None)
 
 
 def _layers(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
@@ -184,7 +129,12 @@ def _layers(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
         yield from _written(kind, one.layers.get(kind, {"made_by": ()}), expected, terms["prompts"]["source"])
     for kind, layer in one.layers.items():
         said = {**terms["layers"].get(kind, {}), **one.place.layers.get(kind, {})}
-        yield from _settings(f"{kind}.", layer.get("settings", {}), said)
+        yield from _settings(f"{kind}.", layer.get("settings", {}), said, LAYERS.get(kind, (0, None))[1])
+    more = terms.get("more_layers", {}).get(one.place.data, ())
+    read = closure({*METHODS[one.place.name].layers}, more)
+    yield from (
+        held(f"layer {kind}", "there is one", "none", False) for kind in more if kind in read and kind not in one.layers
+    )
 
 
 def _written(
@@ -192,11 +142,11 @@ def _written(
 ) -> Iterator[Condition]:
     makers, made = layer.get("made_by"), f"{kind}: made by"
     if makers is None:
-        yield Condition(made, _first(expected), "", f"{kind}: brought by the data, which do not say who wrote them")
+        yield Condition(made, first_of(expected), "", f"{kind}: brought by the data, which do not say who wrote them")
     elif not makers:
-        yield Condition(made, _first(expected), "", f"{kind}: the run does not say who wrote them")
+        yield Condition(made, first_of(expected), "", f"{kind}: the run does not say who wrote them")
     elif any(by_rules(maker) for maker in makers):
-        yield Condition(made, _first(expected) or "a model", "rules", f"{kind}: made by rules, not by a model")
+        yield Condition(made, first_of(expected) or "a model", "rules", f"{kind}: made by rules, not by a model")
     for maker in makers or ():
         yield from () if by_rules(maker) else _maker(kind, maker, expected, source)
     if failed := layer.get("failures"):
@@ -205,7 +155,7 @@ def _written(
 
 def _maker(kind: str, maker: str, expected: Sequence[str], source: Sequence[str]) -> Iterator[Condition]:
     if maker in CURATED:
-        yield Condition(f"{kind}: made by", _first(expected), maker, f"{kind}: brought by the data ({maker})")
+        yield Condition(f"{kind}: made by", first_of(expected), maker, f"{kind}: brought by the data ({maker})")
         return
     if not (signed := signed_by(maker)):
         why = f"{kind}: brought by the data ({maker}), which do not say their prompts"
@@ -213,7 +163,7 @@ def _maker(kind: str, maker: str, expected: Sequence[str], source: Sequence[str]
         return
     engine, steps = signed
     made = f"{kind}: made by"
-    yield _held(made, _first(expected), engine, model_of(engine) in expected, f"made by {engine}", kind)
+    yield held(made, first_of(expected), engine, model_of(engine) in expected, f"made by {engine}", kind)
     yield _wording(f"{kind}: prompts", [(fingerprints.read(one)[0], one) for one in steps.split(", ")], source)
 
 
@@ -253,21 +203,24 @@ def _method(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     ours = {key: value for key, value in one.described["settings"].items() if key != "backbone" or not place.under}
     said = {**known.get(place.name, {}), **place.asked, **_depths(one, terms, measure)}
     said = {key: value for key, value in said.items() if key != "backbone"}  # the row's own
-    yield from _settings("", ours, said)
+    yield from _settings("", ours, said, METHODS[place.name].Settings)
     if missing := [f"{key}={value}" for key, value in said.items() if key not in ours]:
         yield Condition("other settings", ", ".join(missing), "", f"{', '.join(missing)}: {SILENT}")
     if place.under:
         name, settings, asked = place.under
-        yield from _settings("backbone's ", settings, known.get(name, {}) | asked)
+        yield from _settings("backbone's ", settings, known.get(name, {}) | asked, METHODS[name].Settings)
 
 
-def _settings(prefix: str, ours: Mapping[str, Any], said: Mapping[str, Any]) -> Iterator[Condition]:
-    """One by one those that the paper says, and as one those that it does not."""
+def _settings(prefix: str, ours: Mapping[str, Any], said: Mapping[str, Any], of: Any) -> Iterator[Condition]:
+    """One by one those that the paper says, and as one those that it does not. `of`: the class that has them, which
+    knows those that change nothing at their value."""
+    neutral = without_effect(of).items() if of else ()
+    ours = {key: value for key, value in ours.items() if key in said or (key, value) not in neutral}
     for key, value in ours.items():
         if key in said:
             of_checkpoint = key == "checkpoint"  # its commit is no part of the name that a paper gives
             equal = same(str(value).partition("@")[0] if of_checkpoint else value, said[key])
-            yield _held(f"{prefix}{key}", str(said[key]) or EMPTY, str(value) or EMPTY, equal)
+            yield held(f"{prefix}{key}", str(said[key]) or EMPTY, str(value) or EMPTY, equal)
     if unsaid := [f"{key}={value}" for key, value in ours.items() if key not in said]:
         listed = ", ".join(f"{prefix}{one}" for one in unsaid)
         yield Condition(f"{prefix}other settings", "", ", ".join(unsaid), f"{listed}: {UNSAID}")
@@ -279,75 +232,33 @@ def _depths(one: Measured, terms: Terms, measure: str) -> dict[str, Any]:
     return {key: value for key, value in asked.items() if key in one.described["settings"]}
 
 
-def _ranking(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
-    """How deep the ranking goes, and which questions count."""
-    config, rows = one.run.config, one.every
-    at = re.search(r"@(\d+)", measure)
-    depth = max(
-        int(at[1]) if at else 0, _asked_of(terms, measure).get("k", 0), terms.get("k", 0), _returned(one, terms)
-    )
-    deep = f"k: {config['k']} passages ranked, there at least {depth}" * (config["k"] < depth)
-    yield Condition("passages ranked", f"at least {depth}" if depth else "any number", f"{config['k']}", deep)
-    budget = "none" if config["budget"] is None else f"{config['budget']:,} tokens of passages"
-    yield _held("budget", "none", budget, budget == "none")
-    if one.place.name in terms.get("whole", ()):
-        yield _final_set(rows, config["k"])
-    if terms.get("returns", {}).get(one.place.name) == ALL:
-        cut = sum(len(row.get("ranking", ())) >= config["k"] for row in rows)
-        ours = f"cut to the {config['k']} passages ranked for {cut:,} questions" if cut else ALL
-        yield _held("passages returned", ALL, ours, not cut)
-    counted, scored = len({row["question_id"] for row in one.counted(measure)}), len(one.scores(measure))
-    undefined = f"{measure}: undefined for {counted - scored:,} of {counted:,} questions" * (scored < counted)
-    yield Condition("the measure is defined for", "all questions", f"{scored:,} of {counted:,}", undefined)
-    done, whole = len(one.run.rows), config["questions"]["n"] * len(one.run.methods)
-    unfinished = f"unfinished: {done:,} of {whole:,} questions asked" * (done < whole)
-    if not unfinished and (found := one.run.asked(one.label)) < one.run.repeats:
-        unfinished = f"unfinished: every question was asked {found} times, {one.run.repeats} repeats are asked for"
-    yield Condition("asked", "all questions", f"{done:,} of {whole:,}" if unfinished else "all questions", unfinished)
-    failed = sum(row["failure"] is not None for row in rows)
-    broke = f"failures: {failed:,} questions broke and count as 0" * bool(failed)
-    yield Condition("failures", "none", f"{failed:,} questions" if failed else "none", broke)
-    if failed := sum("failed" in (row.get("fallback") or "") for row in rows):
-        why = f"fallback: a request failed for {failed:,} questions"
-        yield Condition("fallbacks", "none", f"{failed:,} questions", why)
-
-
-def _returned(one: Measured, terms: Terms) -> int:
-    """How many passages the method returns at most, which the depth of the ranking must not cut; 0 if no setting says
-    it."""
-    setting = terms.get("returns", {}).get(one.place.name)
-    return one.described["settings"].get(setting) or 0
-
-
-def _final_set(rows: Sequence[Mapping[str, Any]], k: int) -> Condition:
-    """A method whose final set has a size of its own must not be cut to k."""
-    what = "size of the final set"
-    if any(row.get("selected") is None for row in rows):
-        return Condition(what, "whole", "", f"{what}: {SILENT}")
-    cut = sum(row["selected"] >= k for row in rows)
-    ours = f"cut to the {k} passages ranked for {cut:,} questions" if cut else "whole"
-    return _held(what, "whole", ours, not cut)
-
-
 # -- reader, prompts, measure -----------------------------------------------------------------------------------------
 
 
 def _reader(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     expected = terms["reader"]
     if measure not in expected["of"]:
+        if "readers" in terms and one.run.config["reader"]:  # the context is the reader's
+            yield from _laid_out(one, expected)
         return
     name, given = parse_spec(one.run.config["reader"] or "none")
     names = named(expected["name"])
-    yield _held("reader", name if name in names else names[0], name, name in names)
+    yield held("reader", name if name in names else names[0], name, name in names)
     if name in names:
-        given = {**defaults(READERS[name]), **given}
-    asked = {**expected["asked"], **_asked_of(terms, measure), **(one.place.reading or {})}
-    for key, value in _asked_of(terms, measure).items():
+        given = _read_with(one)
+    asked = {**expected["asked"], **asked_of(terms, measure), **(one.place.reading or {})}
+    ours = (one.place.ours(measure) or "").partition(" ")[0]
+    for rule in terms.get("rules", ()):  # what holds for some rows only
+        asked |= rule["asked"] if measure in rule["of"] and rule["model"] in one.place.model else {}
+    if REWRITE in asked:
+        given = {REWRITE: False, **given}
+    for key, value in asked_of(terms, measure).items():
         if key not in given:
-            yield _held(f"reader's {key}", str(value), "", False)
+            yield held(f"reader's {key}", str(value), "", False)
     free = {"prompt"} if one.place.data in expected.get("own_prompt", ()) else set()
     if all(row.get("layout") for row in one.every if row["failure"] is None):
         free.update(expected.get("free_in_own_context", ()))
+    free |= set() if ours in OF_SHORT else {REWRITE}
     if asked.get("route"):
         free.add("prompt")  # the router chooses it
     for key, value in given.items():
@@ -357,22 +268,38 @@ def _reader(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
             yield from _compression(value, asked[key], terms["compression"])
         else:
             said = str(asked[key]) or EMPTY if key in asked else ""
-            yield _held(f"reader's {key}", said, str(value) or EMPTY, key in asked and same(value, asked[key]))
+            yield held(f"reader's {key}", said, str(value) or EMPTY, key in asked and same(value, asked[key]))
     if (deep := given.get("k")) and "k" not in free and deep > (ranked := one.run.config["k"]):
         why = f"k: {ranked} passages ranked, and the reader reads {deep}"
         yield Condition("passages for the reader", f"{deep}", f"{ranked}", why)
 
 
+def _read_with(one: Measured) -> dict[str, Any]:
+    """The settings of the run's reader, of a known one with its defaults."""
+    name, given = parse_spec(one.run.config["reader"] or "none")
+    neutral = without_effect(READERS[name].Settings).items() if name in READERS else ()
+    return {
+        key: value
+        for key, value in {**(defaults(READERS[name]) if name in READERS else {}), **given}.items()
+        if (key, value) not in neutral
+    }
+
+
+def _laid_out(one: Measured, expected: Mapping[str, Any]) -> Iterator[Condition]:
+    """What the reader makes of the evidence before it reads."""
+    given, asked = _read_with(one), expected["asked"]
+    for key in ("layout", "k", "budget"):
+        if key in given and key not in expected.get("free", ()):
+            said = str(asked[key]) if key in asked else ""
+            yield held(f"context's {key}", said, str(given[key]), key in asked and same(given[key], asked[key]))
+
+
 def _compression(ours: str | None, name: str, asked: Mapping[str, Any]) -> Iterator[Condition]:
     made, given = parse_spec(str(ours or "none"))
-    yield _held("reader's compress", str(name), made, made == name)
+    yield held("reader's compress", str(name), made, made == name)
     if made == name:
-        yield from _settings(f"{name}'s ", {**defaults(COMPRESSORS[name]), **given}, asked)
-
-
-def _asked_of(terms: Terms, measure: str) -> Mapping[str, Any]:
-    """Settings of the reader that the name of a measure stands for."""
-    return terms.get("measured", {}).get(measure, {}).get("asked", {})
+        of = COMPRESSORS[name]
+        yield from _settings(f"{name}'s ", {**defaults(of), **given}, asked, of.Settings)
 
 
 def _prompts(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
@@ -380,25 +307,16 @@ def _prompts(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     parts += [one.run.config.get("judging") or {}] if measure in terms["reader"].get("judged", ()) else []
     if any("prompts" not in part for part in parts):
         yield Condition("prompts", SOURCES, "", f"prompts: {SILENT}")
-    parts += [{"prompts": {judge_pair.STEP.name: judge_pair.STEP.wording}}] * _compares(terms, measure)
+    parts += [{"prompts": {judge_pair.STEP.name: judge_pair.STEP.wording}}] * compares(terms, measure)
     asked = dict.fromkeys(prompt for part in parts for prompt in part.get("prompts", {}).items())
     if asked:
         yield _wording("prompts", list(asked), terms["prompts"]["source"])
 
 
-def _compares(terms: Terms, measure: str) -> bool:
-    """Whether a measure is a share of pairs that a judge compared."""
-    return measure in terms["reader"].get("compared", ())
-
-
 def _measure(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     ours = one.place.ours(measure)
-    says = [terms.get("measures", {}).get(ours, "")]
-    says += (  # what holds for some rows only
-        rule["says"] for rule in terms.get("rules", ()) if ours in rule["of"] and rule["model"] in one.place.model
-    )
-    known = [Condition("measure", measure, f"{ours}: {one}", f"{ours}: {one}") for one in says if one]
-    yield from known or [Condition("measure", measure, f"{ours}")]
+    says = terms.get("measures", {}).get(ours, "")
+    yield Condition("measure", measure, f"{ours}: {says}" if says else f"{ours}", f"{ours}: {says}" if says else "")
 
 
 def _unsaid(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
@@ -410,4 +328,7 @@ def _unsaid(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
         yield Condition(f"left open: {listed}", "", "as the workbench does it", f"{UNSAID}: {listed}")
 
 
-CONDITIONS = (_models, _encoder, _data, _layers, _method, _ranking, _reader, _prompts, _measure, _unsaid)
+CONDITIONS = (
+    _models, _sampling, _encoder, of_data_set, _layers, _method, ranking, answered, flawed, _reader, _prompts,
+    _measure, _unsaid,
+)  # fmt: skip

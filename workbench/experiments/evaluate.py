@@ -474,6 +474,7 @@ class Plan:
             "proof": _proof(answer.proof) if answer and answer.proof else None,
             "failure": attempt.failure,
             "fallback": evidence.fallback if evidence else None,
+            **({"mixed": True} if evidence and evidence.mixed else {}),
             "usage": {},
         }
 

@@ -39,7 +39,7 @@ def of_method(method: Method, asking: Mapping[str, str] | None = None) -> Identi
     """The identity of a method. Of the index, only the layers that it uses, and those below them, count. `asking` is
     surrounding code that also determines a row."""
     declared = method.steps if type(method).steps else None  # its settings may leave none of those of its class
-    units, prompts = _code(method, declared, method.engines, method.index, method.reads, names=("retrieve",))
+    units, prompts, sampled = _code(method, declared, method.engines, method.index, method.reads, names=("retrieve",))
     description = {
         "label": method.label,
         "paper": method.paper,
@@ -49,6 +49,7 @@ def of_method(method: Method, asking: Mapping[str, str] | None = None) -> Identi
         "encoder": method.index.manifest["encoder"]["name"],
         "layers": _layers(method.index, method.reads),
         "prompts": prompts,
+        **sampled,
         **({"weights": method.weights_hash} if method.weights_hash else {}),
         **_limits(method),
     }
@@ -61,7 +62,7 @@ def of_reader(reader: Reader | None) -> Identity | None:
     reads = getattr(reader, "reads", ())
     index = reader.index if reads else None
     names = ("read", "contexts")
-    units, prompts = _code(reader, reader.steps or None, [reader.engine], index, reads, names=names)
+    units, prompts, _ = _code(reader, reader.steps or None, [reader.engine], index, reads, names=names)
     layers = _layers(index, reads) if reads else {}
     description = {"label": reader.label, "engine": reader.engine.name, "layers": layers, "prompts": prompts}
     return _identity(description | _limits(reader), units)
@@ -77,8 +78,8 @@ def _limits(part: Any) -> dict[str, dict[str, int]]:
 def of_judge(judge: Engine | None) -> Identity | None:
     if judge is None:
         return None
-    units, prompts = _code(None, (judge_step.STEP.name,), [judge])
-    return _identity({"engine": judge.name, "prompts": prompts}, units)
+    units, prompts, sampled = _code(None, (judge_step.STEP.name,), [judge])
+    return _identity({"engine": judge.name, "prompts": prompts, **sampled}, units)
 
 
 def of_measure(name: str, measure: Callable, graph: Index | None) -> Identity:
@@ -90,10 +91,13 @@ def of_measure(name: str, measure: Callable, graph: Index | None) -> Identity:
     return _identity({"name": name, "layers": layers}, units)
 
 
+NAMED_ONLY = ("paper", "prompts", "temperatures", "layers")  # what decides of them is among the units, or in their hash
+
+
 def _identity(description: dict[str, Any], units: dict[str, str]) -> Identity:
     """A layer counts by its content, whoever made it; a prompt by its wording, as one of the units, if a model is
     asked."""
-    decides = {name: value for name, value in description.items() if name not in ("paper", "prompts", "layers")}
+    decides = {name: value for name, value in description.items() if name not in NAMED_ONLY}
     layers = {kind: layer["hash"] for kind, layer in description.get("layers", {}).items()}
     return Identity(description, units, key_of(description=decides, layers=layers, units=units))
 
@@ -117,9 +121,9 @@ def judged_key(judge: str, question: Question) -> str:
 def _code(
     part: Any, declared: Iterable[str] | None, engines: Iterable[Engine], index: Index | None = None,
     layers: Iterable[str] = (), *, names: Iterable[str] = (),
-) -> tuple[dict[str, str], dict[str, str]]:  # fmt: skip
+) -> tuple[dict[str, str], dict[str, str], dict[str, dict[str, float]]]:  # fmt: skip
     """(units of the part, of the layers that it reads, of an encoder of the user's own, and of its Steps; Step → its
-    version and the wording of its prompt)."""
+    version and the wording of its prompt; `temperatures`: Step → that of a Step above 0, nothing without one)."""
     roots = [] if part is None else [part]
     if index is not None:
         roots += [type(index), *(type(index.layer(kind)) for kind in _used(index, layers))]
@@ -135,7 +139,8 @@ def _code(
     units |= dict(_terms(*one) for one in asked)
     prompts = {step.name: together(step, engines) for step in steps}
     units |= {f"prompt of {name}": said for name, said in prompts.items() if " file " in said}
-    return dict(sorted(units.items())), prompts
+    above = {step.name: step.temperature for step in steps if step.temperature}
+    return dict(sorted(units.items())), prompts, {"temperatures": above} if above else {}
 
 
 def _steps(declared: Iterable[str] | None, met: Iterable[Step]) -> list[Step]:

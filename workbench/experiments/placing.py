@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.experiments.conditions import model_of, named
+from workbench.experiments.condition import model_of, named
 from workbench.methods import METHODS
 from workbench.settings import settle
 from workbench.spec import parse_spec
@@ -97,6 +97,7 @@ def _of_method(terms: Terms, described: Mapping[str, Any]) -> Place | None:
                 written=(*(under["written"] if under else ()), *known.get("written", ())),
                 layers=known.get("layers", {}),
                 encoder=known.get("encoder", encoder),
+                why=tuple(known.get("why", ())),
             )
     return None
 
@@ -130,14 +131,62 @@ def _measured(terms: Terms, run: Run, place: Place) -> dict[str, str | None]:
 
 def _of_reader(terms: Terms, run: Run, place: Place) -> Iterator[Place]:
     """The row of the context from which the reader starts, and that of the reader with its model."""
-    model = place.method
+    model, how = place.method, _how(run)
     yield place._replace(method="context")
-    reader, settings = parse_spec(run.config["reader"] or "none")
-    compressor = parse_spec(str(settings.get("compress") or "none"))[0]
-    route = bool(settings.get("route"))
-    how = {"prompt": None if route else settings.get("prompt", reader), "compress": compressor, "route": route}
-    for one in terms["readers"]:
-        row = {"prompt": None, "compress": "none", "route": False} | {k: v for k, v in one.items() if k != "called"}
+    for called, row in _rows_of_readers(terms).items():
         if how == row:
             reading = {key: value for key, value in row.items() if value is not None}
-            yield place._replace(method=f"{one['called']}, {model}", reading=reading)
+            yield place._replace(method=f"{called}, {model}", reading=reading)
+
+
+def _how(run: Run) -> dict[str, Any]:
+    """The settings of a run's reader that make a row."""
+    reader, settings = parse_spec(run.config["reader"] or "none")
+    route = bool(settings.get("route"))
+    compressor = parse_spec(str(settings.get("compress") or "none"))[0]
+    return {"prompt": None if route else settings.get("prompt", reader), "compress": compressor, "route": route}
+
+
+def _rows_of_readers(terms: Terms) -> dict[str, dict[str, Any]]:
+    """What a row of readers is called → the settings that make it."""
+    plain = {"prompt": None, "compress": "none", "route": False}
+    return {one["called"]: plain | {k: v for k, v in one.items() if k != "called"} for one in terms["readers"]}
+
+
+def misplaced(terms: Terms, run: Run, label: str, found: Sequence[Place], stands_for: str | None = None) -> str:
+    """The row that a method or its reader came nearest to, and why it is not that row; "" if it has one."""
+    described, data = run.config["methods"][label], run.config["data"]["name"]
+    if found:
+        if "readers" not in terms or not run.config["reader"] or any(one.reading for one in found):
+            return ""
+        return f"its reader fills no row; {_nearest(_rows_of_readers(terms), _how(run))}"
+    if (place := _of_method(terms, described)) is None:
+        return _no_row(terms, described)
+    row = f"{place.method} over {place.backbone}" if place.backbone else place.method
+    known = [name for one, name in terms["data"].items() if one not in terms.get("hops", ())]
+    known += [f"questions of {one}" for one in terms.get("hops", ())]
+    return f"the nearest row is {row}: data {stands_for or data}, there {', '.join(known)}"
+
+
+def _no_row(terms: Terms, described: Mapping[str, Any]) -> str:
+    """Of a method, or a method over a backbone, that makes no row."""
+    name, settings = described["label"].partition("[")[0], described["settings"]
+    rows = {one["called"]: one.get("is", {}) for one in terms.get("methods", ()) if one["name"] == name}
+    backbones = [one["name"] for one in terms.get("backbones", ())]
+    if not rows:
+        known = dict.fromkeys([*backbones, *(one["name"] for one in terms.get("methods", ()))])
+        return f"no row is of it; there are rows of {', '.join(known)}"
+    inner = str(settings.get("backbone") or "none").partition("[")[0]
+    if backbones and inner not in backbones:
+        rows = {called: {**row, "backbone": ", ".join(backbones)} for called, row in rows.items()}
+    return _nearest(rows, {**settings, "backbone": inner})
+
+
+def _nearest(rows: Mapping[str, Mapping[str, Any]], ours: Mapping[str, Any]) -> str:
+    """The row that fewest settings keep from being ours, and those."""
+    apart = {
+        called: [f"{key} {ours.get(key)}, there {value}" for key, value in row.items() if ours.get(key) != value]
+        for called, row in rows.items()
+    }
+    called = min(apart, key=lambda one: len(apart[one]))
+    return f"the nearest row is {called}: {'; '.join(apart[called])}"

@@ -33,7 +33,7 @@ from workbench.experiments.analyses.wall_clock import makespan
 from workbench.experiments.conditions import differences
 from workbench.experiments.makers import without_model
 from workbench.experiments.pairs import Judgement, said_of_failures, wins
-from workbench.experiments.placing import Place, places
+from workbench.experiments.placing import Place, misplaced, places
 from workbench.experiments.published import CLAIMS, Key, Paper
 from workbench.experiments.published.checks import RECOMPUTED
 from workbench.experiments.run import Run, read_rows
@@ -194,10 +194,14 @@ def tables(
     measurements, notes = [], []
     for run in (run if isinstance(run, Run) else Run(run) for run in runs):
         of = stands_for.get(str(run.folder))
-        found = [Measured(run, name, place) for name in run.methods for place in places(source.terms, run, name, of)]
-        measurements += found
-        if left := [label for label in run.methods if label not in {one.label for one in found}]:
-            notes.append(f"{run.folder} on {run.config['data']['name']}: no place for {', '.join(left)}")
+        left: dict[str, list[str]] = {}
+        for name in run.methods:
+            found = list(places(source.terms, run, name, of))
+            measurements += [Measured(run, name, place) for place in found]
+            if why := misplaced(source.terms, run, name, found, of):
+                left.setdefault(why, []).append(name)
+        for why, names in left.items():
+            notes.append(f"{run.folder} on {run.config['data']['name']}: no place for {', '.join(names)}; {why}")
     measurable = source.printed["kind"].isin(list(_FOUND))
     printed = source.printed[measurable]
     cells = _corrected([cell for row in printed.itertuples() for cell in _cells(source, row, measurements)])

@@ -11,7 +11,7 @@ from workbench.errors import SettingError
 from workbench.methods.base import Method
 from workbench.ranking.similarity import top
 from workbench.records import Evidence, ranked
-from workbench.settings import validated
+from workbench.settings import neutral, validated
 from workbench.trace import Trace
 
 
@@ -28,10 +28,10 @@ class Dense(Method):
         differ from one filling to the next, in the index's folder or on a `server` (`host:port`). `title` and
         `contains` let only passages of this title, or with these words in title or text, be found."""
 
-        store: Literal["exact", "chroma"] = "exact"
-        server: str = ""
-        title: str = ""
-        contains: str = ""
+        store: Literal["exact", "chroma"] = neutral("exact")
+        server: str = neutral("")
+        title: str = neutral("")
+        contains: str = neutral("")
 
     def prepare(self) -> None:
         self._passages = self.index.passages

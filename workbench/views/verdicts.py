@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from workbench.experiments.comparable import AMOUNTS, Asked, Conditions, Needed, Questions
-from workbench.experiments.conditions import DIFFERS, SAME, UNKNOWN, Condition
+from workbench.experiments.condition import DIFFERS, SAME, UNKNOWN, Condition
 from workbench.experiments.tables import NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, Cell, Claim, Claims
 from workbench.text import counted
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text

@@ -3,6 +3,7 @@ checked against tables has a module of its name."""
 
 from __future__ import annotations
 
+import csv
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ class Key(NamedTuple):
 @dataclass(frozen=True)
 class Paper:
     """`printed`: table, backbone, method, data, measure, value, kind (`score`, `win`, or the kind of the number), note
-    (why it is not strictly comparable). `terms`: the TOML file."""
+    (why it is not strictly comparable). `terms`: the TOML file, and the `fingerprints` of data sets."""
 
     name: str
     printed: pd.DataFrame
@@ -90,4 +91,13 @@ def paper(name: str) -> Paper:
     if name not in papers():
         raise SettingError(f"no paper is called {name!r}; there are {', '.join(papers())}")
     printed = pd.read_csv(HERE / f"{name}.csv", dtype={"table": str}, keep_default_na=False)
-    return Paper(name, printed, tomllib.loads((HERE / f"{name}.toml").read_text(encoding="utf-8")))
+    terms = tomllib.loads((HERE / f"{name}.toml").read_text(encoding="utf-8"))
+    return Paper(name, printed, terms | {"fingerprints": _fingerprints()})
+
+
+@cache
+def _fingerprints() -> dict[str, dict[str, str | None]]:
+    """Our name of a data set → the fingerprint of its passages and the hash of its questions, as a run has them, of the
+    publisher's files; None where these were not to be had."""
+    with (HERE / "fingerprints.csv").open(encoding="utf-8", newline="") as rows:
+        return {row.pop("name"): {part: value or None for part, value in row.items()} for row in csv.DictReader(rows)}

@@ -147,7 +147,7 @@ class Iterative(Method):
             notes.append(f"scores of different scales met as {pool.scale}")
         notes += [evidence.fallback] if evidence.fallback else []
         others = {name: getattr(first, name) for name in ("entities", "facts", "paths", "reports")}
-        return replace(evidence, **others, fallback="; ".join(notes) or None)
+        return replace(evidence, **others, fallback="; ".join(notes) or None, mixed=pool.mixed)
 
     def ask(self, step: Step, value: Any, trace: Trace) -> Result:
         """The result of one Step for one input."""
