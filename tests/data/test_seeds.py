@@ -12,7 +12,7 @@ from workbench.text import normal_form
 
 SIZES = {  # of the authors' files, where a name that is listed twice counts once
     "general": (10, 12, 11), "hotpotqa": (10, 23, 25), "2wikimultihopqa": (24, 31, 31), "textbook": (8, 13, 8),
-    "literary": (10, 24, 16),
+    "literary": (10, 24, 16), "empty": (0, 0, 0),
 }  # fmt: skip
 
 
@@ -67,5 +67,5 @@ def test_a_damaged_file_is_named(tmp_path, content, said):
 
 
 def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(DataError, match="no schema is called 'musik'; name one of 2wikimultihopqa, general"):
+    with pytest.raises(DataError, match="no schema is called 'musik'; name one of 2wikimultihopqa, empty, general"):
         seed("musik")

@@ -9,10 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.data.curated import CURATED
+from workbench.index.index import OPTIONS
 from workbench.index.journal import by_rules, signed_by
+from workbench.index.usage import ARTICLES
 from workbench.llm.engine import no_model
 from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
+from workbench.reading.rewriting import SETTING as REWRITE
 from workbench.settings import defaults
 from workbench.spec import parse_spec
 from workbench.steps import judge_pair
@@ -83,6 +86,12 @@ def of_data(terms: Any, data: str) -> Any:
     (1000, 500, None)
     """
     return terms.get(data) if isinstance(terms, Mapping) else terms
+
+
+def said_of_layer(terms: Terms, data: str, own: Mapping[str, Mapping[str, Any]], kind: str) -> dict[str, Any]:
+    """The settings of a layer that the paper says: everywhere, of these data, and of a row (`own`)."""
+    of = (terms["layers"], terms.get("layers_of", {}).get(data, {}), own)
+    return {key: value for said in of for key, value in said.get(kind, {}).items()}
 
 
 def conditions(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
@@ -164,6 +173,9 @@ def _data(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     yield from (Condition("row", "", "", why) for why in one.place.why)
     name, expected = config["data"]["name"], terms["data"][one.place.data]
     yield _held("split and corpus", expected, name, name == expected)
+    for key, value in terms.get("options", {}).get(one.place.data, {}).items():  # as they were loaded
+        ours = config["data"].get(OPTIONS, {}).get(key)
+        yield _held(f"{name}'s {key}", str(value), "" if ours is None else str(ours), ours == value)
     n = config["questions"]["n"] if one.place.hops is None else len(one.rows)
     yield _counted("questions", n, of_data(terms["questions"], one.place.data))
     corpus = one.layers.get("passages", {}).get("passages")
@@ -181,8 +193,17 @@ def _layers(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     expected = expected_of(one.place.model, terms, "index")
     for kind in one.place.written:
         yield from _written(kind, one.layers.get(kind, {"made_by": ()}), expected, terms["prompts"]["source"])
-    for kind, layer in one.layers.items():
-        yield from _settings(f"{kind}.", layer.get("settings", {}), terms["layers"].get(kind, {}))
+    for kind, layer in _made(one).items():
+        said = said_of_layer(terms, one.place.data, one.place.layers, kind)
+        yield from _settings(f"{kind}.", layer.get("settings", {}), said)
+    for kind in terms.get("more_layers", {}).get(one.place.data, ()):
+        yield _held(kind, "made", "made" if kind in _made(one) else "none", kind in _made(one))
+
+
+def _made(one: Measured) -> dict[str, Mapping[str, Any]]:
+    """The layers that a method reads, and the articles that they may be made of."""
+    articles = one.run.config["data"].get(ARTICLES)
+    return {**one.layers, **({ARTICLES: {"settings": articles}} if articles else {})}
 
 
 def _written(
@@ -318,9 +339,9 @@ def _reader(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     name, given = parse_spec(one.run.config["reader"] or "none")
     names = named(expected["name"])
     yield _held("reader", name if name in names else names[0], name, name in names)
-    if name in names:
-        given = {**defaults(READERS[name]), **given}
     asked = {**expected["asked"], **_asked_of(terms, measure), **(one.place.reading or {})}
+    if name in names:
+        given = {**defaults(READERS[name]), **({REWRITE: False} if REWRITE in asked else {}), **given}
     for key, value in _asked_of(terms, measure).items():
         if key not in given:
             yield _held(f"reader's {key}", str(value), "", False)

@@ -22,11 +22,11 @@ class Place(NamedTuple):
     """The place of a method of a run in a paper's tables, in the paper's names, and what the row itself stands for.
 
     `name`: our method. `asked`: the settings of it that make the row, over those of `[settings]`. `under`: our name of
-    its backbone, its settings, and what the row asks of them. `written`: the layers that a model writes. `hops`: only
-    the run's questions of so many hops count. `model`: names of the row's language model. `reading`: the settings of
-    the reader that make the row. `why`: what is known to differ already. `encoder`: names of the encoder, "" for none,
-    None where the paper does not say it. `measures`: what the paper calls a measure → ours that stands for it in this
-    run; None where the names are ours."""
+    its backbone, its settings, and what the row asks of them. `written`: the layers that a model writes; `layers`: the
+    settings of some that make the row. `hops`: only the run's questions of so many hops count. `model`: names of the
+    row's language model. `reading`: the settings of the reader that make the row. `why`: what is known to differ
+    already. `encoder`: names of the encoder, "" for none, None where the paper does not say it. `measures`: what the
+    paper calls a measure → ours that stands for it in this run; None where the names are ours."""
 
     backbone: str
     method: str
@@ -35,6 +35,7 @@ class Place(NamedTuple):
     asked: Mapping[str, Any] = {}
     under: tuple[str, Mapping[str, Any], Mapping[str, Any]] | None = None
     written: Sequence[str] = ()
+    layers: Mapping[str, Mapping[str, Any]] = {}
     hops: int | None = None
     model: Sequence[str] = ()
     reading: Mapping[str, Any] | None = None
@@ -94,6 +95,7 @@ def _of_method(terms: Terms, described: Mapping[str, Any]) -> Place | None:
                 asked,
                 under=(under["name"], settings_of(inner), under.get("asked", {})) if under else None,
                 written=(*(under["written"] if under else ()), *known.get("written", ())),
+                layers=known.get("layers", {}),
                 encoder=known.get("encoder", encoder),
             )
     return None
@@ -110,12 +112,17 @@ def _of_model(terms: Terms, run: Run, place: Place) -> Place:
     """The place among the rows of the model that answers. Where a measure is named by a depth and a mode: the measures
     of the run's, if the paper prints any of the data."""
     answering = (run.config.get("reading") or {}).get("engine") or run.config["engine"]
-    models = {model_of(one) for one in answering.split(", ")}
-    model = next((one for one in terms["models"] if models & {*named(one["engine"])}), terms["models"][-1])
-    place = place._replace(model=named(model["engine"]))
+    model = row_of_model(terms, answering)
+    place = place._replace(model=named(model["engine"]), reading=model.get("reading"))
     if "readers" in terms:
         return place._replace(method=model["called"])  # to which the reader is added
     return place._replace(backbone=model["called"], measures=_measured(terms, run, place))
+
+
+def row_of_model(terms: Terms, engines: str) -> Mapping[str, Any]:
+    """Which of the models that make a row one of these engines is; the last one stands for all others."""
+    models = {model_of(one) for one in engines.split(", ")}
+    return next((one for one in terms["models"] if models & {*named(one["engine"])}), terms["models"][-1])
 
 
 def _measured(terms: Terms, run: Run, place: Place) -> dict[str, str | None]:
@@ -136,6 +143,6 @@ def _of_reader(terms: Terms, run: Run, place: Place) -> Iterator[Place]:
     how = {"prompt": None if route else settings.get("prompt", reader), "compress": compressor, "route": route}
     for one in terms["readers"]:
         row = {"prompt": None, "compress": "none", "route": False} | {k: v for k, v in one.items() if k != "called"}
-        if how == row:
-            reading = {key: value for key, value in row.items() if value is not None}
+        if how == {key: row[key] for key in how}:
+            reading = {key: value for key, value in row.items() if value is not None} | (place.reading or {})
             yield place._replace(method=f"{one['called']}, {model}", reading=reading)
