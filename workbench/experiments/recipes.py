@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 from workbench.errors import SettingError
+from workbench.experiments import figures
 from workbench.experiments.conditions import ALL, named, said_of_layer
 from workbench.experiments.published import Paper
 from workbench.index.index import LAYERS
@@ -145,8 +146,11 @@ def _rows(source: Paper, printed: Any) -> Iterator[_Row]:
     """The rows whose numbers a run measures. Of a difference, both sides; of questions of one type, all questions."""
     data = source.terms["data"]
     kinds = ["score", "win", "difference", "share", "recomputed", "time"]
-    for row in printed[printed["kind"].isin(kinds)].itertuples():
+    for row in printed[printed["kind"].isin([*kinds, *figures.KINDS])].itertuples():
         within = row.data.partition(":")[0]
+        if row.kind in figures.KINDS:
+            yield from (_Row(*side, measure) for side, measure in figures.sides(source.terms, row))
+            continue
         if row.kind == "win":
             yield from (_Row(row.backbone, side, within, row.measure) for side in source.compared(row.method))
             continue

@@ -13,7 +13,7 @@ import pandas as pd
 from workbench.data import Dataset, load, registry
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import SettingError
-from workbench.experiments import published
+from workbench.experiments import figures, published
 from workbench.experiments.analyses.judge_check import PLANTED, judge_check
 from workbench.experiments.analyses.win_rate import win_rate
 from workbench.experiments.asking import path_questions
@@ -169,6 +169,9 @@ def _unmeasured(source: published.Paper, found: Tables, runs: Sequence[Run]) -> 
             f"Nothing of this table was measured: the judge failed on all {failed:,} pairs of answers, in the files "
             "that the notes above name. The same call asks it again."
         )
+        return
+    if {cell.data for cell in found.cells} == {figures.MEAN}:
+        yield "Nothing of this table was measured: it has means over data sets, of which not all were run."
         return
     names = ", ".join(dict.fromkeys(cell.measure for cell in found.cells))
     data = ", ".join(dict.fromkeys(run.config["data"]["name"] for run in runs))
