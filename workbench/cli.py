@@ -731,7 +731,9 @@ def table(
     paper: Annotated[str, typer.Argument(help="bdtr, catrag, dotrag, reasoning or youtu", metavar="PAPER")],
     number: Annotated[str, typer.Argument(help="the table's number or name, such as 1", metavar="TABLE")],
     model: opt.Model = _MODEL,
-    reader_engine: Annotated[str | None, typer.Option(help="the engine that answers, if it is another")] = None,
+    reader_engine: Annotated[
+        list[str] | None, typer.Option(help="the engine that answers, if it is another; one for each model of the rows")
+    ] = None,
     judge: Annotated[str | None, typer.Option(help="the engine that judges answers, if it is another")] = None,
     data: Annotated[str | None, typer.Option(help="a data set in the place of all of the table's")] = None,
     encoder: opt.Encoder = None,
@@ -759,7 +761,7 @@ def table(
             repeats=repeats,
         )  # fmt: skip
         return Said({"rows": planned.frame.to_dict("records"), "notes": list(planned.notes)}, [planned], wrapped=False)
-    specs = dict.fromkeys(one for one in (model.engine, reader_engine, judge) if one)
+    specs = dict.fromkeys(one for one in (model.engine, *(reader_engine or ()), judge) if one)
     sends = _exporting.get() is None
     if sends and model.limits is None and (paid := [one for one in specs if one.startswith("openai:")]):
         raise SettingError(
@@ -768,8 +770,9 @@ def table(
         )
     engines = {spec: _engine(model, spec) for spec in specs}
     found = reproduce.reproduce(
-        paper, number, engines[model.engine], reader_engine=engines.get(reader_engine), judge=engines.get(judge),
-        data=data, encoder=encoder, limit=limit, out=out, workers=workers, repeats=repeats, cluster=cluster,
+        paper, number, engines[model.engine], reader_engine=[engines[one] for one in reader_engine or ()],
+        judge=engines.get(judge), data=data, encoder=encoder, limit=limit, out=out, workers=workers, repeats=repeats,
+        cluster=cluster,
     )  # fmt: skip
     whole = {**asdict(found), "counts": found.counts(), "warnings": list(found.warnings)}
     shown, notes = (found, []) if form == "text" else (escape(written(found, form)), _warned(found.warnings))

@@ -112,6 +112,17 @@ def test_names_that_give_each_other_away_are_no_path(tmp_path):
         path_questions(index, Writer(), tmp_path / "more", paths=9, progress=False)
 
 
+def test_paths_may_be_drawn_without_any_condition(tmp_path):
+    """As the paper says no more than that they are drawn at random."""
+    names = ["Nora", "Kestrel FM", "Kestrel House", "Skarne"]
+    index = Index.build(data(names), None, tmp_path / "index", encoder=TinyEncoder(), layers=["typed"], progress=False)
+    with pytest.raises(SettingError, match="has 0 paths of 3 hops with names that do not give each other away"):
+        path_questions(index, Writer(), tmp_path / "apart", paths=2, each=1, progress=False)
+    made = path_questions(index, Writer(), tmp_path / "out", paths=2, each=1, apart=False, progress=False)
+    assert {(one.start[0], one.answers[0]) for one in made} == {("Nora", "Skarne"), ("Skarne", "Nora")}
+    assert json.loads((tmp_path / "out" / "made.json").read_text())["apart"] is False
+
+
 def test_a_reply_that_does_not_fit_is_asked_again_and_then_another_path_is_drawn(chain, tmp_path):
     made = path_questions(chain, engine := Writer(wrong=3), tmp_path / "out", paths=1, each=1, progress=False)
     assert len(made) == 1 and len(engine.seen) == 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -13,18 +14,22 @@ from typer.testing import CliRunner
 
 import workbench as wb
 from workbench.cli import app
-from workbench.errors import SettingError
+from workbench.errors import DataError, SettingError
+from workbench.experiments import analyses
 from workbench.experiments import reproduce as reproducing
 from workbench.experiments.pairs import DIMENSIONS
 from workbench.experiments.published import paper, papers
-from workbench.experiments.recipes import recipes, tables_of
-from workbench.experiments.reproduce import plan, reproduce
+from workbench.experiments.recipes import EVERY, models_of, recipes, recipes_of, tables_of
+from workbench.experiments.reproduce import engines_by_row, plan, reproduce
 from workbench.experiments.tables import NOT_COMPARABLE, NOT_MEASURED
 from workbench.llm.step import Result
+from workbench.spec import parse_spec
 from workbench.steps import judge_pair
 from workbench.views.tables import written
 
-TABLES = [(name, table) for name in papers() for table in tables_of(paper(name))]
+TABLES = [  # that one data set can fill: those of the text are means over all
+    (name, table) for name in papers() for table in tables_of(paper(name)) if table != "text"
+]
 
 
 PAIRS = {("dotrag", "1"), ("dotrag", "3")}  # tables of judged pairs
@@ -79,13 +84,120 @@ def test_a_recipe_follows_the_conditions_of_the_paper():
     assert first.readers == ("direct",) and first.measures == ("em", "f1")
     (first, *_) = recipes(paper("reasoning"), "5.4")
     assert first.methods == ("ket_rag[profile=released]",) and first.judged and first.encoder == "all-minilm-l6-v2"
-    assert first.readers == tuple(
-        f"direct[prompt={one},extraction=thesis,temperature=0.3]" for one in ("sparql", "brief")
-    )
+    prompts = ("sparql", "brief")
+    assert [recipes(paper("reasoning"), "5.4", model)[0].readers for model in ("70B", "8B")] == [
+        tuple(f"direct[prompt={one},extraction=thesis,temperature=0.3{more}]" for one in prompts)
+        for more in ("", ",rewrite=true")
+    ], "the answers of the smaller model are made short"
     encoders = {one.encoder for one in recipes(paper("catrag"), "recall")}
     assert encoders == {None, "contriever", "gtr-t5-base", "text-embedding-3-small"}
     layers = recipes(paper("youtu"), "3")[0].layers
     assert layers["tree"]["max_clusters"] == 200 and layers["schema_graph"]["evolution"] == "gated"
+
+
+def test_dotrags_graph_is_written_and_asked_as_the_paper_does():
+    one, *_ = recipes(paper("dotrag"), "2")
+    assert one.options == {"brackets": True, "filtered": False} and one.layers["articles"] == {"profile": "paper"}
+    assert one.k >= EVERY, "PathRAG returns all that it finds"
+    (cs,) = [one for one in recipes(paper("dotrag"), "1") if one.data == "ultradomain cs"]
+    assert cs.layers["resolved"] == {"threshold": 0.6} and cs.layers["relabelled"] == {} and cs.options == {}
+    assert cs.generated["apart"] is False
+
+
+def test_the_questions_of_a_data_set_are_loaded_with_the_options_of_its_recipe(monkeypatch):
+    loaded = []
+
+    def load(name, **options):
+        loaded.append((name, options))
+        raise DataError("not here")
+
+    monkeypatch.setattr(reproducing, "load", load)
+    plan("dotrag", "2", "rules")
+    assert set(map(str, loaded)) == {str(("metaqa/vanilla/test/300-per-hop@42", {"brackets": True, "filtered": False}))}
+    loaded.clear()
+    plan("dotrag", "2", "rules", data="elsewhere")
+    assert loaded == [("elsewhere", {})], "which takes no options"
+
+
+def test_each_ablation_has_the_index_that_it_names():
+    """Youtu-GraphRAG, 4.4: without the agent no schema is expanded, without the schema none bounds what it finds."""
+    found = [one for one in recipes(paper("youtu"), "3") if one.data == "hotpotqa"]
+    layers = {one.variant: one.layers["schema_graph"] for one in found}
+    assert layers == {
+        "": {"schema": "hotpotqa", "evolution": "gated", "mu": 0.9, "strict": True},
+        "Ours w/o Agent": {"schema": "hotpotqa", "evolution": "off", "mu": 0.9, "strict": True},
+        "Ours w/o Schema": {"schema": "empty", "evolution": "off", "mu": 0.9, "strict": False},
+    }
+    assert {one.variant: one.methods for one in found}["Ours w/o Agent"] == ("youtu[agent=false]",)
+    assert {one.layers["schema_graph"]["schema"] for one in recipes(paper("youtu"), "2") if not one.variant} == {
+        "hotpotqa", "2wikimultihopqa", "general", "textbook", "literary",
+    }  # fmt: skip
+
+
+# -- engines of rows --------------------------------------------------------------------------------------------------
+
+SMALLER, LARGER = "openai:llama-3.1-8b-instant", "openai:llama-3.3-70b-versatile"
+
+
+def test_rows_are_filled_by_the_engine_of_their_model(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    source = paper("reasoning")
+    rows = dict(engines_by_row(source, SMALLER, [LARGER, SMALLER]))
+    assert {called: (one.steps.name, one.reader.name) for called, one in rows.items()} == {
+        "70B": (SMALLER, LARGER), "8B": (SMALLER, SMALLER),
+    }  # fmt: skip
+    (only,) = engines_by_row(source, SMALLER)
+    assert only[0] == "8B"
+    by_row = dict(engines_by_row(paper("youtu"), "rules", ["openai:qwen3-32b", "openai:deepseek-v3-0324"]))
+    assert all(one.steps is one.reader for one in by_row.values()), "there every Step is asked of the row's model"
+    with pytest.raises(SettingError, match=f"{SMALLER} and rules would both fill the rows of 8B"):
+        engines_by_row(source, SMALLER, [SMALLER, "rules"])
+    with pytest.raises(SettingError, match="bdtr has no rows of different models"):
+        engines_by_row(paper("bdtr"), SMALLER, [SMALLER, LARGER])
+
+
+def test_a_recipe_asks_for_nothing_that_fills_no_cell():
+    """Table 5.6 has routing of the smaller model, and the baseline of the larger; 5.1 looks at contexts alone, which
+    rules read; a method is read as its own rows need it."""
+    source = paper("reasoning")
+    smaller, larger = ([one.readers for one in recipes(source, "5.6", model)] for model in ("8B", "70B"))
+    assert all("route=true" in one and "prompt" not in one for (one,) in smaller) and len(smaller) == len(larger) == 3
+    assert all("prompt=brief" in one for (one,) in larger)
+    assert {one.answered for one in recipes(source, "5.1")} == {False} and models_of(source, "5.1") == []
+    assert models_of(source, "5.6") == ["70B", "8B"]
+    whole = source.printed[source.printed["table"].isin(["5.5", "5.11"])]
+    one = next(one for one in recipes_of(source, whole, "8B") if one.data == "2wiki")
+    read = {method[:8]: [parse_spec(of)[1].get("prompt") for of in by] for method, by in one.read_by.items()}
+    assert "cot" in read["ket_rag["] and "cot" not in read["lightrag"] and one.answered
+
+
+class Answering:
+    """Answers like rules, under the name of a model, and counts what it is asked."""
+
+    workers = 1
+
+    def __init__(self, name):
+        self.name, self.asked = name, []
+
+    def run(self, step, inputs, *, trace=None):
+        self.asked += [step.name] * len(inputs)
+        return wb.engine("rules").run(step, inputs, trace=trace)
+
+
+def test_one_call_fills_the_rows_of_both_models_and_asks_for_nothing_else(small, place):
+    smaller, larger = Answering(SMALLER), Answering(LARGER)
+    given = {"judge": "rules", "data": small, "limit": 1, "out": place / "both", "progress": False}
+    found = reproduce("reasoning", "5.6", "rules", reader_engine=[smaller, larger], **given)
+    measured = {cell.method for cell in found.cells if cell.ours is not None}
+    assert {"Routing+GW, 8B", "Base, 70B"} <= measured and any(" - " in one for one in measured)
+    assert Counter(larger.asked) == {"answer_briefly": 1}
+    assert Counter(smaller.asked)["classify_question"] == 1 and "answer_briefly" not in smaller.asked
+    evidence = [one for one in (place / "both").rglob("retrieved") if one.is_dir()]
+    assert len(evidence) == 1, "both read the same"
+    again = Answering(SMALLER)
+    reproduce("reasoning", "5.1", "rules", reader_engine=again, **given)
+    assert again.asked == [], "coverage is of the context"
+    assert not any("left out" in note for note in found.notes)
 
 
 def test_weights_that_are_not_here_give_way_to_those_that_are():
@@ -96,8 +208,14 @@ def test_weights_that_are_not_here_give_way_to_those_that_are():
 def test_what_cannot_be_run_says_what_can():
     with pytest.raises(SettingError, match="has no table '9'; it has 1, text, 2"):
         reproduce("bdtr", "9")
-    with pytest.raises(SettingError, match=r"nothing runs for table 'hub bias' of catrag.*choose one of"):
+    by = r"workbench\.experiments\.analyses\."
+    with pytest.raises(SettingError, match=rf"nothing runs for table 'hub bias' of .*; {by}run_hub_bias fills it"):
         reproduce("catrag", "hub bias")
+    with pytest.raises(SettingError, match=rf"'figure 5a' of youtu.*; {by}construction_cost fills it; choose one of"):
+        reproduce("youtu", "figure 5a")
+    for name in papers():
+        for table, fills in paper(name).terms.get("analyses", {}).items():
+            assert table in set(paper(name).printed["table"]) and hasattr(analyses, fills.rpartition(".")[2])
     with pytest.raises(SettingError, match=r"table '1' of dotrag compares pairs .*--judge openai:gpt-4\.1"):
         reproduce("dotrag", "1", "rules")
     with pytest.raises(SettingError, match=r"has no questions; add a questions\.jsonl"):
@@ -223,12 +341,12 @@ def test_the_command_line(small, place, tmp_path):
 @pytest.mark.parametrize(("changed", "message"), [
     ({"pairs": (("dotrag", "nobody"),)}, r"ultradomain cs: pair \('dotrag', 'nobody'\) should be two of its methods"),
     ({"pairs": (("dotrag", "dotrag"),)}, "should be two of its methods, which are dotrag"),
-    ({"readers": ()}, "answers are compared in pairs, and no reader answers"),
+    ({"read_by": {"dotrag": (), "pathrag": ()}}, "answers are compared in pairs, and no reader answers"),
     ({"generated": {"paths": 20}}, r"generated=\{'paths': 20\} should say paths and each"),
 ])  # fmt: skip
 def test_a_recipe_that_could_not_be_followed_is_refused_before_anything_runs(changed, message):
     (recipe,) = [one for one in recipes(paper("dotrag"), "1") if one.data == "ultradomain cs"]
-    recipe = replace(recipe, methods=("dotrag", "pathrag"), pairs=(("dotrag", "pathrag"),))
+    recipe = replace(recipe, read_by=dict.fromkeys(("dotrag", "pathrag"), ("essay",)), pairs=(("dotrag", "pathrag"),))
     with pytest.raises(SettingError, match=message):
         replace(recipe, **changed)
 

@@ -220,6 +220,40 @@ def test_what_a_method_returns_must_not_be_cut_by_k(tmp_path, method, k, why):
     assert unchanged.reasons(CLOSED, shorter, row) == [[why]]
 
 
+@pytest.mark.parametrize(("what", "change", "why"), [
+    ("brackets", {"options": {"brackets": False, "filtered": False}}, "'s brackets: False, there True"),
+    ("options", {"options": {}}, "'s brackets: the run does not say, there True"),
+    ("prompt of articles", {"articles": {"shard": 25, "template_above": 500, "attempts": 4, "profile": "workbench"}},
+     "articles.profile: workbench, there paper"),
+    ("articles", {"articles": None}, "articles: none, there made"),
+])  # fmt: skip
+def test_how_the_graph_was_read_and_written_is_a_condition(tmp_path, what, change, why):
+    row = next(row for row in TABLE_2 if row.method == "DotRAG")
+    run = unchanged.run_of(tmp_path / "run", CLOSED, row)
+    assert unchanged.reasons(CLOSED, run, row) == [[]]
+    other = unchanged.changed(run, lambda config, *_: config["data"].update(change))
+    (reasons,) = unchanged.reasons(CLOSED, other, row)
+    assert any(one.endswith(why) for one in reasons)
+
+
+def test_ultradomain_is_resolved_and_relabelled_and_its_questions_stay_open(tmp_path):
+    row = next(row for row in TABLE_2 if row.method == "DotRAG")._replace(data="ultradomain cs")
+    run = unchanged.run_of(tmp_path / "run", CLOSED, row)
+    assert unchanged.reasons(CLOSED, run, row) == [[]]
+
+    def put(change):
+        other = unchanged.changed(run, lambda config, described, rows: change(described["layers"]))
+        (reasons,) = unchanged.reasons(CLOSED, other, row)
+        return reasons
+
+    assert put(lambda layers: layers["resolved"]["settings"].update(threshold=0.9)) == [
+        "resolved.threshold: 0.9, there 0.6"
+    ]
+    assert put(lambda layers: layers.pop("relabelled")) == ["relabelled: none, there made"]
+    (reasons,) = unchanged.reasons(paper("dotrag"), run, row)
+    assert any("which 100 questions" in why for why in reasons)
+
+
 def test_every_setting_of_the_methods_is_a_condition(tmp_path):
     """Those by which the profile `paper` differs, too, and how far a region of ten hops may grow."""
     for method, name in (("DotRAG, 10 hops around", "dotrag"), ("LightRAG", "lightrag"), ("PathRAG", "pathrag")):

@@ -43,7 +43,7 @@ def test_the_tables_are_whole():
     source = paper("reasoning")
     assert source.printed.groupby("table").size().to_dict() == {
         "4.1": 4, "4.2": 4, "5.1": 10, "5.2": 72, "5.3": 72, "5.4": 12, "5.5": 16, "5.6": 18, "5.7": 16, "5.8": 6,
-        "5.9": 18, "5.10": 18, "5.11": 78, "companion 5.5": 48,
+        "5.9": 18, "5.10": 18, "5.11": 78, "companion 5.5": 48, "text": 11,
     }  # fmt: skip
     assert source.scores["value"].between(0, 1).all()
     assert not source.printed.duplicated(["table", "backbone", "method", "data", "measure"]).any()
@@ -149,7 +149,8 @@ def test_claims_of_numbers_by_hand():
         ("cot", "Generic CoT"), ("direct[route=true]", "Routing"),
         ("direct[compress=graph-walk,route=true,retry=auto]", "Routing+GW"),
         ("direct", None), ("sparql-exec", None), ("sparql[compress=similarity]", None), (None, None),
-        ("cot[compress=graph-walk]", None),
+        ("cot[compress=graph-walk]", None), ("direct[prompt=sparql-thesis]", "SPARQL"),
+        ("direct[prompt=sparql-thesis,compress=graph-walk]", "SPARQL+GW"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("model", ["8B", "70B"])
@@ -158,6 +159,27 @@ def test_the_reader_and_the_model_make_the_row(ask, reader, row, model):
     run = ask(reader, engine=engine, data={"name": "2wikimultihopqa-6119", "fingerprint": ""})
     found = {cell.method for cell in compare(run, "reasoning").cells}
     assert found == {"context", f"{row}, {model}"} - {f"None, {model}", "Routing+GW, 70B"}, "which nobody printed"
+
+
+@pytest.mark.parametrize(("model", "asks"), [("llama-3.1-8b-instant", True), ("llama-3.3-70b-versatile", False)])
+def test_the_smaller_models_answers_are_made_short(ask, model, asks):
+    for rewrite in (False, True):
+        spec = f"direct[prompt=sparql-thesis{',rewrite=true' if rewrite else ''}]"
+        cells = [
+            one for one in compare(ask(spec, engine=f"openai:{model}"), "reasoning").cells if one.method != "context"
+        ]
+        said = [f"reader's rewrite: {rewrite}, there {asks}"] if rewrite != asks else []
+        assert cells and all([why for why in cell.why if "rewrite" in why] == said for cell in cells)
+        assert not any("made short by a model first" in why for cell in cells for why in cell.why)
+
+
+def test_a_router_has_five_tokens_and_the_skeleton_what_is_printed(ask):
+    data = {"name": "2wikimultihopqa-6119", "fingerprint": ""}  # of which routing is printed
+    routed = compare(ask("direct[route=true]", data=data), "reasoning").cells
+    assert any("reader's router_tokens: 32, there 5" in cell.why for cell in routed)
+    five = compare(ask("direct[route=true,router_tokens=5]", data=data), "reasoning").cells
+    assert len(five) > 1 and not any("router_tokens" in why for cell in five for why in cell.why)
+    assert paper("reasoning").terms["layers"]["skeleton"] == {"beta": 0.8, "selection": "pagerank"}
 
 
 def test_what_differs_is_named_and_rules_are_no_model(ask):

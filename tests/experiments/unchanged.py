@@ -13,12 +13,13 @@ from typing import Any
 from test_analyses import written
 
 from workbench.experiments.condition import named, of_data
-from workbench.experiments.conditions import differences
+from workbench.experiments.conditions import differences, said_of_layer
 from workbench.experiments.placing import places, settings_of
 from workbench.experiments.published import Paper
 from workbench.experiments.run import Run
 from workbench.experiments.tables import Measured
-from workbench.index.index import LAYERS
+from workbench.index.index import LAYERS, OPTIONS
+from workbench.index.usage import ARTICLES
 from workbench.methods import METHODS
 from workbench.reading import READERS
 from workbench.records import Question
@@ -40,7 +41,8 @@ def closed(source: Paper, questions: int | None = None) -> Paper:
     terms["passages"] = dict.fromkeys(data, 1_234) | terms["passages"]
     terms["questions"] = {one: questions or of_data(terms["questions"], one) or 100 for one in data}
     terms["settings"] = {name: _settings(name, terms["settings"].get(name, {})) for name in METHODS}
-    terms["layers"] = {kind: _of_layer(kind) | terms["layers"].get(kind, {}) for kind in LAYERS}
+    articles = {"shard": 25, "template_above": 500, "attempts": 4} | terms["layers"].get(ARTICLES, {})
+    terms["layers"] = {kind: _of_layer(kind) | terms["layers"].get(kind, {}) for kind in LAYERS} | {ARTICLES: articles}
     terms["reader"]["asked"] = defaults(READERS["direct"]) | terms["reader"]["asked"]
     steps = [step for name in METHODS for step in METHODS[name].steps]
     terms["temperature"] = {"method": 0.0, "judge": 0.0} | terms.get("temperature", {})
@@ -103,7 +105,8 @@ def run_of(folder, source: Paper, row: Any) -> Run:
     engines = {part: f"openai:{named(of)[0]}" for part, of in terms["engines"].items() if of != "row"} | engines
     written_layers = [*(under["written"] if under else ()), *known.get("written", ())]
     kinds = dict.fromkeys([*METHODS[name].layers, *(METHODS[under["name"]].layers if under else ()), *written_layers])
-    layers = {kind: {"settings": _layer(terms, kind) | known.get("layers", {}).get(kind, {})} for kind in kinds}
+    kinds |= dict.fromkeys(one for one in terms.get("more_layers", {}).get(row.data, ()) if one in LAYERS)
+    layers = {kind: {"settings": _layer(terms, row.data, known.get("layers", {}), kind)} for kind in kinds}
     layers["passages"] = {"settings": {}, "passages": terms["passages"][row.data]}
     for kind in written_layers:
         layers[kind] |= {"made_by": [f"{engines['index']} (made v1)"], "failures": 0}
@@ -114,7 +117,7 @@ def run_of(folder, source: Paper, row: Any) -> Run:
         "encoder": named(encoder)[0] if encoder else None, "layers": layers,
     }  # fmt: skip
     run = written(
-        folder, {label: settings}, scores, questions=questions, data={"name": terms["data"][row.data], "fingerprint": "as published"},
+        folder, {label: settings}, scores, questions=questions, data=_data(terms, row.data),
         engine=engines["reader"], reader=reader, k=20,
     )  # fmt: skip
     config = json.loads((run.folder / "run.json").read_text()) | {
@@ -131,8 +134,17 @@ def run_of(folder, source: Paper, row: Any) -> Run:
     return Run(run.folder)
 
 
-def _layer(terms: dict, kind: str) -> dict[str, Any]:
-    return {key: None if value == "none" else value for key, value in terms["layers"][kind].items()}
+def _layer(terms: dict, data: str, own: dict, kind: str) -> dict[str, Any]:
+    said = said_of_layer(terms, data, own, kind)
+    return {key: None if value == "none" else value for key, value in said.items()}
+
+
+def _data(terms: dict, data: str) -> dict[str, Any]:
+    articles = (
+        {ARTICLES: dict(terms["layers"][ARTICLES])} if ARTICLES in terms.get("more_layers", {}).get(data, ()) else {}
+    )
+    options = dict(terms.get("options", {}).get(data, {}))
+    return {"name": terms["data"][data], "fingerprint": "as published", OPTIONS: options, **articles}
 
 
 def _reader(terms: dict, row: Any) -> tuple[str, str | None]:
@@ -146,6 +158,7 @@ def _reader(terms: dict, row: Any) -> tuple[str, str | None]:
         if asked.get("compress") not in (None, "none"):
             asked["compress"] = spec_of(asked["compress"], terms["compression"])
         model = next((one for one in terms["models"] if one["called"] == name), terms["models"][0])
+        asked |= model["reading"]
     elif "models" in terms:
         model = next(one for one in terms["models"] if one["called"] == row.backbone)
     given = {key: None if value == "none" else value for key, value in asked.items()}
@@ -194,6 +207,10 @@ def changes(run: Run) -> Iterator[tuple[str, Change]]:
         for step in described["prompts"]:
             yield (f"prompt of {step}", put(("method", "prompts", step), "ours v1 x"))
     yield "data", put(("run", "data", "name"), run.config["data"]["name"] + "-other")
+    for key, value in run.config["data"][OPTIONS].items():
+        yield f"option {key}", put(("run", "data", OPTIONS, key), other(value))
+    for key, value in run.config["data"].get(ARTICLES, {}).items():
+        yield f"articles.{key}", put(("run", "data", ARTICLES, key), other(value))
     yield "questions", lambda config, described, rows: (rows.pop(), config["questions"].update(n=len(rows)))
     yield "budget", put(("run", "budget"), 500)
     yield "failures", lambda config, described, rows: rows[0].update(failure="broke")

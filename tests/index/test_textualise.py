@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tiny import TinyEncoder, tiny_dataset
 
 import workbench as wb
-from workbench.data import Dataset
+from workbench.data import Dataset, registry
+from workbench.data.origin import Origin
 from workbench.data.profiles import EntityProfile, RelationProfile
 from workbench.errors import DataError, IndexFault, SettingError
 from workbench.index import Index, journal
@@ -236,6 +237,24 @@ def test_by_the_profile_paper_another_step_writes_the_articles(tmp_path):
         textualise(graph(), Scripted(), tmp_path / "paper", progress=False)
     with pytest.raises(SettingError, match="profile='papers' is not known; use workbench or paper"):
         textualise(graph(), Scripted(), tmp_path / "other", profile="papers", progress=False)
+
+
+def test_an_index_says_how_its_data_were_loaded_and_their_articles_written(tmp_path, monkeypatch):
+    """So that a run over it does, and also after the index is changed, when its data are its own."""
+    options = {"brackets": True, "filtered": False}
+    data = replace(graph(), name="metaqa/kb/100-per-hop@1", origin=Origin("here", {**options, "n": 9}))
+    monkeypatch.setattr(registry, "find", lambda name: registry.ENTRIES["metaqa/vanilla/test"])
+    given = {"encoder": TinyEncoder(), "settings": {"articles": {"profile": "paper"}}, "progress": False}
+    index = Index.build(data, RULES, tmp_path / "index", **given)
+    articles = {"shard": 25, "template_above": 500, "attempts": 4, "profile": "paper"}
+    said = {"options": options, "articles": articles}
+    assert said.items() <= index.manifest["data"].items()
+    smaller = index.delete([index.passages.passages[0].id], progress=False)
+    assert said.items() <= smaller.manifest["data"].items()
+    plain = Index.build(
+        tiny_dataset(), None, tmp_path / "plain", encoder=TinyEncoder(), layers=["passages"], progress=False
+    )
+    assert not {"options", "articles"} & plain.manifest["data"].keys()
 
 
 def test_a_build_writes_articles_as_its_settings_say_and_its_profiles_name_the_step(tmp_path):

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_steps import BOOK, NAMES, SAID
 
-from workbench.experiments.conditions import named
+from workbench.experiments.condition import named
 from workbench.experiments.published import paper, papers
 from workbench.llm import engine
 from workbench.llm.meter import Meter, collect, money, prices

@@ -97,6 +97,15 @@ def test_the_temperature_is_that_of_the_prompts_and_not_the_router_s():
     assert [step.temperature for step, _ in engine.asked] == [0.0, 0.3]
 
 
+def test_the_router_has_so_many_tokens_and_the_word_alone_where_an_object_would_not_fit():
+    """In the source they are five."""
+    said = {"classify_question": ["comparison"], "stepwise_answer": [FINAL + "Oslo"]}
+    for spec, tokens, labels in (("cot[route=true]", 32, True), ("cot[route=true,router_tokens=5]", 5, False)):
+        _, engine, _ = read(spec, **said)
+        (step, _), _ = engine.asked
+        assert (step.max_tokens, bool(step.labels), step.schema is not None) == (tokens, labels, labels)
+
+
 def test_a_reply_without_an_answer_is_neither_failure_nor_abstention():
     answer, _, trace = read("cot[retry=sparql]", stepwise_answer=["Oslo, I think"])
     assert (answer.text, answer.abstained, answer.failure) == ("", False, None)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from workbench.data import sampling
 from workbench.data.folder import Dataset, is_folder, read_folder
@@ -76,6 +77,12 @@ def find(name: str) -> Entry | None:
     name, sample = sampling.parse(name, (*ALIASES, *ENTRIES))
     entry = ENTRIES.get(ALIASES.get(name, name))
     return _sampled(entry, sample) if entry and sample else entry
+
+
+def options_of(data: Dataset) -> dict[str, Any]:
+    """The options with which a data set known by name was loaded, as its origin says."""
+    entry, said = find(data.name), data.origin.settings if data.origin else {}
+    return {name: said[name] for name in (entry.options if entry else ()) if name in said}
 
 
 def _sampled(entry: Entry, sample: Sample) -> Entry:

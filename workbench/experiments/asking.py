@@ -49,17 +49,19 @@ def path_questions(
     paths: int = PATHS,
     each: int = EACH,
     seed: int = 0,
+    apart: bool = True,
     progress: bool = True,
 ) -> tuple[Question, ...]:
     """`each` questions on each of so many random paths of three hops, whose answer is the end of the path.
 
-    A path is a walk over the layer `typed` without repeats, from a node drawn evenly, of which no two neighbours share
-    a word, the end shares none with the start and is not next to it, so that the question has three hops. A reply is
+    A path is a walk over the layer `typed` without repeats, from a node drawn evenly. With `apart`, no two neighbours
+    share a word, the end shares none with the start and is not next to it, so that the question has three hops; the
+    paper says nothing of such a condition. A reply is
     checked (`steps/path_questions.py`) and asked for again twice; then another path is drawn. Raises
     :class:`SettingError` for a graph without enough paths, :class:`EngineError` if too many replies do not fit."""
     engine, folder, typed = known_engine(engine), _folder(out), index.typed
     journal = StepJournal(folder, "paths.jsonl", engine, of_path.STEP, None, progress)
-    walks, kept, failed = _walks(typed, seed), [], ""
+    walks, kept, failed = _walks(typed, seed, apart), [], ""
     for _ in range(SPARE):
         drawn = [shown_path(typed, walk, each) for _, walk in zip(range(paths - len(kept)), walks)]
         if not drawn and not kept:
@@ -80,9 +82,10 @@ def path_questions(
                 f"{engine.name} wrote questions for {len(kept)} of {paths} paths of {index.name}; what did not fit "
                 f"last: {failed}. Ask another model, or fewer paths (paths={max(1, len(kept))})"
             )
+        names = " with names that do not give each other away" if apart else ""
         raise SettingError(
-            f"the graph of {index.name} has {len(kept)} paths of {HOPS} hops with names that do not give each other "
-            f"away, and {paths} are wanted: use a larger corpus, or fewer (paths={max(1, len(kept))})"
+            f"the graph of {index.name} has {len(kept)} paths of {HOPS} hops{names}, and {paths} "
+            f"are wanted: use a larger corpus, or fewer (paths={max(1, len(kept))})"
         )
     prefix = _prefix(index.name, engine)
     questions = [
@@ -92,7 +95,13 @@ def path_questions(
         for at, (value, asked) in enumerate(kept, 1)
         for number, one in enumerate(asked, 1)
     ]
-    made = {"by": "paths", "paths": [list(value.names) for value, _ in kept], "each": each, "seed": seed}
+    made = {
+        "by": "paths",
+        "paths": [list(value.names) for value, _ in kept],
+        "each": each,
+        "seed": seed,
+        "apart": apart,
+    }
     return _written(folder, {journal: of_path.STEP}, questions, engine, made)
 
 
@@ -158,7 +167,7 @@ def shown_path(typed: TypedLayer, walk: Sequence[int], many: int = EACH) -> of_p
     return of_path.Input(tuple(names), tuple(types), "\n".join(told), many)
 
 
-def _walks(typed: TypedLayer, seed: int) -> Iterator[tuple[int, ...]]:
+def _walks(typed: TypedLayer, seed: int, apart: bool) -> Iterator[tuple[int, ...]]:
     """Paths that may be asked about, each once, until `TRIES` walks in a row give none."""
     chance, adjacency, seen = random.Random(seed), typed.adjacency, set()
     words = [content_words(name) for name in typed.names]
@@ -174,8 +183,7 @@ def _walks(typed: TypedLayer, seed: int) -> Iterator[tuple[int, ...]]:
         if (
             len(walk) == HOPS + 1
             and tuple(walk) not in seen
-            and _is_fit([words[row] for row in walk])
-            and walk[-1] not in near(walk[0])
+            and (not apart or (_is_fit([words[row] for row in walk]) and walk[-1] not in near(walk[0])))
         ):
             seen.add(tuple(walk))
             missed = 0

@@ -130,9 +130,7 @@ def _components(parts: dict[str, sp.csr_array], phrases: int) -> Iterator[Compon
         yield Components(edges, int(count), _share(np.bincount(label).max(initial=0), matrix.shape[0]))
 
 
-def _warnings(
-    measured: dict[str, float], hubs: tuple[Hub, ...], components: tuple[Components, ...]
-) -> Iterator[str]:
+def _warnings(measured: dict[str, float], hubs: tuple[Hub, ...], components: tuple[Components, ...]) -> Iterator[str]:
     """Warnings by rules of thumb, whose limits the published graphs satisfy; none of a graph without facts, which the
     index itself warns of."""
     if not measured["facts"]:

@@ -30,7 +30,8 @@ from workbench.experiments.recipes import Recipe, recipes_of
 from workbench.experiments.reproduce import AMOUNTS, Engines, of_build, of_judging, of_runs, times
 from workbench.experiments.significance import FEWEST
 from workbench.experiments.tables import Cell, Found, Measured, Tables, found_of, interval_of
-from workbench.index.index import LAYERS, closure
+from workbench.index.index import LAYERS, OPTIONS, closure
+from workbench.index.usage import ARTICLES
 from workbench.llm.meter import own_prices
 from workbench.llm.step import Step
 from workbench.methods import METHODS
@@ -187,7 +188,12 @@ class Foreseen:
         judging = of_judge(Unasked(self.judge)) if self.judge else None
         known = known_of(self._terms, recipe.data)
         self.config = {
-            "data": {"name": recipe.source, "fingerprint": known.passages},
+            "data": {
+                "name": recipe.source,
+                "fingerprint": known.passages,
+                OPTIONS: dict(recipe.options),
+                ARTICLES: recipe.layers.get(ARTICLES),
+            },
             "questions": {"n": of_data(self._terms["questions"], recipe.data) or 0, "hash": known.questions},
             "methods": {label: self._described(label) for label in self.methods},
             "reader": spec,
@@ -268,16 +274,21 @@ class Foreseen:
 def _foreseen(source: Paper, cell: Cell) -> Iterator[tuple[Recipe, Found]]:
     """For each recipe of a cell its measurement, as it would be."""
     printed = _printed(source, cell)
-    models = [named(one["engine"]) for one in source.terms.get("models", ())] or [()]
+    models = {one["called"]: named(one["engine"]) for one in source.terms.get("models", ())} or {None: ()}
     kind = cell.data.partition(": ")[2]
-    for recipe in recipes_of(source, printed):
-        runs = [Foreseen(source, recipe, spec, model, kind) for spec in recipe.readers or (None,) for model in models]
-        measured = [
-            Measured(run, label, place)
-            for run in runs
-            for label in run.methods
-            for place in places(source.terms, run, label, recipe.data)
-        ]
+    wanted: dict[tuple[str, str | None, str], tuple[Recipe, list[Measured]]] = {}
+    for called, model in models.items():
+        for recipe in recipes_of(source, printed, called):
+            of = (recipe.data, recipe.encoder, recipe.variant)
+            _, measured = wanted.setdefault(of, (recipe, []))
+            runs = (Foreseen(source, recipe, spec, model, kind) for spec in recipe.readers or (None,))
+            measured += [
+                Measured(run, label, place)
+                for run in runs
+                for label in run.methods
+                for place in places(source.terms, run, label, recipe.data)
+            ]
+    for recipe, measured in wanted.values():
         for row in printed.itertuples():
             yield from ((recipe, one) for one in found_of(source, row, measured))
 
@@ -308,7 +319,7 @@ def needed(paper: str, cell: Cell, *, data: Dataset | str | None = None) -> Need
     for side in one.sides:
         index, engines = side.run.engines
         read_by = (side.run.reader,) if side.run.reader else ()
-        mine = replace(recipe, methods=(side.label,), readers=read_by, pairs=())
+        mine = replace(recipe, read_by={side.label: read_by}, pairs=())
         rows += [_times(of_build(mine, loaded, Unasked(index)), scales[0], f"{recipe.source}, {index}")]
         rows += [_times(row, scales[1], f"{recipe.source}, {engines.reader.name}")
                  for row in of_runs(mine, loaded, engines)]  # fmt: skip

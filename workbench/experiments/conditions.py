@@ -32,6 +32,7 @@ from workbench.experiments.conditions_of_data import of_data_set
 from workbench.experiments.conditions_of_rows import answered, flawed, ranking
 from workbench.index.index import LAYERS, closure
 from workbench.index.journal import by_rules, signed_by
+from workbench.index.usage import ARTICLES
 from workbench.llm import fingerprints
 from workbench.llm.engine import no_model
 from workbench.measures import OF_SHORT
@@ -45,6 +46,12 @@ from workbench.steps import judge_pair
 
 if TYPE_CHECKING:
     from workbench.experiments.tables import Measured
+
+
+def said_of_layer(terms: Terms, data: str, own: Mapping[str, Mapping[str, Any]], kind: str) -> dict[str, Any]:
+    """The settings of a layer that the paper says: everywhere, of these data, and of a row (`own`)."""
+    of = (terms["layers"], terms.get("layers_of", {}).get(data, {}), own)
+    return {key: value for said in of for key, value in said.get(kind, {}).items()}
 
 
 def conditions(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
@@ -127,14 +134,19 @@ def _layers(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     expected = expected_of(one.place.model, terms, "index")
     for kind in one.place.written:
         yield from _written(kind, one.layers.get(kind, {"made_by": ()}), expected, terms["prompts"]["source"])
-    for kind, layer in one.layers.items():
-        said = {**terms["layers"].get(kind, {}), **one.place.layers.get(kind, {})}
+    for kind, layer in _made(one).items():
+        said = said_of_layer(terms, one.place.data, one.place.layers, kind)
         yield from _settings(f"{kind}.", layer.get("settings", {}), said, LAYERS.get(kind, (0, None))[1])
     more = terms.get("more_layers", {}).get(one.place.data, ())
-    read = closure({*METHODS[one.place.name].layers}, more)
-    yield from (
-        held(f"layer {kind}", "there is one", "none", False) for kind in more if kind in read and kind not in one.layers
-    )
+    read = {ARTICLES, *closure({*METHODS[one.place.name].layers}, more)}
+    yield from (held(kind, "made", "made" if kind in _made(one) else "none", kind in _made(one))
+                for kind in more if kind in read)  # fmt: skip
+
+
+def _made(one: Measured) -> dict[str, Mapping[str, Any]]:
+    """The layers that a method reads, and the articles that they may be made of."""
+    articles = one.run.config["data"].get(ARTICLES)
+    return {**one.layers, **({ARTICLES: {"settings": articles}} if articles else {})}
 
 
 def _written(
@@ -248,8 +260,6 @@ def _reader(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
         given = _read_with(one)
     asked = {**expected["asked"], **asked_of(terms, measure), **(one.place.reading or {})}
     ours = (one.place.ours(measure) or "").partition(" ")[0]
-    for rule in terms.get("rules", ()):  # what holds for some rows only
-        asked |= rule["asked"] if measure in rule["of"] and rule["model"] in one.place.model else {}
     if REWRITE in asked:
         given = {REWRITE: False, **given}
     for key, value in asked_of(terms, measure).items():

@@ -13,6 +13,7 @@ from workbench.data.registry import find, load_entry
 from workbench.data.sources import fetch
 from workbench.errors import DataError
 from workbench.experiments.condition import DIFFERS, Condition, Terms, held, of_data
+from workbench.index.index import OPTIONS
 from workbench.index.store import key_of
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def known_of(terms: Terms, data: str) -> Known:
     """What is listed of a paper's data set, else what follows from its publisher's files where they are on this
     machine. Nothing is downloaded, and a folder that only has the name says nothing."""
     name, options = terms["data"][data], terms.get("options", {}).get(data, {})  # how the paper takes its data
-    listed = Known(**terms.get("fingerprints", {}).get(name, {})) if not options else Known()
+    listed = Known(**terms.get("fingerprints", {}).get(name, {}))
     if None not in listed:
         return listed
     here = _here(name, tuple(sorted(options.items())), str(fetch.cache()), os.environ.get("HOPSCOPE_DATA"))
@@ -58,6 +59,9 @@ def of_data_set(one: Measured, terms: Terms, measure: str) -> Iterator[Condition
     yield from (Condition("row", "", "", why) for why in one.place.why)
     name, expected = config["data"]["name"], terms["data"][one.place.data]
     yield held("split and corpus", expected, name, name == expected)
+    for key, value in terms.get("options", {}).get(one.place.data, {}).items():  # as they were loaded
+        ours = config["data"].get(OPTIONS, {}).get(key)
+        yield held(f"{name}'s {key}", str(value), "" if ours is None else str(ours), ours == value)
     n = config["questions"]["n"] if one.place.hops is None else len(one.rows)
     corpus = one.layers.get("passages", {}).get("passages")
     numbers = (("questions", n), ("passages", corpus))

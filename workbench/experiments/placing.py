@@ -23,10 +23,10 @@ class Place(NamedTuple):
 
     `name`: our method. `asked`: the settings of it that make the row, over those of `[settings]`. `under`: our name of
     its backbone, its settings, and what the row asks of them. `written`: the layers that a model writes; `layers`: the
-    settings of layers that make the row, over those of `[layers]`. `hops`: only the run's questions of so many hops
-    count. `model`: names of the row's language model. `reading`: the settings of the reader that make the row. `why`: what is known to differ already. `encoder`: names of the encoder, "" for none,
-    None where the paper does not say it. `measures`: what the paper calls a measure → ours that stands for it in this
-    run; None where the names are ours."""
+    settings of some that make the row. `hops`: only the run's questions of so many hops count. `model`: names of the
+    row's language model. `reading`: the settings of the reader that make the row. `why`: what is known to differ
+    already. `encoder`: names of the encoder, "" for none, None where the paper does not say it. `measures`: what the
+    paper calls a measure → ours that stands for it in this run; None where the names are ours."""
 
     backbone: str
     method: str
@@ -113,12 +113,17 @@ def _of_model(terms: Terms, run: Run, place: Place) -> Place:
     """The place among the rows of the model that answers. Where a measure is named by a depth and a mode: the measures
     of the run's, if the paper prints any of the data."""
     answering = (run.config.get("reading") or {}).get("engine") or run.config["engine"]
-    models = {model_of(one) for one in answering.split(", ")}
-    model = next((one for one in terms["models"] if models & {*named(one["engine"])}), terms["models"][-1])
-    place = place._replace(model=named(model["engine"]))
+    model = row_of_model(terms, answering)
+    place = place._replace(model=named(model["engine"]), reading=model.get("reading"))
     if "readers" in terms:
         return place._replace(method=model["called"])  # to which the reader is added
     return place._replace(backbone=model["called"], measures=_measured(terms, run, place))
+
+
+def row_of_model(terms: Terms, engines: str) -> Mapping[str, Any]:
+    """Which of the models that make a row one of these engines is; the last one stands for all others."""
+    models = {model_of(one) for one in engines.split(", ")}
+    return next((one for one in terms["models"] if models & {*named(one["engine"])}), terms["models"][-1])
 
 
 def _measured(terms: Terms, run: Run, place: Place) -> dict[str, str | None]:
@@ -133,9 +138,9 @@ def _of_reader(terms: Terms, run: Run, place: Place) -> Iterator[Place]:
     """The row of the context from which the reader starts, and that of the reader with its model."""
     model, how = place.method, _how(run)
     yield place._replace(method="context")
-    for called, row in _rows_of_readers(terms).items():
-        if how == row:
-            reading = {key: value for key, value in row.items() if value is not None}
+    for called, row in _rows_of_readers(terms):
+        if how == {key: row[key] for key in how}:
+            reading = {key: value for key, value in row.items() if value is not None} | (place.reading or {})
             yield place._replace(method=f"{called}, {model}", reading=reading)
 
 
@@ -147,19 +152,21 @@ def _how(run: Run) -> dict[str, Any]:
     return {"prompt": None if route else settings.get("prompt", reader), "compress": compressor, "route": route}
 
 
-def _rows_of_readers(terms: Terms) -> dict[str, dict[str, Any]]:
-    """What a row of readers is called → the settings that make it."""
+def _rows_of_readers(terms: Terms) -> list[tuple[str, dict[str, Any]]]:
+    """(what a row of readers is called, the settings that make it); a row may be made in more than one way."""
     plain = {"prompt": None, "compress": "none", "route": False}
-    return {one["called"]: plain | {k: v for k, v in one.items() if k != "called"} for one in terms["readers"]}
+    return [(one["called"], plain | {k: v for k, v in one.items() if k != "called"}) for one in terms["readers"]]
 
 
 def misplaced(terms: Terms, run: Run, label: str, found: Sequence[Place], stands_for: str | None = None) -> str:
     """The row that a method or its reader came nearest to, and why it is not that row; "" if it has one."""
     described, data = run.config["methods"][label], run.config["data"]["name"]
     if found:
-        if "readers" not in terms or not run.config["reader"] or any(one.reading for one in found):
+        if "readers" not in terms or not run.config["reader"] or any(one.method != "context" for one in found):
             return ""
-        return f"its reader fills no row; {_nearest(_rows_of_readers(terms), _how(run))}"
+        how = _how(run)
+        rows = [(called, {key: row[key] for key in how}) for called, row in _rows_of_readers(terms)]
+        return f"its reader fills no row; {_nearest(rows, how)}"
     if (place := _of_method(terms, described)) is None:
         return _no_row(terms, described)
     row = f"{place.method} over {place.backbone}" if place.backbone else place.method
@@ -179,14 +186,14 @@ def _no_row(terms: Terms, described: Mapping[str, Any]) -> str:
     inner = str(settings.get("backbone") or "none").partition("[")[0]
     if backbones and inner not in backbones:
         rows = {called: {**row, "backbone": ", ".join(backbones)} for called, row in rows.items()}
-    return _nearest(rows, {**settings, "backbone": inner})
+    return _nearest([*rows.items()], {**settings, "backbone": inner})
 
 
-def _nearest(rows: Mapping[str, Mapping[str, Any]], ours: Mapping[str, Any]) -> str:
+def _nearest(rows: Sequence[tuple[str, Mapping[str, Any]]], ours: Mapping[str, Any]) -> str:
     """The row that fewest settings keep from being ours, and those."""
-    apart = {
-        called: [f"{key} {ours.get(key)}, there {value}" for key, value in row.items() if ours.get(key) != value]
-        for called, row in rows.items()
-    }
-    called = min(apart, key=lambda one: len(apart[one]))
-    return f"the nearest row is {called}: {'; '.join(apart[called])}"
+    apart = [
+        (called, [f"{key} {ours.get(key)}, there {value}" for key, value in row.items() if ours.get(key) != value])
+        for called, row in rows
+    ]
+    called, why = min(apart, key=lambda one: len(one[1]))
+    return f"the nearest row is {called}: {'; '.join(why)}"

@@ -5,39 +5,46 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 from workbench.errors import SettingError
-from workbench.experiments.conditions import named
+from workbench.experiments import figures
+from workbench.experiments.condition import ALL, named
+from workbench.experiments.conditions import said_of_layer
 from workbench.experiments.published import Paper
 from workbench.index.index import LAYERS
+from workbench.index.textualise import SETTINGS as SETTINGS_OF_ARTICLES
+from workbench.index.usage import ARTICLES
 from workbench.measures import deepest, is_known
 from workbench.methods import METHODS
 from workbench.methods.gfm_rag import hub
 from workbench.reading import READERS
+from workbench.reading.rewriting import SETTING as REWRITE
 from workbench.settings import changed, settle
 from workbench.spec import spec_of
 
 RANKED = 20  # passages, where nothing asks for more
 WHOLE = 200  # so that no final set is cut
+EVERY = 10_000  # above what any method returns that returns all: PathRAG fills two budgets of 4,000 tokens
 COVERED, PARALLEL = " of covered", " parallel"
 _COVERAGE = "coverage:substring"
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """`data`: its name in the tables; `source`: our name of it. `methods`: SPECs; `readers`: SPECs, none for a table of
-    rankings; `layers`: layer → settings; `k`: passages ranked; `encoder`: its name, None where the paper does not say
-    it or names none; `judged`: whether a judge is asked; `pairs`: SPECs of two of the methods, whose answers a judge
-    compares. `generated`: how the questions are made (`paths`, `each`), of data that bring none.
+    """`data`: its name in the tables; `source`: our name of it; `options`: how it is loaded. `read_by`: the SPEC of a
+    method → those of the readers that its rows need, none for rankings; `answered`: whether a row looks at an answer,
+    and not at the context alone. `layers`: layer → settings; `variant`: the row that they are for, where it has its
+    own. `k`: passages ranked; `encoder`: its name, None where the paper does not say it or names none; `judged`:
+    whether a judge is asked; `pairs`: SPECs of two of the methods, whose answers a judge compares. `generated`: how the
+    questions are made (`paths`, `each`), of data that bring none.
 
     Raises :class:`SettingError` for pairs that no run could judge, and for questions that could not be made."""
 
     data: str
     source: str
-    methods: tuple[str, ...]
-    readers: tuple[str, ...]
+    read_by: Mapping[str, tuple[str, ...]]
     layers: Mapping[str, Mapping[str, Any]]
     measures: tuple[str, ...]
     k: int
@@ -45,6 +52,17 @@ class Recipe:
     judged: bool
     pairs: tuple[tuple[str, str], ...] = ()
     generated: Mapping[str, Any] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    answered: bool = True
+    variant: str = ""
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        return tuple(self.read_by)
+
+    @property
+    def readers(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one for several in self.read_by.values() for one in several))
 
     def __post_init__(self):
         for pair in self.pairs:
@@ -62,22 +80,31 @@ def tables_of(source: Paper) -> list[str]:
     return [table for table in dict.fromkeys(source.printed["table"]) if recipes(source, table)]
 
 
-def recipes(source: Paper, table: str) -> list[Recipe]:
-    """The recipes of a table, one for each data set and encoder; none for a table of facts. Raises
-    :class:`SettingError` for a table that the paper does not have."""
+def recipes(source: Paper, table: str, model: str | None = None) -> list[Recipe]:
+    """The recipes of a table, one for each data set, encoder and index; none for a table of facts. `model`: for its
+    rows alone, and those of none. Raises :class:`SettingError` for a table that the paper does not have."""
     printed = source.printed[source.printed["table"] == table]
     if printed.empty:
         known = ", ".join(dict.fromkeys(source.printed["table"]))
         raise SettingError(f"{source.name} has no table {table!r}; it has {known}")
-    return recipes_of(source, printed)
+    return recipes_of(source, printed, model)
 
 
-def recipes_of(source: Paper, printed: Any) -> list[Recipe]:
+def models_of(source: Paper, table: str) -> list[str]:
+    """The models that make the rows of a table which runs can fill, as the paper calls them."""
+    rows = _rows(source, source.printed[source.printed["table"] == table])
+    found = {_model_of(source.terms, row) for row in rows if _ranking(source.terms, row)}
+    return [one["called"] for one in source.terms.get("models", ()) if one["called"] in found]
+
+
+def recipes_of(source: Paper, printed: Any, model: str | None = None) -> list[Recipe]:
     """The recipes of printed numbers, rows of `source.printed`."""
-    wanted: dict[tuple[str, str | None], list[_Ranking]] = {}
+    wanted: dict[tuple[str, str | None, str], list[_Ranking]] = {}
     for row in _rows(source, printed):
+        if model and _model_of(source.terms, row) not in (None, model):
+            continue
         if ranking := _ranking(source.terms, row):
-            wanted.setdefault((row.data, ranking.encoder), []).append(ranking)
+            wanted.setdefault((row.data, ranking.encoder, ranking.variant), []).append(ranking)
     return [
         replace(_recipe(source.terms, *key, rankings), pairs=_pairs(source, printed, key[0], rankings))
         for key, rankings in wanted.items()
@@ -99,20 +126,32 @@ class _Row(NamedTuple):
 
 
 class _Ranking(NamedTuple):
-    """What ranks for a row: the SPEC of its method, the name of its encoder, the layers that it reads."""
+    """What ranks for a row: the SPEC of its method, the name of its encoder, the layers that it reads, those whose
+    settings are the row's own, and the row's name if there are any."""
 
     row: _Row
     spec: str
     encoder: str | None
     layers: list[str]
+    own: Mapping[str, Mapping[str, Any]]
+    variant: str
+
+
+def _model_of(terms: Mapping[str, Any], row: _Row) -> str | None:
+    """The model by which a row is told apart from others, as the paper calls it; None of a row of none."""
+    called = row.method.rpartition(", ")[2] if "readers" in terms else row.backbone
+    return next((called for one in terms.get("models", ()) if one["called"] == called), None)
 
 
 def _rows(source: Paper, printed: Any) -> Iterator[_Row]:
     """The rows whose numbers a run measures. Of a difference, both sides; of questions of one type, all questions."""
     data = source.terms["data"]
     kinds = ["score", "win", "difference", "share", "recomputed", "time"]
-    for row in printed[printed["kind"].isin(kinds)].itertuples():
+    for row in printed[printed["kind"].isin([*kinds, *figures.KINDS])].itertuples():
         within = row.data.partition(":")[0]
+        if row.kind in figures.KINDS:
+            yield from (_Row(*side, measure) for side, measure in figures.sides(source.terms, row))
+            continue
         if row.kind == "win":
             yield from (_Row(row.backbone, side, within, row.measure) for side in source.compared(row.method))
             continue
@@ -144,7 +183,10 @@ def _ranking(terms: Mapping[str, Any], row: _Row) -> _Ranking | None:
         given["backbone"] = _spec(under["name"], _given(under["name"], _known(terms, under["name"])))
         layers += METHODS[under["name"]].layers
     encoder = known.get("encoder", terms.get("encoder"))
-    return _Ranking(row, _spec(name, given), named(encoder)[0] if encoder else None, list(dict.fromkeys(layers)))
+    own = known.get("layers", {})
+    variant = known["called"] if own else ""
+    first = named(encoder)[0] if encoder else None
+    return _Ranking(row, _spec(name, given), first, list(dict.fromkeys(layers)), own, variant)
 
 
 def _spec(name: str, given: Mapping[str, Any]) -> str:
@@ -172,26 +214,43 @@ def _given(name: str, said: Mapping[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _recipe(terms: Mapping[str, Any], data: str, encoder: str | None, rankings: list[_Ranking]) -> Recipe:
+def _recipe(terms: Mapping[str, Any], data: str, encoder: str | None, variant: str, rankings: list[_Ranking]) -> Recipe:
     rows = [ranking.row for ranking in rankings]
     measures = dict.fromkeys(one for row in rows for one in _measured(terms, row.measure))
-    readers = dict.fromkeys(made for row in rows if (made := _reader_of(terms, row)))
+    read_by, answered = _read_by(terms, rankings)
     judged = any(row.measure in terms["reader"].get("judged", ()) for row in rows)
-    layers = dict.fromkeys(kind for ranking in rankings for kind in ranking.layers)
-    layers |= dict.fromkeys(terms.get("more_layers", {}).get(data, ()))
-    depth = max(RANKED, terms.get("k", 0), deepest(list(measures)), WHOLE if terms.get("whole") else 0)
+    kinds = dict.fromkeys(kind for ranking in rankings for kind in ranking.layers)
+    kinds |= dict.fromkeys(terms.get("more_layers", {}).get(data, ()))
+    least = EVERY if ALL in terms.get("returns", {}).values() else WHOLE if terms.get("whole") else RANKED
     return Recipe(
         data,
         terms["data"][data],
-        tuple(dict.fromkeys(ranking.spec for ranking in rankings)),
-        tuple(readers),
-        {kind: _of_layer(terms, kind) for kind in layers},
+        read_by,
+        {kind: _of_layer(kind, said_of_layer(terms, data, rankings[0].own, kind)) for kind in kinds},
         tuple(measures),
-        depth,
+        max(least, terms.get("k", 0), deepest(list(measures))),
         encoder,
         judged,
         generated=terms.get("generated", {}).get(data),
+        options=terms.get("options", {}).get(data, {}),
+        answered=answered,
+        variant=variant,
     )
+
+
+def _read_by(terms: Mapping[str, Any], rankings: list[_Ranking]) -> tuple[dict[str, tuple[str, ...]], bool]:
+    """Method → the readers of its rows, and whether any of these looks at an answer. A row of a context is filled by
+    whatever reads it, so that it has a reader of its own only where the method has none."""
+    found: dict[str, dict[str, None]] = {ranking.spec: {} for ranking in rankings}
+    answered = False
+    for ranking in rankings:
+        if ranking.row.measure in terms["reader"]["of"]:
+            answered = True
+            found[ranking.spec][_reader_of(terms, ranking.row)] = None
+    for ranking in rankings:
+        if ranking.row.measure == _COVERAGE and "readers" in terms and not found[ranking.spec]:
+            found[ranking.spec][_reader_of(terms, ranking.row)] = None
+    return {spec: tuple(several) for spec, several in found.items()}, answered
 
 
 def _measured(terms: Mapping[str, Any], measure: str) -> list[str]:
@@ -204,17 +263,14 @@ def _measured(terms: Mapping[str, Any], measure: str) -> list[str]:
     return [*(known[:1] if known else [ours]), *([_COVERAGE] if covered or ours == "accuracy:thesis" else [])]
 
 
-def _of_layer(terms: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    has = {field.name for field in fields(LAYERS[kind][1])}
-    said = terms["layers"].get(kind, {})
+def _of_layer(kind: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    has = SETTINGS_OF_ARTICLES if kind == ARTICLES else {field.name for field in fields(LAYERS[kind][1])}
     return {key: None if value == "none" else value for key, value in said.items() if key in has}
 
 
-def _reader_of(terms: Mapping[str, Any], row: _Row) -> str | None:
-    """The SPEC of what reads for a row; None where its measure looks at the ranking."""
+def _reader_of(terms: Mapping[str, Any], row: _Row) -> str:
+    """The SPEC of what reads for a row."""
     reader = terms["reader"]
-    if row.measure not in reader["of"] and not (row.measure == _COVERAGE and "readers" in terms):
-        return None
     asked = {**reader["asked"], **terms.get("measured", {}).get(row.measure, {}).get("asked", {})}
     if "readers" in terms:
         called = row.method.rpartition(", ")[0]
@@ -224,9 +280,10 @@ def _reader_of(terms: Mapping[str, Any], row: _Row) -> str | None:
             asked["compress"] = spec_of(compressor, _told(terms["compression"]))
     if row.data in reader.get("own_prompt", ()):
         asked["prompt"] = "claim"
-    given = {key: None if value == "none" else value for key, value in asked.items()}
-    read = READERS[named(reader["name"])[0]]
-    return spec_of(read.name, changed(read.Settings(**given)))
+    model = next((one for one in terms.get("models", ()) if one["called"] == _model_of(terms, row)), {})
+    given = {key: None if value == "none" else value for key, value in {**asked, **model.get("reading", {})}.items()}
+    read, rewritten = READERS[named(reader["name"])[0]], given.pop(REWRITE, False)
+    return spec_of(read.name, changed(read.Settings(**given)) | ({REWRITE: True} if rewritten else {}))
 
 
 def _told(compression: Mapping[str, Any]) -> dict[str, Any]:

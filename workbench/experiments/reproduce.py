@@ -10,10 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.data import Dataset, load
+from workbench.data import Dataset, load, registry
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import SettingError
-from workbench.experiments import published
+from workbench.experiments import figures, published
 from workbench.experiments.analyses.judge_check import PLANTED, judge_check
 from workbench.experiments.analyses.win_rate import win_rate
 from workbench.experiments.asking import path_questions
@@ -21,7 +21,8 @@ from workbench.experiments.estimate import Estimate, Unasked, estimate_build, es
 from workbench.experiments.evaluate import evaluate
 from workbench.experiments.grid import grid
 from workbench.experiments.pairs import DIMENSIONS, by_comparison, wins
-from workbench.experiments.recipes import Recipe, recipes, slug, tables_of
+from workbench.experiments.placing import row_of_model
+from workbench.experiments.recipes import Recipe, models_of, recipes, slug, tables_of
 from workbench.experiments.run import Run, varies
 from workbench.experiments.tables import Tables, judged_pairs, tables
 from workbench.index import Index
@@ -29,10 +30,12 @@ from workbench.index.forecast import prompt_tokens
 from workbench.index.index import closure, place_of, place_of_layer, use
 from workbench.index.layer import Build
 from workbench.index.store import Store
+from workbench.index.usage import ARTICLES
 from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.engine import engine as known_engine
 from workbench.llm.meter import money
+from workbench.measures import needs_reader
 from workbench.methods import method
 from workbench.places import home
 from workbench.reading import reader
@@ -64,7 +67,7 @@ def reproduce(
     table: str,
     engine: Engine | str = "rules",
     *,
-    reader_engine: Engine | str | None = None,
+    reader_engine: Engine | str | Sequence[Engine | str] | None = None,
     judge: Engine | str | None = None,
     data: Dataset | str | Path | None = None,
     encoder: str | None = None,
@@ -77,33 +80,83 @@ def reproduce(
 ) -> Tables:
     """The table with our numbers: gets the data, builds the indexes, runs methods and readers, and compares.
 
+    `reader_engine`: several where the paper tells rows apart by model (`engines_by_row`); rows of a model that none of
+    them is are not run.
+
     `data` stands in for all data sets of the table: its numbers fill the column of the first, and are not comparable.
     `encoder` is by default the paper's, or where it does not say one, that of the bundled indexes; with rules for all
     Steps, always the latter. `limit`: only so many questions. `repeats`: how often each is asked (`evaluate`). Indexes
     and runs are kept in `out`, by default `tables/<paper>`, and shared by the tables of a paper; an index of the data
     that stands in its usual place is used if a build would make the same. `cluster`
     spreads builds and rows over processes. Raises :class:`SettingError` for a table that nothing runs for."""
-    source, asked = published.paper(paper), Engines.of(engine, reader_engine, judge)
+    source = published.paper(paper)
+    rows = engines_by_row(source, engine, reader_engine, judge)
     place = Path(out or home() / "tables" / paper)
-    runs, deferrals = list[Run](), Deferrals()
+    runs, deferrals = dict[str, Run](), Deferrals()
     stands_for: dict[str, str] = {}
-    _check_judge(_recipes(source, table), table, source, asked)
+    wanted = _recipes(source, table, rows)
+    _check_judge(wanted, table, source)
     with over(cluster):
-        for recipe, loaded in _with_data(source, table, data):
+        for asked, recipe, loaded in _with_data(wanted, data):
             _check_questions(recipe, loaded)
             with deferrals:
                 index = _index(recipe, loaded, asked, _encoder(recipe, asked, encoder), place, progress)
                 questions = list(loaded.questions or _generated(recipe, index, asked, place, progress))[:limit]
                 given = {"k": recipe.k, "workers": workers, "repeats": repeats, "progress": progress}
-                made = list(_runs(recipe, index, questions, asked, place, given))
+                made = {str(run.folder): run for run in _runs(recipe, index, questions, asked, place, given)}
                 if data is not None:
-                    stands_for |= {str(run.folder): recipe.data for run in made}
-                runs += made
+                    stands_for |= dict.fromkeys(made, recipe.data)
+                runs |= made
     deferrals.end()
-    found = tables(paper, runs, stands_for=stands_for)
+    found = tables(paper, runs.values(), stands_for=stands_for)
     cells, stated = (cell for cell in found.cells if cell.table == table), found.stated["table"] == table
     found = replace(found, cells=tuple(cells), stated=found.stated[stated])
-    return replace(found, notes=(*found.notes, *_unmeasured(source, found, runs)))
+    notes = (*_left_to_others(source, table, rows), *_unmeasured(source, found, [*runs.values()]))
+    return replace(found, notes=(*found.notes, *notes))
+
+
+Rows = Sequence[tuple[str | None, Engines]]
+
+
+def engines_by_row(
+    source: published.Paper,
+    engine: Engine | str,
+    reader_engine: Engine | str | Sequence[Engine | str] | None = None,
+    judge: Engine | str | None = None,
+) -> Rows:
+    """The models that make rows of a paper, as it calls them, each with the engines that fill them; one None for a
+    paper whose rows are of no model. Where every Step is asked of a row's own model, several engines each do all.
+
+    Raises :class:`SettingError` for several engines of the same rows."""
+    given = [Engines.of(engine, one, judge) for one in _several(reader_engine) or [None]]
+    if "models" not in source.terms:
+        if len(given) > 1:
+            raise SettingError(f"{source.name} has no rows of different models; give one engine that answers")
+        return [(None, given[0])]
+    rows: dict[str, Engines] = {}
+    for one in given:
+        called = row_of_model(source.terms, one.reader.name)["called"]
+        if called in rows:
+            two = f"{rows[called].reader.name} and {one.reader.name}"
+            raise SettingError(f"{two} would both fill the rows of {called}; give one engine for each model")
+        of_row = len(given) > 1 and source.terms["engines"].get("method") == "row"
+        rows[called] = replace(one, steps=one.reader) if of_row else one
+    return list(rows.items())
+
+
+def _several(engines: Engine | str | Sequence[Engine | str] | None) -> list[Engine | str]:
+    if engines is None:
+        return []
+    return list(engines) if isinstance(engines, list | tuple) else [engines]
+
+
+def _left_to_others(source: published.Paper, table: str, rows: Rows) -> Iterator[str]:
+    """Which rows no engine was given for."""
+    if left := [called for called in models_of(source, table) if called not in dict(rows)]:
+        yield (
+            f"Rows of {', '.join(left)} are left out: no engine that answers is this model. Give one for each "
+            "(reader_engine=[…, …], --reader-engine twice)."
+        )
 
 
 def _unmeasured(source: published.Paper, found: Tables, runs: Sequence[Run]) -> Iterator[str]:
@@ -117,6 +170,9 @@ def _unmeasured(source: published.Paper, found: Tables, runs: Sequence[Run]) -> 
             f"Nothing of this table was measured: the judge failed on all {failed:,} pairs of answers, in the files "
             "that the notes above name. The same call asks it again."
         )
+        return
+    if {cell.data for cell in found.cells} == {figures.MEAN}:
+        yield "Nothing of this table was measured: it has means over data sets, of which not all were run."
         return
     names = ", ".join(dict.fromkeys(cell.measure for cell in found.cells))
     data = ", ".join(dict.fromkeys(run.config["data"]["name"] for run in runs))
@@ -138,7 +194,7 @@ def plan(
     table: str,
     engine: Engine | str = "rules",
     *,
-    reader_engine: Engine | str | None = None,
+    reader_engine: Engine | str | Sequence[Engine | str] | None = None,
     judge: Engine | str | None = None,
     data: Dataset | str | Path | None = None,
     limit: int | None = None,
@@ -151,20 +207,27 @@ def plan(
     many as in the run itself, so the prompts are as long. Data sets that are not on this machine are left out, and
     named."""
     source, rows, notes = published.paper(paper), [], []
-    asked = Engines.of(_unasked(engine), *(one and _unasked(one) for one in (reader_engine, judge)))
-    for recipe in _recipes(source, table)[: 1 if data is not None else None]:
+    answering = [_unasked(one) for one in _several(reader_engine)]
+    asks = engines_by_row(source, _unasked(engine), answering, judge and _unasked(judge))
+    built = set[tuple[str, str, str]]()
+    for asked, recipe in _standing_in(_recipes(source, table, asks), data):
         try:
-            loaded = _load(data if data is not None else recipe.source)
+            loaded = _load(data if data is not None else recipe.source, recipe.options)
         except Exception as error:  # not on this machine, and no network
             notes.append(f"{recipe.source} is left out: {str(error).splitlines()[0]}")
             continue
+        key = (recipe.data, recipe.variant, asked.steps.name)
+        rows += [] if key in built else [of_build(recipe, loaded, asked.steps)]
+        built.add(key)  # once for the rows of all models
+        by = f", {asked.reader.name}" if len(asks) > 1 else ""
         runs = of_runs(recipe, loaded, asked, limit)
-        rows += [of_build(recipe, loaded, asked.steps), *({**row, **times(row, repeats)} for row in runs)]
+        rows += [{**row, **times(row, repeats), "reader": f"{row['reader']}{by}"} for row in runs]
         if recipe.pairs:
             rows.append(of_judging(recipe, loaded, asked, limit, repeats))
             notes.append(f"Judging: each pair in both orders, answers of {ANSWER} tokens and as long a reply assumed.")
         if not loaded.questions and recipe.generated:
             notes.append(f"{loaded.name} has no questions yet: what writing and answering them takes is not in it.")
+    notes += _left_to_others(source, table, asks)
     return TablePlan(paper, table, pd.DataFrame(rows), tuple(dict.fromkeys(notes)))
 
 
@@ -180,8 +243,10 @@ def times(row: Mapping[str, Any], factor: float | None) -> dict[str, Any]:
 
 def of_build(recipe: Recipe, loaded: Dataset, engine: Engine) -> dict[str, Any]:
     """The row of a plan for the index."""
-    build = estimate_build(loaded, engine, sample=0, layers=list(recipe.layers))
-    return {"data": loaded.name, "what": f"index: {', '.join(recipe.layers)}", "reader": "", **_cost(build)}
+    kinds, _ = _layers(recipe, loaded)
+    build = estimate_build(loaded, engine, sample=0, layers=kinds)
+    what = f"index{f' for {recipe.variant}' if recipe.variant else ''}: {', '.join(kinds)}"
+    return {"data": loaded.name, "what": what, "reader": "", **_cost(build)}
 
 
 def of_runs(recipe: Recipe, loaded: Dataset, asked: Engines, limit: int | None = None) -> Iterator[dict[str, Any]]:
@@ -190,11 +255,12 @@ def of_runs(recipe: Recipe, loaded: Dataset, asked: Engines, limit: int | None =
 
     small = replace(loaded, passages=loaded.passages[:REHEARSED], questions=(), extractions={}, profiles=None)
     with tempfile.TemporaryDirectory() as folder:
-        index = Index.build(small, RulesEngine(), folder, layers=list(recipe.layers), progress=False)
+        index = Index.build(small, RulesEngine(), folder, layers=_layers(recipe, small)[0], progress=False)
         questions = list(loaded.questions)[:limit]
-        for spec in recipe.methods:
-            for of in recipe.readers or (None,):
-                read = reader(of, asked.reader, index=index) if of else None
+        engine = asked.reader if recipe.answered else RulesEngine()
+        for spec, read_by in recipe.read_by.items():
+            for of in read_by or (None,):
+                read = reader(of, engine, index=index) if of else None
                 judge = asked.judge if recipe.judged and of else None
                 made = [method(spec, index, asked.steps)]
                 cost = estimate_run(questions, made, read, judge=judge, k=recipe.k)
@@ -232,29 +298,42 @@ def _cost(estimate: Estimate) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _recipes(source: published.Paper, table: str) -> list[Recipe]:
-    found = recipes(source, table)
-    if not found:
+Asked = list[tuple[Engines, Recipe]]
+
+
+def _recipes(source: published.Paper, table: str, rows: Rows) -> Asked:
+    """The recipes of a table for the rows that engines are given for."""
+    found = [(engines, recipe) for called, engines in rows for recipe in recipes(source, table, called)]
+    if not found and recipes(source, table):
         raise SettingError(
-            f"nothing runs for table {table!r} of {source.name}: it holds no scores of methods over questions, or "
-            f"compares pairs of answers; choose one of {', '.join(tables_of(source))}"
+            f"table {table!r} of {source.name} has no rows of {', '.join(str(called) for called, _ in rows)}, whose "
+            f"engine answers; it needs one of {', '.join(models_of(source, table))}"
+        )
+    if not found:
+        by = source.terms.get("analyses", {}).get(table)
+        by = f"; {by} fills it" if by else ""
+        raise SettingError(
+            f"nothing runs for table {table!r} of {source.name}: it holds no scores of methods over questions{by}; "
+            f"choose one of {', '.join(tables_of(source))}"
         )
     return found
 
 
-def _with_data(
-    source: published.Paper, table: str, data: Dataset | str | Path | None
-) -> Iterator[tuple[Recipe, Dataset]]:
-    found = _recipes(source, table)
-    if data is None:
-        yield from ((recipe, _load(recipe.source)) for recipe in found)
-        return
-    loaded = _load(data)
-    yield from ((recipe, loaded) for recipe in found if recipe.data == found[0].data)
+def _standing_in(found: Asked, data: Dataset | str | Path | None) -> Asked:
+    """The recipes of the first data set alone, where others stand in for it."""
+    return [(asked, one) for asked, one in found if data is None or one.data == found[0][1].data]
 
 
-def _load(data: Dataset | str | Path) -> Dataset:
-    return data if isinstance(data, Dataset) else load(data)
+def _with_data(found: Asked, data: Dataset | str | Path | None) -> Iterator[tuple[Engines, Recipe, Dataset]]:
+    for asked, recipe in _standing_in(found, data):
+        yield asked, recipe, _load(data if data is not None else recipe.source, recipe.options)
+
+
+def _load(data: Dataset | str | Path, options: Mapping[str, Any]) -> Dataset:
+    """`options` are of the paper's own data, by name."""
+    if isinstance(data, Dataset):
+        return data
+    return load(data, **(options if registry.find(str(data)) else {}))
 
 
 def _check_questions(recipe: Recipe, loaded: Dataset) -> None:
@@ -262,9 +341,9 @@ def _check_questions(recipe: Recipe, loaded: Dataset) -> None:
         raise SettingError(f"{loaded.name} has no questions; add a questions.jsonl to it")
 
 
-def _check_judge(found: Sequence[Recipe], table: str, source: published.Paper, engines: Engines) -> None:
+def _check_judge(found: Asked, table: str, source: published.Paper) -> None:
     """Before anything is built: rules cannot compare answers."""
-    if engines.judge.name == RulesEngine.name and any(recipe.pairs for recipe in found):
+    if any(recipe.pairs and engines.judge.name == RulesEngine.name for engines, recipe in found):
         raise SettingError(
             f"table {table!r} of {source.name} compares pairs of answers, and rules cannot judge which of two is "
             "better; pass a model as judge, such as judge='openai:gpt-4.1' (--judge openai:gpt-4.1)"
@@ -275,9 +354,8 @@ def _generated(recipe: Recipe, index: Index, engines: Engines, place: Path, prog
     """The questions of data that bring none, as the paper makes them."""
     how = recipe.generated
     folder = place / "questions" / slug(index.name, engines.steps.name, index.manifest["encoder"]["name"])
-    return path_questions(
-        index, engines.steps, folder, paths=how["paths"], each=how["each"], seed=SEED, progress=progress
-    )
+    asked = {name: how[name] for name in ("paths", "each", "apart") if name in how}
+    return path_questions(index, engines.steps, folder, **asked, seed=SEED, progress=progress)
 
 
 SEED = 0  # of generated questions
@@ -292,13 +370,20 @@ def _index(
     recipe: Recipe, loaded: Dataset, engines: Engines, encoder: str | None, place: Path, progress: bool
 ) -> Index:
     """The index of `workbench index` where it is the same; else one of the paper's own, in `place`."""
-    folder = place / "indexes" / slug(loaded.name, engines.steps.name, encoder)
-    settings = {kind: said for kind, said in recipe.layers.items() if said}
+    folder = place / "indexes" / slug(loaded.name, engines.steps.name, encoder, recipe.variant)
+    kinds, settings = _layers(recipe, loaded)
     if not Store(folder).read_manifest()["layers"] and _stands(place_of(loaded), recipe, loaded, engines, encoder):
         return Index.open(place_of(loaded))
     return Index.build(
-        loaded, engines.steps, folder, encoder=encoder, layers=list(recipe.layers), settings=settings, progress=progress
+        loaded, engines.steps, folder, encoder=encoder, layers=kinds, settings=settings, progress=progress
     )
+
+
+def _layers(recipe: Recipe, loaded: Dataset) -> tuple[list[str], dict[str, Mapping[str, Any]]]:
+    """The layers to build, and the settings of those that have any; of articles only where some are written."""
+    written = bool(loaded.triples and not loaded.passages)
+    settings = {kind: said for kind, said in recipe.layers.items() if said and (written or kind != ARTICLES)}
+    return [kind for kind in recipe.layers if kind != ARTICLES], settings
 
 
 def _stands(folder: Path, recipe: Recipe, loaded: Dataset, engines: Engines, encoder: str | None) -> bool:
@@ -310,7 +395,7 @@ def _stands(folder: Path, recipe: Recipe, loaded: Dataset, engines: Engines, enc
         return False
     build = Build(loaded, known_encoder(*filter(None, [encoder])), engines.steps, progress=False)
     brought = {"profiles"} if loaded.profiles is not None else set()
-    for kind in closure({*recipe.layers, *brought}):
+    for kind in closure({*_layers(recipe, loaded)[0], *brought}):
         named = manifest["layers"].get(kind, {"key": None})
         place = place_of_layer(store, manifest, kind, build, recipe.layers.get(kind, {}))
         if place.stands is None or place.stands != named["key"] or named.get("failures"):
@@ -327,20 +412,27 @@ def _runs(
     place: Path,
     given: Mapping[str, Any],
 ) -> Iterator[Run]:
-    """One run for each reader, over the same evidence; one without a reader for measures of rankings."""
-    methods = [method(spec, index, engines.steps) for spec in recipe.methods]
-    name = slug(index.name, engines.steps.name, engines.reader.name, index.manifest["encoder"]["name"], str(recipe.k))
-    folder = place / "runs" / name
-    measures = recipe.measures
-    if not recipe.readers:
-        yield evaluate(questions, methods, None, folder / "rankings", measures=measures, **given)
-        return
-    readers = [reader(spec, engines.reader, index=index) for spec in recipe.readers]
+    """One run for each reader, over the same evidence, and one of the methods that no row reads; whatever engine
+    answers, in one folder, where each reader is named with its own."""
+    methods = {spec: method(spec, index, engines.steps) for spec in recipe.methods}
+    encoder = index.manifest["encoder"]["name"]
+    folder = place / "runs" / slug(index.name, engines.steps.name, encoder, str(recipe.k), recipe.variant)
+    engine = engines.reader if recipe.answered else RulesEngine()  # rules, where no answer is looked at
     judge = engines.judge if recipe.judged else None
-    done = grid(questions, methods, readers, folder, measures=measures, judge=judge, **given)
-    labels = dict(zip(recipe.methods, (one.label for one in methods)))
-    for run in done.runs.values():
-        _judge(run, [(labels[a], labels[b]) for a, b in recipe.pairs], engines.judge, given["progress"])
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for spec, read_by in recipe.read_by.items():
+        alike.setdefault(read_by, []).append(spec)
+    runs = dict[str, Run]()
+    for read_by, specs in alike.items():
+        mine = [methods[spec] for spec in specs]
+        if not read_by:
+            ranked = [one for one in recipe.measures if not needs_reader(one)]
+            runs["rankings"] = evaluate(questions, mine, None, folder / "rankings", measures=ranked, **given)
+            continue
+        readers = {f"{spec} by {engine.name}": reader(spec, engine, index=index) for spec in read_by}
+        runs |= grid(questions, mine, readers, folder, measures=recipe.measures, judge=judge, **given).runs
+    for run in runs.values():
+        _judge(run, [(methods[a].label, methods[b].label) for a, b in recipe.pairs], engines.judge, given["progress"])
         yield run
 
 

@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.errors import SettingError
-from workbench.experiments import published
+from workbench.experiments import figures, published
 from workbench.experiments.analyses.base import frame_of
 from workbench.experiments.analyses.recomputed_routing import kinds, routed
 from workbench.experiments.analyses.wall_clock import makespan
@@ -34,7 +34,7 @@ from workbench.experiments.conditions import differences
 from workbench.experiments.makers import without_model
 from workbench.experiments.pairs import Judgement, said_of_failures, wins
 from workbench.experiments.placing import Place, misplaced, places
-from workbench.experiments.published import CLAIMS, Key, Paper
+from workbench.experiments.published import CLAIMS, Key, Paper, stands_for
 from workbench.experiments.published.checks import RECOMPUTED
 from workbench.experiments.run import Run, read_rows
 from workbench.experiments.significance import (
@@ -204,11 +204,12 @@ def tables(
             notes.append(f"{run.folder} on {run.config['data']['name']}: no place for {', '.join(names)}; {why}")
     measurable = source.printed["kind"].isin(list(_FOUND))
     printed = source.printed[measurable]
-    cells = _corrected([cell for row in printed.itertuples() for cell in _cells(source, row, measurements)])
+    made = [(row.kind, cell) for row in printed.itertuples() for cell in _cells(source, row, measurements)]
+    cells = _corrected([cell for _, cell in made])
     claims = CLAIMS.get(source.name)
     ours: dict[Key, float] = {}
-    for cell in cells:
-        if cell.ours is not None:
+    for (kind, _), cell in zip(made, cells):
+        if cell.ours is not None and kind not in figures.KINDS:
             ours.setdefault(Key(cell.backbone, cell.method, cell.data, cell.measure), cell.ours)
     measured = claims(ours) if claims else None
     return Tables(
@@ -397,7 +398,7 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
     if not found:
         absent = source.terms.get("absent", {}).get(row.method)
         yield replace(cell, why=(absent,)) if absent else cell
-    half = source.rounding[row.table, row.measure] + (getattr(row, "plus_minus", 0) or 0)
+    half = source.rounding[row.table, stands_for(row)] + (getattr(row, "plus_minus", 0) or 0)
     for each in found:
         one, values, base, sides, measure, p = each
         low, high, unknown = interval_of(each)
@@ -615,9 +616,15 @@ def _time(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator
         yield Found(one, values, None, (one,), retrieval, None)
 
 
+def _figure(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
+    """A number that is no score of one method."""
+    for one in figures.found(source.terms, row, measurements):
+        yield Found(one.of[0], one.values, one.base, one.of, one.measure, None)
+
+
 _FOUND = {
     "score": _scores, "win": _wins, "difference": _difference, "share": _share, "recomputed": _recomputed,
-    "time": _time,
+    "time": _time, **dict.fromkeys(figures.KINDS, _figure),
 }  # fmt: skip
 
 

@@ -29,6 +29,7 @@ import pyarrow as pa
 from workbench.data import Dataset, Extraction, is_data, load
 from workbench.data.curated import extracted
 from workbench.data.profiles import Profiles, joined, within
+from workbench.data.registry import options_of
 from workbench.encoding import CachedEncoder, Encoder, cached
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import IndexFault, SettingError
@@ -132,6 +133,7 @@ MADE_OF = {
     "entity_summaries": ("facts",),
 }
 OF_PROFILES = ("resolved", "relabelled")
+OPTIONS = "options"  # in the manifest: those with which the data were loaded
 
 
 class Index(Record):
@@ -669,7 +671,8 @@ def _write(
         "format": manifest["format"],
         "data": {"name": build.data.name, "fingerprint": build.fingerprint}
         | ({"left_out": list(build.data.left_out)} if build.data.left_out else {})
-        | ({"extraction": build.data.extraction} if build.data.extraction else {}),
+        | ({"extraction": build.data.extraction} if build.data.extraction else {})
+        | _made_how(build.data, manifest),
         "encoder": {"name": build.encoder.name} | ({"settings": encoder_settings} if encoder_settings else {}),
         "versions": versions(
             *(name for metadata in written.values() for name in metadata.get("made_by", ())), layers=tuple(kinds)
@@ -679,6 +682,17 @@ def _write(
     if named != manifest:
         store.write_manifest(named)
     store.prune(named)
+
+
+def _made_how(data: Dataset, manifest: Mapping) -> dict[str, Any]:
+    """The options with which the data were loaded, and the settings of their articles, where they have any; what the
+    manifest says of data that do not say where they are from, since they are the index's own."""
+    if data.origin is None:
+        before = manifest.get("data") or {}
+        return {name: before[name] for name in (OPTIONS, ARTICLES) if name in before}
+    articles = data.origin.settings.get(ARTICLES)
+    said = {OPTIONS: options_of(data), ARTICLES: articles if isinstance(articles, dict) else None}
+    return {name: value for name, value in said.items() if value}
 
 
 def _below(kind: str, kinds: Collection[str]) -> set[str]:

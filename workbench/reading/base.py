@@ -26,9 +26,9 @@ from workbench.llm.step import Step
 from workbench.llm.window import room_beside
 from workbench.reading.prompts import PROMPTS, step_of
 from workbench.reading.render import Context, Contexts, cut_down, laid_out, render
-from workbench.reading.routing import ROUTERS, Route, other, route
+from workbench.reading.routing import ROUTERS, TOKENS, Route, other, route
 from workbench.records import Answer, ContextGraph, Evidence, Reading, Record
-from workbench.settings import Number, changed, settle, validated
+from workbench.settings import Number, Positive, changed, settle, validated
 from workbench.spec import parse_spec, spec_of
 from workbench.steps.answer import Input
 from workbench.steps.final_answer import EXTRACTIONS, Extracted
@@ -89,8 +89,9 @@ Passages = Annotated[int, Field(ge=1, title="whole number of passages")]
 
 @validated
 class Settings:
-    """`prompt` is asked (`PROMPTS`); with `route` that of the question's kind, as `router` tells it. Of an abstention
-    the prompt `retry` is asked, once: `auto` is the other one of the two with `route`, and none without.
+    """`prompt` is asked (`PROMPTS`); with `route` that of the question's kind, as `router` tells it, a model in at most
+    `router_tokens`. Of an abstention the prompt `retry` is asked, once: `auto` is the other one of the two with
+    `route`, and none without.
 
     `mode`: every prompt refuses what the context does not hold (`reject`), or answers it from the model's own knowledge
     (`open`; Youtu-GraphRAG, arXiv 2508.19855, appendix A.6).
@@ -105,6 +106,7 @@ class Settings:
     route: bool = False
     retry: Literal[None, "auto", *PROMPTS] = "auto"
     router: Literal[*ROUTERS] = "model"
+    router_tokens: Positive = TOKENS
     extraction: Literal[*EXTRACTIONS] = "strict"
     temperature: Annotated[Number, Field(ge=0, le=2)] = 0.0
     check: bool = False
@@ -217,7 +219,7 @@ class ContextReader(Record):
     def _route(self, question: str, trace: Trace) -> Route:
         if not self.settings.route:
             return Route(self.settings.prompt)
-        return route(question, self.engine, self.settings.router, trace)
+        return route(question, self.engine, self.settings.router, trace, self.settings.router_tokens)
 
     def _second(self, prompt: str) -> str | None:
         if self.settings.retry == "auto":

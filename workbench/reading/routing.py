@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
 from workbench.llm.engine import Engine
 from workbench.steps import classify_question
 from workbench.trace import Trace
 
+STEP = classify_question.STEP
+TOKENS = STEP.max_tokens
 POLICY = {"bridge": "sparql", "comparison": "cot", "inference": "cot"}
 ROUTERS = ("model", "heuristic")
 
@@ -22,14 +25,16 @@ class Route(NamedTuple):
     invalid: bool = False
 
 
-def route(question: str, engine: Engine, router: str, trace: Trace) -> Route:
+def route(question: str, engine: Engine, router: str, trace: Trace, tokens: int = TOKENS) -> Route:
     """Asks the engine (`model`), or reads the question's form (`heuristic`). A router that fails is one that gave no
-    kind; why is in the trace."""
+    kind; why is in the trace. Of fewer `tokens` than by default the label is asked for as a word, because an object
+    around it would not be whole."""
     with trace.span("CHAIN", "route", router=router) as span:
         if router == "heuristic":
             kind, invalid = heuristic(question), False
         else:
-            (result,) = engine.run(classify_question.STEP, [classify_question.Input(question)], trace=trace)
+            step = replace(STEP, max_tokens=tokens, labels=STEP.labels if tokens >= TOKENS else ())
+            (result,) = engine.run(step, [classify_question.Input(question)], trace=trace)
             output = result.value or classify_question.read("")
             kind, invalid = output.kind, output.invalid
         chosen = Route(POLICY[kind], kind, invalid)

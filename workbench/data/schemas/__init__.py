@@ -52,7 +52,8 @@ def seed(named: str) -> Schema:
     """A bundled seed by its name, or the schema in a file: as a `schema.json`, or in the form of Youtu-GraphRAG.
 
     The names in `general` (its authors' `demo` and `musique`), `hotpotqa`, `2wikimultihopqa` and `textbook` (their
-    `graphrag-bench`) are those of Youtu-GraphRAG; `literary` is ours. Raises :class:`DataError`.
+    `graphrag-bench`) are those of Youtu-GraphRAG; `literary` is ours, and `empty` bounds nothing. Raises
+    :class:`DataError`.
     """
     path = Path(named).expanduser()
     if named in seeds():

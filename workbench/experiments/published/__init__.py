@@ -52,10 +52,11 @@ class Paper:
 
     @cached_property
     def rounding(self) -> dict[tuple[str, str], float]:
-        """(table, measure) → half a unit of the last printed digit: a number stands for all that round to it."""
+        """(table, measure, or what is said in percent) → half a unit of the last printed digit: a number stands for all
+        that round to it."""
         digits: dict[tuple[str, str], int] = {}
         for row in self.printed.itertuples():
-            key, printed = (row.table, row.measure), len(f"{row.value!r}".partition(".")[2])
+            key, printed = (row.table, stands_for(row)), len(f"{row.value!r}".partition(".")[2])
             digits[key] = max(printed, digits.get(key, 0))
         return {key: 0.5 * 10**-many for key, many in digits.items()}
 
@@ -76,6 +77,11 @@ class Paper:
         first, _, second = method.partition(OVER)
         called = {one["called"] for one in self.terms["methods"]}
         return first, second if second in called else f"{first}, {second}"
+
+
+def stands_for(row: Any) -> str:
+    """The measure of a printed number, or what is said of it in percent; both have digits of their own."""
+    return row.kind if row.kind.endswith("%") else row.measure
 
 
 OVER = " over "  # between two methods whose answers are compared

@@ -20,9 +20,11 @@ from pathlib import Path
 from workbench import tokens
 from workbench.data import Dataset, Extraction
 from workbench.data.graph import Schema
+from workbench.data.origin import Origin
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.data.schemas import covering
 from workbench.errors import DataError, SettingError
+from workbench.index import usage
 from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens
 from workbench.index.journal import Journal, maker
 from workbench.index.store import Store
@@ -105,8 +107,11 @@ def textualise(
         entities = written("entities", firsts, partial(writers.entities, articles=articles))
         subjects = [one for one in shards if facts.stated_by(one)]
         relations = written("relations", subjects, partial(writers.relations, articles=articles))
+    origin = data.origin or Origin(data.name)
+    said = {**origin.settings, usage.ARTICLES: {**settings, "profile": profile}}
     return replace(
         data,
+        origin=replace(origin, settings=said),
         passages=tuple(Passage(one.id, plain(one.central), plain(articles[one.id]["text_marked"])) for one in shards),
         profiles=Profiles(_entities(shards, entities), _relations(facts, shards, relations), (maker(engine, *steps),)),
         extractions=tuple(_extraction(facts, one) for one in shards),
