@@ -175,8 +175,8 @@ def test_the_mode_open_has_a_file_of_its_own(folder):
 
 
 @pytest.mark.parametrize("reader", ["global", "sparql-exec", "direct[prompt=knowledge]", "direct[prompt=essay]"])
-def test_every_reader_s_open_messages_can_be_replaced(reader, folder, meridian_index):
-    asked = wb.reader(f"{reader.rstrip(']')}{',' if '[' in reader else '['}mode=open]", index=meridian_index).reworded
+def test_every_reader_s_open_messages_can_be_replaced(reader, folder, tiny_index):
+    asked = wb.reader(f"{reader.rstrip(']')}{',' if '[' in reader else '['}mode=open]", index=tiny_index).reworded
     said = "[[messages]]\nrole = 'user'\ncontent = '{question}'"
     prompts = wordings(folder(**{step.file: said for step in asked}))
     assert asked and all(worded(step, prompts).from_file for step in asked)
