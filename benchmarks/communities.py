@@ -33,13 +33,15 @@ from workbench.index.facts import FactsLayer
 from workbench.index.schema_graph import SchemaGraphLayer
 
 VARIANTS: dict[str, dict] = {
-    "paper": {},
-    "paper, relations alone": {"perception": "relations"},
-    "paper, embeddings alone": {"perception": "embeddings"},
-    "paper, epsilon 0.5": {"epsilon": 0.5},
-    "paper, mean of relations": {"pooled": "mean"},
-    "paper, mean, epsilon 0.5": {"pooled": "mean", "epsilon": 0.5},
+    "workbench": {},
+    "workbench, relations alone": {"perception": "relations"},
+    "workbench, embeddings alone": {"perception": "embeddings"},
+    "workbench, epsilon 0.5": {"epsilon": 0.5},
+    "workbench, mean of relations": {"pooled": "mean"},
+    "workbench, mean, epsilon 0.5": {"pooled": "mean", "epsilon": 0.5},
+    "paper": {"profile": "paper"},
     "released": {"profile": "released"},
+    "released, starts drawn": {"profile": "released", "starts": "drawn"},
 }
 
 
@@ -50,7 +52,7 @@ def main() -> None:
     parser.add_argument("--data", default="meridian")
     parser.add_argument("--encoder", default="minilm")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--profile", default="paper")
+    parser.add_argument("--profile", default="workbench")
     parser.add_argument("--entities", type=int, default=45_000)
     given = parser.parse_args()
     {"gold": gold, "agree": agree, "time": timed}[given.what](given)
@@ -72,7 +74,7 @@ def gold(given: argparse.Namespace) -> None:
               f"{len(graph.attributes)} attributes")  # fmt: skip
         print(f"means over {given.seeds} seeds, of purity also the range")
         print(f"{'grouping':<28}{'groups':>7}{'purity':>8}{'range':>14}{'Rand':>7}{'NMI':>7}")
-        matrices = {profile: matrix_of(index, profile) for profile in ("paper", "released")}
+        matrices = {profile: matrix_of(index, profile) for profile in Perception.profiles}
         seeds = range(42, 42 + given.seeds)
         for name, settings in VARIANTS.items():
             perceptions = [Perception.of(**settings, seed=seed) for seed in seeds]

@@ -96,9 +96,8 @@ def test_the_table_the_differences_and_the_figure_are_shown(two, tmp_path):
 def test_the_figure_has_the_distribution_of_hub_strength_beside_its_means(two):
     *_, spread = two.figure().figure.axes
     curves = {line.get_label(): line.get_xdata().tolist() for line in spread.get_lines()}
-    walks = {label: sorted(one["strength"] for one in two.walks if one["method"] == label and one["strength"] is not None)
-             for label in curves}  # fmt: skip
-    assert curves == walks and len(curves) == 2
+    walked = [(one["method"], one["strength"]) for one in two.walks if one["strength"] is not None]
+    assert curves == {label: sorted(value for name, value in walked if name == label) for label in ("first", "second")}
     assert [row["strength"] for row in two.rows[:2]] == pytest.approx([sum(v) / len(v) for v in curves.values()])
 
 

@@ -7,12 +7,14 @@ import json
 import random
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from workbench.experiments import published
 from workbench.llm import fingerprints
 from workbench.llm.fingerprints import judged, known, printed, read
+from workbench.llm.wording import _input_of
 from workbench.steps import catalogue
 
 FERRY = """You plan the crossing of a ferry, from what the harbour-master wrote down.
@@ -107,6 +109,18 @@ def test_each_is_of_a_step_and_of_one_paper():
     assert {step for one in known().values() for step in one.steps} <= steps
     named = [id for name in published.papers() for id in published.paper(name).terms["prompts"]["source"]]
     assert sorted(named) == sorted(known())
+
+
+def test_the_docs_say_of_each_where_it_stands_and_what_its_file_has():
+    """Its place, the Step that the method under the paper's profile asks, and fields that this Step's input has."""
+    page = (Path(__file__).parents[2] / "docs" / "engines.md").read_text(encoding="utf-8")
+    row = re.compile(r"^\|[^|]*\| `([\w.-]+)` \(([^|]*)\) \| `([\w.]+)` \| (.*) \|$", re.MULTILINE)
+    told = {id: rest for id, *rest in row.findall(page)}
+    assert told.keys() == known().keys()
+    for id, (place, file, fields) in told.items():
+        assert known()[id].place.split(", ")[0] in place and file in known()[id].steps
+        has = _input_of(catalogue()[file.partition(".")[0]])
+        assert fields == "the same" or {*re.findall(r"\{([\w.]+)\}", fields)} <= has, id
 
 
 @pytest.mark.parametrize("text", ["answer v2 file 0123456789ab", "answer v2", "answer v2 0123456789ab"])

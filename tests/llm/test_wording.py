@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import workbench as wb
@@ -11,9 +13,9 @@ from workbench.index.journal import maker, signed_by
 from workbench.llm import fingerprints
 from workbench.llm.call import Reply
 from workbench.llm.chat import ChatEngine
-from workbench.llm.wording import worded, wordings
+from workbench.llm.wording import held, worded, wordings
 from workbench.reading.prompts import step_of
-from workbench.steps import answer, fact_filter, next_thought, triples
+from workbench.steps import answer, fact_filter, generation, judge_paths, next_thought, triples
 
 ANSWER = """
 [[messages]]
@@ -103,6 +105,27 @@ def test_lists_are_written_as_the_file_says(folder):
     assert step.prompt(value)[0]["content"] == 'Title: A\na {1}\n\nTitle: B\nb\n["first", "second"]\nQ?'
 
 
+def test_records_are_written_by_their_fields(folder):
+    """As DotRAG's judge of paths is shown the rules one by one, and its paths as JSON or line by line."""
+    text = "[[messages]]\nrole = 'user'\ncontent = '{rules.terminal_rules}: {paths}'\n"
+    value = judge_paths._example(chain=True)
+    (asked,) = worded(judge_paths.STEP, wordings(folder(judge_paths=text))).prompt(value)
+    rules, _, paths = asked["content"].partition(": ")
+    assert json.loads(rules) == value.rules.terminal_rules and "query_constraints" not in asked["content"]
+    assert [(one["id"], one["passage"]) for one in json.loads(paths)] == [(one.id, one.passage) for one in value.paths]
+    lines = text + "[lists.paths]\neach = '{id} {1}'\nbetween = '|'\n"
+    (asked,) = worded(judge_paths.STEP, wordings(folder(judge_paths=lines))).prompt(value)
+    assert asked["content"].partition(": ")[2].split("|") == [f"{one.id} {one.passage}" for one in value.paths]
+
+
+def test_a_reply_that_is_no_json_can_be_a_field(folder):
+    """As IRGS's prompt in BDTR's figure 13 asks for an answer alone."""
+    text = "[[messages]]\nrole = 'user'\ncontent = '{passages} {question}'\n[reply]\ntext = 'answer'"
+    _, engine = told(" In Orsby. ", wordings(folder(generation=text)))
+    (result,) = engine.run(generation.STEP, [generation.Input("Where?", ())])
+    assert (result.value.answer, result.value.reasoning) == ("In Orsby.", "")
+
+
 def test_runs_and_layers_name_the_wording_by_its_hash(folder, tiny_index):
     where = folder(fact_filter=FILTER, answer=ANSWER)
     prompts = wordings(where)
@@ -152,8 +175,8 @@ def test_the_mode_open_has_a_file_of_its_own(folder):
 
 
 @pytest.mark.parametrize("reader", ["global", "sparql-exec", "direct[prompt=knowledge]", "direct[prompt=essay]"])
-def test_every_reader_s_open_messages_can_be_replaced(reader, folder, meridian_index):
-    asked = wb.reader(f"{reader.rstrip(']')}{',' if '[' in reader else '['}mode=open]", index=meridian_index).reworded
+def test_every_reader_s_open_messages_can_be_replaced(reader, folder, tiny_index):
+    asked = wb.reader(f"{reader.rstrip(']')}{',' if '[' in reader else '['}mode=open]", index=tiny_index).reworded
     said = "[[messages]]\nrole = 'user'\ncontent = '{question}'"
     prompts = wordings(folder(**{step.file: said for step in asked}))
     assert asked and all(worded(step, prompts).from_file for step in asked)
@@ -184,6 +207,9 @@ def test_runs_and_layers_carry_what_a_file_is_to_the_prompts_of_sources(folder, 
     signed = maker(engine, fact_filter.STEP, triples.STEP)
     (_, steps) = signed_by(signed)
     assert steps.endswith(f" file {prompts['triples'].hash} holds 100% of paper-1.2")
+    assert {file: verdict and verdict.said for file, verdict in held(prompts).items()} == {
+        "answer": None, "answer.open": "same", "triples": "holds",
+    }  # fmt: skip
 
 
 def test_an_engine_takes_a_folder_and_rules_read_none(folder):
@@ -205,7 +231,10 @@ def test_an_engine_takes_a_folder_and_rules_read_none(folder):
     ("answer", "not toml", "cannot be read"),
     ("answer", ANSWER + "[tools]\nx = 1", "has 'tools'; it may have lists, messages, reply"),
     ("answer", ANSWER + "[lists.passages]\neach = '{0}'", "each and between"),
-    ("answer", ANSWER + "[reply]\nafter = 3", "after and before"),
+    ("answer", ANSWER + "[reply]\nafter = 3", "after, before and text"),
+    ("answer", ANSWER + "[reply]\ntext = 'answr'", "'answr' is no field of what answer gives: thought"),
+    ("judge_paths", "[[messages]]\nrole = 'user'\ncontent = '{rules.secret}'", "judge_paths has no 'rules.secret'"),
+    ("judge_paths", "[[messages]]\nrole = 'user'\ncontent = '{rules.__class__}'", "has no 'rules.__class__'"),
     ("answer", ANSWER + "#" * 200_000, "at most 200,000"),
 ])  # fmt: skip
 def test_a_wrong_file_is_named(folder, name, text, why):

@@ -39,7 +39,7 @@ DRAFT = {  # another reply, of which nothing may be taken
 }  # fmt: skip
 ONE_LABEL = {"classify_question", "judge_answer"}
 FORMS = {
-    "sparql_answer": "FINAL ANSWER: <your answer>", "stepwise_answer": "FINAL ANSWER: <your answer>",
+    "sparql_answer": "FINAL ANSWER: <the answer>", "stepwise_answer": "FINAL ANSWER: <the answer>",
     "answer": "Answer: <your answer>", "verify_claim": "Answer: <label>",
 }  # fmt: skip
 

@@ -23,10 +23,10 @@ class Place(NamedTuple):
 
     `name`: our method. `asked`: the settings of it that make the row, over those of `[settings]`. `under`: our name of
     its backbone, its settings, and what the row asks of them. `written`: the layers that a model writes; `layers`: the
-    settings of some that make the row. `hops`: only the run's questions of so many hops count. `model`: names of the
-    row's language model. `reading`: the settings of the reader that make the row. `why`: what is known to differ
-    already. `encoder`: names of the encoder, "" for none, None where the paper does not say it. `measures`: what the
-    paper calls a measure → ours that stands for it in this run; None where the names are ours."""
+    settings of layers that make the row, over those of `[layers]`. `hops`: only the run's questions of so many hops
+    count. `model`: names of the row's language model. `reading`: the settings of the reader that make the row. `why`:
+    what is known to differ already. `encoder`: names of the encoder, "" for none, None where the paper does not say it.
+    `measures`: what the paper calls a measure → ours that stands for it in this run; None where the names are ours."""
 
     backbone: str
     method: str

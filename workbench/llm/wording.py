@@ -2,14 +2,15 @@
 
     engine = wb.engine("openai:gpt-4o-mini", prompts="prompts/hipporag2")  # a folder: one file for each Step
 
-`<step>.toml` has the messages of a Step. `{question}` stands for a field of its input; other braces are text, and
-`{{question}}` is the word in braces. A field that is a list is written as JSON, or as `[lists.<field>]` says:
+`<step>.toml` has the messages of a Step. `{question}` stands for a field of its input, `{rules.allowed_types}` for one
+of a field; other braces are text, and `{{question}}` is the word in braces. What is no text is written as JSON, or as
+`[lists.<field>]` says:
 
     [[messages]]
     role = "user"
     content = "{passages}\\n\\nQuestion: {question}"
 
-    [lists.passages]            # {0}, {1}: the parts of an item, here title and text
+    [lists.passages]            # {0}, {1}: the parts of an item, here title and text, or their names
     each = "Title: {0}\\n{1}"
     between = "\\n\\n"
 
@@ -17,6 +18,7 @@
     after = "## answer"         # what precedes the first of these, and
     before = "## end"           # what follows the next of these, does not count
     names = { fact = "facts" }  # a name in its JSON → that of the Step
+    text = "answer"             # it is no JSON: the whole of it is this field of the output, and others are empty
 
 `<step>.open.toml` has those of a reader's mode `open`. A file is only text: nothing in it is executed. Runs and layers
 name its wording by a hash and by what it is to the prompts that sources print (`workbench.llm.fingerprints`), so that
@@ -32,18 +34,21 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from pydantic import BaseModel
 
 from workbench.errors import SettingError
+from workbench.llm.fingerprints import Verdict, recognised
 from workbench.llm.step import Message, Step
 from workbench.text import storable, text_hash
 
 ROLES = ("system", "user", "assistant")
 LONGEST = 200_000  # characters of a file
-_FIELD = re.compile(r"\{\{(\w+)\}\}|\{(\w+)\}")
+_NAME = r"\w+(?:\.\w+)?"
+_FIELD = re.compile(rf"\{{\{{({_NAME})\}}\}}|\{{({_NAME})\}}")
 _PARTS = {"messages", "lists", "reply"}
 
 
@@ -56,7 +61,7 @@ class Wording:
     reply: Mapping[str, Any] = dataclasses.field(default_factory=dict, hash=False)
 
     def __call__(self, value: Any) -> list[Message]:
-        fields = {name: self._written(name, getattr(value, name)) for name in self.fields}
+        fields = {name: self._written(name, attrgetter(name)(value)) for name in self.fields}
         return [{"role": role, "content": _filled(content, fields)} for role, content in self.messages]
 
     @cached_property
@@ -79,10 +84,8 @@ class Wording:
         if isinstance(value, str):
             return value
         if (how := self.lists.get(name)) is None:
-            return json.dumps(value, ensure_ascii=False, default=str)
-        items = ([one] if isinstance(one, str) else list(one) for one in value)
-        each = (_filled(how["each"], {str(at): str(part) for at, part in enumerate(item)}) for item in items)
-        return how["between"].join(each)
+            return json.dumps(value, ensure_ascii=False, default=_plain)
+        return how["between"].join(_filled(how["each"], _parts(one)) for one in value)
 
 
 def worded(step: Step, prompts: Mapping[str, Wording] | None) -> Step:
@@ -110,6 +113,11 @@ def wordings(given: str | Path | Mapping[str, Wording]) -> dict[str, Wording]:
     return {path.stem: read_wording(path) for path in files}
 
 
+def held(given: str | Path | Mapping[str, Wording]) -> dict[str, Verdict | None]:
+    """File → what it is to the prompts that sources print for its Step; None where it is none of them."""
+    return {file: recognised(one.text, file) for file, one in wordings(given).items()}
+
+
 def read_wording(path: Path) -> Wording:
     """The wording of one file, whose name is that of a Step (`Step.file`)."""
     from workbench.steps import catalogue
@@ -130,7 +138,7 @@ def read_wording(path: Path) -> Wording:
         raise SettingError(f"the prompt {path} has {len(text):,} characters; at most {LONGEST:,} are read")
     if unknown := given.keys() - _PARTS:
         raise SettingError(f"the prompt {path} has {min(unknown)!r}; it may have {', '.join(sorted(_PARTS))}")
-    wording = Wording(_messages(path, given), _lists(path, given), _reply(path, given))
+    wording = Wording(_messages(path, given), _lists(path, given), _reply(path, step, given))
     if not wording.fields:
         raise SettingError(f"the prompt {path} names no field of the input, such as {{question}}: it would ask nothing")
     known = _input_of(step)
@@ -159,11 +167,13 @@ def _lists(path: Path, given: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     return found
 
 
-def _reply(path: Path, given: Mapping[str, Any]) -> dict[str, Any]:
+def _reply(path: Path, step: Step, given: Mapping[str, Any]) -> dict[str, Any]:
     found = given.get("reply", {})
-    kinds = {"after": str, "before": str, "names": dict}
+    kinds = {"after": str, "before": str, "names": dict, "text": str}
     if not isinstance(found, dict) or not all(isinstance(one, kinds.get(key, ())) for key, one in found.items()):
-        raise SettingError(f"the prompt {path}: [reply] may have the texts after and before, and the table names")
+        raise SettingError(f"the prompt {path}: [reply] may have the texts after, before and text, and the table names")
+    if (whole := found.get("text")) is not None and whole not in (has := step.output.model_fields):
+        raise SettingError(f"the prompt {path}: text={whole!r} is no field of what {step.name} gives: {', '.join(has)}")
     return found
 
 
@@ -172,9 +182,31 @@ def _tables(found: Any) -> bool:
 
 
 def _input_of(step: Step) -> set[str]:
-    """The fields of the input of a Step, as its prompt declares it; none where it does not."""
+    """The fields of the input of a Step, and theirs, as its prompt declares it; none where it does not."""
     hints = [kind for name, kind in get_type_hints(step.prompt).items() if name != "return"]
-    return {one.name for one in dataclasses.fields(hints[0])} if hints and dataclasses.is_dataclass(hints[0]) else set()
+    own = _fields_of(hints[0]) if hints else {}
+    return {*own, *(f"{name}.{inner}" for name, kind in own.items() for inner in _fields_of(kind))}
+
+
+def _fields_of(kind: Any) -> dict[str, Any]:
+    """Name → type of the fields of a record, none of anything else."""
+    if dataclasses.is_dataclass(kind):
+        return {one.name: get_type_hints(kind)[one.name] for one in dataclasses.fields(kind)}
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return {name: one.annotation for name, one in kind.model_fields.items()}
+    return {}
+
+
+def _plain(record: Any) -> Any:
+    """A record as JSON has it."""
+    return record.model_dump() if isinstance(record, BaseModel) else vars(record)
+
+
+def _parts(item: Any) -> dict[str, str]:
+    """What an item of a list is made of, by number, of a record by name too."""
+    named = {} if isinstance(item, str | list | tuple) else _plain(item)
+    parts = [item] if isinstance(item, str) else list(named.values() or item)
+    return {str(name): str(part) for name, part in [*enumerate(parts), *named.items()]}
 
 
 def _filled(template: str, fields: Mapping[str, str]) -> str:
@@ -198,6 +230,8 @@ class _Reading:
                 raise ValueError(f"no {after!r} in the reply")
         if (before := self.how.get("before")) is not None:
             text = text.partition(before)[0]
+        if (whole := self.how.get("text")) is not None:
+            return self.step.output.model_validate(dict.fromkeys(self.step.output.model_fields, "") | {whole: text})
         if self.step.read is not None:
             return self.step.read(text.strip())
         problem: Exception = ValueError("no JSON found")

@@ -60,9 +60,7 @@ PROMPTS: dict[str, Prompt] = {
     "thought": Prompt(answer.STEP, _thought),
     "brief": Prompt(answer_briefly.STEP, _read(whole)),
     "sparql": Prompt(sparql_answer.STEP, _read(last_line), partial(sparql_answer.Input.of, example=True)),
-    "sparql-thesis": Prompt(
-        sparql_answer.STEP, _read(last_line), partial(sparql_answer.Input.of, example=False)
-    ),
+    "sparql-thesis": Prompt(sparql_answer.STEP, _read(last_line), partial(sparql_answer.Input.of, example=False)),
     "cot": Prompt(stepwise_answer.STEP, _read(last_line)),
     "claim": Prompt(verify_claim.STEP, _label),
     "essay": Prompt(essay_answer.STEP, _essay),
