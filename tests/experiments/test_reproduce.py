@@ -79,7 +79,8 @@ def test_a_recipe_follows_the_conditions_of_the_paper():
     first, *others = recipes(paper("bdtr"), "5")
     assert others == [] and first.source == "musique/dev/hipporag-1000" and first.k == 200 and not first.judged
     assert first.methods == (
-        "raptor", "bdtr[bgec=false,backbone=raptor]", "bdtr[iterations=0,backbone=raptor]", "bdtr[backbone=raptor]",
+        "raptor", "bdtr[profile=paper,bgec=false,backbone=raptor]", "bdtr[profile=paper,iterations=0,backbone=raptor]",
+        "bdtr[profile=paper,backbone=raptor]",
     )  # fmt: skip
     assert first.readers == ("direct",) and first.measures == ("em", "f1")
     (first, *_) = recipes(paper("reasoning"), "5.4")

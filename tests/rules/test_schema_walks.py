@@ -97,6 +97,38 @@ def test_a_relation_between_things_of_one_type_is_followed_in_its_direction(ques
     assert best(COMPANIES, question, ORVANE, "company") == expected
 
 
+VOYAGES = (
+    (("ship", "A vessel.", 90), ("captain", "A person in charge of a ship.", 40), ("port", "A harbour town.", 20)),
+    (
+        ("commanded_by", ("ship",), ("captain",), "The captain of the ship."),
+        ("bound_for", ("ship",), ("port",), "The town that the ship sailed to."),
+        ("native_of", ("captain",), ("port",), "The town where the captain was born."),
+        ("served_on", ("captain",), ("ship",), "The captain was once a sailor on the ship."),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "type_", "expected"),
+    [
+        ("Where was the chief of the firm that makes Velo born?", "Velo", "product", "makes< led_by> born_in>"),
+        ("Which city is the artist who created The Amber Gate a native of?", GATE, "work", "creator> born_in>"),
+        ("In which city was the leader of the company that Ilse Varn founded born?", ILSE, "person",
+         "founded_by< led_by> born_in>"),
+        ("Which port does the captain who commanded the Teal come from?", "Teal", "ship", "commanded_by> native_of>"),
+    ],
+)  # fmt: skip
+def test_what_closes_an_inverted_question_tells_the_last_hop(question, name, type_, expected):
+    """However near to the name it stands: it is said of what is asked for."""
+    schema = {"product": COMPANIES, "person": COMPANIES, "work": MUSEUMS, "ship": VOYAGES}[type_]
+    assert best(schema, question, name, type_) == expected
+
+
+def test_a_preposition_before_the_question_word_belongs_to_the_verb():
+    assert best(VOYAGES, "To which port was the Teal commanded?", "Teal", "ship") == "bound_for>"
+    assert best(VOYAGES, "By whom was the Teal commanded?", "Teal", "ship") == "commanded_by>"
+
+
 def test_a_name_of_two_things_is_what_the_question_says_of_it():
     """The graph knows "Tom Vale" as a film; "written by Tom Vale" speaks of a person."""
     (walk, *_) = walks("who directed the films written by Tom Vale", "Tom Vale", ("film",), WalkedGraph(*FILMS, 3))
@@ -224,6 +256,8 @@ def test_the_more_words_are_strange_the_more_readings_are_given():
         ("Which films did Ada Lind not direct?", "it leaves something out"),
         ("Is Dune Fever longer than Owl Night?", "it compares"),
         ("What is the oldest film by Ada Lind?", "it compares"),
+        ("What is the latest film by Ada Lind?", "it compares"),
+        ("Which film by Ada Lind is the most recent?", "it compares"),
     ],
 )
 def test_what_no_walk_expresses_is_searched_by_words_and_says_so(question, because):
@@ -231,7 +265,15 @@ def test_what_no_walk_expresses_is_searched_by_words_and_says_so(question, becau
     assert because in found.beyond and not found.terminal_rules
 
 
-@pytest.mark.parametrize("question", ["Who directed Dune Fever?", "Which films are by Ada Lind and others?"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who directed Dune Fever?",
+        "Which films are by Ada Lind and others?",
+        "Who wrote the earliest films that Ada Lind directed?",
+        "Which actors were in the most recent films by Ada Lind?",
+    ],
+)
 def test_other_questions_are_walks(question):
     found = rules(question, ADA, [(ADA, "person", "")], *FILMS, 3)
     assert not found.beyond and found.terminal_rules

@@ -73,9 +73,10 @@ class Lexicon:
         return found
 
     def doubt(self, words: Sequence[Word]) -> float:
-        """0 where names of the schema tell every word, 1 where neither they nor definitions tell any; light words do
-        not count."""
-        worths = [max(map(_most, (self._relations(word), self._types(word)))) for word in words if not word.light]
+        """0 where names of the schema tell every word, 1 where neither they nor definitions tell any; light words and
+        one that governs the question word do not count."""
+        worths = [max(map(_most, (self._relations(word), self._types(word)))) for word in words
+                  if not word.light and not word.governs]  # fmt: skip
         return 1 - sum(worths) / len(worths) if worths else 1.0
 
     def labels(self, word: Word) -> dict[str, float]:
@@ -90,6 +91,8 @@ class Lexicon:
         """What is left of a word's worth for a relation of its family."""
         if kind_of(word.lemma) == "person" and label not in self.of_persons:
             return UNLIKE  # a founder does not tell when something was founded
+        if word.governs and word.particle != "by" == self.particles.get(label):
+            return UNLIKE  # where something was headed does not tell who headed it
         otherwise = word.particle and self.particles.get(label, word.particle) != word.particle
         return OTHERWISE if otherwise else 1.0
 

@@ -21,13 +21,16 @@ _LIGHT = words("make take get go put come become use see") | _TELLING
 EMPTY = words("be have do")
 _CLOSER = words("compound amod advmod prt prep acomp agent")  # dependents that belong to a word's phrase
 _REACH = 3  # words that they may stand away
+_TIMES = words("early late recent")
+_RELATIVE = words("that which who whom")
 
 
 @dataclass(frozen=True)
 class Word:
     """A word at its place; `asked` if it names what is asked for, `light` if it means something only where a relation
-    is called so. `particle` is the preposition behind it. `part`: where in `text` it stands, a light one with its
-    particles and what tells it closer, "come from"."""
+    is called so. `particle` is the preposition behind it, or, if it `governs` the question word, the one before that
+    ("to which port was Alpha headed"). `part`: where in `text` it stands, a light one with its particles and what tells
+    it closer, "come from"."""
 
     at: int
     lemma: str
@@ -36,6 +39,7 @@ class Word:
     particle: str = ""
     text: str = ""
     part: tuple[int, int] = (0, 0)
+    governs: bool = False
 
     @property
     def telling(self) -> bool:
@@ -75,8 +79,9 @@ def read(question: str, name: str, others: tuple[str, ...] = ()) -> Reading:
     anchor = next((token for token in doc if token.idx == start), None)
     apart = [token for token in doc if others and token.text == _OTHER]
     asked, wants = _asked(doc, anchor)
+    closing = _closing(doc, anchor)
     found = [
-        _word(token, asked, anchor)
+        _word(token, asked, anchor, closing)
         for token in doc
         if token.is_alpha and token != anchor and token not in apart and _telling(token, anchor)
     ]
@@ -86,13 +91,14 @@ def read(question: str, name: str, others: tuple[str, ...] = ()) -> Reading:
     if anchor is None:
         orders, roles = [tuple(sorted(found, key=lambda word: (word.asked, -word.at)))], ()
     else:
-        orders, roles = _orders(doc, anchor, found), _roles(doc, anchor)
+        orders, roles = _orders(doc, anchor, found, closing), _roles(doc, anchor)
     return Reading(tuple(orders), wants, bool(shared), joined, _pivot(shared, asked), tuple(dict.fromkeys(roles)),
-                   _beyond(doc, anchor))  # fmt: skip
+                   _beyond(doc, anchor, asked))  # fmt: skip
 
 
-def _beyond(doc, anchor) -> str:
-    """Counts, comparisons and exclusions, by the words of English that stand for them.
+def _beyond(doc, anchor, asked: int) -> str:
+    """Counts, comparisons and exclusions, by the words of English that stand for them. A superlative of time compares
+    only if it is said of what is asked for: "the latest film" does, "the earliest ascents of mountains" are on the way.
 
     >>> read("How many films did Ada Lind direct?", "Ada Lind").beyond
     'it counts ("How many")'
@@ -101,8 +107,19 @@ def _beyond(doc, anchor) -> str:
     for pattern, says in _BEYOND:
         if found := pattern.search(text):
             return f'{says} ("{found[0]}")'
-    degrees = (token for token in doc if token.tag_ in _DEGREES and token.pos_ in ("ADJ", "ADV") and token != anchor)
+    degrees = (
+        token
+        for token in doc
+        if token.tag_ in _DEGREES and token.pos_ in ("ADJ", "ADV") and token != anchor and not _dates(token, asked)
+    )
     return next((f'it compares ("{token.text}")' for token in degrees if not token.text[0].isupper()), "")
+
+
+def _dates(token, asked: int) -> bool:
+    """Does a superlative say when something else than what is asked for was?"""
+    adjective = token.head if token.lower_ in ("most", "least") else token
+    noun = adjective.head
+    return adjective.lemma_.lower() in _TIMES and adjective.dep_ == "amod" and noun.pos_ == "NOUN" and noun.i != asked
 
 
 _DEGREES = ("JJR", "JJS", "RBR", "RBS")
@@ -153,14 +170,16 @@ def _authors(token, anchor) -> bool:
     return token.lower_ == "by" and anchor is not None and token.i == anchor.i - 1 and token.nbor(-1).pos_ == "NOUN"
 
 
-def _word(token, asked: int, anchor) -> Word:
+def _word(token, asked: int, anchor, closing: int) -> Word:
     if token.lower_ == "by":
         return Word(token.i, "make", True, False)
     lemma = token.lower_ if token.lower_ == "found" else token.lemma_.lower()  # what is asked is rarely who found
     light = token.pos_ == "VERB" and (lemma in _LIGHT or token.is_stop)
     particle = token.nbor().lower_ if token.i + 1 < len(token.doc) and token.nbor().pos_ == "ADP" else ""
+    governed = _before_question(token.doc) if token.i == closing else ""
     own = _phrase(token, anchor) if light else token.doc[token.i : token.i + 1]
-    return Word(token.i, lemma, light, token.i == asked, particle, token.doc.text, (own.start_char, own.end_char))
+    part = own.start_char, own.end_char
+    return Word(token.i, lemma, light, token.i == asked, governed or particle, token.doc.text, part, bool(governed))
 
 
 def _phrase(token, anchor):
@@ -218,20 +237,62 @@ def _relative(token) -> bool:
     return token.i > 0 and token.nbor(-1).pos_ in ("NOUN", "PROPN") and any(c.dep_ in ("relcl", "acl") for c in clauses)
 
 
+def _closing(doc, anchor) -> int:
+    """The place of the main verb, or of the noun of the predicate, that closes a question in which the subject stands
+    behind "be", "do" or "have": "Where was the head of Alpha born?", "Which port is she who led Alpha a native of?" It
+    belongs to the question word, however near to the name it stands. -1 if there is none."""
+    auxiliary = _inverting(doc, anchor)
+    if auxiliary is None:
+        return -1
+    later = [token for token in doc[anchor.i + 1 :] if _telling(token, anchor) and token.pos_ in ("VERB", "NOUN")]
+    subject = [one for one in doc[auxiliary.i + 1 : anchor.i] if one.pos_ != "DET" or one.lower_ in _RELATIVE]
+    if subject and (subject[-1].lower_ in _RELATIVE or subject[-1].pos_ == "NOUN"):
+        later = later[1:]  # the verb of "that Alpha joined"
+    verbs = [token for token in later if token.pos_ == "VERB"]
+    if verbs and (auxiliary.lemma_ == "do" or verbs[-1].tag_ in ("VBN", "VBG", "VBD")):
+        return verbs[-1].i
+    stranded = later and later[-1].i + 1 < len(doc) and later[-1].nbor().pos_ == "ADP"
+    return later[-1].i if later and (auxiliary.lemma_ == "do" or stranded) else -1
+
+
+def _inverting(doc, anchor):
+    """The auxiliary between the question word with its noun and a subject that holds the name."""
+    wh = next((token for token in doc if token.lower_ in ASKING and not _relative(token)), None)
+    if wh is None or anchor is None:
+        return None
+    for token in doc[wh.i + 1 : anchor.i]:
+        if token.lemma_ in EMPTY:
+            return token if token.nbor().pos_ in ("DET", "NOUN", "PROPN", "PRON", "ADJ") else None
+        if token.pos_ not in ("NOUN", "PROPN", "ADJ", "ADP", "DET"):
+            return None
+    return None
+
+
+def _before_question(doc) -> str:
+    """The preposition before the question word: "to which"."""
+    wh = next((token for token in doc if token.lower_ in ASKING and not _relative(token)), None)
+    before = wh.nbor(-1) if wh is not None and wh.i else None
+    return before.lower_ if before is not None and before.tag_ in ("IN", "TO") else ""
+
+
 # Around the name
 
 
-def _orders(doc, anchor, found: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
-    """By steps in the parse; and by place, first outwards on the side where nothing is asked, then on the other."""
+def _orders(doc, anchor, found: Sequence[Word], closing: int) -> Iterator[tuple[Word, ...]]:
+    """By steps in the parse; and by place, first outwards on the side where nothing is asked, then on the other. What
+    closes an inverted question comes last of all but what is asked for."""
     steps = _steps(anchor)
     wh = next((token.i for token in doc if token.lower_ in ASKING), len(doc))
 
+    def closes(word: Word) -> bool:
+        return 0 <= closing <= word.at
+
     def by_parse(word: Word):
-        return word.asked, steps.get(word.at, len(doc)), abs(word.at - anchor.i)
+        return word.asked, closes(word), steps.get(word.at, len(doc)), abs(word.at - anchor.i)
 
     def by_place(word: Word):
         called = word.at == anchor.i - 1 and doc[word.at].pos_ == "NOUN"  # the film Dune Fever
-        return word.asked, not called, (word.at > anchor.i) == (wh > anchor.i), abs(word.at - anchor.i)
+        return word.asked, closes(word), not called, (word.at > anchor.i) == (wh > anchor.i), abs(word.at - anchor.i)
 
     yield tuple(sorted(found, key=by_parse))
     yield tuple(sorted(found, key=by_place))
