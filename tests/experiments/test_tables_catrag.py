@@ -511,10 +511,9 @@ def test_contrievers_inner_products_are_named(ask):
 
 def test_an_invented_corpus_of_the_right_name_and_size_is_another(ask, monkeypatch):
     monkeypatch.undo()  # nothing is at hand
-    assert the_cell(ask()).why == tuple(
-        f"which {part}: not held against musique/dev/hipporag-1000, which is not on this machine as its publisher gives it"
-        for part in ("questions", "passages")
-    )
+    name, why = "musique/dev/hipporag-1000", "which is not on this machine as its publisher gives it"
+    parts = ("questions", "passages")
+    assert the_cell(ask()).why == tuple(f"which {part}: not held against {name}, {why}" for part in parts)
     known = conditions_of_data.Known("of the published", "of the published")
     monkeypatch.setattr(conditions_of_data, "known_of", lambda *_: known)
     why = the_cell(ask(out="again")).why

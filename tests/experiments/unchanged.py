@@ -114,8 +114,8 @@ def run_of(folder, source: Paper, row: Any) -> Run:
         "encoder": named(encoder)[0] if encoder else None, "layers": layers,
     }  # fmt: skip
     run = written(
-        folder, {label: settings}, scores, questions=questions, data={"name": terms["data"][row.data], "fingerprint": "as published"},
-        engine=engines["reader"], reader=reader, k=20,
+        folder, {label: settings}, scores, questions=questions, engine=engines["reader"], reader=reader, k=20,
+        data={"name": terms["data"][row.data], "fingerprint": "as published"},
     )  # fmt: skip
     config = json.loads((run.folder / "run.json").read_text()) | {
         "questions": {"n": n, "hash": "as published"},
@@ -155,9 +155,10 @@ def _reader(terms: dict, row: Any) -> tuple[str, str | None]:
 Change = Callable[[dict, dict, list], None]
 
 
-def changes(run: Run) -> Iterator[tuple[str, Change]]:
-    """Every condition changed alone: its name, and `change(config, described, rows)`."""
-    (label,) = run.methods
+def changes(run: Run, label: str | None = None) -> Iterator[tuple[str, Change]]:
+    """Every condition changed alone, of the only method or of that with a label: its name, and `change(config,
+    described, rows)`."""
+    (label,) = [label] if label else run.methods
     described = run.config["methods"][label]
 
     def put(path: tuple, value: Any) -> Change:
@@ -256,10 +257,10 @@ def reasons(source: Paper, run: Run, row: Any) -> list[list[str]]:
     return [list(differences(one, source.terms, row.measure)) for one in here if one.scores(row.measure)]
 
 
-def changed(run: Run, change: Change) -> Run:
+def changed(run: Run, change: Change, label: str | None = None) -> Run:
     again = copy.copy(run)
     again.config, rows = deepcopy(run.config), [dict(row) for row in run.rows]
-    (label,) = run.methods
+    (label,) = [label] if label else run.methods
     change(again.config, again.config["methods"][label], rows)
     again.__dict__["rows"] = rows
     return again
