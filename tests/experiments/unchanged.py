@@ -12,6 +12,7 @@ from typing import Any
 
 from test_analyses import written
 
+from workbench.experiments import conditions_of_data
 from workbench.experiments.condition import named, of_data
 from workbench.experiments.conditions import differences
 from workbench.experiments.placing import places, settings_of
@@ -19,6 +20,7 @@ from workbench.experiments.published import Paper
 from workbench.experiments.run import Run
 from workbench.experiments.tables import Measured
 from workbench.index.index import LAYERS
+from workbench.index.store import key_of
 from workbench.methods import METHODS
 from workbench.reading import READERS
 from workbench.records import Question
@@ -150,6 +152,12 @@ def _reader(terms: dict, row: Any) -> tuple[str, str | None]:
         model = next(one for one in terms["models"] if one["called"] == row.backbone)
     given = {key: None if value == "none" else value for key, value in asked.items()}
     return spec_of("direct", given), model and f"openai:{named(model['engine'])[0]}"
+
+
+def at_hand(monkeypatch, questions) -> None:
+    """These questions, over a corpus without a fingerprint, count as the published ones of every data set."""
+    known = conditions_of_data.Known("", key_of(questions=[asdict(question) for question in questions]))
+    monkeypatch.setattr(conditions_of_data, "known_of", lambda *_: known)
 
 
 Change = Callable[[dict, dict, list], None]
