@@ -177,3 +177,10 @@ def test_nothing_in_them_is_acted_upon(text, cell):
         Checked(shown)
         assert not UNSHOWABLE.search(shown) and not UNSHOWABLE.search(repr(thing))
         assert len(shown) < 60_000 and len(repr(thing)) < 30_000
+
+
+def test_hours_that_no_run_measured_have_no_conditions():
+    """They are of a machine, so no run can be foreseen for them."""
+    found = tables("bdtr")
+    cell = next(one for one in found.cells if (one.table, one.measure) == ("4", "hours"))
+    assert side_by_side(found, cell).rows == () and needed("bdtr", cell).frame.empty

@@ -279,3 +279,27 @@ def test_a_final_set_that_is_cut_to_k_is_said_of_the_run(ask, tiny, tiny_index):
     said = f"choosing: the final set of {n} of {n} questions is cut to k=2; evaluate with a larger k for the whole"
     assert short.notes == (said,)
     assert ask("whole", methods=(Choosing(tiny_index),), reader=None, measures=["recall@1"], k=3).notes == ()
+
+
+class Mixing(Method):
+    """Ranks on scales that do not go together for one question."""
+
+    name, paper, scale = "mixing", "none", "none"
+
+    def search(self, question, k, trace):
+        return Evidence(question, self.label, self.scale, (), mixed="founder" in question)
+
+
+def test_rows_say_where_scales_were_mixed(ask, tiny, tiny_index):
+    run = ask(methods=(Mixing(tiny_index),), reader=None)
+    mixed = {row["question_id"] for row in run.rows if row.get("mixed")}
+    assert mixed == {one.id for one in tiny.questions if "founder" in one.question} and 0 < len(mixed) < len(run.rows)
+
+
+def test_a_run_says_temperatures_above_0(ask):
+    """Which are those of its settings."""
+    labels = "think_on_graph", "think_on_graph[temperature=0.7]", "think_on_graph[temperature=0]", "hipporag2"
+    described = ask(methods=labels, reader=None, limit=1).config["methods"]
+    steps = "choose_entities", "choose_relations"
+    above = [described[label].get("temperatures") for label in labels]
+    assert above == [dict.fromkeys(steps, 0.4), dict.fromkeys(steps, 0.7), None, None]

@@ -9,6 +9,7 @@ from copy import deepcopy
 from dataclasses import asdict
 
 import pytest
+import unchanged
 from test_analyses import written
 from typer.testing import CliRunner
 
@@ -19,7 +20,6 @@ from workbench.experiments.published import Key, catrag, checks, paper
 from workbench.experiments.run import Run
 from workbench.experiments.tables import DIFFERS, NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, compare, tables
 from workbench.index import entity_summaries, facts, synonyms
-from workbench.index.store import key_of
 from workbench.methods.catrag import CatRAG
 from workbench.methods.catrag.rating import phi
 from workbench.methods.dense import Dense
@@ -52,9 +52,7 @@ OF = {"dense": 1, "hipporag2": 4, "catrag": 5, "raptor": 1, "bm25": 1}  # how ma
 
 @pytest.fixture(autouse=True)
 def at_hand(monkeypatch):
-    """The data of all runs here count as the published ones."""
-    asked = key_of(questions=[asdict(question) for question in QUESTIONS])
-    monkeypatch.setattr(conditions_of_data, "known_of", lambda *_: conditions_of_data.Known("", asked))
+    unchanged.at_hand(monkeypatch, QUESTIONS)
 
 
 @pytest.fixture
@@ -511,10 +509,9 @@ def test_contrievers_inner_products_are_named(ask):
 
 def test_an_invented_corpus_of_the_right_name_and_size_is_another(ask, monkeypatch):
     monkeypatch.undo()  # nothing is at hand
-    assert the_cell(ask()).why == tuple(
-        f"which {part}: not held against musique/dev/hipporag-1000, which is not on this machine as its publisher gives it"
-        for part in ("questions", "passages")
-    )
+    name, why = "musique/dev/hipporag-1000", "which is not on this machine as its publisher gives it"
+    parts = ("questions", "passages")
+    assert the_cell(ask()).why == tuple(f"which {part}: not held against {name}, {why}" for part in parts)
     known = conditions_of_data.Known("of the published", "of the published")
     monkeypatch.setattr(conditions_of_data, "known_of", lambda *_: known)
     why = the_cell(ask(out="again")).why

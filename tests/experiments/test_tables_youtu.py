@@ -8,6 +8,7 @@ import json
 from dataclasses import asdict
 
 import pytest
+import unchanged
 from test_analyses import written
 from typer.testing import CliRunner
 
@@ -40,6 +41,11 @@ GRAPH = {
 }  # fmt: skip
 OFF = {"agent", "community", "schema"}  # settings that the ablation turns off
 STEPS = {"youtu": ("reflect", "sub_questions")}
+
+
+@pytest.fixture(autouse=True)
+def at_hand(monkeypatch):
+    unchanged.at_hand(monkeypatch, QUESTIONS)
 
 
 @pytest.fixture
@@ -78,7 +84,8 @@ def closed(monkeypatch):
     """What the paper leaves open, as if it said what we do, and our prompts and measure as if they were its own."""
     terms = paper("youtu").terms
     for key, value in {
-        "passages": {"musique": 11_656}, "unsaid": {}, "measures": {}, "prompts": {"source": [
+        "passages": {"musique": 11_656}, "unsaid": {}, "measures": {}, "temperature": {"method": 0.0, "judge": 0.0},
+        "prompts": {"source": [
             "reflect v1 0123456789ab", "sub_questions v1 0123456789ab", "knowledge v1 0123456789ab",
             "judge v1 0123456789ab",
         ]},
@@ -393,6 +400,8 @@ def test_under_all_known_conditions_it_is_what_is_open_that_differs(ask):
     cell = cells_of(ask())["top-20 accuracy, reject"][0]
     assert (cell.ours, cell.published, cell.verdict) == (0.475, 0.475, NOT_COMPARABLE)
     assert cell.why == (
+        "temperature of the method: 0, there it is not said",
+        "temperature of the judge: 0, there it is not said",
         "passages: 11,656, there it is not said",
         "schema_graph: prompts are ours (schema_extraction v1), there the source's",
         "tree: prompts are ours (name_communities v1), there the source's",

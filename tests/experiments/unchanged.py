@@ -12,6 +12,7 @@ from typing import Any
 
 from test_analyses import written
 
+from workbench.experiments import conditions_of_data
 from workbench.experiments.condition import named, of_data
 from workbench.experiments.conditions import differences, said_of_layer
 from workbench.experiments.placing import places, settings_of
@@ -19,6 +20,7 @@ from workbench.experiments.published import Paper
 from workbench.experiments.run import Run
 from workbench.experiments.tables import Measured
 from workbench.index.index import LAYERS, OPTIONS
+from workbench.index.store import key_of
 from workbench.index.usage import ARTICLES
 from workbench.methods import METHODS
 from workbench.reading import READERS
@@ -165,12 +167,19 @@ def _reader(terms: dict, row: Any) -> tuple[str, str | None]:
     return spec_of("direct", given), model and f"openai:{named(model['engine'])[0]}"
 
 
+def at_hand(monkeypatch, questions) -> None:
+    """These questions, over a corpus without a fingerprint, count as the published ones of every data set."""
+    known = conditions_of_data.Known("", key_of(questions=[asdict(question) for question in questions]))
+    monkeypatch.setattr(conditions_of_data, "known_of", lambda *_: known)
+
+
 Change = Callable[[dict, dict, list], None]
 
 
-def changes(run: Run) -> Iterator[tuple[str, Change]]:
-    """Every condition changed alone: its name, and `change(config, described, rows)`."""
-    (label,) = run.methods
+def changes(run: Run, label: str | None = None) -> Iterator[tuple[str, Change]]:
+    """Every condition changed alone, of the only method or of that with a label: its name, and `change(config,
+    described, rows)`."""
+    (label,) = [label] if label else run.methods
     described = run.config["methods"][label]
 
     def put(path: tuple, value: Any) -> Change:
@@ -273,10 +282,10 @@ def reasons(source: Paper, run: Run, row: Any) -> list[list[str]]:
     return [list(differences(one, source.terms, row.measure)) for one in here if one.scores(row.measure)]
 
 
-def changed(run: Run, change: Change) -> Run:
+def changed(run: Run, change: Change, label: str | None = None) -> Run:
     again = copy.copy(run)
     again.config, rows = deepcopy(run.config), [dict(row) for row in run.rows]
-    (label,) = run.methods
+    (label,) = [label] if label else run.methods
     change(again.config, again.config["methods"][label], rows)
     again.__dict__["rows"] = rows
     return again

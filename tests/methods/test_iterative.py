@@ -247,7 +247,7 @@ def test_scales_that_differ_are_normalised_and_noted(tiny_index):
     )
     assert [name for name, _ in evidence.ranking] == ["p1", "p4", "p2", "p3"]
     assert [score for _, score in evidence.ranking] == pytest.approx([1, 1, 0.5, 0])
-    assert evidence.scale == "minmax(cosine, ppr)" and "different scales" in evidence.fallback
+    assert evidence.scale == "minmax(cosine, ppr)" and "different scales" in evidence.fallback and evidence.mixed
     assert [event.outputs["mixed"] for event in evidence.trace.find("pool")] == [False, True]
 
 

@@ -178,14 +178,14 @@ class Foreseen:
     engines are the paper's; where it names none for a part, one that it names for another. `model`: the names of the
     row's own. `kind`: the type of the questions that count, if only one does."""
 
-    folder, repeats = "", 1
+    folder, repeats, timed = "", 1, ()
 
     def __init__(self, source: Paper, recipe: Recipe, spec: str | None, model: Sequence[str], kind: str = ""):
         self.recipe, self.reader, self._terms, self._model, self._kind = recipe, spec, source.terms, model, kind
         self.methods, self.measures = list(recipe.methods), list(recipe.measures)
-        self.judge = self._engine("judge") if recipe.judged and spec else None
+        by = self._engine("judge") if recipe.judged and spec else None
         read = of_reader(reader(spec, Unasked(self._engine("reader")))) if spec else None
-        judging = of_judge(Unasked(self.judge)) if self.judge else None
+        judging = of_judge(Unasked(by)) if by else None
         known = known_of(self._terms, recipe.data)
         self.config = {
             "data": {
@@ -199,11 +199,15 @@ class Foreseen:
             "reader": spec,
             "reading": read and read.description,
             "judging": judging and judging.description,
-            "judge": self.judge,
+            "judge": by,
             "engine": self._engine("reader" if spec else "method"),
             "k": recipe.k,
             "budget": None,
         }
+
+    @property
+    def judge(self) -> str | None:
+        return self.config["judge"]
 
     @property
     def engines(self) -> tuple[str, Engines]:

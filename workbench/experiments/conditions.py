@@ -271,6 +271,8 @@ def _reader(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     free |= set() if ours in OF_SHORT else {REWRITE}
     if asked.get("route"):
         free.add("prompt")  # the router chooses it
+    neutral = without_effect(READERS[name].Settings) if name in names else {}
+    free |= {key for key, value in neutral.items() if key not in asked and given.get(key) == value}
     for key, value in given.items():
         if key in free:
             continue
@@ -287,12 +289,7 @@ def _reader(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
 def _read_with(one: Measured) -> dict[str, Any]:
     """The settings of the run's reader, of a known one with its defaults."""
     name, given = parse_spec(one.run.config["reader"] or "none")
-    neutral = without_effect(READERS[name].Settings).items() if name in READERS else ()
-    return {
-        key: value
-        for key, value in {**(defaults(READERS[name]) if name in READERS else {}), **given}.items()
-        if (key, value) not in neutral
-    }
+    return {**defaults(READERS[name]), **given} if name in READERS else given
 
 
 def _laid_out(one: Measured, expected: Mapping[str, Any]) -> Iterator[Condition]:

@@ -318,21 +318,22 @@ class Run(Record):
         return pd.DataFrame(
             [
                 {"question_id": row["question_id"], "method": row["method"], "stage": stage, "seconds": seconds}
-                for row in self._timed
+                for row in self.timed
                 for stage, seconds in row["seconds"].items()
             ]
         )
 
     def _seconds(self, method: str) -> dict[str, float | None]:
         asked = {row["question_id"] for row in self.rows if row["method"] == method}
-        timed = self._timed
+        timed = self.timed
         mine = [row for row in timed if row["method"] == method and row["question_id"] in asked]
         mean = {"seconds": _mean_of(seconds_of(row["seconds"]) for row in mine)}
         reused = {"reused": sum(row.get("reused", False) for row in mine)}
         return mean | (reused if any(row.get("reused") for row in timed) else {})
 
     @property
-    def _timed(self) -> list[dict]:
+    def timed(self) -> list[dict]:
+        """The seconds of each question and method, by stage; none where they were not kept."""
         return read_rows(self.folder / "timings.jsonl")
 
     def save_summaries(self) -> None:

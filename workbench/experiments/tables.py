@@ -36,7 +36,7 @@ from workbench.experiments.pairs import Judgement, said_of_failures, wins
 from workbench.experiments.placing import Place, misplaced, places
 from workbench.experiments.published import CLAIMS, Key, Paper, stands_for
 from workbench.experiments.published.checks import RECOMPUTED
-from workbench.experiments.run import Run, read_rows
+from workbench.experiments.run import Run
 from workbench.experiments.significance import (
     FEWEST,
     Value,
@@ -604,7 +604,7 @@ def _time(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator
     parallel = row.method.endswith(PARALLEL)
     for one in _at(measurements, row.backbone, row.method.removesuffix(PARALLEL), row.data):
         root, ids = one.described["label"], {each["question_id"] for each in one.rows}
-        timed = read_rows(one.run.folder / "timings.jsonl")
+        timed = one.run.timed
         mine = [each for each in timed if each["method"] == one.label and each["question_id"] in ids]
         taken = [each["seconds"][root] for each in mine if root in each["seconds"]]
         retrieval = next((measure for measure in one.run.measures if not needs_reader(measure)), None)
