@@ -52,7 +52,9 @@ def closed(source: Paper, questions: int | None = None) -> Paper:
     as_published = {"passages": "as published", "questions": "as published"}
     terms["fingerprints"] = dict.fromkeys(terms["data"].values(), as_published)
     terms["prompts"] = {"source": [SOURCE, "made v1", *steps]}
-    return replace(source, terms=terms | {"unsaid": {}, "measures": {}, "rules": []})
+    for one in terms.get("methods", ()):
+        one.pop("why", None)  # what is known to differ
+    return replace(source, terms=terms | {"unsaid": {}, "measures": {}})
 
 
 def _settings(name: str, known: dict[str, Any]) -> dict[str, Any]:
