@@ -22,7 +22,7 @@ EMPTY = words("be have do")
 _CLOSER = words("compound amod advmod prt prep acomp agent")  # dependents that belong to a word's phrase
 _REACH = 3  # words that they may stand away
 _TIMES = words("early late recent")
-_RELATIVE = words("that which who whom")
+_RELATIVE = ASKING | {"that"}
 
 
 @dataclass(frozen=True)
@@ -239,20 +239,35 @@ def _relative(token) -> bool:
 
 def _closing(doc, anchor) -> int:
     """The place of the main verb, or of the noun of the predicate, that closes a question in which the subject stands
-    behind "be", "do" or "have": "Where was the head of Alpha born?", "Which port is she who led Alpha a native of?" It
+    behind "be" or "do": "Where was the head of Alpha born?", "Which port is she who led Alpha a native of?" It
     belongs to the question word, however near to the name it stands. -1 if there is none."""
     auxiliary = _inverting(doc, anchor)
     if auxiliary is None:
         return -1
-    later = [token for token in doc[anchor.i + 1 :] if _telling(token, anchor) and token.pos_ in ("VERB", "NOUN")]
-    subject = [one for one in doc[auxiliary.i + 1 : anchor.i] if one.pos_ != "DET" or one.lower_ in _RELATIVE]
+    between = doc[auxiliary.i + 1 : anchor.i]
+    if any(one.lower_ in _RELATIVE and one.nbor(-1).pos_ in ("VERB", "ADP") for one in between[1:]):
+        return -1  # the verb is said already: "were the films made that Alpha directed", "made in which Alpha plays"
+    later = [one for one in doc[anchor.i + 1 :] if _telling(one, anchor) and one.pos_ in ("VERB", "NOUN")]
+    subject = [one for one in between if one.pos_ != "DET" or one.lower_ in _RELATIVE]
     if subject and (subject[-1].lower_ in _RELATIVE or subject[-1].pos_ == "NOUN"):
         later = later[1:]  # the verb of "that Alpha joined"
-    verbs = [token for token in later if token.pos_ == "VERB"]
-    if verbs and (auxiliary.lemma_ == "do" or verbs[-1].tag_ in ("VBN", "VBG", "VBD")):
+    if not later:
+        return -1
+    verbs = [one for one in later if one.pos_ == "VERB"]
+    participles = (
+        ("VBN", "VBG") if subject else ("VBN", "VBG", "VBD")
+    )  # a parser takes "was Alpha led" for a past tense
+    if verbs and not _auxiliary_before(verbs[-1]) and (auxiliary.lemma_ == "do" or verbs[-1].tag_ in participles):
         return verbs[-1].i
-    stranded = later and later[-1].i + 1 < len(doc) and later[-1].nbor().pos_ == "ADP"
-    return later[-1].i if later and (auxiliary.lemma_ == "do" or stranded) else -1
+    last = later[-1]
+    stranded = last.pos_ == "NOUN" and last.i > anchor.i + 1 and last.i + 1 < len(doc) and last.nbor().pos_ == "ADP"
+    return last.i if stranded else -1
+
+
+def _auxiliary_before(verb) -> bool:
+    """Has a verb an auxiliary of its own, so that the one before the subject is another's: "where Alpha was shown"?"""
+    before = next((one for one in reversed(verb.doc[: verb.i]) if one.pos_ != "ADV"), None)
+    return before is not None and before.pos_ == "AUX"
 
 
 def _inverting(doc, anchor):
@@ -261,7 +276,7 @@ def _inverting(doc, anchor):
     if wh is None or anchor is None:
         return None
     for token in doc[wh.i + 1 : anchor.i]:
-        if token.lemma_ in EMPTY:
+        if token.lemma_ in ("be", "do"):
             return token if token.nbor().pos_ in ("DET", "NOUN", "PROPN", "PRON", "ADJ") else None
         if token.pos_ not in ("NOUN", "PROPN", "ADJ", "ADP", "DET"):
             return None
