@@ -49,6 +49,7 @@ def closed(source: Paper, questions: int | None = None) -> Paper:
     steps = [step for name in METHODS for step in METHODS[name].steps]
     terms["temperature"] = {"method": 0.0, "judge": 0.0} | terms.get("temperature", {})
     terms["seed"] = terms.get("seed", 0)
+    terms["methods"] = [one | {"why": ()} for one in terms.get("methods", ())]
     as_published = {"passages": "as published", "questions": "as published"}
     terms["fingerprints"] = dict.fromkeys(terms["data"].values(), as_published)
     terms["prompts"] = {"source": [SOURCE, "made v1", *steps]}
