@@ -34,7 +34,7 @@ def left_open(name: str) -> dict[str, list[str]]:
     for method in dict.fromkeys(rows):
         for read_by in named(source.terms["reader"]["name"]):
             reader = spec_of(read_by, defaults(READERS[read_by]))
-            recipe = Recipe(data, source.terms["data"][data], (method,), (reader,), {}, ("em",), 20, None, False)
+            recipe = Recipe(data, source.terms["data"][data], {method: (reader,)}, {}, ("em",), 20, None, False)
             run = Foreseen(source, recipe, reader, model)
             run.rows = [row | {"hops": source.terms.get("hops", {}).get(data)} for row in run.rows]
             *_, place = places(source.terms, run, method, data)

@@ -192,7 +192,7 @@ class Foreseen:
                 "name": recipe.source,
                 "fingerprint": known.passages,
                 OPTIONS: dict(recipe.options),
-                ARTICLES: recipe.layers.get(ARTICLES),
+                **{kind: said for kind, said in recipe.layers.items() if kind == ARTICLES},
             },
             "questions": {"n": of_data(self._terms["questions"], recipe.data) or 0, "hash": known.questions},
             "methods": {label: self._described(label) for label in self.methods},
@@ -249,6 +249,8 @@ class Foreseen:
         hops = self._terms.get("hops", {}).get(self.recipe.data)
         scores = dict.fromkeys(self.measures, 0.0) | {"coverage:substring": 1.0}  # wrong answers that were covered
         row = {"type": self._kind or None, "hops": hops, "selected": 0, "failure": None, "fallback": None, "usage": {}}
+        if "free_in_own_context" in self._terms["reader"]:
+            row["layout"] = "the method's own"
         return [
             {**row, "question_id": f"q{at}", "method": label, "scores": scores}
             for at in range(self.config["questions"]["n"] or 1)
