@@ -139,7 +139,7 @@ def test_data_that_are_not_here_are_named_and_nothing_is_made_up(away, cell):
     assert took.frame.empty and set(took.total.values()) == {None}
     assert "musique/dev/hipporag-1000 is not on this machine" in took.notes[0]
     open_ = {one.name for one in took.open}
-    assert open_ >= {"encoder", "prompts", "left open: how a score of a summary becomes one of passages"}
+    assert open_ >= {"encoder", "prompts", "left open: which code; how a score of a summary becomes one of passages"}
 
 
 def test_data_without_questions_cannot_stand_in(away, small, cell):

@@ -16,6 +16,7 @@ from workbench.experiments.placing import places
 from workbench.experiments.published import paper
 from workbench.experiments.run import Run
 from workbench.experiments.tables import MEAN, NOT_COMPARABLE, REPRODUCED, WORKERS, Measured, compare, found_of, tables
+from workbench.measures import OF_SHORT
 
 SOURCE, BDTR = (unchanged.closed(paper(name)) for name in ("reasoning", "bdtr"))
 PRINTED = list(SOURCE.printed.itertuples())
@@ -76,6 +77,7 @@ def _all_noticed(source, row, runs, judged):
         tried = [*unchanged.changes(run), *(unchanged.changes_of_reader(run, True) if judged else ())]
         free = {f"reader's {key}" for key in source.terms["reader"].get("free_in_own_context", ())}
         free |= {"reader's prompt"} if "route" in str(run.config["reader"]) else set()
+        free |= set() if row.measure.partition(" ")[0] in OF_SHORT else {"reader's rewrite"}
         for what, change in tried:
             if what in free:
                 continue

@@ -239,7 +239,7 @@ def test_every_table_goes_through_by_rules(small, place, name, table):
     elif name == "dotrag":  # sets of nodes as answers, which these questions do not have
         assert "need gold that the questions of small do not have" in found.notes[-1]
     else:
-        assert measured and all(cell.n in (1, 2) for cell in measured)
+        assert measured and all(1 <= cell.n <= 8 for cell in measured)  # of four backbones, where gains are averaged
         assert all(any("split and corpus: small" in why for why in cell.why) for cell in measured)
         assert "(by rules)" in repr(found)
 
@@ -281,7 +281,9 @@ def test_a_plan_asks_nothing_and_sums(small):
     rows = planned.frame.set_index("what")
     assert list(rows.index)[1:] == list(recipes(paper("bdtr"), "5")[0].methods)
     assert rows.loc["raptor", "calls"] == 3, "one answer a question"
-    assert rows.loc["bdtr[backbone=raptor]", "calls"] >= 3 * 5 and rows["dollars"].iloc[1:].gt(0).all()
+    ablated = ("bgec=", "iterations=")
+    (whole,) = [one for one in rows.index if one.startswith("bdtr[") and not any(part in one for part in ablated)]
+    assert rows.loc[whole, "calls"] >= 3 * 5 and rows["dollars"].iloc[1:].gt(0).all()
     assert "What table 5 of bdtr takes" in repr(planned) and "all" in planned._repr_html_()
     thrice = plan("bdtr", "5", "openai:gpt-4o-mini", data=small, repeats=3).frame.set_index("what")
     assert thrice["calls"].iloc[0] == rows["calls"].iloc[0], "an index is built once"
