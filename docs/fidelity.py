@@ -108,7 +108,7 @@ def page(source: Source) -> str:
     counts = f"{len(source.elements)} elements: {exact} exact, {setting} by a setting, {open_} open, {differs} differ."
     share = f"Of what the source says, {source.share:.1%} are exact or a setting."
     about = textwrap.fill(source.about, WIDTH, break_long_words=False, break_on_hyphens=False)
-    return f"# Fidelity: {source.title}\n\n{about}\n\n**{counts} {share}** [The states](README.md).\n\n{table}"
+    return f"# Fidelity: {source.title}\n\n{about}\n\n**{counts}\n{share}** [The states](README.md).\n\n{table}"
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
