@@ -381,3 +381,17 @@ def test_an_index_that_stands_is_used_if_a_build_would_make_the_same(
     index = reproducing._index(recipe, data, engines, None, tmp_path / "tables", False)
     assert (index.folder == there.folder) == same == (not (tmp_path / "tables").exists())
     assert len(index.passages.passages) == 8
+
+
+@pytest.mark.slow
+def test_a_plan_without_the_data_counts_from_the_sizes_that_the_paper_states(monkeypatch, tmp_path):
+    """Nothing is downloaded, and nothing takes nothing."""
+    monkeypatch.setenv("HOPSCOPE_CACHE", str(tmp_path / "none"))
+    planned = plan("bdtr", "5", "openai:gpt-4o-mini")
+    rows = planned.frame.set_index("what")
+    assert set(planned.frame["data"]) == {"musique/dev/hipporag-1000"} and rows.loc["raptor", "calls"] == 1_000
+    assert "Counted on meridian with 5 questions, scaled to 1,000." in planned.notes
+    assert "Counted on meridian with 165 passages, scaled to 11,656." in planned.notes
+    assert rows["calls"].iloc[0] > 1_000 and rows["dollars"].gt(0).all()
+    few = plan("bdtr", "2", "openai:gpt-4o-mini", limit=100).frame.set_index("what")
+    assert few.loc["hipporag2", "calls"] == 200, "a filter of facts and an answer for each question"

@@ -15,8 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.data import Dataset, load
-from workbench.errors import DataError
+from workbench.data import Dataset
 from workbench.experiments import published
 from workbench.experiments.condition import DIFFERS, SAME, UNKNOWN, Condition, expected_of, named, of_data
 from workbench.experiments.conditions import conditions
@@ -27,7 +26,17 @@ from workbench.experiments.pairs import DIMENSIONS, Judgement
 from workbench.experiments.placing import places, settings_of
 from workbench.experiments.published import Paper
 from workbench.experiments.recipes import Recipe, recipes_of
-from workbench.experiments.reproduce import AMOUNTS, Engines, of_build, of_judging, of_runs, times
+from workbench.experiments.reproduce import (
+    AMOUNTS,
+    Engines,
+    at_hand,
+    of_build,
+    of_judging,
+    of_runs,
+    said_of_scales,
+    scaled,
+    times,
+)
 from workbench.experiments.significance import FEWEST
 from workbench.experiments.tables import Cell, Found, Measured, Tables, found_of, interval_of
 from workbench.index.index import LAYERS, OPTIONS, closure
@@ -314,13 +323,13 @@ def needed(paper: str, cell: Cell, *, data: Dataset | str | None = None) -> Need
         why = "; ".join(cell.why) or "there is no method, measure or data set for it"
         return Needed(cell, pd.DataFrame(), (), (f"No run can fill this cell: {why}.",))
     open_ = tuple(row for row in _of(source, cell, one).rows if row.state != SAME)
-    loaded, notes = _at_hand(recipe, data)
+    loaded, notes = at_hand(recipe, data)
     if loaded is None:
         return Needed(cell, pd.DataFrame(), open_, tuple(notes))
-    scales = _scales(source, recipe, loaded) if loaded.name != recipe.source else (1.0, 1.0)
+    scales = (1.0, 1.0)
     if loaded.name != recipe.source:
-        loaded = replace(loaded, extractions={}, profiles=None)  # what it brings, the paper's data do not
-        notes += _scaled(source, recipe, loaded)
+        loaded, scales = scaled(source, recipe, loaded)
+        notes += said_of_scales(source, recipe, loaded)
     rows = []
     for side in one.sides:
         index, engines = side.run.engines
@@ -334,39 +343,6 @@ def needed(paper: str, cell: Cell, *, data: Dataset | str | None = None) -> Need
         rows.append(_times(judging, scales[1], f"{recipe.source}, {engines.judge.name}"))
     frame = pd.DataFrame(rows).drop_duplicates(["asked", "what", "reader"], ignore_index=True)
     return Needed(cell, frame, open_, (*notes, *_unknown(frame)))
-
-
-def _at_hand(recipe: Recipe, data: Dataset | str | None) -> tuple[Dataset | None, list[str]]:
-    """The paper's data set if it is on this machine, else the one that stands in for it, and what is to be said."""
-    try:
-        return load(recipe.source, offline=True), []
-    except DataError:
-        get = f"{recipe.source} is not on this machine: wb.load({recipe.source!r}) gets it, or says how."
-    if data is None:
-        return None, [get, "So nothing can be counted; give a data set that stands in for it: data='meridian'."]
-    stand_in = data if isinstance(data, Dataset) else load(data)
-    if not stand_in.questions:
-        return None, [get, f"{stand_in.name} has no questions on which prompts could be counted."]
-    return stand_in, [get]
-
-
-def _scales(source: Paper, recipe: Recipe, loaded: Dataset) -> tuple[float | None, float | None]:
-    """By what the costs of the index and of a run grow; None where the paper does not say how many there are."""
-    passages, questions = (of_data(source.terms[part], recipe.data) for part in ("passages", "questions"))
-    return (
-        passages / len(loaded.passages) if passages and loaded.passages else None,
-        questions / len(loaded.questions) if questions and loaded.questions else None,
-    )
-
-
-def _scaled(source: Paper, recipe: Recipe, loaded: Dataset) -> Iterator[str]:
-    for part, here in (("questions", loaded.questions), ("passages", loaded.passages)):
-        there = of_data(source.terms[part], recipe.data)
-        if there:
-            yield f"Counted on {loaded.name} with {len(here):,} {part}, scaled to {there:,}."
-        else:
-            yield f"The paper does not say how many {part} {recipe.data} has, so what depends on them is not known."
-    yield f"Texts of {loaded.name} may be shorter or longer than the paper's: a rough estimate."
 
 
 def _times(row: Mapping[str, Any], scale: float | None, asked: str) -> dict[str, Any]:

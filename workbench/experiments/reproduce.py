@@ -12,11 +12,12 @@ import pandas as pd
 
 from workbench.data import Dataset, load, registry
 from workbench.encoding import encoder as known_encoder
-from workbench.errors import SettingError
+from workbench.errors import DataError, SettingError
 from workbench.experiments import figures, published
 from workbench.experiments.analyses.judge_check import PLANTED, judge_check
 from workbench.experiments.analyses.win_rate import win_rate
 from workbench.experiments.asking import path_questions
+from workbench.experiments.condition import of_data
 from workbench.experiments.estimate import Estimate, Unasked, estimate_build, estimate_run
 from workbench.experiments.evaluate import evaluate
 from workbench.experiments.grid import grid
@@ -45,6 +46,7 @@ from workbench.steps import judge_pair
 
 AMOUNTS = ("calls", "prompt_tokens", "completion_tokens", "dollars", "dollars_in_batches", "hours")
 ANSWER = 300  # tokens of an answer in full, and of a judgement: assumed
+BUNDLED, COUNTED = "meridian", 5  # stands in for data that are not on this machine; so many questions are counted
 REHEARSED = 40  # passages of the small index on which a plan counts prompts
 
 
@@ -204,36 +206,84 @@ def plan(
     method with each reader, over all repeats.
 
     No model is asked. The prompts are counted on an index of a few passages that rules write; retrieved passages are as
-    many as in the run itself, so the prompts are as long. Data sets that are not on this machine are left out, and
-    named."""
+    many as in the run itself, so the prompts are as long. Nothing is downloaded: for a data set that is not on this
+    machine, prompts are counted on the bundled one, and the numbers scaled to the sizes that the paper states."""
     source, rows, notes = published.paper(paper), [], []
     answering = [_unasked(one) for one in _several(reader_engine)]
     asks = engines_by_row(source, _unasked(engine), answering, judge and _unasked(judge))
     built = set[tuple[str, str, str]]()
     for asked, recipe in _standing_in(_recipes(source, table, asks), data):
-        try:
-            loaded = _load(data if data is not None else recipe.source, recipe.options)
-        except Exception as error:  # not on this machine, and no network
-            notes.append(f"{recipe.source} is left out: {str(error).splitlines()[0]}")
-            continue
+        wanted, scales = limit, (1.0, 1.0)
+        if data is not None:
+            loaded, said = _load(data, recipe.options), []
+        else:
+            loaded, said = at_hand(recipe, BUNDLED)
+        if data is None and loaded.name != recipe.source:
+            few = replace(loaded, questions=loaded.questions[:COUNTED])
+            loaded, scales = scaled(source, recipe, few, limit)
+            said, wanted = [*said, *said_of_scales(source, recipe, loaded)], None
+        notes += said
         key = (recipe.data, recipe.variant, asked.steps.name)
-        rows += [] if key in built else [of_build(recipe, loaded, asked.steps)]
+        mine = [] if key in built else [_times(of_build(recipe, loaded, asked.steps), scales[0])]
         built.add(key)  # once for the rows of all models
         by = f", {asked.reader.name}" if len(asks) > 1 else ""
-        runs = of_runs(recipe, loaded, asked, limit)
-        rows += [{**row, **times(row, repeats), "reader": f"{row['reader']}{by}"} for row in runs]
+        runs = of_runs(recipe, loaded, asked, wanted)
+        mine += [{**_times(_times(row, repeats), scales[1]), "reader": f"{row['reader']}{by}"} for row in runs]
         if recipe.pairs:
-            rows.append(of_judging(recipe, loaded, asked, limit, repeats))
+            mine.append(_times(of_judging(recipe, loaded, asked, wanted, repeats), scales[1]))
             notes.append(f"Judging: each pair in both orders, answers of {ANSWER} tokens and as long a reply assumed.")
+        rows += [{**row, "data": loaded.name if data is not None else recipe.source} for row in mine]
         if not loaded.questions and recipe.generated:
             notes.append(f"{loaded.name} has no questions yet: what writing and answering them takes is not in it.")
     notes += _left_to_others(source, table, asks)
     return TablePlan(paper, table, pd.DataFrame(rows), tuple(dict.fromkeys(notes)))
 
 
+def at_hand(recipe: Recipe, data: Dataset | str | None) -> tuple[Dataset | None, list[str]]:
+    """The paper's data set if it is on this machine, else the one that stands in for it, and what is to be said."""
+    try:
+        return load(recipe.source, offline=True, **recipe.options), []
+    except DataError:
+        get = f"{recipe.source} is not on this machine: wb.load({recipe.source!r}) gets it, or says how."
+    if data is None:
+        return None, [get, "So nothing can be counted; give a data set that stands in for it: data='meridian'."]
+    stand_in = data if isinstance(data, Dataset) else load(data)
+    if not stand_in.questions:
+        return None, [get, f"{stand_in.name} has no questions on which prompts could be counted."]
+    return stand_in, [get]
+
+
+def scaled(
+    source: published.Paper, recipe: Recipe, stand_in: Dataset, limit: int | None = None
+) -> tuple[Dataset, tuple[float | None, float | None]]:
+    """What stands in for the data of a paper, without what it brings and theirs do not; and by what the costs of the
+    index and of a run on it grow, None where the paper does not say how many there are."""
+    counted = replace(stand_in, extractions={}, profiles=None)
+    passages, questions = (of_data(source.terms[part], recipe.data) for part in ("passages", "questions"))
+    wanted = min(filter(None, (questions, limit)), default=None)
+    return counted, (
+        passages / len(counted.passages) if passages and counted.passages else None,
+        wanted / len(counted.questions) if wanted and counted.questions else None,
+    )
+
+
+def said_of_scales(source: published.Paper, recipe: Recipe, counted: Dataset) -> Iterator[str]:
+    for part, here in (("questions", counted.questions), ("passages", counted.passages)):
+        there = of_data(source.terms[part], recipe.data)
+        if there:
+            yield f"Counted on {counted.name} with {len(here):,} {part}, scaled to {there:,}."
+        else:
+            yield f"The paper does not say how many {part} {recipe.data} has, so what depends on them is not known."
+    yield f"Texts of {counted.name} may be shorter or longer than the paper's: a rough estimate."
+
+
 def _unasked(engine: Engine | str) -> Engine:
     spec = engine if isinstance(engine, str) else engine.name
     return RulesEngine() if spec == "rules" else Unasked(spec)
+
+
+def _times(row: Mapping[str, Any], factor: float | None) -> dict[str, Any]:
+    return {**row, **times(row, factor)}
 
 
 def times(row: Mapping[str, Any], factor: float | None) -> dict[str, Any]:
