@@ -87,7 +87,7 @@ def test_a_cell_is_chosen_and_read(lab, page):
     measure.select_option(label="em")
     expect(grid.get_by_role("button")).to_have_count(2)
     widget.get_by_label("table", exact=True).select_option(index=0)
-    expect(grid.get_by_role("button")).to_have_count(144)
+    expect(grid.get_by_role("button")).to_have_count(150)
     both_themes(notebook, "table", widget)
     widget.get_by_label("paper", exact=True).select_option(index=4)
     expect(grid.get_by_role("columnheader", name="anonyrag/chs")).to_be_visible()
