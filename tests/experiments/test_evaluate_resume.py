@@ -113,7 +113,7 @@ def kill_repeatedly(evaluate_and_kill, folder: Path, kills: int, seed: int) -> N
         out, status = folder / str(attempt), None
         while status != 0:
             kept = whole_lines(out / "results.jsonl")
-            after = moments.uniform(0, seconds / 4) if len(landed) < kills else None
+            after = moments.uniform(0, seconds / 2) if len(landed) < kills else None
             status = evaluate_and_kill(out, after, workers=1 + attempt % 2)
             assert status in (0, -signal.SIGKILL)
             stands = whole_lines(out / "results.jsonl")

@@ -113,11 +113,15 @@ def test_the_questions_of_a_data_set_are_loaded_with_the_options_of_its_recipe(m
         raise DataError("not here")
 
     monkeypatch.setattr(reproducing, "load", load)
-    plan("dotrag", "2", "rules")
-    assert set(map(str, loaded)) == {str(("metaqa/vanilla/test/300-per-hop@42", {"brackets": True, "filtered": False}))}
-    loaded.clear()
-    plan("dotrag", "2", "rules", data="elsewhere")
-    assert loaded == [("elsewhere", {})], "which takes no options"
+    recipe, *_ = recipes(paper("dotrag"), "2")
+    assert reproducing.at_hand(recipe, None)[0] is None
+    with pytest.raises(DataError):
+        reproducing._load(recipe.source, recipe.options)
+    with pytest.raises(DataError):
+        plan("dotrag", "2", "rules", data="elsewhere")
+    options = {"brackets": True, "filtered": False}
+    own = "metaqa/vanilla/test/300-per-hop@42"
+    assert loaded == [(own, {"offline": True, **options}), (own, options), ("elsewhere", {})], "which takes no options"
 
 
 def test_each_ablation_has_the_index_that_it_names():

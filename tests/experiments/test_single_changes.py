@@ -112,7 +112,7 @@ def changes(row: Row) -> Iterator[tuple[str, unchanged.Change]]:
         yield "depth of the ranking", lambda config, described, rows: config.update(k=1)
     if row.measure not in terms["of"] or row.measure in terms.get("compared", ()):
         return
-    free = {f"reader's {key}" for key in terms.get("free", ())}
+    free = {f"reader's {key}" for key in terms.get("free_in_own_context", ())}
     free |= {"reader's prompt"} if "Routing" in row.printed.method else set()
     free |= set() if row.measure.partition(" ")[0] in OF_SHORT else {"reader's rewrite"}
     for what, change in unchanged.changes_of_reader(run, row.measure in terms.get("judged", ())):
