@@ -424,3 +424,8 @@ def test_numbers_that_no_run_measures_are_shown_as_printed():
     shown = str(tables("reasoning"))
     assert "Table 4.2, as printed; no run is held against it (price)" in shown
     assert "QA standard, Llama-3.3-70B  0.59" in shown and "Table 4.2, as printed" in tables("reasoning")._repr_html_()
+
+
+def test_a_gain_stands_beside_the_score_of_the_same_name():
+    (row,) = [line for line in str(tables("bdtr")).splitlines() if "BGEC " in line and "0.388" in line]
+    assert row.split() == ["RAPTOR", "BGEC", "0.388", "0.5260", "31.100", "25.8000"]

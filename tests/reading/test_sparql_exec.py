@@ -79,7 +79,7 @@ def test_routed_the_query_takes_the_place_of_its_prompt(index, monkeypatch, kind
 
     asked = []
 
-    def routed(question, engine, router, trace):
+    def routed(question, engine, router, *_):
         asked.append("classify_question")
         return Route(POLICY[kind], kind)
 

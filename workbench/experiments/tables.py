@@ -63,7 +63,7 @@ class Cell:
     number of cells. `p` is that of the paired test, in the same run, against the baseline named in the paper's terms,
     by default the static backbone; `p_holm` is corrected over all cells that have one. `repeats`: how often each
     question was asked; `deviation`: that between repeats, None without any. `published_low`, `published_high`: what the
-    published number stands for."""
+    published number stands for. `kind`: what is printed, a score or a gain in percent beside it."""
 
     table: str
     backbone: str
@@ -86,6 +86,7 @@ class Cell:
     deviation: float | None = None
     published_low: float | None = None
     published_high: float | None = None
+    kind: str = "score"
 
 
 class Claim(NamedTuple):
@@ -393,7 +394,7 @@ class Measured:
 
 def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Cell]:
     """The cells of one published number: one per measurement, or one without any."""
-    cell = Cell(row.table, row.backbone, row.method, row.data, row.measure, row.value)
+    cell = Cell(row.table, row.backbone, row.method, row.data, row.measure, row.value, kind=row.kind)
     found = list(found_of(source, row, measurements))
     if not found:
         absent = source.terms.get("absent", {}).get(row.method)

@@ -130,13 +130,18 @@ def layouts(tables: Tables) -> Iterator[Layout]:
             names = (cell.backbone, cell.method)[-width:]
             known = [row for row in rows if row[:width] == names]
             row = (*names, label, cell.run) if cell.run or not known else known[0]
-            rows.setdefault(row, {})[cell.data, cell.measure] = cell
+            rows.setdefault(row, {})[_column(cell)] = cell
         printed = list(dict.fromkeys((cell.backbone, cell.method)[-width:] for cell in mine))
         rows = dict(sorted(rows.items(), key=lambda row: printed.index(row[0][:width])))
-        columns = list(dict.fromkeys((cell.data, cell.measure) for cell in mine))
+        columns = list(dict.fromkeys(map(_column, mine)))
         yield Layout(
             number, _title(number), keys, columns, [(names[: len(keys)], filled) for names, filled in rows.items()]
         )
+
+
+def _column(cell: Cell) -> tuple[str, str]:
+    """Data and measure; a gain stands beside the score of the same name."""
+    return cell.data, f"{cell.measure}, {cell.kind}" if cell.kind.startswith("gain") else cell.measure
 
 
 def _parts(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
