@@ -321,7 +321,7 @@ def test_it_is_written_in_four_forms(small, place):
         markdown.startswith("### Table 5\n\n| backbone | method |") and "| raptor (by rules) | 0.296 \\| " in markdown
     )
     latex = written(found, "latex")
-    assert r"\begin{tabular}{lllll}" in latex and r"\\%" not in latex and r"$\mid$" in latex
+    assert r"\begin{tabular}{lllllll}" in latex and r"\\%" not in latex and r"$\mid$" in latex
     hostile = replace(found.cells[0], label=r"a_b & \input{x} | ~^%$#{}")
     latex = written(replace(found, cells=(hostile,)), "latex")
     assert r"a\_b \& \textbackslash{}input\{x\}" in latex
