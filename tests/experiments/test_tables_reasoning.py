@@ -195,9 +195,10 @@ def test_k_is_a_condition_only_where_the_method_does_not_lay_out_the_context(ask
         (run.folder / "checksums.json").unlink(missing_ok=True)
         (run.folder / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         cells = compare(Run(run.folder), "reasoning").cells
-        return {why for cell in cells if cell.method == "SPARQL, 8B" for why in cell.why}
+        return {why for cell in cells if cell.method in ("SPARQL, 8B", "context") for why in cell.why}
 
-    told = {"reader's k: 1, there it is not said", "reader's budget: None, there it is not said"}
+    told = {"reader's k: 1, there it is not said", "reader's budget: None, there it is not said",
+            "context's k: 1, there it is not said", "context's budget: None, there it is not said"}  # fmt: skip
     assert told <= reasons([None] * 10) and told <= reasons(["lightrag"] * 9 + [None])
     assert not told & reasons(["lightrag"] * 10)
 def test_a_reader_that_fills_no_row_is_told_the_nearest(ask):

@@ -42,7 +42,6 @@ from workbench.reading.compression import COMPRESSORS
 from workbench.reading.rewriting import SETTING as REWRITE
 from workbench.settings import defaults, without_effect
 from workbench.spec import parse_spec
-from workbench.steps import judge_pair
 
 if TYPE_CHECKING:
     from workbench.experiments.tables import Measured
@@ -266,8 +265,7 @@ def _reader(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
         if key not in given:
             yield held(f"reader's {key}", str(value), "", False)
     free = {"prompt"} if one.place.data in expected.get("own_prompt", ()) else set()
-    if all(row.get("layout") for row in one.every if row["failure"] is None):
-        free.update(expected.get("free_in_own_context", ()))
+    free |= _without_effect(one, expected)
     free |= set() if ours in OF_SHORT else {REWRITE}
     if asked.get("route"):
         free.add("prompt")  # the router chooses it
@@ -292,11 +290,17 @@ def _read_with(one: Measured) -> dict[str, Any]:
     return {**defaults(READERS[name]), **given} if name in READERS else given
 
 
+def _without_effect(one: Measured, expected: Mapping[str, Any]) -> set[str]:
+    """The settings of a reader that change nothing where every context is the one that the method lays out itself."""
+    own = all(row.get("layout") for row in one.every if row["failure"] is None)
+    return set(expected.get("free_in_own_context", ())) if own else set()
+
+
 def _laid_out(one: Measured, expected: Mapping[str, Any]) -> Iterator[Condition]:
     """What the reader makes of the evidence before it reads."""
-    given, asked = _read_with(one), expected["asked"]
+    given, asked, free = _read_with(one), expected["asked"], _without_effect(one, expected)
     for key in ("layout", "k", "budget"):
-        if key in given and key not in expected.get("free", ()):
+        if key in given and key not in free:
             said = str(asked[key]) if key in asked else ""
             yield held(f"context's {key}", said, str(given[key]), key in asked and same(given[key], asked[key]))
 
@@ -310,11 +314,9 @@ def _compression(ours: str | None, name: str, asked: Mapping[str, Any]) -> Itera
 
 
 def _prompts(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
-    parts = [one.described, *([one.reading] if measure in terms["reader"]["of"] else [])]
-    parts += [one.run.config.get("judging") or {}] if measure in terms["reader"].get("judged", ()) else []
+    parts = parts_of(one, terms, measure).values()
     if any("prompts" not in part for part in parts):
         yield Condition("prompts", SOURCES, "", f"prompts: {SILENT}")
-    parts += [{"prompts": {judge_pair.STEP.name: judge_pair.STEP.wording}}] * compares(terms, measure)
     asked = dict.fromkeys(prompt for part in parts for prompt in part.get("prompts", {}).items())
     if asked:
         yield _wording("prompts", list(asked), terms["prompts"]["source"])
