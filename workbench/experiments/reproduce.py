@@ -215,14 +215,14 @@ def plan(
     for asked, recipe in _standing_in(_recipes(source, table, asks), data):
         wanted, scales = limit, (1.0, 1.0)
         if data is not None:
-            loaded, said = _load(data, recipe.options), []
+            loaded = _load(data, recipe.options)
         else:
             loaded, said = at_hand(recipe, BUNDLED)
-        if data is None and loaded.name != recipe.source:
-            few = replace(loaded, questions=loaded.questions[:COUNTED])
-            loaded, scales = scaled(source, recipe, few, limit)
-            said, wanted = [*said, *said_of_scales(source, recipe, loaded)], None
-        notes += said
+            notes += said
+            if loaded.name != recipe.source:
+                few = replace(loaded, questions=loaded.questions[:COUNTED])
+                (loaded, scales), wanted = scaled(source, recipe, few, limit), None
+                notes += said_of_scales(source, recipe, loaded)
         key = (recipe.data, recipe.variant, asked.steps.name)
         mine = [] if key in built else [_times(of_build(recipe, loaded, asked.steps), scales[0])]
         built.add(key)  # once for the rows of all models

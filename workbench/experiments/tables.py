@@ -35,7 +35,7 @@ from workbench.experiments.makers import without_model
 from workbench.experiments.pairs import Judgement, said_of_failures, wins
 from workbench.experiments.placing import Place, misplaced, places
 from workbench.experiments.published import CLAIMS, Key, Paper, stands_for
-from workbench.experiments.published.checks import RECOMPUTED
+from workbench.experiments.published.checks import is_by_us
 from workbench.experiments.run import Run
 from workbench.experiments.significance import (
     FEWEST,
@@ -103,7 +103,7 @@ class Claim(NamedTuple):
     @property
     def recomputed(self) -> bool:
         """Whether it is what we recompute from its tables, which the paper does not claim."""
-        return self.where.startswith(RECOMPUTED)
+        return is_by_us(self.where)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -205,12 +205,11 @@ def tables(
             notes.append(f"{run.folder} on {run.config['data']['name']}: no place for {', '.join(names)}; {why}")
     measurable = source.printed["kind"].isin(list(_FOUND))
     printed = source.printed[measurable]
-    made = [(row.kind, cell) for row in printed.itertuples() for cell in _cells(source, row, measurements)]
-    cells = _corrected([cell for _, cell in made])
+    cells = _corrected([cell for row in printed.itertuples() for cell in _cells(source, row, measurements)])
     claims = CLAIMS.get(source.name)
     ours: dict[Key, float] = {}
-    for (kind, _), cell in zip(made, cells):
-        if cell.ours is not None and kind not in figures.KINDS:
+    for cell in cells:
+        if cell.ours is not None and cell.kind not in figures.KINDS:
             ours.setdefault(Key(cell.backbone, cell.method, cell.data, cell.measure), cell.ours)
     measured = claims(ours) if claims else None
     return Tables(

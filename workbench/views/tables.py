@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.data.curated import CURATED
-from workbench.experiments.published.checks import RECOMPUTED
+from workbench.experiments.published.checks import RECOMPUTED, is_by_us
 from workbench.experiments.reproduce import TablePlan
 from workbench.experiments.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables
 from workbench.experiments.verdict import Check, Verdict
@@ -252,7 +252,7 @@ def _failing(verdict: Verdict) -> list[str]:
     """How many claims hold, and how many checks that we recompute, with those that do not."""
     parts: dict[bool, list[Check]] = {}
     for check in verdict.checks:
-        parts.setdefault(check.where.startswith(RECOMPUTED), []).append(check)
+        parts.setdefault(is_by_us(check.where), []).append(check)
     lines = []
     for recomputed, checks in sorted(parts.items()):
         failing = [check for check in checks if not check.holds]

@@ -22,6 +22,15 @@ def by_us(tables: str) -> str:
     return f"{RECOMPUTED}, {tables}"
 
 
+def is_by_us(where: str) -> bool:
+    """Whether a place is that of a check which the source does not claim.
+
+    >>> is_by_us(by_us("Table 5.3")), is_by_us("Table 5.3")
+    (True, False)
+    """
+    return where.startswith(RECOMPUTED)
+
+
 def none_against(verdict: Verdict, claim: str, against: Iterable[str], n: int, where: str) -> None:
     """A claim about n things, and those that are against it, in words; nothing where n is 0. `where`: its place."""
     against = list(against)
