@@ -161,6 +161,16 @@ def test_the_repairer_looks_at_each_character_a_few_times():
         assert first.level == "repaired" and len(first.value["triples"]) > 100
 
 
+def test_the_repairer_gives_up_a_reply_that_it_reads_over_and_over(monkeypatch):
+    """Quotes that only open: each might end anywhere. A reply is parsed twice, before it is kept and after."""
+    looked = []
+    look = payloads._Watched.__getitem__
+    monkeypatch.setattr(payloads._Watched, "__getitem__", lambda text, key: looked.append(1) or look(text, key))
+    text = "{“patterns“= [{“subject“= “Velling“, “object“= “?x“}], “wanted“= “?x“, “compare“= null}\n" * 110
+    assert not [*payloads.payloads(text[: payloads._MENDED])]
+    assert len(looked) <= 16 * payloads._MENDED
+
+
 def test_of_a_long_thought_the_beginning_is_parsed():
     first_sentence("It is so.")  # what is loaded once is no reply's time
     assert _seconds(first_sentence, "Orsby lies on the Aldra and " * 5_000) < 3.0

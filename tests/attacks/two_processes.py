@@ -26,6 +26,7 @@ from workbench.check import check
 from workbench.errors import WorkbenchError
 from workbench.experiments import Run
 from workbench.index import Index
+from workbench.index.store import DERIVED
 from workbench.llm.record import Recording
 from workbench.testing.data import TINY
 from workbench.views.bundle import bundle
@@ -177,9 +178,11 @@ def _judge(tally: Tally, pair: Pair, target: damage.Target, place: Path, found: 
 
 
 def _content(place: Path) -> dict[str, bytes]:
-    """What is held; of an index not how it came about."""
+    """What is held; of an index not how it came about, nor what a reader derived, which belongs to the state that it
+    read and leaves with the next build."""
     apart = ("layer.json", "manifest.json")
-    return {name: one for name, one in damage.bytes_of(place).items() if not name.endswith(apart)}
+    held = damage.bytes_of(place).items()
+    return {name: one for name, one in held if not name.endswith(apart) and not name.startswith(f"{DERIVED}/")}
 
 
 def _known(deed: Deed, target: damage.Target, said: str) -> bool:

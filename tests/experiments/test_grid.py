@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
@@ -193,6 +194,17 @@ def test_what_is_no_grid_is_refused(ask, tmp_path):
     (made.folder / "grid.json").write_text(json.dumps(seal({**config, "format": 9})))
     with pytest.raises(DataError, match="upgrade"):
         Grid.open(made.folder)
+
+
+def test_a_run_that_lost_its_configuration_is_named_and_none_that_has_not_begun(ask, tmp_path):
+    made = ask()
+    (made.runs["five"].folder / "run.json").unlink()
+    with pytest.raises(SettingError, match=f"{made.runs['five'].folder} is not a run"):
+        Grid(made.folder).table()
+    ask()  # writes it again
+    assert Grid(made.folder).table().equals(made.table())
+    shutil.rmtree(made.runs["five"].folder)
+    assert [*Grid(made.folder).runs] == ["one"]
 
 
 def test_evidence_survives_the_disk():

@@ -115,7 +115,8 @@ def _write(path: Path, rows: Iterable[dict]) -> None:
 
 
 def _text(path: Path, text: str) -> None:
-    path.write_bytes(storable(text).encode())
+    # A reader takes off a byte order mark: a text that begins with one gets another.
+    path.write_bytes(storable(text).encode("utf-8-sig" if text.startswith("\ufeff") else "utf-8"))
 
 
 def _model(made_by: str) -> str:

@@ -160,10 +160,10 @@ _KINDS = {dict: "an object", list: "a list", str: "a string"}
 
 
 def checked(value: Any, kind: type, where: str) -> Any:
-    """The value, after a check of its type."""
+    """The value, after a check of its type; a text as files can hold it."""
     if not isinstance(value, kind):
         raise DataError(f"{where}: {_short(value)} should be {_KINDS[kind]}; is the file of another format?")
-    return value
+    return storable(value) if isinstance(value, str) else value
 
 
 def field(row: Mapping, name: str, kind: type, where: str) -> Any:

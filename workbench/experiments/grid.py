@@ -75,11 +75,12 @@ class Grid(Record):
 
     @cached_property
     def runs(self) -> dict[str, Run]:
-        """Label of the reader → its run, if it has begun."""
+        """Label of the reader → its run, if it has begun. Raises :class:`SettingError` for one with rows that lost its
+        run.json."""
         if self._runs is not None:
             return dict(self._runs)
         folders = {label: self.folder / one["folder"] for label, one in self.config["readers"].items()}
-        return {label: Run(folder) for label, folder in folders.items() if (folder / "run.json").exists()}
+        return {label: Run(folder) for label, folder in folders.items() if _begun(folder)}
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -140,6 +141,11 @@ class Grid(Record):
     def _read(self, reader: str, method: str) -> float | None:
         read = [row["read_tokens"] for row in self.runs[reader].rows if row["method"] == method]
         return float(np.mean(known)) if (known := [one for one in read if one is not None]) else None
+
+
+def _begun(folder: Path) -> bool:
+    """Whether a run has been written; its run.json precedes its rows."""
+    return (folder / "run.json").exists() or (folder / "results.jsonl").exists()
 
 
 def grid(

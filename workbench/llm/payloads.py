@@ -25,7 +25,7 @@ _ALTERNATIVES = re.compile(r"[\"'\w]\s{0,9}\|\s{0,9}[\"'\w]")  # `"yes" | "no"`:
 _ELLIPSIS = re.compile(r"…|\.{3,9}")
 _MARK = re.compile(r"(?m)^([^\S\n]*+)(?:[-*•]|\d{1,3}[.)])\s+(?=[\"'“{\[]|$)")  # of a list, where JSON has none
 _MENDED = 10_000  # characters to repair, about 2,048 tokens
-_READS = 300_000  # characters that the repairer may look at in a reply; it takes two to five of each where it succeeds
+_READS = 150_000  # characters that the repairer may look at in a reply; it takes two to five of each where it succeeds
 _TRIES = 1_000  # brackets in prose at which JSON is tried
 _BEGINNINGS = 20  # braces from which an object may be unfinished
 
