@@ -314,6 +314,14 @@ def test_the_relations_settle_the_type_but_for_types_that_they_never_give(tmp_pa
     assert (types["comedy"], types["Comedy"], types["Mira"]) == ("theme", "genre", "person")
 
 
+def test_in_the_paper_the_model_settles_the_type(tmp_path):
+    said = {"comedy": "theme", "Comedy": "person", "Mira": "robot"}
+    model = Scripted(describe_entity=lambda v, _: {"type": said.get(v.name, v.type), "description": "x"})
+    data = textualise(graph(), model, tmp_path, profile="paper", progress=False)
+    types = {p.name: p.type for p in data.profiles.entities}
+    assert (types["comedy"], types["Comedy"], types["Mira"]) == ("theme", "person", "person")  # a robot is no type
+
+
 def test_each_triple_has_its_own_sentence_or_the_template_s(tmp_path):
     def reply(value, before):
         one = "[Red Sea] was shot by [Mira]."

@@ -152,6 +152,22 @@ def test_the_heuristic_stages_by_hand(answer, gold, decided):
     assert heuristic(answer, gold) is decided
 
 
+@pytest.mark.parametrize(
+    ("answer", "gold", "code", "text"),
+    [
+        ("North of the Sea route", "north of Sea", 0, 1),
+        ("a", "Orsby and an elm", 1, 0),  # an article alone is nothing
+        ("not sure", "the", 0, 0),
+    ],
+)
+def test_the_text_removes_articles_and_the_code_does_not(answer, gold, code, text):
+    asked = Question("q", "?", (gold,))
+    both = [measured(f"accuracy:heuristic{name}", asked, answer=answer) for name in ("", ":text")]
+    assert both == [code, text]
+    judged = [measured(f"accuracy:thesis{name}", asked, answer=answer, verdict="incorrect") for name in ("", ":text")]
+    assert judged == both
+
+
 @pytest.mark.parametrize(("verdict", "right"), [("correct", 1), ("incorrect", 0), ("unknown", 0), (None, 0)])
 def test_only_the_verdict_correct_counts_and_only_where_the_heuristic_is_silent(verdict, right):
     assert accuracy_thesis("the harbour town", ["Orsby"], verdict) == right

@@ -565,6 +565,13 @@ def test_a_path_that_another_one_goes_on_from_is_dropped_unless_it_ends_at_an_an
         assert list(without_prefixes(paths, which)) == list(without_prefixes(paths[::-1], which)) == gone
 
 
+def test_in_the_paper_a_path_that_begins_one_kept_before_is_dropped_whatever_it_says():
+    paths = [kept("a", (1, 2), "complete"), kept("b", (1, 2, 3), "partial")]
+    assert without_prefixes(paths, "drop", kept={"b"}) == {"a": "b"}
+    assert not without_prefixes(paths, "drop", kept={"a"})  # the paper is silent: the later one extends it
+    assert not without_prefixes(paths, "incomplete", kept={"b"})
+
+
 def test_both_can_be_kept(index):
     evidence = search(index, engine(), prefixes="keep")
     assert found(evidence) == [(GOLD, 0.9), (("Kestrel", "Nora Hale"), 0.7)]

@@ -98,6 +98,19 @@ def test_thesis_writes_all_lines_first_and_then_the_chunks_by_hop():
     assert places == sorted(places)  # of hop 0, chunk 8 mentions two names, chunk 1 one; chunk 2 two of hop 1
 
 
+@pytest.mark.parametrize("budget", [1, 15, 30, 45, 60, 90, 150, 400])
+def test_thesis_keeps_to_its_budget(budget):
+    graph = path()
+    long = ContextEntity("IDA HOLM", "word " * 200)  # at hop 2; what comes after it is not tried
+    graph = ContextGraph((*graph.entities, long), graph.relations, graph.sources, graph.chunks)
+    result = GraphWalk(profile="thesis", budget=budget).compress(QUESTION, graph)
+    assert result.tokens <= budget and dict(result.hops)["ORSBY"] == 3
+    whole = GraphWalk(profile="thesis").compress(QUESTION, graph).text
+    lines = [line for line in f"\n{result.text}".split("\n  [")[0].splitlines() if line]
+    assert lines == [line for line in whole.splitlines() if line][: len(lines)]
+    assert len(result.graph.relations) == result.text.count("    -> ")
+
+
 def test_released_prints_a_block_that_is_too_long_without_its_chunks_and_goes_on():
     graph = path()
     long = ContextEntity("NORA WHITLOCK", "word " * 60)

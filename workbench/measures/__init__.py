@@ -101,12 +101,15 @@ def _accuracy(question: Question, outcome: Outcome) -> float:
     return 0.0 if outcome.lost else accuracy.accuracy(None if outcome.abstained else outcome.answer, question.answers)
 
 
-def _accuracy_thesis(question: Question, outcome: Outcome) -> float:
-    return 0.0 if outcome.lost else accuracy_thesis.accuracy_thesis(outcome.stated, question.answers, outcome.verdict)
+def _of_thesis(*, judged: bool, articles: bool = True) -> Measure:
+    """`accuracy:thesis`, or without a judge `accuracy:heuristic`."""
 
+    def measured(question: Question, outcome: Outcome) -> float:
+        verdict = outcome.verdict if judged else None
+        right = accuracy_thesis.accuracy_thesis(outcome.stated, question.answers, verdict, articles)
+        return 0.0 if outcome.lost else right
 
-def _accuracy_heuristic(question: Question, outcome: Outcome) -> float:
-    return 0.0 if outcome.lost else accuracy_thesis.accuracy_thesis(outcome.stated, question.answers)
+    return measured
 
 
 def _abstained(question: Question, outcome: Outcome) -> float:
@@ -152,8 +155,10 @@ ANSWER: dict[str, Measure] = {  # need a reader
     "f1": lambda q, o: (answer_sets.set_f1 if _is_set(q) else f1.f1)(o.answer, q.answers) if q.answers else None,
     "accuracy": _accuracy,
     "accuracy:answerable": lambda q, o: _accuracy(q, o) if q.answers else None,
-    "accuracy:thesis": _accuracy_thesis,
-    "accuracy:heuristic": _accuracy_heuristic,
+    "accuracy:thesis": _of_thesis(judged=True),
+    "accuracy:thesis:text": _of_thesis(judged=True, articles=False),
+    "accuracy:heuristic": _of_thesis(judged=False),
+    "accuracy:heuristic:text": _of_thesis(judged=False, articles=False),
     "judged": lambda q, o: float(o.verdict is not None) if q.answers else None,
     "judge_unknown": lambda q, o: float(o.verdict == "unknown") if q.answers else None,
     "abstained": _abstained,

@@ -13,6 +13,7 @@ gold answers. There is one departure: an empty n(answer), n(gold) or a(x) matche
 string is in every gold answer (`docs/traps.md`, 2 and 3). Without gold, the judge is not called. A failed question is
 wrong.
 
+`accuracy:thesis:text` removes the articles from n(x) in stage 2, which the text claims and the code does not do.
 `accuracy:heuristic` is stages 1 to 3 alone, with undecided answers wrong: the measure without a judge. `judged` is the
 share of answers left to the judge, `judge_unknown` the share that it did not decide or failed on.
 """
@@ -26,14 +27,18 @@ from workbench.measures.abstained import EDGES, THESIS_PHRASES
 from workbench.text import normalized
 
 _BRACKETED = re.compile(r"\([^)]*\)|\[[^\]]*\]|\{[^}]*\}")
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NOT_KEPT = re.compile(r"[^a-z0-9 ]")
 
 
-def heuristic(answer: str | None, gold: Sequence[str]) -> bool | None:
-    """Right, wrong, or None if the judge must decide. `answer` is None for an abstention without text.
+def heuristic(answer: str | None, gold: Sequence[str], articles: bool = True) -> bool | None:
+    """Right, wrong, or None if the judge must decide. `answer` is None for an abstention without text; without
+    `articles`, texts are compared without theirs.
 
     >>> heuristic("It was Paris", ["Paris"]), heuristic("Par", ["Paris"]), heuristic("J. Tolkien", ["John Tolkien"])
     (True, True, True)
+    >>> heuristic("Tower of London", ["the Tower of the London"], articles=False)
+    True
     >>> heuristic("not sure", ["Paris"]), heuristic("not sure", []), heuristic("...", ["Paris"])
     (False, True, False)
     >>> heuristic("the French capital", ["Paris"]) is None
@@ -44,18 +49,23 @@ def heuristic(answer: str | None, gold: Sequence[str]) -> bool | None:
         return not gold
     if not gold or not plain:
         return False
-    if any(right and (right in plain or plain in right) for right in map(normalised, gold)):
+    rights = map(normalised, gold)
+    if not articles:
+        plain, *rights = (" ".join(_ARTICLES.sub(" ", text).split()) for text in (plain, *rights))
+    if plain and any(right and (right in plain or plain in right) for right in rights):
         return True
     return True if any(_alias(answer, right) for right in gold) else None
 
 
-def accuracy_thesis(answer: str | None, gold: Sequence[str], verdict: str | None = None) -> float:
-    """`verdict` of the judge: `correct`, `incorrect`, `unknown`; None if it was not called.
+def accuracy_thesis(
+    answer: str | None, gold: Sequence[str], verdict: str | None = None, articles: bool = True
+) -> float:
+    """`verdict` of the judge: `correct`, `incorrect`, `unknown`; None if it was not called. `articles`: `heuristic`.
 
     >>> accuracy_thesis("the French capital", ["Paris"], "correct"), accuracy_thesis("the French capital", ["Paris"])
     (1.0, 0.0)
     """
-    decided = heuristic(answer, gold)
+    decided = heuristic(answer, gold, articles)
     return float(verdict == "correct" if decided is None else decided)
 
 

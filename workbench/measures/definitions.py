@@ -47,6 +47,8 @@ DEFINITIONS: dict[str, Definition] = {
     "accuracy": Definition("1 where a gold answer occurs in the answer at word boundaries", f"{_CATRAG}, made strict"),
     "accuracy:answerable": Definition("accuracy, over questions with a gold answer"),
     "accuracy:thesis": Definition("substrings either way, an alias test, then a judge", _THESIS),
+    "accuracy:thesis:text": Definition("accuracy:thesis, whose substrings are compared without articles", _THESIS),
+    "accuracy:heuristic:text": Definition("accuracy:thesis:text without the judge", _THESIS),
     "accuracy:heuristic": Definition("accuracy:thesis without the judge; what it would be asked is wrong", _THESIS),
     "accuracy:line": Definition(f"accuracy, {_LINE}"),
     "accuracy:thesis:line": Definition(f"accuracy:thesis, {_LINE}"),

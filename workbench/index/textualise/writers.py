@@ -44,7 +44,7 @@ class Writers:
     def __init__(
         self, facts: Facts, schema: Schema, engine: Engine, template_above: int, attempts: int, profile: str = WORKBENCH
     ):
-        self._step = ARTICLES[profile]
+        self._step, self._paper = ARTICLES[profile], profile == "paper"
         self.facts, self.schema, self.engine = facts, schema, engine
         self.template_above, self.attempts = template_above, attempts
         self._rules = RulesEngine()
@@ -106,13 +106,14 @@ class Writers:
 
     def entities(self, group: Sequence[Shard], articles: Mapping[str, Row]) -> Iterator[Row]:
         """Of entities by their first shards: name, type, description. The relations settle the type; of the model's,
-        only one that no relation can settle (MetaQA's `theme`) goes before."""
+        only one that no relation can settle (MetaQA's `theme`) goes before. Under profile `paper` the model settles it
+        (figure 6), and the relations where it names none of the schema's."""
         asked = [self._entity(shard, articles[shard.id]["text_marked"]) for shard in group]
         for shard, value, result in zip(group, asked, self._ask(describe_entity.STEP, group, asked)):
             kind, writer, text = value.type, self._writer(shard), result.value.description if result.value else ""
             if not text.strip():
                 writer, text = TEMPLATE, template.description(value.name, value.triples, self._relations)
-            elif result.value.type in (self._free_types if kind != UNKNOWN else self._types):
+            elif result.value.type in (self._types if self._paper or kind == UNKNOWN else self._free_types):
                 kind = result.value.type
             row = {
                 "id": shard.id,

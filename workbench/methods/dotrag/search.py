@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -231,17 +231,17 @@ class Search:
             dropped = {path.id: "unjudged" for path in paths if not path.label}
             dropped |= {path.id: "irrelevant" for path in paths if path.label == "irrelevant"}
             together = self.kept | {path.id: path for path in paths if path.id not in dropped}
-            gone = without_prefixes(list(together.values()), self.settings.prefixes)
+            gone = without_prefixes(list(together.values()), self.settings.prefixes, self.kept)
             dropped |= {id: "superseded" if id in self.kept else "prefix" for id in gone}
             self.kept = {id: path for id, path in together.items() if id not in gone}
             write(kept=list(self.kept), dropped=dropped)
 
 
-def without_prefixes(paths: Sequence[JudgedPath], which: str) -> dict[str, str]:
+def without_prefixes(paths: Sequence[JudgedPath], which: str, kept: Container[str] = ()) -> dict[str, str]:
     """Id of each path that is dropped because another goes on from it → the id of the longer one; `which`: the setting
-    `prefixes`. The paper drops prefixes, and leaves open whether also a complete one that a partial path extends, which
-    is kept here; ours keeps every complete one, because it ends at an answer. The order of the paths does not matter.
-    """
+    `prefixes`. Ours keeps every complete path, because it ends at an answer. The paper drops a path that begins one of
+    those already `kept`; it leaves open what becomes of a kept path that a later one extends: it is dropped, unless it
+    alone is complete. The order of the paths does not matter."""
     if which == "keep":
         return {}
     return {
@@ -250,8 +250,13 @@ def without_prefixes(paths: Sequence[JudgedPath], which: str) -> dict[str, str]:
         for longer in paths
         if len(path.entities) < len(longer.entities)
         and longer.entities[: len(path.entities)] == path.entities
-        and not (path.complete and (which == "incomplete" or not longer.complete))
+        and not (path.complete and (which == "incomplete" or not (longer.complete or _later(path, longer, kept))))
     }
+
+
+def _later(path: JudgedPath, longer: JudgedPath, kept: Container[str]) -> bool:
+    """Whether the path was found after the longer one had been kept."""
+    return longer.id in kept and path.id not in kept
 
 
 def follow_ups(paths: Sequence[JudgedPath]) -> list[Query]:

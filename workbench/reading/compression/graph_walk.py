@@ -3,7 +3,7 @@ Bottleneck in Graph-RAG", arXiv 2603.14045, section 3.4). No model is asked.
 
     workbench   `ranked.py`: the walk ranks, the budget holds. Reasons below.
     released    `published.py`: the code released with it
-    thesis      the same in the order that the text describes, counted in tokens
+    thesis      the same in the order and within the tokens that the text describes
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class GraphWalk:
     """Cuts a context down to what a walk from the question reaches, nearest first: at most `budget` cl100k tokens.
 
     profile        `workbench`, `released` or `thesis`
-    budget         4,000 as published. `workbench` keeps to it; `released` counts `budget` / 1.3 words and never cuts
-                   lines of the graph; `thesis` counts tokens and never cuts lines either
+    budget         4,000 as published. `workbench` and `thesis` keep to it; `released` counts `budget` / 1.3 words and
+                   never cuts lines of the graph
     max_hops       3 as published
 
     For `workbench` alone:

@@ -1,18 +1,20 @@
 """Graph-walk compression as published: "The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045, 3.4).
 
-`released` follows the code released with it, `thesis` the order that the text describes. Their oddities stay,
-because the published figures were made with them: names are found inside of words, one common word of five letters
-seeds many of them, lines of the graph are never cut, a chunk that did not fit is not tried again, and sources come
-last. Names are told apart by their spelling.
+`released` follows the code released with it, `thesis` the text, in its order and within its budget. The oddities of
+the code stay, because the published figures were made with them: names are found inside of words, one common word of
+five letters seeds many of them, lines of the graph are never cut, a chunk that did not fit is not tried again, and
+sources come last. Names are told apart by their spelling.
 
 Where the text is silent: the length of a chunk is that of its line, number included."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, groupby
 
 from workbench.language.relations import words as list_of
 from workbench.reading.compression.base import entry, named, size
@@ -98,10 +100,12 @@ def expand(hops: dict[str, int], names: Iterable[str], chunks: Iterable[Unit]) -
 
 
 class Assembly:
-    """What both orders write from. `hops`: of every name reached; names of one hop stand in alphabetical order."""
+    """What both orders write from. `hops`: of every name reached; names of one hop stand in alphabetical order. `shown`:
+    the names that have lines, all of them unless `cut`."""
 
     def __init__(self, question: str, graph: ContextGraph, hops: dict[str, int], stop: frozenset[str] = STOP):
         self.hops = dict(sorted(hops.items(), key=lambda item: (item[1], item[0])))
+        self.shown = list(self.hops)
         self.described = {entity.name: entity for entity in graph.entities}  # the last of a name
         self.relations: dict[str, list[ContextRelation]] = defaultdict(list)
         for relation in graph.relations:
@@ -127,11 +131,27 @@ class Assembly:
         text = unit.content.lower()
         return [hop for name, hop in self._low if name in text]
 
+    def cut(self, budget: int) -> None:
+        """Leave out the lines from the first on that `budget` cl100k tokens do not hold."""
+        shown, hop = [], None
+        for name in self.shown:
+            if (at := self.hops[name]) != hop:
+                budget, hop = budget - size(f"{_heading(at)}\n\n"), at
+            lines = [*self._lines(name)]
+            costs = [*accumulate(size(f"{line}\n") for line in lines)]
+            fit = bisect_right(costs, budget)
+            if fit:
+                shown.append(name)
+                del self.relations[name][fit - 1 :]
+            if fit < len(lines):
+                break
+            budget -= costs[-1]
+        self.shown = shown
+
     def blocks(self) -> Iterator[tuple[int, str, Part]]:
         """(hop, text, part) of the lines of each hop."""
-        for hop in sorted(set(self.hops.values())):
-            names = tuple(name for name, at in self.hops.items() if at == hop)
-            heading = f"=== Step {hop} (from question) ===" if hop == 0 else f"=== Step {hop} (hop {hop}) ==="
+        for hop, group in groupby(self.shown, key=self.hops.__getitem__):
+            names, heading = tuple(group), _heading(hop)
             lines = [line for name in names for line in self._lines(name)]
             yield hop, "\n".join([heading, *lines]), (heading, hop, names)
 
@@ -141,14 +161,18 @@ class Assembly:
         yield from (f"    -> {relation.target}: {relation.description}" for relation in self.relations[name])
 
     def graph(self, units: Sequence[Unit]) -> ContextGraph:
-        """The rows that were written; every name that was reached is."""
+        """The rows that were written."""
         kept = {id(unit) for unit in units}
         return ContextGraph(
-            tuple(self.described[name] for name in self.hops if name in self.described),
-            tuple(relation for name in self.hops for relation in self.relations[name]),
+            tuple(self.described[name] for name in self.shown if name in self.described),
+            tuple(relation for name in self.shown for relation in self.relations[name]),
             tuple(unit for _, unit in self.sources if id(unit) in kept),
             tuple(unit for _, unit in self.chunks if id(unit) in kept),
         )
+
+
+def _heading(hop: int) -> str:
+    return f"=== Step {hop} (from question) ===" if hop == 0 else f"=== Step {hop} (hop {hop}) ==="
 
 
 def interleaved(assembly: Assembly, budget: int, lightrag: bool) -> Page:
@@ -170,16 +194,23 @@ def interleaved(assembly: Assembly, budget: int, lightrag: bool) -> Page:
 
 def tiers(assembly: Assembly, budget: int) -> Page:
     """The text's order: all lines, the chunks that mention a name, the others that share a word, the sources; lines and
-    chunks by hop, the chunks of a hop by the number of names. In cl100k tokens."""
+    chunks by hop, the chunks of a hop by the number of names. In cl100k tokens, of which there are no more than
+    `budget`: lines end with the first that does not fit."""
     page = Page(budget)
+    assembly.cut(budget)
     for _, text, part in assembly.blocks():
-        page.add(text, size(text))
+        page.add(text, _apart(text))
         page.kept.append(part)
     for hop, _, chunk in sorted(assembly.near, key=lambda row: row[0]):
-        _fill(page, "", hop, [chunk], size)
-    _fill(page, "=== Additional context ===", None, assembly.others, size, headed=True)
-    _reports(page, assembly, size)
+        _fill(page, "", hop, [chunk], _apart)
+    _fill(page, "=== Additional context ===", None, assembly.others, _apart, headed=True)
+    _reports(page, assembly, _apart)
     return page
+
+
+def _apart(text: str) -> int:
+    """The tokens of a part and of the empty line that sets it apart."""
+    return size(f"{text}\n\n")
 
 
 def _reports(page: Page, assembly: Assembly, cost) -> None:
