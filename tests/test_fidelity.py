@@ -25,7 +25,7 @@ TOOL = loaded(ROOT / "docs" / "fidelity.py", "fidelity_of_the_sources")
 SOURCES = TOOL.sources()
 ELEMENTS = [(source.name, element) for source in SOURCES for element in source.elements]
 COUNTED = {"bdtr": 36, "catrag": 38, "dotrag": 50, "reasoning": 76, "youtu": 72}  # when the sources were taken apart
-REACHED = 0.9  # of what the sources say; never lower it
+REACHED = 0.93
 
 
 def resolve(name: str) -> None:
