@@ -56,9 +56,7 @@ CLASSES = {
     *("mark", "same", "differs", "unknown", "none"),
 }
 # \n and \t apart, what moves a terminal's cursor, turns the direction of text or ends a line in JavaScript
-UNSHOWABLE = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
+UNSHOWABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 HOSTILE = (
     "<script>alert(1)</script>",

@@ -69,8 +69,9 @@ COMMANDS: dict[str, Command] = {
         f"evaluate index -q data/questions.jsonl -m bm25 -r direct -o out {MODEL}", (INDEX,), anew=True, dear=True
     ),
     "grid": Command(f"grid index -q data/questions.jsonl -r direct -r cot -o out {MODEL}", (INDEX,)),
-    "table": Command(f"table catrag recall --data data -o out --encoder hash --max-calls 100000 {MODEL}",
-                     code=1),  # of some methods most requests fail, which this verb says so
+    "table": Command(
+        f"table catrag recall --data data -o out --encoder hash --max-calls 100000 {MODEL}", code=1
+    ),  # of some methods most requests fail, which this verb says so
     "record": Command(RECORD, (INDEX,)),
     "replay": Command(f"replay {RECORD.removeprefix('record ')}".replace("-o out", "-o again"), (INDEX, RECORD), False),
     "batch export": Command(EXPORT, (INDEX,), False),

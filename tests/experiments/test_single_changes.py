@@ -105,9 +105,12 @@ def changes(row: Row) -> Iterator[tuple[str, unchanged.Change]]:
         yield "fallback", lambda config, described, rows: rows[0].update(fallback="ours")
     yield "window", lambda config, described, rows: described.update(window={"tokens": 77})
     for kind in row.source.terms.get("more_layers", {}).get(place.data, ()):
-        yield f"no {kind}", lambda config, described, rows, kind=kind: (
-            config["data"] if kind == ARTICLES else described["layers"]
-        ).pop(kind)
+        yield (
+            f"no {kind}",
+            lambda config, described, rows, kind=kind: (
+                config["data"] if kind == ARTICLES else described["layers"]
+            ).pop(kind),
+        )
     if "@" in row.measure:
         yield "depth of the ranking", lambda config, described, rows: config.update(k=1)
     if row.measure not in terms["of"] or row.measure in terms.get("compared", ()):

@@ -201,6 +201,8 @@ def test_k_is_a_condition_only_where_the_method_does_not_lay_out_the_context(ask
             "context's k: 1, there it is not said", "context's budget: None, there it is not said"}  # fmt: skip
     assert told <= reasons([None] * 10) and told <= reasons(["lightrag"] * 9 + [None])
     assert not told & reasons(["lightrag"] * 10)
+
+
 def test_a_reader_that_fills_no_row_is_told_the_nearest(ask):
     why = "the nearest row is SPARQL: compress similarity, there none"
     found = tables("reasoning", [ask("sparql[compress=similarity[budget=400]]")])

@@ -36,16 +36,16 @@ SHAPES: list[tuple[str, list[tuple[str, str, str]] | None]] = [
     ('SELECT ?x WHERE {\n  ?x p "A" .\n  MINUS { ?x q "B" }\n}', None),
     ('SELECT ?x WHERE {\n  ?x p ?y .\n  FILTER(?y != "B")\n}', None),
     ('SELECT ?x WHERE {\n  ?x p ?y .\n  FILTER regex(?y, "B")\n}', None),
-    ('SELECT ?x WHERE {\n  ?x p ?y .\n  BIND(?y AS ?z)\n}', None),
+    ("SELECT ?x WHERE {\n  ?x p ?y .\n  BIND(?y AS ?z)\n}", None),
     ('SELECT (COUNT(DISTINCT ?x) AS ?n) WHERE {\n  ?x p "A" .\n}', None),
-    ('SELECT ?x WHERE {\n  ?x p ?y .\n} GROUP BY ?x ORDER BY DESC(COUNT(?y)) LIMIT 1', None),
-    ('SELECT ?x WHERE {\n  ?x p ?y .\n} HAVING (COUNT(?y) > 3)', None),
-    ('SELECT ?x WHERE {\n  ?x p ?y .\n} ORDER BY ?y LIMIT 1 OFFSET 1', None),
+    ("SELECT ?x WHERE {\n  ?x p ?y .\n} GROUP BY ?x ORDER BY DESC(COUNT(?y)) LIMIT 1", None),
+    ("SELECT ?x WHERE {\n  ?x p ?y .\n} HAVING (COUNT(?y) > 3)", None),
+    ("SELECT ?x WHERE {\n  ?x p ?y .\n} ORDER BY ?y LIMIT 1 OFFSET 1", None),
     ('SELECT ?x WHERE {\n  ?x p ?y .\n} VALUES ?y { "A" "B" }', None),
     ('SELECT ?x WHERE {\n  "A" spouse|partner ?x .\n}', None),
     ('SELECT ?x WHERE {\n  "A" !spouse ?x .\n  "B" knows? ?x .\n}', None),
     ('SELECT ?x WHERE {\n  [ p "A" ] q ?x .\n}', None),
-    ('SELECT ?x WHERE {\n  ?x p ?y .\n  ?y > 1931 .\n}', None),
+    ("SELECT ?x WHERE {\n  ?x p ?y .\n  ?y > 1931 .\n}", None),
 ]
 KEYWORDS = re.compile(
     r"\b(SELECT|DISTINCT|WHERE|OPTIONAL|UNION|MINUS|FILTER|BIND|COUNT|GROUP BY|ORDER BY|DESC|HAVING|VALUES|LIMIT"

@@ -31,9 +31,7 @@ _SELECT = re.compile(
     re.I,
 )
 _COMPARE = re.compile(r"#\s*compare:\s*(\w+)((?:\s+[?$]\w+){1,2})(?:\s+pick\s+([^\n]+))?", re.I)
-_TAIL = re.compile(
-    r"\b(?:(?:ORDER|GROUP)\s+BY|LIMIT|OFFSET)\b|```|^[ \t]*(?:\*\*|#+[ \t]*)?step[ \t]*\d", re.I | re.M
-)
+_TAIL = re.compile(r"\b(?:(?:ORDER|GROUP)\s+BY|LIMIT|OFFSET)\b|```|^[ \t]*(?:\*\*|#+[ \t]*)?step[ \t]*\d", re.I | re.M)
 # What may stand behind the closing brace: the order and its limit are read, the rest is refused.
 _CLAUSE = re.compile(
     r"""[\s.;]*(?:(?P<order>ORDER\s+BY)\b\s*|(?P<count>LIMIT|OFFSET)\s+(?P<number>\d+)

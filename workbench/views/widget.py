@@ -141,9 +141,7 @@ def side(*parts: widgets.Widget, height: int) -> widgets.VBox:
     return widgets.VBox(parts, layout=layout)
 
 
-def question_box(
-    questions: Sequence[Question], label: Callable[[Question], str] = question_label
-) -> widgets.Combobox:
+def question_box(questions: Sequence[Question], label: Callable[[Question], str] = question_label) -> widgets.Combobox:
     """A list of questions in which any other can be typed; `Session.label` marks those with worked replies."""
     return widgets.Combobox(
         description="question", options=[label(question) for question in questions[:PROPOSED]],

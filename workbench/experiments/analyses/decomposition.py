@@ -176,9 +176,7 @@ def figure(
     return charts.picture(canvas, parts.title)
 
 
-def _bars(
-    rows: Iterable[Mapping[str, Any]], same: Mapping[tuple[str, str], list[str]]
-) -> dict[str, Mapping[str, Any]]:
+def _bars(rows: Iterable[Mapping[str, Any]], same: Mapping[tuple[str, str], list[str]]) -> dict[str, Mapping[str, Any]]:
     """The name of each bar → its row. Readers of a method that gave the same answers share a bar, which names them."""
     bars = {}
     for row in rows:
