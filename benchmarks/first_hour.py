@@ -27,13 +27,15 @@ AS_ROOT = "--allow-root" if hasattr(os, "getuid") and os.getuid() == 0 else ""
 
 
 def commands(page: str) -> list[str]:
-    """The lines of a page's `sh` blocks, and its Python blocks as lines for the interpreter that has the package."""
-    lines = []
+    """The lines of a page's `sh` blocks, and its Python blocks as lines for the interpreter that has the package: each
+    after those before it, since they are one session."""
+    lines, session = [], ""
     for language, block in blocks(page):
         if language == "sh":
             lines += [line.partition("  #")[0].strip() for line in block.splitlines()]
         elif page != "README.md":  # whose blocks are for a notebook that is open
-            lines.append(f"python -c {shlex.quote(block)}")
+            session += block
+            lines.append(f"python -c {shlex.quote(session)}")
     return lines
 
 
@@ -59,6 +61,12 @@ def main() -> int:
         return tried(chosen.keep or Path(temporary), chosen.quick)
 
 
+def _named(command: str) -> str:
+    """A command in a line; of Python its last one."""
+    lines = command.splitlines()
+    return f"python: {lines[-2][:92]}" if command.startswith("python -c") else lines[0][:100]
+
+
 def tried(base: Path, quick: bool) -> int:
     other = base / "other"  # the environment that has only what `pip install` brings
     (base / "home").mkdir(parents=True)
@@ -78,7 +86,7 @@ def tried(base: Path, quick: bool) -> int:
                 command = command.replace("REPOSITORY", shlex.quote(str(ROOT)))
                 code = subprocess.run(command, shell=True, cwd=folder, env=environment, check=False).returncode
             failed += code != 0
-            print(f"{time.perf_counter() - started:8.1f} s  {code:3}  {command.splitlines()[0][:100]}", flush=True)
+            print(f"{time.perf_counter() - started:8.1f} s  {code:3}  {_named(command)}", flush=True)
             if "&& cd " in command:
                 folder = base / command.rpartition("cd ")[2]
                 papers_with_a_question(folder / "my" / "papers")
