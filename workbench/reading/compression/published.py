@@ -136,7 +136,7 @@ class Assembly:
         shown, hop = [], None
         for name in self.shown:
             if (at := self.hops[name]) != hop:
-                budget, hop = budget - size(f"{_heading(at)}\n\n"), at
+                budget, hop = budget - _apart(_heading(at)), at
             lines = [*self._lines(name)]
             costs = [*accumulate(size(f"{line}\n") for line in lines)]
             fit = bisect_right(costs, budget)
