@@ -16,7 +16,7 @@ import pandas as pd
 
 import workbench as wb
 from workbench.data.folder import read_questions
-from workbench.experiments.significance import bootstrap_interval
+from workbench.evaluation.significance import bootstrap_interval
 from workbench.layouts import of_evidence
 from workbench.measures.coverage import coverage, coverage_bridge, coverage_substring
 from workbench.methods.base import within_budget

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import workbench as wb
 from workbench import tokens
-from workbench.experiments.significance import bootstrap_interval
+from workbench.evaluation.significance import bootstrap_interval
 from workbench.measures.coverage import coverage, coverage_bridge, coverage_substring
 from workbench.records import Question
 

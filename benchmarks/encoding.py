@@ -20,8 +20,8 @@ from sentence_transformers import SentenceTransformer
 import workbench as wb
 from workbench.data.folder import read_questions
 from workbench.encoding import SentenceEncoder
+from workbench.encoding.similarity import top
 from workbench.index.facts import fact_text
-from workbench.ranking.similarity import top
 
 SIZES = (8, 16, 32, 64, 128)  # batch sizes for the library
 

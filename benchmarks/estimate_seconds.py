@@ -20,7 +20,7 @@ from pathlib import Path
 
 import workbench as wb
 from workbench import tokens
-from workbench.experiments.estimate import Estimate, estimate_build, estimate_run
+from workbench.evaluation.estimate import Estimate, estimate_build, estimate_run
 from workbench.llm.step import Usage
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "llm"))

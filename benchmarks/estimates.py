@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import workbench as wb
-from workbench.experiments.estimate import Estimate, Unasked, estimate_build, estimate_run, stratified
+from workbench.evaluation.estimate import Estimate, Unasked, estimate_build, estimate_run, stratified
 from workbench.index.index import LAYERS
 from workbench.llm.step import Usage
 from workbench.methods import METHODS

@@ -21,11 +21,11 @@ import numpy as np
 import torch
 
 import workbench as wb
-from workbench.graph.pagerank import Walk
 from workbench.measures.recall import recall
 from workbench.methods.gfm_rag import GFMRAG
 from workbench.methods.gfm_rag.network import Network, Shape
 from workbench.methods.gfm_rag.reach import Reach, Start
+from workbench.operators.pagerank import Walk
 
 DATA = ("hotpotqa-train-100", "musique-train-100", "2wikimultihopqa-6119")
 LARGEST = DATA[-1]

@@ -58,7 +58,7 @@ def memory() -> int:
 def measure(writer: str) -> None:
     import networkx
 
-    from workbench.graph.networks import index_to_networkx
+    from workbench.index.networks import index_to_networkx
 
     index, before = generated(), memory()
     with tempfile.TemporaryDirectory() as folder:

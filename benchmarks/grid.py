@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 import workbench as wb
-from workbench.experiments.analyses import decomposition
-from workbench.experiments.diagnose import diagnose
-from workbench.experiments.grid import grid
+from workbench.analyses import decomposition
+from workbench.analyses.diagnose import diagnose
+from workbench.evaluation.grid import grid
 
 PROMPTS = {"brief": "direct[prompt=brief{}]", "cot": "cot{}", "sparql": "sparql{}", "sparql-exec": "sparql-exec{}"}
 ROUTED = {"brief": "brief", "cot": "cot", "sparql": "sparql", "sparql-exec": "auto"}  # prompts of the second attempt

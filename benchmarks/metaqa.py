@@ -15,8 +15,8 @@ from pathlib import Path
 import pandas as pd
 
 import workbench as wb
+from workbench.analyses import Analysis, at_equal_nodes, by_hops, running_time
 from workbench.data.folder import read_questions
-from workbench.experiments.analyses import Analysis, at_equal_nodes, by_hops, running_time
 from workbench.measures import NODES
 
 METHODS = ("lightrag[mode=naive]", "lightrag", "pathrag", "dotrag", "ball[hops=2]", "ball[hops=3]")

@@ -51,7 +51,7 @@ PLANTED = (
     P("a default k", "01", "workbench/reading/direct.py", "k: base.Passages | None = 5", "k: base.Passages | None = 4"),
     P("a damping, by default", "01", "workbench/methods/hipporag2.py", 'probability of following an edge")] = 0.5',
       'probability of following an edge")] = 0.55'),
-    P("a damping, behind its setting", "01", "workbench/graph", "after *= d\n",
+    P("a damping, behind its setting", "01", "workbench/operators", "after *= d\n",
       "after *= d + 0.02\n"),
     P("the order of chunks", "01", "workbench/reading/render.py", "for passage, _ in evidence.passages[:k])",
       "for passage, _ in evidence.passages[:k][::-1])"),

@@ -27,8 +27,8 @@ from planted_tree import planted_tree
 from playwright.sync_api import Page, sync_playwright
 
 import workbench as wb
-from workbench.graph.knowledge_tree import KnowledgeTree
-from workbench.graph.regrouping import Division
+from workbench.operators.knowledge_tree import KnowledgeTree
+from workbench.operators.regrouping import Division
 from workbench.views.map_page import Map, map_page
 from workbench.views.tree_map import community_map, overview_map, type_palette
 

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 import workbench as wb
-from workbench.experiments.worked import ending, followed
+from workbench.evaluation.endings import ending, followed
 from workbench.llm.worked import Drafting, Example, examples_in, worked_folder
 
 

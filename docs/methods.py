@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from workbench.experiments.estimate import Cost, Range
+    from workbench.evaluation.estimate import Cost, Range
     from workbench.llm.engine import Engine
     from workbench.methods import Method
     from workbench.trace import Event, Trace
@@ -99,7 +99,7 @@ def _marked(names: str) -> str:
 def costs(method: Method, forecast: Mapping[str, list[Cost]]) -> str:
     """What a model would be asked: per passage for the layers, and per question, by the estimates of the workbench."""
     import workbench as wb
-    from workbench.experiments.estimate import Unasked
+    from workbench.evaluation.estimate import Unasked
     from workbench.index.index import closure
 
     index, questions = method.index, wb.load(DATA).questions
@@ -200,7 +200,7 @@ def fixed(method: type[Method]) -> dict[str, str]:
 def ran(names: Collection[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """For each of these methods the blocks that take a run of it."""
     import workbench as wb
-    from workbench.experiments.estimate import forecast_layers
+    from workbench.evaluation.estimate import forecast_layers
 
     rules, by_hand = wb.engine("rules"), wb.engine("worked")
     index = wb.Index.build(DATA, rules, KEPT / DATA, extraction="curated")

@@ -202,7 +202,7 @@ def workbench() -> Callable[..., object]:
     """A verb of the command line with its words, which ends with this code."""
     from typer.testing import CliRunner
 
-    from workbench.cli import app
+    from workbench.cli.app import app
 
     def call(*words: object, code: int = 0):
         result = CliRunner().invoke(app, list(map(str, words)))

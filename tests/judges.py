@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.experiments.pairs import DIMENSIONS
+from workbench.evaluation.pairs import DIMENSIONS
 from workbench.llm import Result
 from workbench.llm.meter import Meter
 from workbench.steps import judge_pair

@@ -9,7 +9,7 @@ from typing import Any
 
 import workbench as wb
 from workbench.data import Dataset
-from workbench.experiments import Grid, Run, evaluate, grid
+from workbench.evaluation import Grid, Run, evaluate, grid
 from workbench.index import Index
 from workbench.index.index import LAYERS
 from workbench.llm.call import Reply, Request

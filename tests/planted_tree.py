@@ -14,8 +14,8 @@ from tiny import TinyEncoder
 
 from workbench.data import Dataset
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
-from workbench.graph.knowledge_tree import KnowledgeTree
 from workbench.index import Index
+from workbench.operators.knowledge_tree import KnowledgeTree
 from workbench.records import Passage, Question
 
 TYPES = ("person", "film", "city", "country", "award", "company", "song", "river")

@@ -9,8 +9,9 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import workbench as wb
-from workbench import catalogue, measures
-from workbench.cli import app
+from workbench import measures
+from workbench.cli import catalogue
+from workbench.cli.app import app
 from workbench.data.registry import ALIASES
 from workbench.measures.definitions import DEFINITIONS
 from workbench.methods import METHODS
@@ -40,7 +41,8 @@ def test_short_names_of_data_sets_are_listed():
 
 
 def test_the_stored_rows_are_those_of_the_registries():
-    assert catalogue.STORED.read_text(encoding="utf-8") == catalogue.stored(), "stale: python -m workbench.catalogue"
+    stale = "stale: python -m workbench.cli.catalogue"
+    assert catalogue.STORED.read_text(encoding="utf-8") == catalogue.stored(), stale
 
 
 def test_the_stored_rows_are_not_used_where_something_is_added(monkeypatch, tmp_path):
@@ -58,7 +60,7 @@ def test_the_stored_rows_are_not_used_where_something_is_added(monkeypatch, tmp_
 @pytest.mark.parametrize("verb", ["methods", "readers", "compressors", "measures", "datasets"])
 def test_no_word_is_broken_in_a_narrow_terminal(verb, width, monkeypatch):
     rows = json.loads(CliRunner().invoke(app, [verb, "--json"]).stdout)
-    monkeypatch.setattr("workbench.cli.out", Console(width=width))
+    monkeypatch.setattr("workbench.cli.app.out", Console(width=width))
     words = set(CliRunner().invoke(app, [verb]).stdout.split())
     keys = ("id", "licence") if verb == "datasets" else rows[0]
     said = {word for row in rows for key in keys for word in str(row[key] or "").split()}

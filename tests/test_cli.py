@@ -12,7 +12,7 @@ import pytest
 from test_views import UNSHOWABLE
 from tiny import same_content
 
-from workbench.cli import GROUPS, app
+from workbench.cli.app import GROUPS, app
 from workbench.index import Index
 from workbench.testing import HashEncoder
 

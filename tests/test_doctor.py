@@ -14,8 +14,8 @@ import pytest
 from filelock import FileLock
 
 import workbench as wb
-from workbench import doctor
-from workbench.doctor import Examination, Finding, examine
+from workbench.cli import doctor
+from workbench.cli.doctor import Examination, Finding, examine
 from workbench.integrity import seal
 
 sys.path.insert(0, str(Path(__file__).parent / "llm"))

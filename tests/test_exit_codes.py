@@ -12,7 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from workbench import cli
+from workbench.cli import app as cli
 from workbench.errors import DataError, Deferred, EngineUnavailable
 
 ROOT = Path(__file__).parents[1]

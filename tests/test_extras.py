@@ -13,7 +13,8 @@ import nbformat
 import pytest
 
 import workbench as wb
-from workbench import doctor, extras, notebooks
+from workbench import errors, notebooks
+from workbench.cli import doctor
 from workbench.errors import ClusterFault, EngineRefused, IndexFault
 from workbench.index.index import versions
 from workbench.lessons import build_graph as lesson
@@ -29,7 +30,7 @@ def without(monkeypatch):
 
     def take_away(*names: str) -> None:
         for name in names:
-            for module in extras.EXTRAS[name].packages.values():
+            for module in errors.EXTRAS[name].packages.values():
                 monkeypatch.setitem(sys.modules, module, None)
         versions.cache_clear()
 
@@ -43,8 +44,8 @@ def names(requirements) -> list[str]:
 
 def test_the_table_of_extras_is_that_of_the_project():
     ours = {name: found for name, found in OPTIONAL.items() if name not in ("all", "dev", "docs")}
-    assert ours.keys() == extras.EXTRAS.keys()
-    for name, extra in extras.EXTRAS.items():
+    assert ours.keys() == errors.EXTRAS.keys()
+    for name, extra in errors.EXTRAS.items():
         assert list(extra.packages) == names(ours[name])
         assert not set(extra.packages) & set(names(PROJECT["dependencies"]))
     assert OPTIONAL["all"] == [f"hopscope[{','.join(sorted(ours))}]"]
@@ -53,7 +54,7 @@ def test_the_table_of_extras_is_that_of_the_project():
 
 def test_no_package_of_an_extra_is_imported_with_a_module():
     """Only functions import them, after `require`."""
-    optional = {module for extra in extras.EXTRAS.values() for module in extra.packages.values()}
+    optional = {module for extra in errors.EXTRAS.values() for module in extra.packages.values()}
     for path in sorted((ROOT / "workbench").rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             modules = [name.name for name in node.names] if isinstance(node, ast.Import) else []
@@ -61,26 +62,27 @@ def test_no_package_of_an_extra_is_imported_with_a_module():
             assert not {module.partition(".")[0] for module in modules} & optional, path
 
 
-@pytest.mark.parametrize("name", extras.EXTRAS)
+@pytest.mark.parametrize("name", errors.EXTRAS)
 def test_a_missing_package_names_its_feature_and_its_command(name, without):
     without(name)
     with pytest.raises(EngineRefused) as told:
-        extras.require(name, EngineRefused, "do without")
-    assert str(told.value).startswith(extras.EXTRAS[name].feature)
+        errors.require_extra(name, EngineRefused, "do without")
+    assert str(told.value).startswith(errors.EXTRAS[name].feature)
     assert str(told.value).endswith(f'pip install "hopscope[{name}]"; or do without')
 
 
 def test_an_extra_is_there_with_all_of_its_packages(monkeypatch):
-    assert extras.is_there("cluster")
+    assert errors.has_extra("cluster")
     monkeypatch.setitem(sys.modules, "cryptography", None)
-    assert not extras.is_there("cluster")
+    assert not errors.has_extra("cluster")
     told = r'^a cluster needs cryptography, which is not installed: pip install "hopscope\[cluster\]"$'
     with pytest.raises(ClusterFault, match=told):
-        extras.require("cluster", ClusterFault)
+        errors.require_extra("cluster", ClusterFault)
     finding = next(one for one in doctor._environment(Path()) if one.what == "extra cluster")
     assert finding.mark == "optional" and "needs cryptography" in finding.found
     monkeypatch.setitem(sys.modules, "distributed", None)
-    assert extras.lacking("cluster").startswith("a cluster needs distributed and cryptography, which are not installed")
+    lacking = "a cluster needs distributed and cryptography, which are not installed"
+    assert errors.lacking_extra("cluster").startswith(lacking)
 
 
 def tree(data, encoder, folder, **settings):
@@ -114,9 +116,9 @@ def test_a_chroma_store_without_chromadb(tiny_index, without):
 
 
 def test_doctor_lists_them_and_finds_no_fault_in_a_missing_one(without):
-    without(*extras.EXTRAS)
+    without(*errors.EXTRAS)
     findings = {finding.what: finding for finding in doctor._environment(Path())}
-    for name in extras.EXTRAS:
+    for name in errors.EXTRAS:
         finding = findings[f"extra {name}"]
         assert finding.mark == "optional" and finding.remedy == f'pip install "hopscope[{name}]"'
 

@@ -10,15 +10,14 @@ from pathlib import Path
 import pytest
 from scripts import loaded
 
+from workbench import published
 from workbench.errors import SettingError
-from workbench.experiments import published
 from workbench.index.index import LAYERS
 from workbench.index.textualise import SETTINGS as OF_ARTICLES
 from workbench.methods import METHODS
 from workbench.reading import READERS, reader
 from workbench.reading.compression import COMPRESSORS, compressor
-from workbench.settings import check_names, settle
-from workbench.spec import parse_spec, parse_value
+from workbench.settings import check_names, parse_spec, parse_value, settle
 
 ROOT = Path(__file__).parents[1]
 TOOL = loaded(ROOT / "docs" / "fidelity.py", "fidelity_of_the_sources")

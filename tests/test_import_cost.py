@@ -13,7 +13,7 @@ from workbench.index import Index
 HEAVY = ("spacy", "torch", "transformers", "matplotlib", "ipywidgets", "scipy.stats", "bpe_openai")
 MODELS = ("torch", "transformers", "sentence_transformers", "spacy", "thinc", "sklearn", "openai")
 FRAMES = ("pandas", "scipy", "matplotlib", "ipywidgets", "networkx", "numba", "bm25s", "bpe_openai", "IPython")
-ARRAYS = ("numpy", "pyarrow", "workbench.index", "workbench.methods.base", "workbench.experiments")
+ARRAYS = ("numpy", "pyarrow", "workbench.index", "workbench.methods.base", "workbench.evaluation")
 CODE = """
 import sys
 import workbench as wb
@@ -21,7 +21,7 @@ at_once = len(sys.modules)
 assert "workbench.methods" not in sys.modules and "pandas" not in sys.modules
 for name in wb.__all__:
     assert getattr(wb, name) is not None and name in dir(wb)
-wb.methods.METHODS, wb.experiments.identity, wb.records.Question
+wb.methods.METHODS, wb.evaluation.identity, wb.records.Question
 try:
     wb.no_such_name
 except AttributeError as error:
@@ -32,7 +32,7 @@ print(at_once, *[name for name in sys.argv[1:] if name in sys.modules])
 """
 VERB = """
 import sys
-from workbench.cli import app
+from workbench.cli.app import app
 heavy, words = sys.argv[1].split(","), sys.argv[2:]
 try:
     app(words)

@@ -38,7 +38,7 @@ def test_an_import_that_points_upwards_is_found(tool, tmp_path):
         "graph/region.py": "try:\n    from workbench import sparql, load\nexcept ImportError:\n    pass\n",
         "methods/dense.py": "from workbench.index import Index\ndef f():\n    from workbench.reading import Reader\n",
         "records.py": "def show():\n    from workbench.views import html\n",
-        "__init__.py": "from workbench.cli import app\n",
+        "__init__.py": "from workbench.cli.app import app\n",
         "novel/new.py": "from workbench.errors import SettingError\n",
     }.items():
         (package / name).parent.mkdir(parents=True, exist_ok=True)

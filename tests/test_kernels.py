@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 import psutil
 
-from workbench.stopping import SAID
+from workbench.cli.stopping import SAID
 
 ROOT = Path(__file__).parents[1]
 CELLS = ("import os, time", "open('kernel', 'w').write(str(os.getpid()))\ntime.sleep(30)")

@@ -9,7 +9,7 @@ import pytest
 from steered import ASKED, QUESTION, SPEC, Rater, hub_index
 
 import workbench as wb
-from workbench.experiments import analyses
+from workbench import analyses
 from workbench.lessons import ablate_reasoning, steer_the_walk
 from workbench.llm.worked import reasons
 from workbench.methods.catrag.stages import staged

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import workbench as wb
-from workbench.experiments.worked import endings, example_of
+from workbench.evaluation.endings import endings, example_of
 from workbench.lessons import build_graph as lesson
 from workbench.lessons.sentences import decided
 from workbench.records import Question

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from workbench import notebooks
-from workbench.experiments import Grid
+from workbench.evaluation import Grid
 
 pytestmark = pytest.mark.slow
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "05_ablate_reasoning.ipynb"

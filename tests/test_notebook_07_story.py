@@ -12,9 +12,9 @@ import pytest
 from tiny import TinyEncoder, tiny_dataset
 
 import workbench as wb
-from workbench.experiments.comparable import Needed, asked_for
-from workbench.experiments.published import papers
 from workbench.lessons import tables_and_verdicts as lesson
+from workbench.papers.comparable import Needed, asked_for
+from workbench.published import papers
 
 pytestmark = pytest.mark.slow
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "07_tables_and_verdicts.ipynb"

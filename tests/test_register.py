@@ -66,8 +66,8 @@ LOOK = """
 import json
 from typer.testing import CliRunner
 import workbench as wb
-from workbench.cli import app
-from workbench.doctor import _environment
+from workbench.cli.app import app
+from workbench.cli.doctor import _environment
 
 len(wb.reading.READERS)  # a look-up: the broken one is warned of
 said = {verb: CliRunner().invoke(app, [verb, "--json"]).stdout for verb in ("methods", "readers", "measures")}

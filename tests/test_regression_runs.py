@@ -12,7 +12,7 @@ import pytest
 from scripts import loaded
 from typer.testing import CliRunner
 
-from workbench.cli import app
+from workbench.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 RUN = ("run", "--notebooks", "notebooks")

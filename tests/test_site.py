@@ -43,7 +43,7 @@ def test_a_flow_chart_becomes_a_picture():
 
 def test_the_reference_has_every_public_name_verb_and_registered_thing():
     import workbench as wb
-    from workbench.cli import app
+    from workbench.cli.app import app
     from workbench.registry import KINDS
 
     pages = loaded(HERE / "reference.py", "site_reference").pages()

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.errors import SettingError
-from workbench.spec import parse_spec
+from workbench.settings import parse_spec
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from workbench.stopping import SAID
+from workbench.cli.stopping import SAID
 
 ROOT = Path(__file__).parents[1]
 BEGIN = """
     import ctypes, sys, threading, time
     from contextlib import suppress
-    from workbench import stopping
+    from workbench.cli import stopping
 
     with stopping.stoppable():
         print("begun", flush=True)

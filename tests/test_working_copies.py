@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from workbench import notebooks
-from workbench.cli import app
+from workbench.cli.app import app
 from workbench.errors import SettingError
 
 

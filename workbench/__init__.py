@@ -20,18 +20,19 @@ if TYPE_CHECKING:  # for type checkers and editors, what `_DEFINED_IN` says; tes
     from workbench import data as data
     from workbench import encoding as encoding
     from workbench import errors as errors
-    from workbench import experiments as experiments
-    from workbench import graph as graph
+    from workbench import evaluation as evaluation
     from workbench import index as index
     from workbench import llm as llm
     from workbench import measures as measures
     from workbench import methods as methods
+    from workbench import operators as operators
     from workbench import reading as reading
     from workbench import records as records
     from workbench import settings as settings
     from workbench import steps as steps
     from workbench import trace as trace
     from workbench import views as views
+    from workbench.analyses.diagnose import diagnose as diagnose
     from workbench.anonymity import anonymise as anonymise
     from workbench.data import check_decompositions as check_decompositions
     from workbench.data import datasets as datasets
@@ -39,30 +40,29 @@ if TYPE_CHECKING:  # for type checkers and editors, what `_DEFINED_IN` says; tes
     from workbench.data import world as world
     from workbench.data import write_folder as write_folder
     from workbench.encoding import encoder as encoder
-    from workbench.experiments import Grid as Grid
-    from workbench.experiments import Run as Run
-    from workbench.experiments import Verdict as Verdict
-    from workbench.experiments.agreement import compare_extractions as compare_extractions
-    from workbench.experiments.checkup import checkup as checkup
-    from workbench.experiments.diagnose import diagnose as diagnose
-    from workbench.experiments.estimate import estimate_build as estimate_build
-    from workbench.experiments.estimate import estimate_run as estimate_run
-    from workbench.experiments.evaluate import evaluate as evaluate
-    from workbench.experiments.grid import grid as grid
-    from workbench.experiments.reproduce import reproduce as reproduce
-    from workbench.experiments.runs import between as between
-    from workbench.experiments.runs import runs as runs
-    from workbench.experiments.tables import Tables
-    from workbench.experiments.tables import compare as compare
-    from workbench.experiments.tables import tables as tables
-    from workbench.experiments.trial import try_model as try_model
-    from workbench.graph.neighbourhood import complete as complete
-    from workbench.graph.neighbourhood import neighbourhood as neighbourhood
-    from workbench.graph.node_details import node_details as node_details
+    from workbench.evaluation import Grid as Grid
+    from workbench.evaluation import Run as Run
+    from workbench.evaluation import Verdict as Verdict
+    from workbench.evaluation.agreement import compare_extractions as compare_extractions
+    from workbench.evaluation.estimate import estimate_build as estimate_build
+    from workbench.evaluation.estimate import estimate_run as estimate_run
+    from workbench.evaluation.evaluate import evaluate as evaluate
+    from workbench.evaluation.grid import grid as grid
+    from workbench.evaluation.listing import between as between
+    from workbench.evaluation.listing import runs as runs
+    from workbench.evaluation.trial import try_model as try_model
     from workbench.index import Index as Index
     from workbench.llm.engine import engine as engine
     from workbench.methods import method as method
     from workbench.methods.ranking import rankings as rankings
+    from workbench.operators.checkup import checkup as checkup
+    from workbench.operators.neighbourhood import complete as complete
+    from workbench.operators.neighbourhood import neighbourhood as neighbourhood
+    from workbench.operators.node_details import node_details as node_details
+    from workbench.papers.reproduce import reproduce as reproduce
+    from workbench.papers.tables import Tables
+    from workbench.papers.tables import compare as compare
+    from workbench.papers.tables import tables as tables
     from workbench.places import home as home
     from workbench.reading import reader as reader
     from workbench.reading.compression import GraphWalk as GraphWalk
@@ -87,19 +87,20 @@ __version__ = "0.1.0"
 # Module → the public names that it defines. Each is imported on first use: loading a data set needs neither the methods
 # nor the libraries behind them.
 _DEFINED_IN = {
+    "analyses.diagnose": ("diagnose",),
     "anonymity": ("anonymise",),
     "data": ("check_decompositions", "datasets", "load", "world", "write_folder"),
     "encoding": ("encoder",),
-    "experiments": ("Grid", "Run", "Verdict", "diagnose", "evaluate", "grid"),
-    "experiments.agreement": ("compare_extractions",),
-    "experiments.checkup": ("checkup",),
-    "experiments.estimate": ("estimate_build", "estimate_run"),
-    "experiments.reproduce": ("reproduce",),
-    "experiments.runs": ("between", "runs"),
-    "experiments.tables": ("compare", "tables"),
-    "experiments.trial": ("try_model",),
-    "graph.neighbourhood": ("complete", "neighbourhood"),
-    "graph.node_details": ("node_details",),
+    "evaluation": ("Grid", "Run", "Verdict", "evaluate", "grid"),
+    "evaluation.agreement": ("compare_extractions",),
+    "operators.checkup": ("checkup",),
+    "evaluation.estimate": ("estimate_build", "estimate_run"),
+    "papers.reproduce": ("reproduce",),
+    "evaluation.listing": ("between", "runs"),
+    "papers.tables": ("compare", "tables"),
+    "evaluation.trial": ("try_model",),
+    "operators.neighbourhood": ("complete", "neighbourhood"),
+    "operators.node_details": ("node_details",),
     "index": ("Index",),
     "llm": ("engine",),
     "methods": ("method",),

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import sys
 
-from workbench.stopping import stoppable
+from workbench.cli.stopping import stoppable
 
 
 def main() -> None:
     with stoppable():
-        from workbench.cli import app
+        from workbench.cli.app import app
 
         app()
 

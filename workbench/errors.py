@@ -1,4 +1,11 @@
-"""Errors, by who can fix them. Every message names the value, the expectation and the next step."""
+"""Errors, by who can fix them, and what is said where the packages of an extra are missing. Every message names the
+value, the expectation and the next step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import NamedTuple
 
 from workbench.text import printable
 
@@ -73,3 +80,53 @@ class Deferred(EngineError):
     def __init__(self, requests: int):
         super().__init__(f"{requests:,} requests wait for the replies of a batch")
         self.requests = requests
+
+
+class Extra(NamedTuple):
+    """The packages of an extra, each as it is installed and as it is imported, and the feature that needs them."""
+
+    packages: Mapping[str, str]
+    feature: str
+
+    @property
+    def missing(self) -> list[str]:
+        """The packages that are not installed; nothing is imported."""
+        return [package for package, module in self.packages.items() if find_spec(module) is None]
+
+    @property
+    def lack(self) -> str:
+        """What the feature needs and does not have."""
+        verb = "is" if len(self.missing) == 1 else "are"
+        return f"{self.feature} needs {' and '.join(self.missing)}, which {verb} not installed"
+
+
+EXTRAS = {  # those of pyproject.toml
+    "raptor": Extra({"umap-learn": "umap"}, "a tree of RAPTOR's clusters"),
+    "chroma": Extra({"chromadb": "chromadb"}, "a Chroma store"),
+    "scale": Extra({"faiss-cpu": "faiss"}, "comparing so many texts"),
+    "cluster": Extra({"distributed": "distributed", "cryptography": "cryptography"}, "a cluster"),
+    "local": Extra({"xllamacpp": "xllamacpp"}, "a local model"),
+    "pdf": Extra({"pypdf": "pypdf"}, "a PDF"),
+}
+
+
+def has_extra(extra: str) -> bool:
+    """Whether the packages of an extra are installed."""
+    return not EXTRAS[extra].missing
+
+
+def require_extra(extra: str, fault: type[WorkbenchError], instead: str = "") -> None:
+    """Raise `fault` where a package of an extra is not installed; its message names the feature, the command that
+    installs the package, and what to do `instead`."""
+    if not has_extra(extra):
+        raise fault("; or ".join(filter(None, (lacking_extra(extra), instead))))
+
+
+def lacking_extra(extra: str) -> str:
+    """That a feature needs packages which are missing, and how to have them."""
+    return f"{EXTRAS[extra].lack}: {install_extra(extra)}"
+
+
+def install_extra(extra: str) -> str:
+    """The command that installs an extra."""
+    return f'pip install "hopscope[{extra}]"'

@@ -1,7 +1,7 @@
 """Shards: parts of a build or an evaluation that are done apart from each other, such as by the tasks of an array job.
 
 Each writes a folder of its own, `shards/03-of-16` in the folder of the whole, and `merge` puts them together
-(`workbench.index.sharding`, `workbench.experiments.sharding`; docs/cluster.md)."""
+(`workbench.index.sharding`, `workbench.evaluation.sharding`; docs/cluster.md)."""
 
 from __future__ import annotations
 

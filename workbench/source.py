@@ -42,16 +42,16 @@ _APART = tuple(
     for name in (
         "views",
         "llm",
-        "experiments",
+        "analyses",
+        "evaluation",
+        "papers",
+        "display",
         "cli",
-        "check",
-        "doctor",
         "integrity",
         "notebooks",
         "source",
         "registry",
         "settings",
-        "weights",
     )
 )
 _SHOWN = {"__repr__", "__doc__", "__module__", "__dict__", "__weakref__", "__annotations__", "__slots__"}

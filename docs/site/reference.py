@@ -19,7 +19,7 @@ MODULES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "registry": (
         "Registry and settings",
         "What there is of each kind, how to add to it, and how settings are checked.",
-        ("workbench.registry", "workbench.settings", "workbench.spec"),
+        ("workbench.registry", "workbench.settings"),
     ),
     "protocols": (
         "Methods, readers, engines, encoders",
@@ -107,7 +107,7 @@ def _commands() -> str:
     """Every verb: what it does, its arguments and its options with their defaults."""
     from typer.main import get_command
 
-    from workbench.cli import app
+    from workbench.cli.app import app
 
     root = get_command(app)
     lines = ["# The command line", "", f"{root.help} Every verb has `--help`.", ""]
@@ -143,7 +143,7 @@ def _option(one: Any) -> list[str]:
 
 def _catalogue() -> str:
     """Everything that a SPEC, an option or a setting can name."""
-    from workbench import catalogue
+    from workbench.cli import catalogue
     from workbench.encoding import ENCODERS
     from workbench.index.index import LAYERS
     from workbench.llm.engine import KINDS

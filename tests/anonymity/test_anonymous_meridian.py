@@ -10,7 +10,7 @@ import pytest
 
 import workbench as wb
 from workbench import anonymity, measures
-from workbench.data.anonymise import restored
+from workbench.anonymity.rewritten import restored
 from workbench.data.names import PLACEHOLDER, read_aliases, table_of
 from workbench.data.rewriting import CALENDAR
 from workbench.measures import Outcome

@@ -26,9 +26,9 @@ import on_disk
 from tally import Tally
 
 import workbench as wb
-from workbench.check import check
+from workbench.cli.check import check
 from workbench.errors import WorkbenchError
-from workbench.experiments import Grid, Run
+from workbench.evaluation import Grid, Run
 from workbench.index import Index
 from workbench.llm.record import Recording, recording
 from workbench.views.bundle import bundle

@@ -31,10 +31,10 @@ TESTS = Path(__file__).parents[1]
 LOADED = """
     chromadb distributed igraph nbconvert openai openai.resources.chat pandas papermill pyarrow.parquet
     scipy.optimize scipy.sparse.csgraph scipy.stats torch torch._dynamo umap
-    workbench.anonymity workbench.cli workbench.data.worlds workbench.exchange workbench.experiments
-    workbench.experiments.analyses.base workbench.experiments.asking workbench.experiments.reproduce
-    workbench.experiments.sharding workbench.experiments.significance workbench.index workbench.index.sharding
-    workbench.kernels workbench.llm.batch workbench.llm.chat workbench.llm.endpoint
+    workbench.anonymity workbench.cli.app workbench.data.worlds workbench.exchange workbench.evaluation
+    workbench.analyses.base workbench.evaluation.asking workbench.papers.reproduce
+    workbench.evaluation.sharding workbench.evaluation.significance workbench.index workbench.index.sharding
+    workbench.notebooks.kernels workbench.llm.batch workbench.llm.chat workbench.llm.endpoint
     workbench.methods.gfm_rag.training workbench.testing workbench.views workbench.views.bundle
     workbench.views.training
 """
@@ -149,7 +149,7 @@ def be_a_command(asked: dict) -> None:
         os.execv(sys.executable, [sys.executable, "-m", "workbench", *asked["words"]])
     sys.argv = ["workbench", *asked["words"]]
     from workbench.__main__ import main
-    from workbench.stopping import Stop
+    from workbench.cli.stopping import Stop
 
     begin = Stop.begin
 

@@ -18,7 +18,7 @@ import workbench as wb
 from workbench import exchange
 from workbench.data import Dataset
 from workbench.errors import WorkbenchError
-from workbench.experiments import Run
+from workbench.evaluation import Run
 from workbench.index import Index
 from workbench.index.index import LAYERS
 from workbench.methods import METHODS

@@ -15,7 +15,7 @@ from hostile_files import Attempt
 from hostile_texts import TEXTS, harm_of_lines
 from typer.testing import CliRunner, Result
 
-from workbench.cli import app
+from workbench.cli.app import app
 from workbench.errors import WorkbenchError
 
 # Verbs that serve, train or execute for minutes whatever they are given.

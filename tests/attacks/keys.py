@@ -31,8 +31,7 @@ from tiny import tiny_dataset
 from typer.testing import CliRunner
 
 import workbench as wb
-from workbench import doctor
-from workbench.cli import app
+from workbench.cli.app import app, doctor
 from workbench.encoding import encoder
 from workbench.errors import WorkbenchError
 from workbench.llm import engine, negotiation

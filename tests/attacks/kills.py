@@ -149,7 +149,7 @@ def verbs() -> set[str]:
     """Every verb of the command line."""
     import typer
 
-    from workbench.cli import app
+    from workbench.cli.app import app
 
     found = typer.main.get_command(app).commands
     below = {f"{name} {verb}" for name, group in found.items() for verb in getattr(group, "commands", ())}

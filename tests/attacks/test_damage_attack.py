@@ -14,7 +14,7 @@ from pathlib import Path
 import damage
 import pytest
 
-from workbench.check import check
+from workbench.cli.check import check
 from workbench.errors import IndexFault, SettingError
 from workbench.index import Index
 from workbench.integrity import SUM

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keys
 import pytest
 
-from workbench.cli import app
+from workbench.cli.app import app
 
 
 def test_no_echo_comes_out(tmp_path):

@@ -10,9 +10,9 @@ import pytest
 import two_processes
 from filelock import FileLock
 
-from workbench.check import check
+from workbench.cli.check import check
 from workbench.errors import EngineError, FileDamaged, IndexFault, SettingError
-from workbench.experiments import Run
+from workbench.evaluation import Run
 from workbench.index import Index
 from workbench.index.store import Store
 from workbench.llm.record import Recording
@@ -94,7 +94,7 @@ def test_a_recording_that_is_mended_while_it_is_used_loses_no_answer(tmp_path, m
     with closing(Recording(copy)) as used:
         with used.transaction() as connection:
             connection.execute("UPDATE replies SET reply = ? WHERE key = ?", ('{"sum": 1}', lost.key))
-        monkeypatch.setattr("workbench.check.PATIENCE", 0)
+        monkeypatch.setattr("workbench.cli.check.PATIENCE", 0)
         with used.transaction(), pytest.raises(EngineError, match=r"another process is writing .*; mend it when"):
             check(copy, mend=True)
         check(copy, mend=True)

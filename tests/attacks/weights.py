@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tally import Tally
 
-from workbench import weights as known
+from workbench import integrity as known
 from workbench.errors import FileDamaged
 
 WHOLE = 105
@@ -26,7 +26,7 @@ def attack(count: int, seed: int, folder: Path) -> Tally:
             copy = copied(name, Path(inside))
             how = changed(copy / file, chance)
             try:
-                known.check(name, copy)
+                known.check_weights(name, copy)
                 tally.failed("lost", f"{name}: {file} {how}: not noticed")
             except FileDamaged as error:
                 told = str(copy / file) in str(error) and "pip install" in str(error)
@@ -38,13 +38,13 @@ def attack(count: int, seed: int, folder: Path) -> Tally:
 
 def chosen() -> list[tuple[str, str]]:
     """(weights, file) of all that is installed here."""
-    return [(name, file) for name, file, _ in known.here()]
+    return [(name, file) for name, file, _ in known.installed_weights()]
 
 
 def copied(name: str, folder: Path) -> Path:
     """The folder of some weights, as links: 90 MB are not copied for one changed byte elsewhere."""
-    source, target = known.KNOWN[name].place, folder / "weights"
-    linked = importlib.util.find_spec(known.KNOWN[name].package) is not None and _same_disk(source, folder)
+    source, target = known.WEIGHTS[name].place, folder / "weights"
+    linked = importlib.util.find_spec(known.WEIGHTS[name].package) is not None and _same_disk(source, folder)
     shutil.copytree(source, target, copy_function=os.link if linked else shutil.copyfile)
     return target
 

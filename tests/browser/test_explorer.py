@@ -142,7 +142,7 @@ def test_a_walk_through_the_graph(lab, page):
 
 LARGE = """
 from ipywidgets import HTML, VBox
-from workbench.graph.neighbourhood import Node, Subgraph
+from workbench.operators.neighbourhood import Node, Subgraph
 nodes = tuple(Node(at, "phrase", str(at), f"Node number {at}", 1, 3, type="place") for at in range(30))
 VBox([WebGL(Subgraph("x", nodes, (), 0, ("place",)), theme="auto"), HTML(WEBGL_STYLE)])"""
 

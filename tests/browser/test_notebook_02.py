@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, expect
 from test_hostile_records import ATTACKS
 from test_views import TAGS
 
-from workbench.graph.regrouping import Division
+from workbench.operators.regrouping import Division
 from workbench.testing import HashEncoder
 from workbench.text import storable
 from workbench.views.map_page import map_page

@@ -15,7 +15,7 @@ from test_hostile_records import ATTACKS
 from test_views import TAGS
 
 import workbench as wb
-from workbench.experiments.analyses import win_rate
+from workbench.analyses import win_rate
 from workbench.index import Index
 from workbench.llm.engine import RulesEngine
 from workbench.records import Question

@@ -14,7 +14,7 @@ from workbench.cluster import piece
 from workbench.cluster.conditions import THREADS, check, conditions
 from workbench.cluster.hands import Hands
 from workbench.errors import ClusterFault, IndexFault, SettingError
-from workbench.experiments.evaluate import Plan
+from workbench.evaluation.evaluate import Plan
 from workbench.index.store import map_vectors
 from workbench.llm.budget import Budget
 

@@ -18,7 +18,7 @@ from tiny import TinyEncoder, files
 import workbench as wb
 from workbench.data import Dataset
 from workbench.errors import BudgetSpent, EngineRefused
-from workbench.experiments import book
+from workbench.evaluation import book
 from workbench.index import Index, clustering, vectors
 from workbench.llm.budget import Budget
 from workbench.llm.record import Recording

@@ -13,7 +13,7 @@ import workbench as wb
 from workbench import shards
 from workbench.data import Dataset
 from workbench.errors import IndexFault, SettingError
-from workbench.experiments.sharding import merge
+from workbench.evaluation.sharding import merge
 from workbench.index import Index, journal, vectors
 from workbench.index.sharding import build_shard
 from workbench.records import Passage, Question

@@ -20,7 +20,7 @@ sys.path[:0] = [] if "on_disk" in sys.modules else [str(ROOT / "tests")]
 import on_disk  # noqa: E402
 
 import workbench as wb  # noqa: E402
-from workbench.cli import app  # noqa: E402
+from workbench.cli.app import app  # noqa: E402
 from workbench.measures import ANSWER, EVIDENCE, JOINT, NODES, RANKING  # noqa: E402
 from workbench.methods import METHODS  # noqa: E402
 from workbench.reading import READERS  # noqa: E402

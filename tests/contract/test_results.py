@@ -7,7 +7,7 @@ import canonical
 import pytest
 
 from workbench.methods import METHODS
-from workbench.spec import parse_spec
+from workbench.settings import parse_spec
 
 
 @pytest.fixture(scope="module")

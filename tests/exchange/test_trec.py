@@ -23,7 +23,7 @@ from workbench.exchange import trec
 from workbench.exchange.trec import _run_lines, as_word, falling
 from workbench.index import Index
 from workbench.records import Passage, Question
-from workbench.spec import parse_spec
+from workbench.settings import parse_spec
 
 QUESTIONS = [Question("q1", "one", support=("p1",)), Question("q2", "two", support=("p2", "p3"))]
 PASSAGES = ["p1", "p2", "p3", "p4"]

@@ -17,7 +17,7 @@ sys.path[:0] = [str(Path(__file__).parents[1])]
 
 import on_disk  # noqa: E402
 
-from workbench.experiments import Run  # noqa: E402
+from workbench.evaluation import Run  # noqa: E402
 from workbench.index import Index  # noqa: E402
 
 FOLDERS = ("index", "run", "grid")

@@ -10,8 +10,8 @@ import numpy as np
 import on_disk
 import pytest
 
-from workbench.check import check
-from workbench.experiments import Run
+from workbench.cli.check import check
+from workbench.evaluation import Run
 from workbench.index import Index
 
 OF_THE_FILES = ("dense", "hipporag2")  # whose rankings follow from stored vectors and edges; others may get better

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import workbench as wb
-from workbench.cli import app
+from workbench.cli.app import app
 from workbench.data import Dataset
 from workbench.errors import IndexFault, SettingError
 from workbench.index import Index, chroma

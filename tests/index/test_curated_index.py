@@ -9,10 +9,10 @@ import pytest
 from tiny import TinyEncoder
 
 import workbench as wb
+from workbench.analyses.base import made_with
 from workbench.data.curated import BY_HAND
 from workbench.errors import IndexFault, SettingError
-from workbench.experiments.analyses.base import made_with
-from workbench.experiments.estimate import Unasked
+from workbench.evaluation.estimate import Unasked
 from workbench.index.index import place_of
 
 MERIDIAN = wb.load("meridian")

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 from tiny import CountingEncoder, TinyEngine, files, same_content, tiny_dataset
 
-from workbench.check import check
+from workbench.cli.check import check
 from workbench.errors import IndexFault
 from workbench.index import Index, journal, vectors
 

@@ -12,7 +12,7 @@ from tiny import PaidEngine, TinyEncoder, files, tiny_dataset
 from typer.testing import CliRunner
 
 import workbench as wb
-from workbench.cli import app
+from workbench.cli.app import app
 from workbench.errors import DataError
 from workbench.index import Index, journal
 from workbench.index import usage as bills

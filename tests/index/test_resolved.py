@@ -14,7 +14,7 @@ from tiny import TinyEncoder, TinyEngine, tiny_dataset
 
 from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
-from workbench.experiments.estimate import estimate_build
+from workbench.evaluation.estimate import estimate_build
 from workbench.index import Index
 from workbench.index.relabelled import types_of
 from workbench.index.resolved import Merge, clusters, resolved
@@ -202,7 +202,7 @@ def test_either_layer_can_be_added_later_and_the_graph_follows(tmp_path):
 
 
 def test_a_run_names_them_among_the_layers_of_a_method(tmp_path):
-    from workbench.experiments.identity import _layers
+    from workbench.evaluation.identity import _layers
 
     index = build(tmp_path / "index", Curator())
     assert list(_layers(index, ("typed",))) == ["passages", "profiles", "resolved", "relabelled", "typed"]

@@ -12,7 +12,7 @@ from chat_server import Cut, completion, error, question
 from small_steps import NAMES
 from typer.testing import CliRunner
 
-from workbench.cli import app
+from workbench.cli.app import app
 from workbench.errors import DataError, Deferred, EngineError, EngineRefused, EngineUnavailable, SettingError
 from workbench.llm.batch import Export, fetch, read, status, submit
 from workbench.llm.batch import requests as files_of_requests

@@ -14,7 +14,7 @@ from chat_server import ChatServer, by_schema, completion
 from towns import write_town
 from typer.testing import CliRunner, Result
 
-from workbench.cli import app
+from workbench.cli.app import app
 
 MODEL = "openai:test-model"
 METHODS = ["-m", "hipporag2", "-m", "ircot", "-m", "bm25", "-r", "direct"]

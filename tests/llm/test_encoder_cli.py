@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 import workbench as wb
 from workbench import tokens
-from workbench.cli import app
+from workbench.cli.app import app
 from workbench.encoding import encoder
 from workbench.errors import SettingError
-from workbench.experiments.estimate import Unasked, estimate_build, estimate_run, exactly
+from workbench.evaluation.estimate import Unasked, estimate_build, estimate_run, exactly
 from workbench.index import Index
 from workbench.index.facts import fact_text
 from workbench.llm.record import Recording

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 import workbench as wb
 from workbench.errors import EngineRefused
-from workbench.experiments.trial.questions import QUESTIONS
+from workbench.evaluation.trial.questions import QUESTIONS
 from workbench.llm import engine
 from workbench.llm.step import Step, Usage
 from workbench.trace import Trace

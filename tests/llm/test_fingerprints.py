@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.experiments import published
+from workbench import published
 from workbench.llm import fingerprints
 from workbench.llm.fingerprints import judged, known, printed, read
 from workbench.llm.wording import _input_of

@@ -13,7 +13,7 @@ from chat_server import by_schema, completion, error, question
 from towns import write_town
 from typer.testing import CliRunner
 
-from workbench.cli import app
+from workbench.cli.app import app
 from workbench.llm.local import PACKAGED
 
 INSTALLED = all(map(importlib.util.find_spec, ("xllamacpp", *PACKAGED.values())))
@@ -23,7 +23,7 @@ ELSEWHERE = """
 import json, socket, sys
 def refuse(self, address): raise OSError(f"asked {address}")
 socket.socket.connect = socket.socket.connect_ex = refuse
-from workbench.cli import app
+from workbench.cli.app import app
 for command in json.loads(sys.argv[1]):
     app(command, standalone_mode=False)
 assert not {"openai", "xllamacpp"} & set(sys.modules)

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_steps import BOOK, NAMES, SAID
 
-from workbench.experiments.condition import named
-from workbench.experiments.published import paper, papers
 from workbench.llm import engine
 from workbench.llm.meter import Meter, collect, money, prices
 from workbench.llm.step import Usage
+from workbench.papers.condition import named
+from workbench.published import paper, papers
 
 USAGES = st.builds(Usage, *[st.integers(0, 10)] * 3, st.just(0.0), st.none() | st.integers(0, 9).map(float))
 

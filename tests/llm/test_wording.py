@@ -8,7 +8,7 @@ import pytest
 
 import workbench as wb
 from workbench.errors import SettingError
-from workbench.experiments.identity import of_method, of_reader
+from workbench.evaluation.identity import of_method, of_reader
 from workbench.index.journal import maker, signed_by
 from workbench.llm import fingerprints
 from workbench.llm.call import Reply

@@ -11,8 +11,8 @@ from pydantic import BaseModel
 
 import workbench as wb
 from workbench.errors import DataError, EngineError, RecordingMiss, SettingError
-from workbench.experiments import identity
-from workbench.experiments.worked import ending, followed
+from workbench.evaluation import identity
+from workbench.evaluation.endings import ending, followed
 from workbench.llm.engine import no_model
 from workbench.llm.step import Step
 from workbench.llm.worked import Drafting, WorkedEngine, examples_in, stamp, worked_folder
@@ -114,7 +114,7 @@ def test_what_shows_says_whose_words_they_are(meridian_curated):
 def test_the_command_line_answers_a_worked_question(meridian_curated):
     from typer.testing import CliRunner
 
-    from workbench.cli import app
+    from workbench.cli.app import app
 
     example = next(example for example in EXAMPLES if example.id == "mer-q117")
     words = ["ask", str(meridian_curated.folder), example.question, "--engine", "worked"]

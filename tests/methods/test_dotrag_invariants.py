@@ -13,10 +13,10 @@ import pytest
 from typed_graphs import GraphIndex, Says, TypedGraph, verdict
 
 import workbench as wb
-from workbench.graph.region import ALWAYS
 from workbench.methods.dotrag import neighbourhood
 from workbench.methods.dotrag.neighbourhood import Store
 from workbench.methods.dotrag.search import normal
+from workbench.operators.region import ALWAYS
 
 TYPES = ("film", "person", "year", "unknown")
 WORDS = ("red", "owl", "moor", "who", "directed", "of", "year", "?!", "Who", "OWL!")

@@ -11,9 +11,9 @@ from typed_graphs import GraphIndex, Says, TypedGraph
 import workbench as wb
 from workbench.data import schemas
 from workbench.data.graph import EntityType, Schema
-from workbench.graph.types import Types
 from workbench.methods.dotrag import DotRAG
 from workbench.methods.dotrag.dots import dots, whole_region
+from workbench.operators.types import Types
 from workbench.steps import catalogue, dot_rules_paper, judge_paths, select_regions_paper
 
 assert index  # a fixture

@@ -9,9 +9,9 @@ import torch
 from typer.testing import CliRunner
 
 import workbench as wb
-from workbench.cli import app
+from workbench.cli.app import app
 from workbench.errors import DataError, SettingError
-from workbench.experiments.identity import of_method
+from workbench.evaluation.identity import of_method
 from workbench.index import Index
 from workbench.llm.engine import RulesEngine
 from workbench.methods.gfm_rag import checkpoint, losses, training

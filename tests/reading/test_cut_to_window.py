@@ -10,7 +10,7 @@ import pytest
 import workbench as wb
 from workbench import tokens
 from workbench.errors import SettingError
-from workbench.experiments.fitting import fits
+from workbench.evaluation.fitting import fits
 from workbench.layouts import of_evidence
 from workbench.llm.engine import RulesEngine
 

@@ -6,7 +6,7 @@ import pytest
 
 import workbench as wb
 from workbench.errors import SettingError
-from workbench.experiments.identity import of_reader
+from workbench.evaluation.identity import of_reader
 from workbench.reading.prompts import PROMPTS, step_of
 from workbench.rules import rule_for
 from workbench.steps import global_reduce

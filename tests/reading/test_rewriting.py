@@ -8,7 +8,7 @@ import pytest
 
 import workbench as wb
 from workbench.errors import SettingError
-from workbench.experiments.identity import of_reader
+from workbench.evaluation.identity import of_reader
 from workbench.llm import Result
 from workbench.llm.engine import note
 from workbench.llm.meter import Meter

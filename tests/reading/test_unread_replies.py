@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import workbench as wb
-from workbench.cli import app
+from workbench.cli.app import app
 from workbench.llm.call import Reply
 from workbench.llm.chat import ChatEngine
 
@@ -22,7 +22,7 @@ def saying(monkeypatch):
 
     def make(text: str) -> ChatEngine:
         engine = ChatEngine("openai:m", lambda request: Reply(text, "stop", 1, 1))
-        monkeypatch.setattr("workbench.cli._engine", lambda *given, **more: engine)
+        monkeypatch.setattr("workbench.cli.app._engine", lambda *given, **more: engine)
         return engine
 
     return make

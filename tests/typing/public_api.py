@@ -8,10 +8,10 @@ import pandas as pd
 import workbench as wb
 from workbench.data import Dataset
 from workbench.encoding import Encoder
-from workbench.experiments.checkup import Checkup
 from workbench.index import Index
 from workbench.llm import Engine, Result, Step
 from workbench.methods import Method
+from workbench.operators.checkup import Checkup
 from workbench.reading import Reader
 from workbench.records import Answer, Evidence, Passage, Question, Scored
 from workbench.registry import Registry

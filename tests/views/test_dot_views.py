@@ -17,16 +17,16 @@ from tiny import TinyEncoder
 
 import workbench as wb
 from workbench import methods
+from workbench.analyses import win_rate
 from workbench.data import Dataset
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import DataError, SettingError
-from workbench.experiments.analyses import win_rate
-from workbench.graph.types import Types
 from workbench.index import Index
 from workbench.llm.engine import RulesEngine
 from workbench.llm.repeat import repeat
 from workbench.methods.base import Method
 from workbench.methods.dotrag.dots import Comparison, Dots, MethodResult, dots, whole_region
+from workbench.operators.types import Types
 from workbench.reading.render import Context, Contexts
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, ranked
 from workbench.trace import Trace

@@ -6,8 +6,8 @@ import pytest
 from test_views import Checked
 
 import workbench as wb
+from workbench.analyses.diagnose import diagnose
 from workbench.errors import SettingError
-from workbench.experiments.diagnose import diagnose
 from workbench.llm.engine import RulesEngine, note
 from workbench.llm.step import Result
 from workbench.trace import Event, Trace

@@ -12,7 +12,7 @@ from test_hostile_views import CONTROL, subgraph_of
 import workbench as wb
 from workbench.data import Dataset, Extraction
 from workbench.errors import SettingError
-from workbench.graph.neighbourhood import Subgraph
+from workbench.operators.neighbourhood import Subgraph
 from workbench.records import Evidence, Passage, ranked
 from workbench.views.figures import degree_figure, graph_figure, ranking_figure, recall_figure, walk_figure
 from workbench.views.graph import graph_drawing

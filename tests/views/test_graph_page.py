@@ -14,7 +14,7 @@ from test_views import HOSTILE, UNSHOWABLE, hostile
 
 import workbench as wb
 from workbench.errors import SettingError
-from workbench.graph.neighbourhood import Edge, Node, Subgraph
+from workbench.operators.neighbourhood import Edge, Node, Subgraph
 from workbench.views import html, legend
 from workbench.views.base import clean, short
 from workbench.views.canvas import WebGL

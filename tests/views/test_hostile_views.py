@@ -11,16 +11,16 @@ from test_views import HOSTILE, UNSHOWABLE, Checked, hostile
 from tiny import TinyEncoder
 
 import workbench as wb
+from workbench.cli.doctor import Examination, Finding
 from workbench.data import Dataset, Extraction
 from workbench.data.origin import Origin, SourceFile
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.data.registry import Catalogue, Known
 from workbench.data.sources.entry import Entry
-from workbench.doctor import Examination, Finding
-from workbench.experiments.checkup import Checkup, Components, Hub
-from workbench.experiments.estimate import Cost, Estimate, exactly
-from workbench.graph.neighbourhood import Edge, Node, Subgraph
-from workbench.graph.node_details import NodeDetails
+from workbench.evaluation.estimate import Cost, Estimate, exactly
+from workbench.operators.checkup import Checkup, Components, Hub
+from workbench.operators.neighbourhood import Edge, Node, Subgraph
+from workbench.operators.node_details import NodeDetails
 from workbench.records import Entity, Passage, Triple, ranked
 from workbench.views import html
 

@@ -15,16 +15,16 @@ from steered import ASKED, QUESTION, SPEC, Rater, hub_index
 import workbench as wb
 from workbench.data import Dataset
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
-from workbench.graph.knowledge_tree import KnowledgeTree
-from workbench.graph.neighbourhood import neighbourhood
-from workbench.graph.types import types_of
-from workbench.graph.walk_distribution import walk_subgraph
 from workbench.index import Index
 from workbench.llm.engine import RulesEngine
 from workbench.methods.catrag.stages import staged
 from workbench.methods.catrag.steering import EditedEdge, RatedNeighbour, RatedSeed, Seed, Steering
 from workbench.methods.dotrag.dots import dots
 from workbench.methods.gfm_rag.passing import LinkedEntities, PassedLayer, Passing, RankedEntities
+from workbench.operators.knowledge_tree import KnowledgeTree
+from workbench.operators.neighbourhood import neighbourhood
+from workbench.operators.types import types_of
+from workbench.operators.walk_distribution import walk_subgraph
 from workbench.records import Binding, Match, Pattern, Proof, Triple
 from workbench.views.canvas import WebGL
 from workbench.views.dot_drawing import dot_drawing

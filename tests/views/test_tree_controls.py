@@ -9,8 +9,8 @@ from test_views import HOSTILE, Checked
 
 import workbench as wb
 from workbench.errors import DataError, SettingError
-from workbench.graph.regrouping import Division
 from workbench.index.schema_evolution import Proposal
+from workbench.operators.regrouping import Division
 from workbench.records import Passage
 from workbench.views import html, text
 from workbench.views.tree import evolution_part

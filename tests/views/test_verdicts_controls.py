@@ -14,10 +14,10 @@ from tiny import TinyEncoder
 import workbench as wb
 from workbench.data import Dataset
 from workbench.errors import DataError, SettingError
-from workbench.experiments.comparable import side_by_side
-from workbench.experiments.published import papers
-from workbench.experiments.tables import NOT_COMPARABLE, NOT_MEASURED, tables
 from workbench.methods.iterative.replay import Replay
+from workbench.papers.comparable import side_by_side
+from workbench.papers.tables import NOT_COMPARABLE, NOT_MEASURED, tables
+from workbench.published import papers
 from workbench.records import Passage, Question
 from workbench.trace import Trace
 from workbench.views.figures import verdict_figure

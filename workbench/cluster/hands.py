@@ -33,7 +33,7 @@ from workbench.llm.engine import EngineBase, Recipe
 from workbench.llm.engine import engine as known_engine
 from workbench.methods import Method
 from workbench.methods.ranking import Ranking
-from workbench.spec import parse_spec
+from workbench.settings import parse_spec
 from workbench.text import text_hash
 
 KEY, ADDRESS = "OPENAI_API_KEY", "OPENAI_BASE_URL"

@@ -18,7 +18,7 @@ from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
-from workbench import extras, threads
+from workbench import errors, threads
 from workbench.errors import BudgetSpent, ClusterFault, SettingError
 from workbench.records import Record
 
@@ -62,7 +62,7 @@ class Cluster(Record):
         number = int(local[1] or threads.cores()) if local else 1
         if number < 1:
             raise SettingError(f"the cluster {spec!r} has no process; write local[1], local[2], …")
-        extras.require("cluster", ClusterFault)
+        errors.require_extra("cluster", ClusterFault)
         return _local(number) if local else _reached(spec)
 
     @property

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from workbench import extras
+from workbench import errors
 from workbench.data import splitter
 from workbench.data.folder import Dataset, question_files, questions_in
 from workbench.data.origin import Origin, SourceFile
@@ -242,8 +242,8 @@ def _decoded(path: Path, content: bytes, encoding: str) -> str:
 
 
 def _pdf(path: Path, content: bytes) -> tuple[str, str]:
-    if not extras.is_there("pdf"):
-        raise DataError(f"{path}: {extras.lacking('pdf')}")
+    if not errors.has_extra("pdf"):
+        raise DataError(f"{path}: {errors.lacking_extra('pdf')}")
     import io
 
     import pypdf

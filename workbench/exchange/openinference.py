@@ -29,7 +29,7 @@ from workbench.text import storable
 from workbench.trace import Event, Trace
 
 if TYPE_CHECKING:
-    from workbench.experiments.run import Run
+    from workbench.evaluation.run import Run
 
 BEGIN = datetime(2000, 1, 1, tzinfo=UTC)  # of an export, unless another time is given
 _TICK = timedelta(milliseconds=1)

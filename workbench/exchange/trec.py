@@ -28,7 +28,7 @@ from workbench.records import Question, Record
 from workbench.text import UNPRINTABLE, counted
 
 if TYPE_CHECKING:
-    from workbench.experiments.run import Run
+    from workbench.evaluation.run import Run
 
 QRELS = "qrels.txt"
 TIES = ("rank", "id")

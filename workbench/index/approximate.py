@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench import extras, threads
+from workbench import errors, threads
 from workbench.errors import IndexFault
 
 SAMPLE, ENOUGH = 1_000, 0.99
@@ -151,7 +151,7 @@ def _both_ways(pairs: np.ndarray, n: int) -> np.ndarray:
 
 
 def _faiss(instead: str) -> Any:
-    extras.require("scale", IndexFault, instead)
+    errors.require_extra("scale", IndexFault, instead)
     import faiss
 
     return faiss

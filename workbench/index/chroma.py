@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from tqdm.auto import tqdm
 
-from workbench.errors import IndexFault, SettingError
-from workbench.extras import require
+from workbench.encoding.similarity import top
+from workbench.errors import IndexFault, SettingError, require_extra
 from workbench.index.index import Index
 from workbench.index.store import key_of
-from workbench.ranking.similarity import top
 from workbench.records import Record
 from workbench.text import text_hash
 
@@ -36,7 +35,7 @@ def derive(index: Index, kinds: Sequence[str] = KINDS, client: Any = None, *, se
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
         raise SettingError(f"{unknown[0]!r} cannot be derived; choose from {', '.join(KINDS)}")
-    require("chroma", IndexFault)
+    require_extra("chroma", IndexFault)
     from chromadb.errors import ChromaError
 
     try:
@@ -54,7 +53,7 @@ def derive(index: Index, kinds: Sequence[str] = KINDS, client: Any = None, *, se
 
 def client_of(index: Index, server: str = "") -> Any:
     """The client of a server `host:port`, or of the folder beside the layers."""
-    require("chroma", IndexFault)
+    require_extra("chroma", IndexFault)
     import chromadb
 
     settings = chromadb.Settings(anonymized_telemetry=False)

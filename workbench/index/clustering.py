@@ -18,8 +18,7 @@ from pydantic import Field
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
-from workbench.errors import IndexFault
-from workbench.extras import require
+from workbench.errors import IndexFault, require_extra
 from workbench.settings import Positive, Probability, validated
 from workbench.spread import spread
 
@@ -90,7 +89,7 @@ def sizes(n: int, most: int) -> list[int]:
 def _reduced(vectors: np.ndarray, neighbours: int, how: Clustering) -> np.ndarray:
     """float64, shape (n, at most `how.dimension`)."""
     if how.reduction == "umap":
-        require("raptor", IndexFault, _WITHOUT_UMAP)
+        require_extra("raptor", IndexFault, _WITHOUT_UMAP)
         from umap import UMAP  # takes seconds to import
 
         neighbours = min(max(2, neighbours), len(vectors) - 1)

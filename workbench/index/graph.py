@@ -71,9 +71,9 @@ class Graph(Record):
         return replace(self, stated=self.stated + again, index=None)
 
     def to_networkx(self) -> networkx.MultiDiGraph:
-        """The graph for networkx: nodes are rows of the matrices; see `workbench.graph.networks`. It takes some 400 MB
-        for 100,000 nodes with 550,000 edges."""
-        from workbench.graph import networks
+        """The graph for networkx: nodes are rows of the matrices; see `workbench.index.networks`. It takes some
+        400 MB for 100,000 nodes with 550,000 edges."""
+        from workbench.index import networks
 
         if self.index is None:
             raise SettingError("this graph knows no names; take the `graph` of an index")
@@ -83,7 +83,7 @@ class Graph(Record):
         """The same as a pyvis network with fixed positions: `.save_graph("page.html")` writes a page that needs no
         connection. `options` are those of `pyvis.network.Network`. For up to some thousand nodes; of a larger graph,
         take a `neighbourhood`."""
-        from workbench.graph import networks
+        from workbench.index import networks
 
         return networks.to_pyvis(self.to_networkx(), **options)
 

@@ -32,8 +32,7 @@ from workbench.data.profiles import Profiles, joined, within
 from workbench.data.registry import options_of
 from workbench.encoding import CachedEncoder, Encoder, cached
 from workbench.encoding import encoder as known_encoder
-from workbench.errors import IndexFault, SettingError
-from workbench.extras import is_there
+from workbench.errors import IndexFault, SettingError, has_extra
 from workbench.index.journal import ending_where_most_fail
 from workbench.index.layer import Build, Kept, Layer, describe
 from workbench.index.store import Store, key_of
@@ -897,8 +896,8 @@ def versions(*engines: str, layers: tuple[str, ...] = ()) -> dict[str, str]:
     replay needs no program for local models, and a tree of clusters is asked without UMAP."""
     names = ["hopscope", "numpy", "scipy", "torch", "sentence-transformers", "spacy"]
     names += ["scikit-learn"] if {"summaries", "tree"} & set(layers) else []
-    names += ["umap-learn"] if "summaries" in layers and is_there("raptor") else []
+    names += ["umap-learn"] if "summaries" in layers and has_extra("raptor") else []
     names += ["igraph"] if {"communities", "skeleton"} & set(layers) else []
-    if any(engine.startswith("local:") for engine in engines) and is_there("local"):
+    if any(engine.startswith("local:") for engine in engines) and has_extra("local"):
         names.append("xllamacpp")
     return {"python": platform.python_version(), **{name: version(name) for name in names}}

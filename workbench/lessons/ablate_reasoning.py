@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workbench.experiments.analyses import Analysis
-from workbench.experiments.diagnose import Diagnosis
-from workbench.experiments.grid import Grid
-from workbench.experiments.verdict import Verdict
+from workbench.analyses import Analysis
+from workbench.analyses.diagnose import Diagnosis
+from workbench.evaluation.grid import Grid
+from workbench.evaluation.verdict import Verdict
 from workbench.index import Index
 from workbench.lessons.sentences import over
+from workbench.settings import parse_spec
 from workbench.sparql import facts_of
-from workbench.spec import parse_spec
 from workbench.text import counted, wrapped
 from workbench.views.ablator import Ablator
 

@@ -7,19 +7,19 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from workbench import extras
+from workbench import errors
 from workbench.data import Dataset
-from workbench.experiments.agreement import Agreement, compare_extractions
-from workbench.experiments.checkup import Checkup
-from workbench.experiments.evaluate import evaluate
-from workbench.experiments.run import Run
-from workbench.experiments.verdict import Verdict
-from workbench.experiments.worked import Endings
-from workbench.graph.walk_distribution import WalkDistribution
+from workbench.evaluation.agreement import Agreement, compare_extractions
+from workbench.evaluation.endings import Endings
+from workbench.evaluation.evaluate import evaluate
+from workbench.evaluation.run import Run
+from workbench.evaluation.verdict import Verdict
 from workbench.index import Index, chroma
 from workbench.lessons.sentences import answered, decided, state_run
 from workbench.llm.engine import Engine
 from workbench.methods import method
+from workbench.operators.checkup import Checkup
+from workbench.operators.walk_distribution import WalkDistribution
 from workbench.records import Answer, Evidence, Question
 from workbench.text import counted
 from workbench.views.index import facts_by
@@ -94,7 +94,7 @@ class Lacking:
         self.extra = extra
 
     def __repr__(self) -> str:
-        return extras.lacking(self.extra)
+        return errors.lacking_extra(self.extra)
 
 
 def facts_in_chroma(
@@ -102,7 +102,7 @@ def facts_in_chroma(
 ) -> pd.DataFrame | Lacking:
     """The facts nearest to a question in the Chroma collection of an index, of those that fit a filter of Chroma's on
     `subject`, `relation` and `object`; by default, those of the subject of the nearest fact."""
-    if not extras.is_there("chroma"):
+    if not errors.has_extra("chroma"):
         return Lacking("chroma")
     vector = built.encode_query(question, "facts")
     where = where or {"subject": built.facts.facts[int((built.facts.fact_vectors @ vector).argmax())][0]}
@@ -117,7 +117,7 @@ def facts_in_chroma(
 
 def chroma_agreement(built: Index, questions: Sequence[Question], k: int = 10) -> chroma.StoreAgreement | Lacking:
     """How many of the k passages nearest to the questions by exact search Chroma finds."""
-    if not extras.is_there("chroma"):
+    if not errors.has_extra("chroma"):
         return Lacking("chroma")
     return chroma.agreement(built, [question.question for question in questions], k)
 

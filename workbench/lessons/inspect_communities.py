@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from workbench.experiments.run import Run
-from workbench.experiments.verdict import Verdict
-from workbench.graph.groupings import Agreement, compare
-from workbench.graph.knowledge_tree import KnowledgeTree
-from workbench.graph.regrouping import Division, Weighing, changes, moved, offered, other
+from workbench.evaluation.run import Run
+from workbench.evaluation.verdict import Verdict
 from workbench.index import Index
 from workbench.lessons.sentences import answered, helped, state_run
 from workbench.llm.worked import Ask
 from workbench.methods.youtu.routed import Routes, Searched
+from workbench.operators.groupings import Agreement, compare
+from workbench.operators.knowledge_tree import KnowledgeTree
+from workbench.operators.regrouping import Division, Weighing, changes, moved, offered, other
 from workbench.records import Answer, Passage, Question
 from workbench.views.tree_widget import Tree
 

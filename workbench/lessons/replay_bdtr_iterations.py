@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from workbench.experiments import analyses
-from workbench.experiments.analyses.base import Analysis
-from workbench.experiments.run import Run
-from workbench.experiments.verdict import Verdict
+from workbench import analyses
+from workbench.analyses.base import Analysis
+from workbench.evaluation.run import Run
+from workbench.evaluation.verdict import Verdict
 from workbench.lessons.sentences import answered, helped, state_run
 from workbench.llm.worked import Ask
 from workbench.methods import Method, method

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.experiments.run import Run
-from workbench.experiments.verdict import Verdict
+from workbench.evaluation.run import Run
+from workbench.evaluation.verdict import Verdict
 from workbench.measures.em import exact_match
 from workbench.records import Question
 from workbench.text import counted

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.experiments.run import Run
-from workbench.experiments.verdict import Verdict
+from workbench.evaluation.run import Run
+from workbench.evaluation.verdict import Verdict
 from workbench.lessons.sentences import helped, state_run
 from workbench.llm.engine import whose_words
 from workbench.measures.em import exact_match

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from workbench.experiments.comparable import Conditions, Needed, Questions, side_by_side
-from workbench.experiments.tables import Cell, Tables, tables
-from workbench.experiments.verdict import Verdict
+from workbench.evaluation.verdict import Verdict
+from workbench.papers.comparable import Conditions, Needed, Questions, side_by_side
+from workbench.papers.tables import Cell, Tables, tables
 from workbench.text import counted
 from workbench.views.tables import interval_text
 from workbench.views.verdicts_widget import Verdicts

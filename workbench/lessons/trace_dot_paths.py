@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from workbench.experiments.run import Run
-from workbench.experiments.verdict import Verdict
+from workbench.evaluation.run import Run
+from workbench.evaluation.verdict import Verdict
 from workbench.index import Index
 from workbench.lessons.sentences import answered, helped, state_run
 from workbench.llm.worked import Ask

@@ -20,10 +20,10 @@ from pydantic import BaseModel
 
 from workbench import threads
 from workbench.errors import EngineUnavailable, SettingError
+from workbench.language.instruction import in_its_language
 from workbench.llm.budget import Budget, limited
 from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request
 from workbench.llm.engine import EngineBase, break_off, nominal, note, split_spec
-from workbench.llm.language import in_its_language
 from workbench.llm.meter import money
 from workbench.llm.parse import Copied, Unreadable, parse
 from workbench.llm.record import Recording, recording, replaying

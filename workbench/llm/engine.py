@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from workbench.errors import SettingError
+from workbench.language.instruction import spoken
 from workbench.llm.budget import LIMITS, Budget
 from workbench.llm.call import open_address
-from workbench.llm.language import spoken
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result, Step, Usage
 from workbench.records import Record
 from workbench.rules import rule_for
-from workbench.spec import parse_spec
+from workbench.settings import parse_spec
 from workbench.trace import Trace
 
 LOOKED_AT = 20  # inputs of a batch, for their language

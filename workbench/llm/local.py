@@ -16,7 +16,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from workbench import extras, weights
+from workbench import errors, integrity
 from workbench import threads as policy
 from workbench.errors import EngineError, EngineRefused, EngineUnavailable, SettingError
 from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request
@@ -52,10 +52,10 @@ def local_engine(
     down all of them. The engine's name contains the file's fingerprint, so two files with one name are two models to
     indexes, runs and recordings.
     """
-    extras.require("local", EngineRefused)
+    errors.require_extra("local", EngineRefused)
     file = model_file(model)
     if model in PACKAGED:
-        weights.check(model, file.parent)
+        integrity.check_weights(model, file.parent)
     if context is None:
         context = min(CONTEXT, of_gguf(file) or CONTEXT)
     name = f"local:{model if model in PACKAGED else file.stem}#{fingerprint(file)}"

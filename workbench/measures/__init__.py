@@ -35,7 +35,7 @@ from workbench.measures import (
 )
 from workbench.records import Question, Reading
 from workbench.registry import Registry
-from workbench.spec import parse_spec
+from workbench.settings import parse_spec
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """coverage: 1 if the retrieved context contains a gold answer or alias, else 0: could the reader have known?
 
-The context is the text before any compression (`workbench.experiments.evaluate`). The measure comes from "The Reasoning
+The context is the text before any compression (`workbench.evaluation.evaluate`). The measure comes from "The Reasoning
 Bottleneck in Graph-RAG" (arXiv 2603.14045, section 4.5).
 
 * `coverage`: some gold answer occurs at word boundaries. Undefined if a gold answer is yes or no, which nearly every

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.registry import Registry, exporting
-from workbench.spec import parse_spec
+from workbench.settings import parse_spec
 
 if TYPE_CHECKING:
     from workbench.index import Index

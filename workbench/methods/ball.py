@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.graph.anchors import named
-from workbench.graph.region import region
+from workbench.encoding.similarity import top
 from workbench.language.schema_terms import names_meant
 from workbench.methods.base import Method
-from workbench.ranking.similarity import top
+from workbench.operators.anchors import named
+from workbench.operators.region import region
 from workbench.records import Evidence, ranked
 from workbench.settings import Cosine, Natural, Positive, validated
 from workbench.text import storable

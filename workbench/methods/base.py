@@ -18,8 +18,7 @@ from workbench.layouts import cut
 from workbench.layouts.evidence import within
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.records import Evidence, Record
-from workbench.settings import settle, validated
-from workbench.spec import spec_of
+from workbench.settings import settle, spec_of, validated
 from workbench.trace import Trace
 
 CUT_TO_K = "cut to k"  # in the remark of an evidence whose method would have chosen more passages

@@ -8,9 +8,9 @@ from importlib.metadata import version
 
 import numpy as np
 
+from workbench.encoding.similarity import top
 from workbench.index.derived import Arrays, kept
 from workbench.methods.base import Method
-from workbench.ranking.similarity import top
 from workbench.records import Evidence, ranked
 from workbench.settings import NonNegative, Share, validated
 from workbench.source import hash_of

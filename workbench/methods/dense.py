@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
+from workbench.encoding.similarity import top
 from workbench.errors import SettingError
 from workbench.methods.base import Method
-from workbench.ranking.similarity import top
 from workbench.records import Evidence, ranked
 from workbench.settings import neutral, validated
 from workbench.trace import Trace

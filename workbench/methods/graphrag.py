@@ -25,12 +25,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from workbench import tokens
+from workbench.encoding.similarity import top
 from workbench.errors import IndexFault, SettingError
 from workbench.index.communities import EntityGraph, mentions, text_units
 from workbench.layouts import graphrag
 from workbench.layouts.evidence import chunk_of, relation_of, report_of
 from workbench.methods.base import Method
-from workbench.ranking.similarity import top
 from workbench.records import ContextEntity, ContextGraph, Entity, Evidence, Report, Scored, Triple, ranked
 from workbench.settings import Natural, Positive, Share, validated
 from workbench.trace import Trace

@@ -25,12 +25,12 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from workbench.graph.pagerank import PageRankResult, Walk
-from workbench.graph.walk_distribution import WalkDistribution
+from workbench.encoding.similarity import minmax, top
 from workbench.index.facts import fact_line
 from workbench.index.graph import MERGES, Graph
 from workbench.methods.base import Method
-from workbench.ranking.similarity import minmax, top
+from workbench.operators.pagerank import PageRankResult, Walk
+from workbench.operators.walk_distribution import WalkDistribution
 from workbench.records import Entity, Evidence, Scored, ranked
 from workbench.settings import NonNegative, Number, Positive, validated
 from workbench.steps import fact_filter

@@ -27,8 +27,8 @@ from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 
 from workbench.errors import SettingError
+from workbench.language.foreign import other_language
 from workbench.language.pipeline import parse
-from workbench.languages import other_language
 from workbench.llm.step import Result
 from workbench.methods.iterative import Iterative, Settings, Thought, contents, texts_of
 from workbench.methods.iterative.pool import Entry, Pool

@@ -21,8 +21,7 @@ from workbench.exchange.trec import Ranked, read_run
 from workbench.index import Index
 from workbench.methods.base import Method
 from workbench.records import Evidence, Question, ranked
-from workbench.settings import validated
-from workbench.spec import parse_spec, spec_of
+from workbench.settings import parse_spec, spec_of, validated
 from workbench.text import text_hash
 from workbench.trace import Trace
 

@@ -17,8 +17,8 @@ import numpy as np
 from pydantic import Field
 
 from workbench import tokens
+from workbench.encoding.similarity import top
 from workbench.methods.base import Method
-from workbench.ranking.similarity import top
 from workbench.records import Evidence, Report, ranked
 from workbench.settings import Number, Positive, Tokens, validated
 from workbench.trace import Trace

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.reading.render import render  # a function of its module's name cannot wait
 from workbench.registry import Registry, exporting
-from workbench.spec import parse_spec
+from workbench.settings import parse_spec
 
 if TYPE_CHECKING:
     from workbench.index import Index

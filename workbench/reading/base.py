@@ -28,8 +28,7 @@ from workbench.reading.prompts import PROMPTS, step_of
 from workbench.reading.render import Context, Contexts, cut_down, laid_out, render
 from workbench.reading.routing import ROUTERS, TOKENS, Route, other, route
 from workbench.records import Answer, ContextGraph, Evidence, Reading, Record
-from workbench.settings import Number, Positive, changed, settle, validated
-from workbench.spec import parse_spec, spec_of
+from workbench.settings import Number, Positive, changed, parse_spec, settle, spec_of, validated
 from workbench.steps.answer import Input
 from workbench.steps.final_answer import EXTRACTIONS, Extracted
 from workbench.steps.reading_mode import Mode

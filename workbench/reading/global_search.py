@@ -22,8 +22,7 @@ from workbench.llm.window import room_beside
 from workbench.reading.base import settled, trace_of
 from workbench.reading.render import Context, Contexts
 from workbench.records import Answer, Evidence, Record
-from workbench.settings import Budget, Natural, validated
-from workbench.spec import spec_of
+from workbench.settings import Budget, Natural, spec_of, validated
 from workbench.steps import global_map, global_reduce
 from workbench.steps.reading_mode import Mode
 from workbench.trace import Trace

@@ -15,7 +15,7 @@ from workbench.llm.step import Step
 from workbench.reading.base import Reader, trace_of
 from workbench.reading.render import Contexts
 from workbench.records import Answer, Evidence, Record
-from workbench.spec import parse_spec, spec_of
+from workbench.settings import parse_spec, spec_of
 from workbench.steps import shorten_answer
 from workbench.trace import Trace
 

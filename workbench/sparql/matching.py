@@ -18,7 +18,7 @@ from math import prod
 import numpy as np
 import pyoxigraph as ox
 
-from workbench.ranking.similarity import top
+from workbench.encoding.similarity import top
 from workbench.records import Binding, Match, Passage, Pattern, Proof, Scored, Triple
 from workbench.sparql.comparisons import compared
 from workbench.sparql.query import Query

@@ -18,8 +18,8 @@ from workbench.reading.compression import compressor
 from workbench.reading.prompts import PROMPTS
 from workbench.reading.render import Context
 from workbench.records import Answer, Compressed, Evidence, Proof, Question, Triple
+from workbench.settings import parse_spec, spec_of
 from workbench.sparql import facts_of, parse, verify
-from workbench.spec import parse_spec, spec_of
 from workbench.trace import Trace
 from workbench.views.session import Live
 

@@ -18,11 +18,11 @@ import ipywidgets as widgets
 import pandas as pd
 
 from workbench.data.folder import OWN
-from workbench.graph.types import types_of
 from workbench.index import Index
 from workbench.llm import engine as engine_named
 from workbench.llm.engine import Engine, no_model, whose_words
 from workbench.methods import Method
+from workbench.operators.types import types_of
 from workbench.records import Answer, Compressed, Proof, Question, Reading
 from workbench.text import counted
 from workbench.views.ablation import Attempt, Attempts, Setting, methods_over, prompts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.experiments.agreement import Agreement
+from workbench.evaluation.agreement import Agreement
 from workbench.views.base import NAME, clean, details, esc, html, number, page, table, text
 from workbench.views.index import facts_by
 

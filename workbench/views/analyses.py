@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.experiments.analyses import Analysis
+from workbench.analyses import Analysis
 from workbench.text import counted
 from workbench.views.base import NAME, aligned, clean, esc, html, number, page, short, table, text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from workbench.experiments.side_by_side import ComparedAnswers
+from workbench.evaluation.side_by_side import ComparedAnswers
 from workbench.views.base import CLIP, NAME, aligned, clean, esc, html, page, short, table, text
 
 STYLE = """<style>

@@ -13,8 +13,8 @@ import numpy as np
 import traitlets
 from ipysigma import Sigma
 
-from workbench.graph.layout import layout
-from workbench.graph.neighbourhood import Subgraph
+from workbench.index.layout import layout
+from workbench.operators.neighbourhood import Subgraph
 from workbench.views import legend
 from workbench.views.base import short
 from workbench.views.drawing import (

@@ -1,5 +1,5 @@
 """Shared by the figures of analyses: canvas, labels, colours and markers. Each figure is drawn in the file of its
-analysis, in `workbench.experiments.analyses`."""
+analysis, in `workbench.analyses`."""
 
 from __future__ import annotations
 

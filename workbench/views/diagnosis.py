@@ -7,9 +7,9 @@ from itertools import islice
 
 import pandas as pd
 
-from workbench.experiments.analyses.base import cautions_of
-from workbench.experiments.diagnose import CAUSES, Case, Diagnosis
-from workbench.experiments.grid import Grid
+from workbench.analyses.base import cautions_of
+from workbench.analyses.diagnose import CAUSES, Case, Diagnosis
+from workbench.evaluation.grid import Grid
 from workbench.text import counted
 from workbench.views.analyses import frame_part, frame_text
 from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text, warned, warned_part

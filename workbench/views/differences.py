@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.experiments.significance import FEWEST, UNCORRECTED, Differences
+from workbench.evaluation.significance import FEWEST, UNCORRECTED, Differences
 from workbench.views.base import clean, text
 from workbench.views.terminal import printed
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
-from workbench.graph.types import Types
 from workbench.methods.dotrag.dots import Dot, Dots, Iteration
 from workbench.methods.dotrag.events import Hop, JudgedPath
+from workbench.operators.types import Types
 from workbench.views.base import clean, short
 from workbench.views.dots import hop_text
 from workbench.views.drawing import (

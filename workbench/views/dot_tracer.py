@@ -21,16 +21,16 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import SettingError
-from workbench.experiments.side_by_side import ComparedAnswers
-from workbench.graph.neighbourhood import Subgraph
-from workbench.graph.types import types_of
+from workbench.evaluation.side_by_side import ComparedAnswers
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.methods.dotrag.dots import Comparison, Dot, Dots, DotsDiff, Iteration, MethodResult, dots, whole_region
 from workbench.methods.dotrag.events import JudgedPath
+from workbench.operators.neighbourhood import Subgraph
+from workbench.operators.types import types_of
 from workbench.reading.base import Reader
 from workbench.records import Question
-from workbench.spec import parse_spec
+from workbench.settings import parse_spec
 from workbench.text import counted
 from workbench.trace import Trace
 from workbench.views.base import NAME, details, html, page, short, text

@@ -400,7 +400,7 @@ def framed(made: str, height: int) -> str:
 @lru_cache(maxsize=3)
 def _empty_page(theme: str) -> tuple[str, str]:
     """A page with vis-network and nothing to show, before and after the end of its body."""
-    from workbench.graph.networks import OfflineNetwork
+    from workbench.index.networks import OfflineNetwork
 
     css = theme_css(theme) + _CSS + legend.LEGEND_CSS
     network = OfflineNetwork()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.experiments.estimate import Cost, Estimate, Range
+from workbench.evaluation.estimate import Cost, Estimate, Range
 from workbench.views.base import NAME, clean, details, esc, html, page, table, text
 
 _HEADERS = ("part", "step", "calls", "prompt tokens", "completion tokens", "US dollars", "in batches", "time")

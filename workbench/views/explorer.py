@@ -13,9 +13,9 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import SettingError
-from workbench.graph.neighbourhood import Subgraph, complete, matching, neighbourhood, row_of
-from workbench.graph.node_details import NodeDetails, node_details
 from workbench.index import Index
+from workbench.operators.neighbourhood import Subgraph, complete, matching, neighbourhood, row_of
+from workbench.operators.node_details import NodeDetails, node_details
 from workbench.views.base import html, text
 from workbench.views.canvas import WEBGL_STYLE, WebGL
 from workbench.views.drawing import HEIGHT

@@ -14,12 +14,12 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.analyses.base import of_runs, runs_of
+from workbench.analyses.diagnose import Case, Diagnosis, diagnose
 from workbench.errors import SettingError
-from workbench.experiments import Run
-from workbench.experiments.analyses.base import of_runs, runs_of
-from workbench.experiments.diagnose import Case, Diagnosis, diagnose
-from workbench.graph.types import types_of
+from workbench.evaluation import Run
 from workbench.index import Index
+from workbench.operators.types import types_of
 from workbench.records import Question
 from workbench.text import counted
 from workbench.trace import Trace

@@ -22,11 +22,11 @@ from matplotlib.patches import Circle
 from matplotlib.patheffects import Normal, Stroke
 from matplotlib.ticker import MaxNLocator
 
+from workbench.encoding.similarity import top
 from workbench.errors import SettingError
-from workbench.graph.neighbourhood import Subgraph
-from workbench.graph.walk_distribution import WalkDistribution
 from workbench.index.graph import Graph
-from workbench.ranking.similarity import top
+from workbench.operators.neighbourhood import Subgraph
+from workbench.operators.walk_distribution import WalkDistribution
 from workbench.records import Evidence
 from workbench.views.base import NAME, esc, short
 from workbench.views.drawing import RIM, SHAPES, Drawing, DrawnEdge, DrawnNode, NodeStyle

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workbench.graph.layout import layout
-from workbench.graph.neighbourhood import KINDS, Edge, Node, Subgraph
+from workbench.index.layout import layout
+from workbench.operators.neighbourhood import KINDS, Edge, Node, Subgraph
 from workbench.text import counted
 from workbench.views.base import clean, esc, html, page, short, table, text
 from workbench.views.drawing import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from workbench.graph.groupings import Agreement, Grouping, Split
+from workbench.operators.groupings import Agreement, Grouping, Split
 from workbench.text import counted
 from workbench.views.base import NAME, clean, esc, html, number, page, table, text
 

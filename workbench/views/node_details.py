@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from workbench.experiments.checkup import Checkup
-from workbench.graph.neighbourhood import spellings
-from workbench.graph.node_details import NodeDetails
-from workbench.graph.walk_distribution import WalkDistribution
-from workbench.ranking.similarity import top
+from workbench.encoding.similarity import top
+from workbench.operators.checkup import Checkup
+from workbench.operators.neighbourhood import spellings
+from workbench.operators.node_details import NodeDetails
+from workbench.operators.walk_distribution import WalkDistribution
 from workbench.text import counted
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
 from workbench.views.index import facts_by

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from workbench.graph.types import Types
 from workbench.index.relations import INVERSE
 from workbench.methods.gfm_rag.passing import Passing
+from workbench.operators.types import Types
 from workbench.records import Path, Scored
 from workbench.text import counted
 from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text

@@ -15,14 +15,14 @@ from collections.abc import Sequence
 import ipywidgets as widgets
 
 from workbench.errors import SettingError
-from workbench.graph.types import types_of
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.methods import method as method_named
 from workbench.methods.gfm_rag import GFMRAG
 from workbench.methods.gfm_rag.passing import METHOD, Passing, passing
+from workbench.operators.types import types_of
 from workbench.records import Path, Question, Scored
-from workbench.spec import parse_spec
+from workbench.settings import parse_spec
 from workbench.views.base import esc, page
 from workbench.views.drawing import Drawing, drawing_frame
 from workbench.views.palette import AUTO

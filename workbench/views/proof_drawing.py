@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from workbench.graph.types import Types
+from workbench.operators.types import Types
 from workbench.records import Match, Pattern, Proof, Triple
 from workbench.sparql import supporting
 from workbench.views.base import NAME, clean, short, text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.experiments.regression import Checked, Finding, Regression
+from workbench.notebooks.regression import Checked, Finding, Regression
 from workbench.text import counted
 from workbench.views.base import clean, esc, html, number, page, table, text
 

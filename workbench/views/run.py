@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from workbench.experiments.analyses.base import made_with, unreachable
-from workbench.experiments.run import Run
-from workbench.experiments.runs import Between
-from workbench.experiments.significance import UNCORRECTED
-from workbench.experiments.verdict import Check, Verdict
+from workbench.analyses.base import made_with, unreachable
+from workbench.evaluation.listing import Between
+from workbench.evaluation.run import Run
+from workbench.evaluation.significance import UNCORRECTED
+from workbench.evaluation.verdict import Check, Verdict
 from workbench.measures import needs_reader
 from workbench.views.base import Markup, aligned, clean, details, esc, html, page, table, text, warned, warned_part
 

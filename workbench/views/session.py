@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from workbench.data.folder import OWN
 from workbench.errors import DataError, SettingError
-from workbench.experiments import Run
-from workbench.experiments.pairs import no_rules
-from workbench.experiments.side_by_side import ComparedAnswers, asked_pair, kept_pair
+from workbench.evaluation import Run
+from workbench.evaluation.pairs import no_rules
+from workbench.evaluation.side_by_side import ComparedAnswers, asked_pair, kept_pair
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.llm.engine import engine as known_engine

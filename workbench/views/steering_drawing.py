@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.graph.layout import layout
-from workbench.graph.neighbourhood import Edge, Node, Subgraph, among
-from workbench.graph.types import Types
+from workbench.index.layout import layout
 from workbench.methods.catrag.stages import StagedWalk
 from workbench.methods.catrag.steering import EditedEdge, Steering
+from workbench.operators.neighbourhood import Edge, Node, Subgraph, among
+from workbench.operators.types import Types
 from workbench.records import Passage
 from workbench.views.base import clean, short
 from workbench.views.drawing import (

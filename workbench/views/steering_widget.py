@@ -20,7 +20,6 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import SettingError
-from workbench.graph.types import types_of
 from workbench.index import Index
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.methods import method as method_named
@@ -28,8 +27,9 @@ from workbench.methods.catrag import CatRAG
 from workbench.methods.catrag.replies import KeptReplies
 from workbench.methods.catrag.stages import StagedWalk, staged
 from workbench.methods.catrag.steering import METHOD, RatedSeed, Steering, steering
+from workbench.operators.types import types_of
 from workbench.records import Question
-from workbench.spec import parse_spec
+from workbench.settings import parse_spec
 from workbench.views.base import clean, details, esc, page, short, text
 from workbench.views.bump import bump_svg
 from workbench.views.drawing import Drawing, drawing_frame

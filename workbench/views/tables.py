@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.data.curated import CURATED
-from workbench.experiments.published.checks import RECOMPUTED, is_by_us
-from workbench.experiments.reproduce import TablePlan
-from workbench.experiments.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables
-from workbench.experiments.verdict import Check, Verdict
+from workbench.evaluation.verdict import Check, Verdict
+from workbench.papers.reproduce import TablePlan
+from workbench.papers.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables
+from workbench.published.checks import RECOMPUTED, is_by_us
 from workbench.text import counted, table_cell
 from workbench.views.base import NAME, aligned, clean, details, esc, html, page, short, table, text, warned, warned_part
 from workbench.views.run import check_text

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from workbench.data.graph import Schema
-from workbench.graph.groupings import Agreement
-from workbench.graph.knowledge_tree import NONE, CommunityPlace, EntityPlace, PassagePlace
-from workbench.graph.regrouping import Change
 from workbench.index.dual_perception import Merge, Perception
 from workbench.index.schema_evolution import Proposal
+from workbench.operators.groupings import Agreement
+from workbench.operators.knowledge_tree import NONE, CommunityPlace, EntityPlace, PassagePlace
+from workbench.operators.regrouping import Change
 from workbench.records import Passage, Triple
 from workbench.text import counted
 from workbench.views.base import NAME, Markup, clean, details, esc, html, page, short, table, text

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.errors import SettingError
-from workbench.graph.knowledge_tree import (
+from workbench.operators.knowledge_tree import (
     NONE,
     EntityPlace,
     KnowledgeTree,
@@ -22,8 +22,8 @@ from workbench.graph.knowledge_tree import (
     joined_by,
     principal_plane,
 )
-from workbench.graph.regrouping import Division
-from workbench.graph.types import types_of
+from workbench.operators.regrouping import Division
+from workbench.operators.types import types_of
 from workbench.views.base import clean, short
 from workbench.views.disc_layout import apart, spread, sunflower
 from workbench.views.drawing import EdgeStyle, NodeStyle, type_styles

@@ -24,8 +24,13 @@ import numpy as np
 
 from workbench.data.folder import OWN
 from workbench.errors import SettingError
-from workbench.graph.groupings import Agreement, Grouping, compare
-from workbench.graph.knowledge_tree import (
+from workbench.index import Index
+from workbench.index.dual_perception import Perception
+from workbench.llm.engine import Engine
+from workbench.methods import Youtu
+from workbench.methods.youtu.routed import Routes, routed
+from workbench.operators.groupings import Agreement, Grouping, compare
+from workbench.operators.knowledge_tree import (
     NONE,
     CommunityPlace,
     EntityPlace,
@@ -33,7 +38,7 @@ from workbench.graph.knowledge_tree import (
     KnowledgeTree,
     PassagePlace,
 )
-from workbench.graph.regrouping import (
+from workbench.operators.regrouping import (
     LAYERS,
     LEIDEN,
     Division,
@@ -46,13 +51,8 @@ from workbench.graph.regrouping import (
     perception_of,
     rows_of,
 )
-from workbench.index import Index
-from workbench.index.dual_perception import Perception
-from workbench.llm.engine import Engine
-from workbench.methods import Youtu
-from workbench.methods.youtu.routed import Routes, routed
 from workbench.records import Question
-from workbench.spec import parse_spec
+from workbench.settings import parse_spec
 from workbench.views.base import details, esc, page, text
 from workbench.views.canvas import MapFrame
 from workbench.views.index import facts_by

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.experiments.trial import Trial
+from workbench.evaluation.trial import Trial
 from workbench.text import counted
 from workbench.views.base import NAME, clean, details, esc, html, page, table, text
 

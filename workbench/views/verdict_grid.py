@@ -10,7 +10,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from workbench.experiments.tables import Cell
+from workbench.papers.tables import Cell
 from workbench.views.base import clean, short
 from workbench.views.palette import GREEN, ORANGE, VERMILION
 from workbench.views.tables import Layout, interval_text, printed_text

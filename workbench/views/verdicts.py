@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from workbench.experiments.comparable import AMOUNTS, Asked, Conditions, Needed, Questions
-from workbench.experiments.condition import DIFFERS, SAME, UNKNOWN, Condition
-from workbench.experiments.tables import NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, Cell, Claim, Claims
+from workbench.papers.comparable import AMOUNTS, Asked, Conditions, Needed, Questions
+from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition
+from workbench.papers.tables import NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, Cell, Claim, Claims
 from workbench.text import counted
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
 from workbench.views.palette import BLUE, GREEN, ORANGE, VERMILION

@@ -20,13 +20,13 @@ from pathlib import Path
 import ipywidgets as widgets
 import pandas as pd
 
+from workbench import published
 from workbench.data import Dataset
 from workbench.errors import DataError, SettingError
-from workbench.experiments import published
-from workbench.experiments.comparable import Conditions, Needed, Questions, asked_for, measurement, needed, side_by_side
-from workbench.experiments.run import Run
-from workbench.experiments.tables import NOT_MEASURED, Cell, Claims, Tables, tables
+from workbench.evaluation.run import Run
 from workbench.methods.iterative.replay import Replay, replay
+from workbench.papers.comparable import Conditions, Needed, Questions, asked_for, measurement, needed, side_by_side
+from workbench.papers.tables import NOT_MEASURED, Cell, Claims, Tables, tables
 from workbench.trace import Trace
 from workbench.views.base import NAME, clean, html, page, short, table
 from workbench.views.replay import whole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.experiments.worked import Endings, ending
+from workbench.evaluation.endings import Endings, ending
 from workbench.llm.engine import whose_words
 from workbench.views.base import CLIP, NAME, aligned, clean, esc, html, page, table, text
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock
 
 from workbench.data.sources.fetch import cache
-from workbench.settings import changed, settle
-from workbench.spec import parse_spec, spec_of
+from workbench.settings import changed, parse_spec, settle, spec_of
 
 if TYPE_CHECKING:  # most data are no world
     from workbench.data.worlds import Dials

@@ -24,16 +24,15 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from workbench.graph.pagerank import Walk
-from workbench.graph.walk_distribution import WalkDistribution
 from workbench.llm.deferrals import each
 from workbench.methods.catrag.edges import DirectedGraph, Edit, OutEdges, key_passages
 from workbench.methods.catrag.events import Anchors, EditedEdges
 from workbench.methods.catrag.rating import Rated, Rater, by_edge, by_target
 from workbench.methods.hipporag2 import HippoRAG2, Linked
+from workbench.operators.pagerank import Walk
+from workbench.operators.walk_distribution import WalkDistribution
 from workbench.records import Evidence
-from workbench.settings import NonNegative, Positive, settle, validated
-from workbench.spec import parse_spec, spec_of
+from workbench.settings import NonNegative, Positive, parse_spec, settle, spec_of, validated
 from workbench.steps import question_entities
 from workbench.text import PHRASE_RULES, storable
 from workbench.threads import in_context

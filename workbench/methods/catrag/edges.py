@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from workbench.graph.pagerank import Walk
 from workbench.index.graph import Graph
+from workbench.operators.pagerank import Walk
 
 KINDS = ("relation", "synonym", "context")
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from workbench.graph.hubs import super_hubs
-from workbench.graph.neighbourhood import spellings
-from workbench.graph.walk_distribution import WalkDistribution
+from workbench.encoding.similarity import top
 from workbench.methods.catrag import CatRAG
 from workbench.methods.catrag.rating import tier
 from workbench.methods.catrag.steering import Scores, Steering, steering
-from workbench.ranking.similarity import top
+from workbench.operators.hubs import super_hubs
+from workbench.operators.neighbourhood import spellings
+from workbench.operators.walk_distribution import WalkDistribution
 from workbench.records import Record
 from workbench.trace import Trace
 

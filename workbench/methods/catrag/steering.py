@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from workbench.errors import SettingError
-from workbench.graph.neighbourhood import spelled
 from workbench.index import Index
 from workbench.index.facts import fact_line
 from workbench.methods.catrag.events import Anchors, EditedEdges, RatedNeighbours
 from workbench.methods.catrag.rating import tier
 from workbench.methods.events import read_as_written, root_of, trace_of
+from workbench.operators.neighbourhood import spelled
 from workbench.records import Evidence, Record
-from workbench.spec import parse_spec
+from workbench.settings import parse_spec
 from workbench.steps import question_entities
 from workbench.trace import Event, Trace
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from workbench import tokens
+from workbench.encoding.similarity import top
 from workbench.layouts.evidence import chunk_of, relation_of
 from workbench.methods.dotrag.events import Aggregation, JudgedPath, SelectedDot
 from workbench.methods.dotrag.neighbourhood import DotContext, columns
 from workbench.methods.dotrag.search import without_prefixes
-from workbench.ranking.similarity import top
 from workbench.records import ContextEntity, ContextGraph, Entity, Evidence, Passage, Path, Scored, Triple
 from workbench.trace import Trace
 

@@ -14,9 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from workbench.errors import SettingError
-from workbench.graph.neighbourhood import Edge, Node, Subgraph
-from workbench.graph.region import region
-from workbench.graph.types import types_of
 from workbench.index import Index
 from workbench.methods.dotrag.events import (
     Aggregation,
@@ -36,6 +33,9 @@ from workbench.methods.dotrag.events import (
     Verdicts,
 )
 from workbench.methods.events import read_as_written, root_of, trace_of
+from workbench.operators.neighbourhood import Edge, Node, Subgraph
+from workbench.operators.region import region
+from workbench.operators.types import types_of
 from workbench.records import Evidence, Record
 from workbench.trace import Event, Trace
 

@@ -12,15 +12,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from workbench.data.schemas import of_paper
-from workbench.graph.anchors import exact, named
-from workbench.graph.region import ALWAYS, Region, region
+from workbench.encoding.similarity import top
 from workbench.index import Index
 from workbench.index.typed import TypedLayer
 from workbench.llm.engine import Engine
 from workbench.llm.step import Result, Step
 from workbench.methods.dotrag.events import Anchor, AnchorsEvent, Concept, Rules, SelectedDot, Selection
 from workbench.methods.dotrag.events import Region as RegionEvent
-from workbench.ranking.similarity import top
+from workbench.operators.anchors import exact, named
+from workbench.operators.region import ALWAYS, Region, region
 from workbench.steps import dot_rules, dot_rules_paper, select_regions, select_regions_paper
 from workbench.trace import Trace
 

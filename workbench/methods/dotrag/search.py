@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.graph.region import Region
 from workbench.methods.dotrag.events import (
     Candidates,
     DrawnPaths,
@@ -21,6 +20,7 @@ from workbench.methods.dotrag.events import (
 )
 from workbench.methods.dotrag.neighbourhood import DotContext, Store
 from workbench.methods.dotrag.paths import PathReader, SimplePaths
+from workbench.operators.region import Region
 from workbench.steps import dot_rules, fallback_query, judge_paths
 from workbench.steps.judge_paths import Verdict
 from workbench.text import normalized

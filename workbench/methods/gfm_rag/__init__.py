@@ -19,13 +19,13 @@ from typing import Literal
 
 import numpy as np
 
+from workbench.encoding.similarity import minmax, top
 from workbench.errors import SettingError
-from workbench.graph.linking import Link, late, near
 from workbench.index.relations import relation_name
 from workbench.methods.base import Method
 from workbench.methods.gfm_rag.events import LinkedEntities, PassedLayer, RankedDocuments, RankedEntities
 from workbench.methods.gfm_rag.ranking import Ranked, Ranker, rank
-from workbench.ranking.similarity import minmax, top
+from workbench.operators.linking import Link, late, near
 from workbench.records import Entity, Evidence, Path, Scored, ranked
 from workbench.settings import Natural, Positive, validated
 from workbench.steps import named_entities

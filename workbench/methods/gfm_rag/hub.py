@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from workbench import weights
+from workbench import integrity
 from workbench.errors import DataError, SettingError
 
 CONFIG, WEIGHTS = "config.json", "model.pth"  # the two files of a checkpoint
@@ -21,7 +21,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 def locate(name: str) -> Path:
     """The folder of a checkpoint. Raises SettingError for a name that is none, DataError where it cannot be fetched."""
     if name in BUNDLED:
-        weights.check(f"gfm_rag {name}", BUNDLED[name])
+        integrity.check_weights(f"gfm_rag {name}", BUNDLED[name])
         return BUNDLED[name]
     if (folder := Path(name).expanduser()).is_dir():
         return folder

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from workbench.graph.neighbourhood import spelled
 from workbench.index import Index
 from workbench.methods.events import read_as_written, root_of, trace_of
 from workbench.methods.gfm_rag.events import LinkedEntities, PassedLayer, RankedDocuments, RankedEntities
+from workbench.operators.neighbourhood import spelled
 from workbench.records import Evidence, Record
 from workbench.trace import Trace
 

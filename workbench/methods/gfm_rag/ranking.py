@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
-from workbench.ranking.similarity import minmax, top
+from workbench.encoding.similarity import minmax, top
 
 Ranker = Literal["idf_topk", "idf_sigmoid", "simple", "idf", "topk"]
 

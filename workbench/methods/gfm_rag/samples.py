@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from tqdm.auto import tqdm
 
-from workbench.graph.linking import near
 from workbench.index import Index
 from workbench.llm.engine import Engine
+from workbench.operators.linking import near
 from workbench.records import Question
 from workbench.steps import named_entities
 from workbench.text import PHRASE_RULES, apart, at_boundaries, sentences, storable

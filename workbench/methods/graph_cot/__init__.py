@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench import tokens
+from workbench.encoding.similarity import top
 from workbench.llm.window import held
 from workbench.methods.base import Method
 from workbench.methods.graph_cot.actions import GraphActions
-from workbench.ranking.dense_fill import with_dense_fill
-from workbench.ranking.similarity import top
+from workbench.operators.dense_fill import with_dense_fill
 from workbench.records import Entity, Evidence, Scored, ranked
 from workbench.settings import Positive, validated
 from workbench.steps.graph_action import STEP, Input, Observation, Turn

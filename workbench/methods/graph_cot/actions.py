@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from workbench import tokens
-from workbench.graph.linking import near
+from workbench.encoding.similarity import top
 from workbench.index import Index
-from workbench.ranking.similarity import top
+from workbench.operators.linking import near
 from workbench.records import Passage, Triple
 from workbench.steps.graph_action import ACTIONS, TYPES, Action, Observation
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.encoding.similarity import minmax
 from workbench.errors import SettingError
-from workbench.ranking.similarity import minmax
 from workbench.records import Evidence, Passage, Scored
 
 SCALES = ("none", "minmax", "rank")

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.encoding.similarity import top
 from workbench.index.keywords import KeywordsLayer
 from workbench.index.pieces import PiecesLayer
-from workbench.ranking.similarity import top
 
 
 class Pool(NamedTuple):

@@ -18,13 +18,13 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
+from workbench.encoding.similarity import top
 from workbench.errors import SettingError
 from workbench.layouts import ket_rag as layout
 from workbench.methods.base import Method
 from workbench.methods.ket_rag import entity, keyword
 from workbench.methods.ket_rag.bridges import Bridges
 from workbench.methods.ket_rag.rows import Rows, head_tokens, leading, reports_tokens, stub_tokens
-from workbench.ranking.similarity import top
 from workbench.records import ContextGraph, Entity, Evidence, Passage, Scored, Triple, Unit, ranked
 from workbench.settings import Natural, Number, Positive, Share, Tokens, validated
 from workbench.trace import Trace

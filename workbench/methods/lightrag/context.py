@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.encoding.similarity import top
 from workbench.methods.lightrag.graph import EdgeGraph, leading
-from workbench.ranking.similarity import top
 from workbench.records import ContextGraph, Evidence, Path, Scored, ranked
 
 SCALE = "1/rank"

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from workbench import tokens
+from workbench.encoding.similarity import top
 from workbench.index import Index
 from workbench.layouts import lightrag
 from workbench.layouts.evidence import chunk_of
-from workbench.ranking.similarity import top
 from workbench.records import ContextEntity, ContextRelation, Triple, Unit
 
 SEPARATOR = "<SEP>"  # between descriptions that stand together

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from workbench.graph.anchors import named
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.methods.lightrag.graph import EdgeGraph
+from workbench.operators.anchors import named
 from workbench.steps import keywords as step
 from workbench.trace import Trace
 

@@ -18,6 +18,7 @@ from typing import Literal
 import numpy as np
 
 from workbench import tokens
+from workbench.encoding.similarity import top
 from workbench.errors import SettingError
 from workbench.methods.base import Method
 from workbench.methods.lightrag import context
@@ -32,7 +33,6 @@ from workbench.methods.lightrag.context import (
 )
 from workbench.methods.lightrag.graph import EdgeGraph, leading
 from workbench.methods.lightrag.levels import high_level, keywords_of, low_level
-from workbench.ranking.similarity import top
 from workbench.records import Evidence
 from workbench.settings import Cosine, Positive, Tokens, validated
 from workbench.trace import Trace

@@ -23,13 +23,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from workbench.encoding.similarity import top
 from workbench.errors import SettingError
-from workbench.graph.linking import Link, linked, standing
 from workbench.language.questions import start_names
 from workbench.methods.base import Method
 from workbench.methods.think_on_graph.directions import Direction, directions, other_end
-from workbench.ranking.dense_fill import with_dense_fill
-from workbench.ranking.similarity import top
+from workbench.operators.dense_fill import with_dense_fill
+from workbench.operators.linking import Link, linked, standing
 from workbench.records import Entity, Evidence, Passage, Path, Scored, ranked
 from workbench.settings import NonNegative, Number, Positive, validated
 from workbench.steps import choose_entities, choose_relations, enough

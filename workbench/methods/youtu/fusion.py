@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from workbench.ranking.similarity import minmax, top
+from workbench.encoding.similarity import minmax, top
 
 
 def kept(found: Iterable[Mapping[int, float]], same: np.ndarray, k: int) -> dict[int, float]:

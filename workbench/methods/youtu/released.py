@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from workbench.encoding.similarity import top
 from workbench.index import Index
 from workbench.language.pipeline import parse
 from workbench.methods.youtu.routes import SUB_QUESTION, Brought, Cosines, Found, Tree
 from workbench.methods.youtu.triples import slice_of
-from workbench.ranking.similarity import top
 from workbench.records import Passage, Scored
 from workbench.text import storable, terms, unspaced
 

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from workbench.encoding.similarity import top
 from workbench.index import Index
 from workbench.methods.youtu import fusion, paths
 from workbench.methods.youtu.events import Facts, Fusion, Route, Scores, Search
 from workbench.methods.youtu.paths import Edges
 from workbench.methods.youtu.triples import Triples, rows_of, slice_of
-from workbench.ranking.dense_fill import with_dense_fill
-from workbench.ranking.similarity import top
+from workbench.operators.dense_fill import with_dense_fill
 from workbench.records import Passage, Path, Scored
 from workbench.trace import Trace
 

@@ -10,8 +10,7 @@ from workbench.reading.compression.baselines import top, truncate
 from workbench.reading.compression.graph_walk import GraphWalk
 from workbench.reading.compression.similarity import Similarity
 from workbench.registry import Registry
-from workbench.settings import check_names, defaults
-from workbench.spec import parse_spec
+from workbench.settings import check_names, defaults, parse_spec
 
 COMPRESSORS: Registry[type[Compressor]] = Registry("compressors", (GraphWalk, Similarity), needs=("name", "paper"))
 

@@ -18,8 +18,7 @@ from workbench.errors import SettingError
 from workbench.reading.compression import published, ranked
 from workbench.reading.compression.base import length, tables, written
 from workbench.records import Compressed, ContextGraph
-from workbench.settings import Budget, Natural, NonNegative, Number, Share, changed, settle, validated
-from workbench.spec import spec_of
+from workbench.settings import Budget, Natural, NonNegative, Number, Share, changed, settle, spec_of, validated
 
 NO_WALK = "the question names nothing in the context; cut by its order and the words of the question"
 

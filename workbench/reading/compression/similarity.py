@@ -15,13 +15,12 @@ import numpy as np
 from pydantic import Field
 
 from workbench.encoding import Encoder, cached, encoder
-from workbench.ranking.similarity import minmax
+from workbench.encoding.similarity import minmax
 from workbench.reading.compression.base import entry, joined, length, named, size, tables, written
 from workbench.reading.compression.budget_fill import BudgetFill, Line, under
 from workbench.reading.compression.texts import Texts, empty_words, families, ranks, words
 from workbench.records import Compressed, ContextEntity, ContextGraph, Unit
-from workbench.settings import Budget, NonNegative, Number, Share, changed, settle, validated
-from workbench.spec import spec_of
+from workbench.settings import Budget, NonNegative, Number, Share, changed, settle, spec_of, validated
 
 GRAPH, TEXTS = "=== Entities and relationships ===", "=== Texts ==="
 

@@ -24,8 +24,8 @@ from pathlib import Path
 from tqdm.auto import tqdm
 
 from workbench.errors import SettingError
-from workbench.experiments.grid import Grid
-from workbench.experiments.run import Run
+from workbench.evaluation.grid import Grid
+from workbench.evaluation.run import Run
 from workbench.index import Index
 from workbench.places import home, locked
 from workbench.views.base import NAME, clean, esc

@@ -11,14 +11,14 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from workbench import published
+from workbench.analyses.diagnose import CAUSES, Case, Diagnosis, diagnose
 from workbench.errors import DataError, SettingError
-from workbench.experiments import published
-from workbench.experiments.diagnose import CAUSES, Case, Diagnosis, diagnose
-from workbench.experiments.grid import Grid
-from workbench.experiments.run import Run
-from workbench.experiments.tables import NOT_MEASURED, Tables, tables
+from workbench.evaluation.grid import Grid
+from workbench.evaluation.run import Run
 from workbench.index import Index
 from workbench.measures import needs_reader
+from workbench.papers.tables import NOT_MEASURED, Tables, tables
 from workbench.places import is_locked
 from workbench.records import Passage, Question, Reading
 from workbench.text import counted, spelt_out

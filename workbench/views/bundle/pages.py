@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 
 import pandas as pd
 
+from workbench.analyses.diagnose import Diagnosis
 from workbench.errors import SettingError
-from workbench.experiments.diagnose import Diagnosis
-from workbench.experiments.runs import between
+from workbench.evaluation.listing import between
 from workbench.text import counted
 from workbench.views.analyses import frame_part
 from workbench.views.base import Markup, clean, details, esc, html, number, short, table, warned_part

@@ -1,0 +1,434 @@
+"""A bundle holds what its runs hold, says nothing of the machine, and is written whole or not at all."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+import shutil
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+
+import pytest
+from direction import harm_of_direction
+from dot_traces import dot_trace
+from filelock import FileLock
+from rounds import bdtr_trace
+from test_analyses import QUESTIONS, written
+from test_views import HOSTILE
+from typer.testing import CliRunner
+
+import workbench as wb
+from workbench.cli.app import app
+from workbench.data import Dataset
+from workbench.errors import DataError, SettingError
+from workbench.records import Passage, Question
+from workbench.views.bundle.contents import Contents
+from workbench.views.bundle.parts import plain, traced_parts
+from workbench.views.bundle.private import bare, eraser
+
+PACKED = re.compile(r'hopscope\("(\w+)","([A-Za-z0-9+/=]+)"\)\n')
+
+
+def unpacked(words: str):
+    return json.loads(gzip.decompress(base64.b64decode(words)))
+
+
+def chunks(folder: Path) -> dict[str, object]:
+    """Every chunk of a bundle in a folder, by name."""
+    found = (PACKED.fullmatch(path.read_text("ascii")) for path in (folder / "data").iterdir())
+    return {name: unpacked(packed) for name, packed in (match.groups() for match in found)}
+
+
+def summary(page: Path):
+    return unpacked(re.search(r'id="summary">([^<]+)<', page.read_text("utf-8"))[1])
+
+
+def lines(folder: Path) -> list[str]:
+    found = chunks(folder)
+    return [line for at in range(len(found)) if f"t{at}" in found for line in found[f"t{at}"]]
+
+
+def questions(folder: Path) -> list[dict]:
+    """The details of all questions, with their HTML joined."""
+    found, whole = chunks(folder), []
+    for at in range(len(found)):
+        if f"q{at}" in found:
+            pieces = found[f"q{at}"]["pieces"]
+            for one in found[f"q{at}"]["details"]:
+                for cell in filter(None, one["cells"]):
+                    cell["parts"] = {title: "".join(pieces[number] for number in part) for title, part in cell["parts"]}
+                whole.append(one)
+    return whole
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A real run of two methods over the tiny corpus, read by rules with compression, and its index."""
+    from tiny import TinyEncoder, tiny_dataset
+
+    folder, data = tmp_path_factory.mktemp("bundles"), tiny_dataset()
+    index = wb.Index.build(data, None, folder / "index", encoder=TinyEncoder(), progress=False)
+    methods = [wb.method(spec, index) for spec in ("dense", "bdtr[backbone=dense]")]
+    reader = wb.reader("direct[compress=similarity]", index=index)
+    return wb.evaluate(data.questions, methods, reader, folder / "first", progress=False), index
+
+
+@pytest.fixture(scope="module")
+def folder(made, tmp_path_factory):
+    run, index = made
+    return wb.bundle(run, out=tmp_path_factory.mktemp("written") / "bundle", index=index, progress=False)
+
+
+def test_the_page_lists_questions_answers_scores_and_causes(made, folder):
+    run, _ = made
+    said = summary(folder / "index.html")
+    assert [one["name"] for one in said["columns"]] == run.methods
+    assert [one["id"] for one in said["questions"]] == [question.id for question in run.questions]
+    assert said["questions"][0]["gold"] == ["Lake Mira"] and said["questions"][0]["kinds"] == ["bridge", "2 hops"]
+    assert said["measures"][0] == "accuracy"
+    for column, method in enumerate(run.methods):
+        rows = {row["question_id"]: row for row in run.rows if row["method"] == method}
+        ids = [question.id for question in run.questions]
+        for number, measure in enumerate(said["measures"]):
+            expected = [rows[name]["scores"].get(measure) for name in ids]
+            assert [v and v / 10_000 for v in said["scores"][number][column]] == pytest.approx(expected, abs=5e-5)
+        assert said["answers"][column] == [rows[name]["answer"] for name in ids]
+        cases = {case.question_id: case.cause for case in wb.diagnose(run).cases if case.method == method}
+        assert [said["causeNames"][at] for at in said["causes"][column]] == [cases.get(name, "") for name in ids]
+
+
+def test_details_hold_ranking_contexts_replay_and_trace(made, folder):
+    run, index = made
+    kept = lines(folder)
+    text = lambda numbers: "\n".join(kept[number] for number in numbers)  # noqa: E731
+    assert len(set(kept)) == len(kept)  # nothing stands twice
+    for question, one in zip(run.questions, questions(folder), strict=True):
+        for row, cell in zip([row for row in run.rows if row["question_id"] == question.id], one["cells"], strict=True):
+            assert [name for name, _ in cell["ranking"]] == [name for name, _ in row["ranking"]]
+            assert text(cell["context"]) == run.context(row)
+            assert text(cell["retrieved"]) == run.context(row, retrieved=True)
+            assert ("replay" in cell["parts"]) == row["method"].startswith("bdtr")
+            steps = re.findall(r"</span> ([^<]+)", cell["parts"]["trace"])
+            events = [event.step for event in run.trace(question.id, row["method"])]
+            assert [unescape(step).strip() for step in steps][: len(events)] == events
+        title, number = one["passages"]["p1"]
+        assert (title, text(number)) == ("Orsby", index.passages.passages[index.passages.row["p1"]].text)
+
+
+def test_a_replay_has_a_step_for_each_stage_and_a_dot_one_for_each_iteration():
+    asked = Question("q", "?", ("x",), support=("p2",))
+    replayed = dict(traced_parts({"label": "bdtr", "settings": {"iterations": 1}}, bdtr_trace(), asked, {}))
+    assert re.findall(r"<summary><b>([^<]+)</b></summary>", replayed["replay"]) == ["round 0", "round 1", "end"]
+    assert replayed["replay"].count("hopscope-bump") == 3
+    traced = dict(traced_parts({"label": "dotrag", "settings": {}}, dot_trace(), asked, {}))
+    assert "hopscope-drawing" in traced["DOTs"] and "<b>iteration 1</b>" in traced["DOTs"]
+    assert "Ilse Varn" in traced["DOTs"] and "trace" in traced
+    broken = dict(traced_parts({"label": "dotrag", "settings": {}}, bdtr_trace(), asked, {}))
+    assert "nothing to replay" in broken["DOTs"]  # said, and the trace is there all the same
+
+
+def test_no_style_of_its_own_is_left_and_text_is_not_touched():
+    shown = plain("""<style>.a{}</style><p style="color:red" class='q'>x style=&quot;y&quot;</p><b style='a:b'>z</b>""")
+    assert shown == "<p class='q'>x style=&quot;y&quot;</p><b>z</b>"
+
+
+def test_the_results_have_means_labels_differences_outcomes_and_causes(folder):
+    page = (folder / "index.html").read_text("utf-8")
+    for words in ("Means", "Differences", "Side by side", "Why answers are wrong", "by rules", "95 %"):
+        assert words in page
+    assert "#questions=&amp;show=only%3A0%3A1" in page
+
+
+def test_a_row_of_a_paper_is_shown_with_its_verdict(tmp_path):
+    from test_analyses import BDTR
+
+    run = written(
+        tmp_path / "run", {"hipporag2": {}, "bdtr": BDTR}, {"hipporag2": {"em": [0, 1]}, "bdtr": {"em": [1, 1]}},
+        questions=QUESTIONS[:2], data={"name": "musique/dev/hipporag-1000", "fingerprint": ""}, trace="off",
+    )  # fmt: skip
+    page = (wb.bundle(run, out=tmp_path / "b", progress=False) / "index.html").read_text("utf-8")
+    assert "Papers&#x27; tables" in page or "Papers' tables" in page
+    assert "not comparable" in page and "The paper&#x27;s claims" in page and str(tmp_path) not in page
+
+
+def test_equal_runs_give_equal_bytes_wherever_they_are(made, folder, tmp_path):
+    run, index = made
+    moved = tmp_path / "elsewhere" / run.folder.name
+    shutil.copytree(run.folder, moved)
+    again = wb.bundle(moved, out=tmp_path / "again", index=index, progress=False)
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    assert names == sorted(path.relative_to(again).as_posix() for path in again.rglob("*") if path.is_file())
+    assert all((folder / name).read_bytes() == (again / name).read_bytes() for name in names)
+    said = json.loads((folder / "bundle.json").read_text())
+    assert said["files"] == {
+        name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names if name != "bundle.json"
+    }
+
+
+def test_one_file_holds_the_same(made, folder, tmp_path):
+    run, index = made
+    page = wb.bundle(run, out=tmp_path / "one.html", index=index, progress=False)
+    assert page.is_file() and [path.name for path in tmp_path.iterdir()] == ["one.html"]
+    text = page.read_text("utf-8")
+    found = {name: unpacked(data) for name, data in re.findall(r'id="([qt]\d+)">([^<]+)<', text)}
+    assert found == chunks(folder) and summary(page) == summary(folder / "index.html")
+    assert "src=" not in re.sub(r"<script nonce.*?</script>", "", text, flags=re.DOTALL)
+
+
+def test_the_policy_lets_nothing_in_but_what_bears_the_nonce(folder):
+    page = (folder / "index.html").read_text("utf-8")
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)[1]
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    nonce = re.search(r"'nonce-(\w{32})'", policy)[1]
+    assert rules == {
+        "default-src": "'none'", "script-src": f"'nonce-{nonce}'", "style-src": f"'nonce-{nonce}'",
+        "img-src": "'none'", "connect-src": "'none'", "base-uri": "'none'", "form-action": "'none'",
+    }  # fmt: skip
+    assert nonce not in "".join(path.read_text() for path in (folder / "data").iterdir())
+    assert not re.findall(r"""\b(?:src|href|action|data)\s*=\s*["'](?!#)""", page)
+    assert not re.search(r"""<[^>]*\s(?:style|on\w+)\s*=""", re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL))
+
+
+def test_two_runs_stand_side_by_side(made, tmp_path):
+    run, index = made
+    other = wb.evaluate(
+        run.questions, [wb.method("dense", index), wb.method("bm25", index)], wb.reader("direct", index=index),
+        run.folder.with_name("second"), progress=False,
+    )  # fmt: skip
+    folder = wb.bundle(run, other, out=tmp_path / "both", progress=False)
+    names = [one["name"] for one in summary(folder / "index.html")["columns"]]
+    assert names == ["first: dense", "first: bdtr[backbone=dense]", "second: dense", "second: bm25"]
+    assert len({one["short"] for one in summary(folder / "index.html")["columns"]}) == 4
+    page = (folder / "index.html").read_text("utf-8")
+    assert "second against first" in page and "direct[compress=similarity]" in page
+    assert [cell is not None for cell in questions(folder)[0]["cells"]] == [True] * 4
+
+
+def test_runs_on_other_questions_of_the_same_id_are_refused(made, tmp_path):
+    run, index = made
+    asked = [replace(run.questions[0], question="Which sea?")]
+    other = wb.evaluate(asked, [wb.method("dense", index)], None, tmp_path / "other", progress=False)
+    with pytest.raises(SettingError, match="not about the same questions: 'q1'"):
+        wb.bundle(run, other, out=tmp_path / "both", progress=False)
+
+
+def test_a_run_without_reader_or_traces_is_shown_as_far_as_it_goes(made, tmp_path):
+    run, index = made
+    bare_run = wb.evaluate(
+        run.questions, [wb.method("dense", index)], None, tmp_path / "bare", trace="off", progress=False
+    )
+    folder = wb.bundle(bare_run, out=tmp_path / "b", progress=False)
+    said = summary(folder / "index.html")
+    assert said["measures"][0] == "all_gold@5" and not said["answered"]
+    assert questions(folder)[0]["cells"][0]["parts"] == {} and questions(folder)[0]["passages"] == {}
+    assert "The run has no reader" in (folder / "index.html").read_text("utf-8")
+
+
+# -- damaged and unfinished runs ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def copy(made, tmp_path):
+    return Path(shutil.copytree(made[0].folder, tmp_path / "copy"))
+
+
+def test_a_run_that_is_being_written_is_refused(copy, tmp_path):
+    with FileLock(copy / ".lock"), pytest.raises(SettingError, match="another process is writing"):
+        wb.bundle(copy, out=tmp_path / "b", progress=False)
+    assert not (tmp_path / "b").exists()
+
+
+def test_damaged_rows_are_named(copy, tmp_path):
+    rows = copy / "results.jsonl"
+    (copy / "checksums.json").unlink(missing_ok=True)
+    whole = rows.read_bytes().splitlines(keepends=True)
+    for content, words in (
+        ([whole[0], b'{"question_id": \n', *whole[2:]], "line 2 of .*results.jsonl is damaged"),
+        ([*whole[:2], b"[]\n"], "line 3 of .*results.jsonl is damaged"),
+        ([*whole[:-1], whole[-1][:-9]], "ends within a row"),
+    ):
+        rows.write_bytes(b"".join(content))
+        with pytest.raises(DataError, match=words):
+            wb.bundle(copy, out=tmp_path / "b", progress=False)
+    rows.write_bytes(b"")
+    with pytest.raises(SettingError, match="no rows yet"):
+        wb.bundle(copy, out=tmp_path / "b", progress=False)
+    rows.write_bytes(b"".join(whole[:3]))  # whole rows, but not all
+    page = wb.bundle(copy, out=tmp_path / "b", progress=False) / "index.html"
+    assert "unfinished: 3 of 6 rows" in page.read_text("utf-8")
+
+
+def test_other_damaged_files_are_named(copy, tmp_path):
+    (copy / "checksums.json").unlink()
+    for name, content, words in (
+        ("questions.jsonl", b'{"id": "q1"\n', "questions.jsonl is damaged"),
+        (
+            next((copy / "contexts").iterdir()).relative_to(copy),
+            b"\xff\xfe",
+            "contexts/.* is damaged",
+        ),
+        (next((copy / "traces").iterdir()).relative_to(copy), b"{}\n", "is not a saved trace"),
+    ):
+        whole = (copy / name).read_bytes()
+        (copy / name).write_bytes(content)
+        with pytest.raises(DataError, match=words):
+            wb.bundle(copy, out=tmp_path / "b", progress=False)
+        (copy / name).write_bytes(whole)
+
+
+@pytest.mark.filterwarnings("ignore:The BCa confidence interval")
+def test_scores_that_json_cannot_hold_are_undefined(copy, tmp_path):
+    rows = [json.loads(line) for line in (copy / "results.jsonl").read_text().splitlines()]
+    rows[0]["scores"]["f1"], rows[0]["ranking"][0][1] = float("nan"), float("inf")
+    (copy / "checksums.json").unlink(missing_ok=True)
+    (copy / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    folder = wb.bundle(copy, out=tmp_path / "b", progress=False)
+    cell = questions(folder)[0]["cells"][0]
+    assert "f1" not in cell["scores"] and cell["ranking"][0][1] is None
+    assert "NaN" not in json.dumps([chunks(folder), summary(folder / "index.html")])
+
+
+@pytest.mark.parametrize("part", ["traces", "contexts"])
+def test_missing_files_are_named_and_leave_the_bundle_that_was_there(copy, tmp_path, part):
+    target = wb.bundle(copy, out=tmp_path / "b", progress=False)
+    before = (target / "index.html").read_bytes()
+    next((copy / part).iterdir()).unlink()
+    with pytest.raises(DataError, match="question 'q"):
+        wb.bundle(copy, out=target, progress=False)
+    assert (target / "index.html").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "copy"]
+
+
+def test_nothing_but_a_bundle_is_overwritten(made, tmp_path):
+    run, _ = made
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "index.html").write_text("mine")
+    (tmp_path / "thesis.html").write_text("mine")
+    for target in ("notes", "thesis.html"):
+        with pytest.raises(SettingError, match="no bundle and would be overwritten"):
+            wb.bundle(run, out=tmp_path / target, progress=False)
+    (tmp_path / "folder.html").mkdir()
+    with pytest.raises(SettingError, match="is a folder"):
+        wb.bundle(run, out=tmp_path / "folder.html", progress=False)
+    assert (tmp_path / "thesis.html").read_text() == "mine"
+    target = wb.bundle(run, out=tmp_path / "b", progress=False)
+    (target / "data" / "q99.js").write_text("old")
+    wb.bundle(run, out=target, progress=False)  # replaces its own, whole
+    assert not (target / "data" / "q99.js").exists()
+
+
+def test_the_command_says_where_it_is(made, tmp_path):
+    run, _ = made
+    result = CliRunner().invoke(
+        app, ["bundle", str(run.folder), "--out", str(tmp_path / "b.html"), "--title", "Tiny <run>", "--json"]
+    )
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    assert said["page"] == str(tmp_path / "b.html") and said["bytes"] == (tmp_path / "b.html").stat().st_size
+    assert "<title>Tiny &lt;run&gt;</title>" in (tmp_path / "b.html").read_text("utf-8")
+    result = CliRunner().invoke(app, ["bundle", str(tmp_path)])
+    assert result.exit_code == 1 and "is not a run" in result.output
+
+
+# -- what a page must not say ------------------------------------------------------------------------------------------
+
+
+def test_folders_and_keys_of_this_machine_stay_here(copy, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "sk-abcdefghijklmnop")
+    rows = [json.loads(line) for line in (copy / "results.jsonl").read_text().splitlines()]
+    rows[0]["failure"] = f"OSError: {copy}/x and /srv/models/one.gguf refused sk-abcdefghijklmnop"
+    (copy / "checksums.json").unlink(missing_ok=True)
+    (copy / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    config = json.loads((copy / "run.json").read_text())
+    config["engine"] = "local:/srv/models/one.gguf"
+    (copy / "checksums.json").unlink(missing_ok=True)
+    (copy / "run.json").write_text(json.dumps(config))
+    context = next((copy / "contexts").iterdir())
+    context.write_text(f"{context.read_text()}\nread from {copy}/notes with sk-abcdefghijklmnop")
+    folder = wb.bundle(copy, out=tmp_path / "b", progress=False)
+    whole = (folder / "index.html").read_text("utf-8") + json.dumps([chunks(folder), summary(folder / "index.html")])
+    whole += (folder / "bundle.json").read_text("utf-8")
+    for secret in (str(copy), str(tmp_path), str(Path.home()) + "/", "/srv/models", "sk-abcdefghijklmnop"):
+        assert secret not in whole
+    assert "one.gguf" in whole and "[key]" in whole and "read from notes" in whole
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("local:/home/ann/m.gguf", "local:m.gguf"),
+        ("gfm_rag[checkpoint=/data/x/trained]", "gfm_rag[checkpoint=trained]"),
+        (r"C:\Users\ann\m.gguf is missing", "m.gguf is missing"),
+        ("see https://example.org/a/b and 3/4 km/h", "see https://example.org/a/b and 3/4 km/h"),
+        ("either/or/both", "either/or/both"),
+    ],
+)
+def test_paths_become_names(words, expected):
+    assert bare(words) == expected
+
+
+def test_other_words_are_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", "/root")
+    erase = eraser([tmp_path / "run"])
+    assert erase("a root/ of /rooted trees, /root/x") == "a root/ of /rooted trees, x"
+
+
+# -- hostile text ------------------------------------------------------------------------------------------------------
+
+
+def test_hostile_text_is_nowhere_in_the_page_as_it_was(tmp_path):
+    """Only letters of base64 and escaped text reach the file; what the browser makes of it is tested in Chromium."""
+    text = "".join(HOSTILE).replace("\ud800", "")
+    asked = tuple(Question(f"q{at} {text}", text, (text,), text, 2, (text,)) for at in range(2))
+    traces = {text: [bdtr_trace(), bdtr_trace()]}
+    run = written(
+        tmp_path / "run", {text: {"iterations": 1}}, {text: {"em": [0.0, 1.0]}}, questions=asked,
+        rankings={text: [[text]] * 2}, traces=traces,
+    )  # fmt: skip
+    (run.folder / "checksums.json").unlink(missing_ok=True)
+    (run.folder / "questions.jsonl").write_text(
+        "".join(
+            json.dumps({"id": one.id, "question": text, "answers": [text], "support": [text]}) + "\n" for one in asked
+        )
+    )
+    page = wb.bundle(run.folder, out=tmp_path / "b.html", title=text, progress=False).read_text("utf-8")
+    for attack in ("<script>alert(1)", "<img src=x", "<!-- ]]>", "</script></body>"):
+        assert attack not in page
+    begun = [re.sub(r'nonce="\w+"', "nonce", tag) for tag in re.findall(r"<script[^>]*>", page)]
+    data = '<script type="text/plain" id="{}">'
+    assert begun == [data.format("summary"), "<script nonce>", data.format("q0")]
+
+
+def test_no_text_is_turned_around_and_ids_stay_apart(tmp_path):
+    """Also in what the page unpacks; two ids that differ in what nobody sees have each their own passage."""
+    from tiny import TinyEncoder
+
+    names, turned = ("p\u202e", "p\u200f", "p"), "\u202egnp.exe\u202c \u2066\u061c"
+    passages = tuple(Passage(name, f"{turned} {at}", "Orsby lies on the Aldra.") for at, name in enumerate(names))
+    asked = [Question(turned, f"Where is {turned}?", (turned,), type=turned, support=names[:2])]
+    index = wb.Index.build(
+        Dataset(turned, passages, tuple(asked), ()), None, tmp_path / "index", encoder=TinyEncoder(),
+        layers=["passages"], progress=False,
+    )  # fmt: skip
+    run = wb.evaluate(asked, [wb.method("dense", index)], wb.reader("direct"), tmp_path / "run", progress=False)
+    page = wb.bundle(run, out=tmp_path / "page.html", index=index, progress=False).read_text("utf-8")
+    assert not harm_of_direction(page)
+    wb.bundle(run, out=tmp_path / "folder", index=index, progress=False)
+    made = questions(tmp_path / "folder")[0]
+    titles = {name: title[-1] for name, (title, _) in made["passages"].items()}
+    assert titles == {"p<U+202E>": "0", "p<U+200F>": "1", "p": "2"}
+    assert {name for name, _ in made["cells"][0]["ranking"]} == titles.keys()
+
+
+def test_grids_are_shown_reader_by_reader(made, tmp_path):
+    run, index = made
+    wb.grid(run.questions, [wb.method("dense", index)], {"a": "direct", "b": "direct[k=1]"}, tmp_path / "grid",
+            progress=False)  # fmt: skip
+    found = Contents.of([tmp_path / "grid"])
+    assert len(found.runs) == 2 and len(found.columns) == 2
+    with pytest.raises(SettingError, match="a bundle needs a run"):
+        Contents.of([])

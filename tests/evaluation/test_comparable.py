@@ -1,0 +1,186 @@
+"""What stands between a cell and a comparable number: conditions side by side, the run that a paper asks for, and what
+it takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+import unchanged
+from test_views import HOSTILE, UNSHOWABLE, Checked
+
+import workbench as wb
+from workbench.methods.gfm_rag import hub
+from workbench.papers.comparable import AMOUNTS, Asked, Conditions, Needed, Questions, needed, side_by_side
+from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition
+from workbench.papers.tables import NOT_COMPARABLE, Cell, Claim, Claims, tables
+from workbench.published import paper, papers
+
+
+class Everything(list):
+    """Every prompt is the source's."""
+
+    def __contains__(self, wording):
+        return True
+
+
+def closed(name):
+    """The paper as if it said everything, and as if its prompts were ours."""
+    source = unchanged.closed(paper(name), unchanged.FEW)
+    source.terms["prompts"]["source"] = Everything()
+    return source
+
+
+@pytest.mark.parametrize("name", papers())
+def test_the_run_that_a_paper_asks_for_meets_all_that_it_says(monkeypatch, name):
+    """Of every row that a run can fill: if the paper said everything, nothing would stay open."""
+    source = closed(name)
+    for module in ("tables", "comparable"):
+        monkeypatch.setattr(f"workbench.evaluation.{module}.published.paper", lambda _: source)
+    monkeypatch.setattr(hub, "cached", lambda repository: ["a" * 40])
+    found = tables(name)
+    seen = 0
+    for row in unchanged.fillable(source):
+        wanted = {"table": row.table, "backbone": row.backbone, "method": row.method, "data": row.data}
+        cell = next(one for one in found.cells if one.measure == row.measure and wanted.items() <= _names(one).items())
+        shown = side_by_side(found, cell)
+        open_ = {one.name for one in shown.rows if one.state != SAME}
+        assert shown.rows and not open_, (name, wanted)
+        seen += 1
+    assert seen > 5
+
+
+def _names(cell: Cell) -> dict[str, str]:
+    return {name: getattr(cell, name) for name in ("table", "backbone", "method", "data")}
+
+
+@pytest.fixture
+def measured(tmp_path):
+    """A run of RAPTOR that differs from BDTR's in one condition, and the tables with it."""
+    source = unchanged.closed(paper("bdtr"))
+    row = next(one for one in unchanged.fillable(source) if (one.backbone, one.method) == ("RAPTOR", "Original"))
+    run = unchanged.run_of(tmp_path / "run", source, row)
+
+    def leaves(config, described, rows):
+        described["settings"]["mode"] = "leaves"
+
+    return tables("bdtr", [unchanged.changed(run, leaves)])
+
+
+def test_both_come_from_one_check(measured):
+    """The sentences of a cell are those of the conditions that are not the same, in their order."""
+    cells = [cell for cell in measured.cells if cell.verdict == NOT_COMPARABLE]
+    assert cells
+    for cell in cells:
+        shown = side_by_side(measured, cell)
+        assert cell.why == tuple(dict.fromkeys(one.why for one in shown.rows if one.why))
+        assert sum(shown.counts().values()) == len(shown.rows) and shown.counts()[SAME] > 10
+        assert len(shown.of) == 1 and shown.of[0].startswith("raptor, read by direct[")
+
+
+def test_a_condition_is_the_same_differs_or_is_unknown():
+    assert Condition("k", "5", "5").state == SAME
+    assert Condition("k", "5", "3", "k: 3, there 5").state == DIFFERS
+    assert Condition("k", "", "3", "k: 3, there it is not said").state == UNKNOWN
+    assert Condition("k", "5", "", "k: the run does not say, there 5").state == UNKNOWN
+    assert Condition("encoder", "e", "e[max_tokens=9]", "its settings are not said", open=True).state == UNKNOWN
+
+
+def test_what_differs_stands_on_both_sides(measured):
+    cell = next(cell for cell in measured.cells if cell.verdict == NOT_COMPARABLE)
+    rows = {one.name: one for one in side_by_side(measured, cell).rows}
+    assert rows["model" if "model" in rows else "reader's model"].theirs == "gpt-4o-mini"
+    assert (rows["passages"].theirs, rows["passages"].ours, rows["passages"].state) == ("9,811", "9,811", SAME)
+    assert rows["encoder"].state == UNKNOWN and rows["encoder"].theirs == ""
+    assert rows["reader's k"].why == "reader's k: 5, there it is not said"
+
+
+def test_a_difference_has_the_conditions_of_both_sides():
+    found = tables("reasoning")
+    cell = next(one for one in found.cells if one.method == "Routing+GW, 8B - Base, 70B")
+    shown = side_by_side(found, cell)
+    assert len(shown.of) == 2 and "route=true" in shown.of[0] and "prompt=brief" in shown.of[1]
+    assert {one.theirs for one in shown.rows if one.name == "reader's model"} == {
+        "llama-3.1-8b-instant", "llama-3.3-70b-versatile",
+    }  # fmt: skip
+
+
+def test_a_row_that_no_run_fills_says_so():
+    found = tables("youtu")
+    cell = next(one for one in found.cells if one.method == "G-Retriever")
+    assert side_by_side(found, cell).rows == ()
+    took = needed("youtu", cell)
+    assert took.frame.empty and took.notes == ("No run can fill this cell: not in this project.",)
+
+
+@pytest.fixture(scope="module")
+def small():
+    data = wb.load("meridian")
+    part = {"passages": data.passages[:24], "questions": data.questions[:4]}
+    return replace(data, name="small", graph=None, folder=None, **part)
+
+
+@pytest.fixture
+def away(monkeypatch, tmp_path):
+    """No data set of a paper is on this machine."""
+    monkeypatch.setenv("HOPSCOPE_CACHE", str(tmp_path / "none"))
+    monkeypatch.delenv("HOPSCOPE_DATA", raising=False)
+
+
+@pytest.fixture
+def cell():
+    names = ("5", "RAPTOR", "Original")
+    return next(one for one in tables("bdtr").cells if (one.table, one.backbone, one.method) == names)
+
+
+def test_data_that_are_not_here_are_named_and_nothing_is_made_up(away, cell):
+    took = needed("bdtr", cell)
+    assert took.frame.empty and set(took.total.values()) == {None}
+    assert "musique/dev/hipporag-1000 is not on this machine" in took.notes[0]
+    open_ = {one.name for one in took.open}
+    assert open_ >= {"encoder", "prompts", "left open: which code; how a score of a summary becomes one of passages"}
+
+
+def test_data_without_questions_cannot_stand_in(away, small, cell):
+    took = needed("bdtr", cell, data=replace(small, questions=()))
+    assert took.frame.empty and took.open and "small has no questions" in took.notes[1]
+
+
+def test_the_cost_is_scaled_to_the_papers_questions_and_passages(away, small, cell):
+    took = needed("bdtr", cell, data=small)
+    index, run = took.frame.to_dict("records")
+    assert index["what"].startswith("index: ") and run["what"] == "raptor" and run["reader"] == "direct"
+    assert run["calls"] == 1_000, "one answer for each of the paper's questions, of which 4 were counted"
+    assert took.total["calls"] == index["calls"] + run["calls"] and took.total["dollars"] > 0
+    assert took.total["hours"] is None and any("Hours are not known" in note for note in took.notes)
+    assert "Counted on small with 24 passages, scaled to 11,656." in took.notes
+
+
+def test_a_number_that_the_paper_does_not_give_leaves_the_cost_open(away, small):
+    cell = next(one for one in tables("youtu").cells if (one.method, one.data) == ("Naive RAG", "hotpotqa"))
+    took = needed("youtu", cell, data=small)
+    assert took.total["calls"] is None and 1_000 <= took.frame["calls"].iloc[-1] <= 2_000, "answers, some are judged"
+    assert any("does not say how many passages" in note for note in took.notes)
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "".join(HOSTILE), "", "x" * 100_000], ids=range(len(HOSTILE) + 3))
+def test_nothing_in_them_is_acted_upon(text, cell):
+    one = Condition(text, text, text, text)
+    hostile = replace(cell, method=text, backbone=text, data=text, measure=text, label=text, run=text, why=(text,))
+    names = dict.fromkeys(("asked", "what", "reader"), text.replace("\ud800", "?"))  # which no frame holds
+    frame = pd.DataFrame([{**names, **dict.fromkeys(AMOUNTS, 1.0)}])
+    asked = Questions(hostile, text, (text, text), (Asked(text, text, (0.0, 1.0), text, (text, text)),))
+    claims = Claims(text, (Claim(text, text, True, False, text, text), Claim(text, text, None, None)), ((text, text),))
+    for thing in (Conditions(hostile, (text,), (one,), text), Needed(hostile, frame, (one,), (text,)), asked, claims):
+        shown = thing._repr_html_()
+        Checked(shown)
+        assert not UNSHOWABLE.search(shown) and not UNSHOWABLE.search(repr(thing))
+        assert len(shown) < 60_000 and len(repr(thing)) < 30_000
+
+
+def test_hours_that_no_run_measured_have_no_conditions():
+    """They are of a machine, so no run can be foreseen for them."""
+    found = tables("bdtr")
+    cell = next(one for one in found.cells if (one.table, one.measure) == ("4", "hours"))
+    assert side_by_side(found, cell).rows == () and needed("bdtr", cell).frame.empty

@@ -1,0 +1,98 @@
+"""Nodes by hops, and at equal numbers of them, worked out by hand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from test_analyses import written
+from test_views import HOSTILE, UNSHOWABLE, Checked
+
+from workbench.analyses import Analysis, at_equal_nodes, by_hops
+from workbench.errors import SettingError
+from workbench.evaluation.run import Run
+from workbench.records import Question
+
+QUESTIONS = (
+    Question("one", "?", ("a", "b"), hops=1, answer_set=True, start=("s",)),
+    Question("two", "?", ("c",), hops=2, answer_set=True, start=("s",)),
+    Question("two more", "?", ("d",), hops=2, answer_set=True, start=("s",)),
+)
+NODES = {
+    "dotrag": [["s", "a", "s"], ["c"], []],
+    "ball": [["x", "b", "a"], ["y", "c"], ["d"]],
+    "dense": [[], [], []],
+}
+
+
+@pytest.fixture
+def run(tmp_path) -> Run:
+    scores = {name: {"node_recall": [1, 0, 0.5], "node_count": [4, 2, 3]} for name in NODES}
+    rankings = {name: [["p", "q"], ["p"], []] for name in NODES}
+    run = written(tmp_path / "run", {name: {} for name in NODES}, scores, questions=QUESTIONS, rankings=rankings)
+    return with_nodes(run, NODES)
+
+
+def with_nodes(run: Run, nodes) -> Run:
+    ids = [question.id for question in QUESTIONS]
+    hops = {question.id: question.hops for question in QUESTIONS}
+    rows = [
+        row | {"hops": hops[row["question_id"]], "nodes": nodes[row["method"]][ids.index(row["question_id"])]}
+        for row in run.rows
+    ]
+    (run.folder / "checksums.json").unlink(missing_ok=True)
+    (run.folder / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return Run(run.folder)
+
+
+def test_means_by_hops(run):
+    rows = by_hops(run, ["dotrag"]).rows
+    assert rows == (
+        {"hops": 1, "method": "dotrag", "n": 1, "node_recall": 1, "node_count": 4, "passages": 2, "failures": 0},
+        {"hops": 2, "method": "dotrag", "n": 2, "node_recall": 0.25, "node_count": 2.5, "passages": 0.5, "failures": 0},
+    )
+    assert [row["method"] for row in by_hops(run).rows] == [*NODES, *NODES]
+
+
+def test_by_hops_says_what_it_needs(tmp_path):
+    plain = written(tmp_path / "plain", {"dense": {}}, {"dense": {"em": [1, 1, 1]}}, questions=QUESTIONS)
+    with pytest.raises(SettingError, match="none of node_recall"):
+        by_hops(plain)
+    old = written(tmp_path / "old", {"dense": {}}, {"dense": {"node_recall": [1, 1, 1]}}, questions=QUESTIONS)
+    assert by_hops(old).rows == (), "a run from before rows said how many hops"
+
+
+def test_as_many_nodes_as_the_reference_returned(run):
+    """One: dotrag has s and a (s counts once), so ball's x and b are looked at. Two: one and none."""
+    rows = at_equal_nodes(run, QUESTIONS).rows
+    half = pytest.approx(1 / 2)
+    assert rows == (
+        {"hops": 1, "method": "dotrag", "n": 1, "nodes": 2, "recall": half, "precision": half, "f1": half},
+        {"hops": 1, "method": "ball", "n": 1, "nodes": 2, "recall": half, "precision": half, "f1": half},
+        {"hops": 2, "method": "dotrag", "n": 2, "nodes": half, "recall": half, "precision": half, "f1": half},
+        {"hops": 2, "method": "ball", "n": 2, "nodes": half, "recall": 0, "precision": 0, "f1": 0},
+    )
+    found = at_equal_nodes(run, QUESTIONS, "ball", methods=["dotrag", "ball"])
+    assert [row["recall"] for row in found.rows] == [half, 1, half, 1], "more than it has, a method does not return"
+    assert "Without nodes of their own: dense." in at_equal_nodes(run, QUESTIONS).notes
+
+
+def test_at_equal_nodes_says_what_it_needs(run, tmp_path):
+    with pytest.raises(SettingError, match="has no method 'x'"):
+        at_equal_nodes(run, QUESTIONS, "x")
+    with pytest.raises(SettingError, match="'two more' of the run"):
+        at_equal_nodes(run, QUESTIONS[:2])
+    none = written(tmp_path / "none", {"dense": {}}, {"dense": {"em": [1, 1, 1]}}, questions=QUESTIONS)
+    with pytest.raises(SettingError, match="has no dotrag; name the method"):
+        at_equal_nodes(none, QUESTIONS)
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "".join(HOSTILE), "", "x" * 100_000], ids=range(len(HOSTILE) + 3))
+def test_nothing_in_them_is_acted_upon(text):
+    row = {"hops": 1, "method": text, "n": 3, "node_recall": None, "node_count": 3.5, "passages": 2.0, "failures": 0}
+    equal = {"hops": None, "method": text, "n": 3, "nodes": 2.0, "recall": 0.5, "precision": None, "f1": 0.5}
+    for rows in ((row, row), (equal, equal)):
+        found = Analysis(text, rows, (text,))
+        shown = found._repr_html_()
+        Checked(shown)
+        assert not UNSHOWABLE.search(shown) and not UNSHOWABLE.search(repr(found)) and len(shown) < 30_000

@@ -1,0 +1,1 @@
+"""The command line: the verbs (`app.py`), their options, how they are stopped, the doctor."""

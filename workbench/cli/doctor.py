@@ -1,0 +1,456 @@
+"""What this machine has, what is missing, and the one command that mends it.
+
+    workbench.cli.doctor.examine()              in a notebook: a table
+    workbench.cli.doctor.examine(ask=True)      and one tiny call to the endpoint of the environment
+
+Without `ask` no endpoint is asked, and nothing is ever downloaded. Keys are never shown."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.metadata import PackageNotFoundError, requires, version
+from itertools import groupby
+from pathlib import Path
+from shlex import quote
+
+import psutil
+from packaging.requirements import Requirement
+from pydantic import RootModel
+
+from workbench import data, encoding, integrity, threads
+from workbench.encoding.models import device_here, on_this_machine
+from workbench.errors import EXTRAS, EngineError, EngineRefused, EngineUnavailable, WorkbenchError, install_extra
+from workbench.evaluation.run import read_rows
+from workbench.index.store import Store
+from workbench.language import pipeline
+from workbench.llm import Step, engine, local
+from workbench.llm.endpoint import where
+from workbench.places import ROOT, home, is_checkout, is_locked
+from workbench.records import Record
+from workbench.registry import broken
+from workbench.text import counted
+from workbench.views.base import Markup, clean, esc, html, page, table, text
+from workbench.views.terminal import indented
+
+WIDGETS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget", "ipysigma": "ipysigma"}
+_INSTALL = "make setup" if is_checkout() else "pip install --upgrade hopscope"
+_PYTHON = quote(sys.executable)
+_GIB = 2**30
+_Said = RootModel[str]  # an answer of any words
+_ENGINE_REMEDIES = {
+    EngineUnavailable: "export OPENAI_BASE_URL=http://127.0.0.1:8000/v1",
+    EngineRefused: "export OPENAI_API_KEY=…",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Finding(Record):
+    """One thing looked at. `good` means that nothing has to be done; `remedy` is the command to do it, or, where the
+    thing is `optional`, to have more."""
+
+    what: str
+    found: str
+    good: bool = True
+    remedy: str = ""
+    optional: bool = False
+    area: str = ""
+
+    @property
+    def mark(self) -> str:
+        """`ok`, `optional` (it is not there, and need not be) or `MISSING`."""
+        return "MISSING" if not self.good else "optional" if self.optional and self.remedy else "ok"
+
+
+@dataclass(frozen=True, repr=False)
+class Examination(Record):
+    """All findings, in the order in which one would mend them."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def good(self) -> bool:
+        return all(finding.good for finding in self)
+
+    @property
+    def areas(self) -> dict[str, list[Finding]]:
+        return {area: list(findings) for area, findings in groupby(self, lambda finding: finding.area)}
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+
+def examine(folder: str | Path | None = None, *, ask: bool = False, model: str | None = None) -> Examination:
+    """Look at everything. `folder` holds `indexes/` and `runs/` (by default `wb.home()`). With `ask` the endpoint of
+    the environment is asked one tiny question of `model`: by default gpt-4o-mini of OpenAI's own, the first that it
+    lists of another."""
+    folder = home() if folder is None else Path(folder)
+    endpoint = (lambda place: [*_endpoint(place), _asked(model)]) if ask else _endpoint
+    looks = {
+        "environment": _environment, "models": _models, "endpoint": endpoint, "data": _data,
+        "indexes and runs": _folders, "notebooks": _notebooks, "machine": _machine,
+    }  # fmt: skip
+    found = ((area, _try(area, partial(look, folder))) for area, look in looks.items())
+    return Examination(tuple(replace(finding, area=area) for area, findings in found for finding in findings))
+
+
+def _check(what: str, good: object, found: str, remedy: str, lacking: str = "", *, optional: bool = False) -> Finding:
+    """What was `found` where it is good, else what is `lacking` and the remedy."""
+    return Finding(what, found if good else lacking or found, bool(good) or optional, "" if good else remedy, optional)
+
+
+def _try(what: str, look: Callable[[], Iterable[Finding] | str], remedy: str = _INSTALL, says="{}") -> list[Finding]:
+    """What `look` finds; a fault of it, as `says` words it, is a finding too: the others are not lost for it."""
+    findings: list[Finding] = []
+    try:
+        found = look()
+        findings.extend([Finding(what, found)] if isinstance(found, str) else found)
+    except Exception as error:
+        fault = str(error) if isinstance(error, WorkbenchError) else says.format(f"{type(error).__name__}: {error}")
+        findings.append(Finding(what, fault, False, remedy))
+    return findings
+
+
+def _environment(_: Path) -> Iterator[Finding]:
+    running, fits = f"{platform.python_version()} in {sys.prefix}", (3, 11) <= sys.version_info[:2] < (3, 13)
+    remedy = "make setup PY=python3.11" if is_checkout() else "python3.11 -m pip install hopscope"
+    yield _check("Python", fits, running, remedy, f"{running}; 3.11 or 3.12 is needed")
+    yield from _try("packages", _packages)
+    yield from _try("installation", lambda: f"hopscope {version('hopscope')}, {_origin()}")
+    for name, extra in EXTRAS.items():
+        here = ", ".join(f"{package} {_version(package)}".strip() for package in extra.packages)
+        yield _check(f"extra {name}", not extra.missing, here, install_extra(name), extra.lack, optional=True)
+    for kind, point in broken():  # of what other packages add
+        remedy = f"{_PYTHON} -m pip install --upgrade {quote(point.package)}"
+        yield Finding(f"{kind[:-1]} {point.name} of {point.package}", point.why, False, remedy)
+
+
+def _packages() -> Iterator[Finding]:
+    """Those that are needed, against what is needed, and all of the tested set against its versions."""
+    needed = _needed()
+    wrong = [one for one in needed if not _fits(one)]
+    for one in wrong:
+        here = _version(one.name)
+        yield Finding(one.name, f"{here}, needed {one.specifier}" if here else "not installed", False, _INSTALL)
+    yield _check("packages", not wrong, f"{len(needed) - len(wrong)} of {len(needed)} as needed", _INSTALL)
+    if not (constraints := ROOT / "constraints.txt").exists():
+        return
+    lines = constraints.read_text(encoding="utf-8").splitlines()
+    pins = [Requirement(line) for line in lines if "==" in line and line[0] != "#"]
+    here = [pin for pin in pins if _applies(pin) and _version(pin.name)]
+    other = [f"{pin.name} {_version(pin.name)} (tested {str(pin.specifier)[2:]})" for pin in here if not _fits(pin)]
+    said = f"{len(here) - len(other)} of {len(here)} installed packages as in {constraints.name}"
+    lacking = f"{said}; otherwise {', '.join(other[:5])}" + " …" * (len(other) > 5)
+    remedy = f"{_PYTHON} -m pip install -c constraints.txt -e '.[dev]'"
+    yield _check("tested set", not other, said, remedy, lacking, optional=True)
+
+
+def _needed() -> list[Requirement]:
+    """What the workbench needs on this machine, without its extras."""
+    return [one for one in map(Requirement, requires("hopscope") or ()) if _applies(one)]
+
+
+def _applies(wanted: Requirement) -> bool:
+    return wanted.marker is None or wanted.marker.evaluate({"extra": ""})
+
+
+def _fits(wanted: Requirement) -> bool:
+    """Whether the right version is installed, of whatever build, such as that without CUDA."""
+    return bool(here := _version(wanted.name)) and wanted.specifier.contains(here, prereleases=True)
+
+
+def _version(package: str) -> str:
+    """Empty where it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _origin() -> str:
+    if not (ROOT / ".git").exists():
+        return f"installed in {ROOT}"
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
+    try:
+        commit = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        commit = "whose commit git does not tell"
+    return f"a git checkout in {ROOT}: {commit}"
+
+
+def _models(_: Path) -> Iterator[Finding]:
+    yield from _try("encoder", lambda: f"{(one := encoding.encoder()).name}, {one.dimension} dimensions")
+    yield from _try("device of encoders", _device, "unset WORKBENCH_DEVICE")
+    yield from _weights()
+    yield from _try("English pipeline", lambda: "{name} {version}".format(**pipeline.nlp().meta))
+    try:
+        file = local.model_file("smollm2")
+        yield Finding("model local:smollm2", f"{file.name}, {_size(file.stat().st_size)}", optional=True)
+    except EngineRefused:
+        yield Finding("model local:smollm2", "not installed", True, local.INSTALL_SMALL, optional=True)
+    yield from _try("checkpoints of gfm_rag", _checkpoints)
+
+
+def _weights() -> Iterator[Finding]:
+    """Whether the packaged weights are the ones that are known; each is read in full, and none is loaded."""
+    for name, one in integrity.WEIGHTS.items():
+        if one.place is not None:
+            yield from _try(f"weights {name}", partial(_as_known, name), one.remedy)
+
+
+def _as_known(name: str) -> str:
+    return f"{counted(integrity.check_weights(name), 'file')} as known, by SHA-256"
+
+
+def _checkpoints() -> Iterator[Finding]:
+    """The bundled one, and the published one in the cache of the hub; neither is loaded."""
+    from workbench.methods.gfm_rag import checkpoint, hub
+
+    for name, folder in hub.BUNDLED.items():
+        shape = checkpoint.shape_of(checkpoint.read_config(folder / checkpoint.CONFIG), folder)
+        there, lacking = (folder / checkpoint.WEIGHTS).is_file(), f"{checkpoint.WEIGHTS} is missing"
+        yield _check(f"checkpoint {name} of gfm_rag", there, str(shape), _INSTALL, lacking)
+    commits, fetch = hub.cached(), f"hf download {hub.PUBLISHED} {checkpoint.CONFIG} {checkpoint.WEIGHTS}"
+    found = f"in the cache of the hub at {', '.join(commits)}"
+    yield _check(f"checkpoint {hub.PUBLISHED}", commits, found, fetch, "not on this machine", optional=True)
+
+
+def _device() -> str:
+    """That of WORKBENCH_DEVICE, and the GPUs that torch finds."""
+    import torch
+
+    device = device_here(encoding.models.check_device(None))
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return f"{device}; torch {torch.__version__} finds {gpus or 'no'} GPU{'s' * (gpus > 1)}"
+
+
+def _endpoint(_: Path) -> Iterator[Finding]:
+    """Whether a key is set; never the key."""
+    missing, key = "not set: the engines `rules`, `local` and `replay` need none", os.environ.get("OPENAI_API_KEY")
+    yield _check("OPENAI_API_KEY", key, "set", "export OPENAI_API_KEY=…", missing, optional=True)
+    yield Finding("endpoint", where(os.environ.get("OPENAI_BASE_URL")))
+
+
+def _asked(model: str | None) -> Finding:
+    """One tiny call. What the engine says of a failure holds no key: it is blotted out there."""
+    said, remedy = "the endpoint does not list its models", "workbench doctor --ask --model MODEL"
+    step = Step("doctor", _Said, lambda text: [{"role": "user", "content": text}], read=_Said, max_tokens=16)
+    try:
+        if model := model or _some_model():
+            with engine(f"openai:{model}", attempts=1, timeout=30) as asking:
+                (result,) = asking.run(step, ["Say: ok"])
+            if not result.failure:
+                return Finding("answer", f"{model} answered after {result.usage.seconds:.2f} s")
+            said = f"{model}: {result.failure}"
+    except EngineError as error:
+        said = str(error)
+        remedy = remedy if "HTTP 404" in said else _ENGINE_REMEDIES.get(type(error), remedy)
+    return Finding("answer", said, False, remedy)
+
+
+def _some_model() -> str | None:
+    """gpt-4o-mini at OpenAI; of another endpoint the first model that it lists, None if it lists none."""
+    if not os.environ.get("OPENAI_BASE_URL"):  # which the client reads itself
+        return "gpt-4o-mini"
+    from workbench.llm.endpoint import connect
+
+    try:
+        connection = connect(None, None, 30.0)
+        return connection.blot(str(connection.client.models.list().data[0].id))
+    except Exception:  # its words may hold the key or the address; the call itself says what is wrong
+        return None
+
+
+def _data(_: Path) -> Iterator[Finding]:
+    def counts(name: str) -> str:
+        loaded = data.load(name)
+        return f"{len(loaded.passages)} passages, {len(loaded.questions)} questions"
+
+    for name in data.BUNDLED:
+        yield from _try(f"data {name}", partial(counts, name))
+    known = data.registry.datasets().datasets
+    here = [one.id for one in known if one.here]
+    names = f": {', '.join(here[:8])}{' …' * (len(here) > 8)}" if here else ""
+    yield Finding("data sets by name", f"{len(here)} of {len(known)} are on this machine{names}", optional=True)
+
+
+def _folders(folder: Path) -> Iterator[Finding]:
+    for path in (folder / "indexes", folder / "runs", folder / "figures"):
+        there = path if path.exists() else folder
+        remedy, lacking = f"chmod u+w {quote(str(there))}", f"{path} may not be written"
+        yield _check(f"folder {path.name}", os.access(there, os.W_OK), str(path), remedy, lacking)
+    for path in sorted(folder.glob("indexes/*/")):
+        remedy = f"rm {quote(str(path / 'manifest.json'))}"
+        yield from _try(f"index {path.name}", partial(_index, path), remedy, "manifest.json cannot be read ({})")
+    for path in sorted(folder.glob("runs/*/")):
+        remedy = f"mv {quote(str(path))} {quote(f'{path}.damaged')}"
+        yield from _try(f"run {path.name}", partial(_run, path), remedy, "cannot be read ({})")
+
+
+def _index(path: Path) -> Iterator[Finding]:
+    store, what, size = Store(path), f"index {path.name}", _size_of(path)
+    manifest = store.read_manifest()
+    layers, name = manifest["layers"], str(manifest.get("data", {}).get("name", "DATA"))
+    build = f"workbench index {quote(name)} --out {quote(str(path))}"
+    lost = ", ".join(kind for kind, layer in layers.items() if not store.path(kind, layer["key"]).is_dir())
+    parts = ", ".join(sorted(part.name for part in path.glob("*.part")))
+    said = f"{', '.join(layers) or 'no layer yet'}; {size}"
+    if is_locked(path):
+        yield Finding(what, f"is being built by another process, {size}")
+    elif lost:
+        yield Finding(what, f"the folder of {lost} is missing", False, build)
+    else:
+        yield _check(what, not parts, said, build, f"{said}; unfinished: {parts}", optional=bool(parts))
+    if (named := manifest.get("encoder")) and named.get("settings", {}).get("spec") != "minilm":
+        yield from _encoder(f"encoder of {what}", named)
+
+
+def _encoder(what: str, named: dict) -> Iterator[Finding]:
+    """Whether the encoder that an index names can be had; it is not loaded."""
+    spec, name = named.get("settings", {}).get("spec"), named["name"]
+    if spec is None or spec in encoding.ENCODERS:
+        yield Finding(what, f"{name}{'' if spec else ': is passed to Index.open'}")
+    elif encoding.asks_endpoint(spec):
+        there = os.environ.get("OPENAI_API_KEY") or os.environ.get("OPENAI_BASE_URL")
+        lacking = f"{name}: no key and no address for its endpoint"
+        yield _check(what, there, name, "export OPENAI_API_KEY=…", lacking, optional=True)
+    else:
+        lacking = f"{name}: not on this machine, so its first use downloads it"
+        yield _check(what, on_this_machine(spec), name, f"hf download {quote(spec)}", lacking, optional=True)
+
+
+def _run(path: Path) -> str:
+    if not (path / "run.json").exists():
+        return "holds no run.json, so it is no run"
+    config = json.loads((path / "run.json").read_text(encoding="utf-8"))
+    wanted = config["questions"]["n"] * len(config["methods"])
+    rows = len(read_rows(path / "results.jsonl", growing=True))
+    counted = f"{rows:,} of {wanted:,} rows"
+    if is_locked(path):
+        return f"is being written by another process: {counted}"
+    return f"{counted}, {_size_of(path)}" + "; the same call of evaluate goes on" * (rows < wanted)
+
+
+def _notebooks(_: Path) -> Iterator[Finding]:
+    for name in ("jupyterlab", "ipykernel"):
+        yield _check(name, _version(name), _version(name), _INSTALL, "not installed")
+    remedy = f"{_PYTHON} -m ipykernel install --sys-prefix --name python3"
+    yield from _try("kernel python3", lambda: [_kernel(remedy)], remedy)
+    yield from _try("widgets", _widgets)
+    browser, remedy = shutil.which("chromium"), "apt-get install chromium fonts-dejavu-core"  # for the project's tests
+    yield _check("Chromium for browser tests", browser, str(browser), remedy, "not installed", optional=True)
+
+
+def _kernel(remedy: str) -> Finding:
+    """The notebooks ask for a kernel by this name."""
+    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+
+    try:
+        program = KernelSpecManager().get_kernel_spec("python3").argv[0]
+        return _check("kernel python3", shutil.which(program), program, remedy, f"{program} does not exist")
+    except NoSuchKernel:
+        return Finding("kernel python3", "not there", False, remedy)
+
+
+def _widgets() -> Iterator[Finding]:
+    """The half of each widget library that runs in the browser."""
+    from jupyter_core.paths import jupyter_path
+
+    needed = {one.name for one in _needed()}
+    for name, extension in WIDGETS.items():
+        there = any(Path(place, extension, "package.json").exists() for place in jupyter_path("labextensions"))
+        found = f"{name} {_version(name)}".strip()
+        lacking = f"{found} without its extension" if _version(name) else "not installed"
+        remedy = f"{_PYTHON} -m pip install --force-reinstall --no-deps {name}"
+        yield _check(f"widgets of {name}", there, found, remedy, lacking, optional=name not in needed)
+
+
+def _machine(folder: Path) -> Iterator[Finding]:
+    others = "one for every other pool (WORKBENCH_THREADS sets another number)"
+    try:
+        yield Finding("cores", f"{threads.cores()} for torch, {others}")
+    except ValueError as error:
+        yield Finding("cores", str(error), False, "unset WORKBENCH_THREADS")
+    memory, limit = psutil.virtual_memory(), Path("/sys/fs/cgroup/memory.max")  # a container's
+    allowed = limit.read_text().strip() if limit.exists() else "max"
+    total = min(memory.total, int(allowed)) if allowed.isdigit() else memory.total
+    free = f"{_size(min(memory.available, total))} free of {_size(total)}"
+    yield _check("memory", total >= 3 * _GIB, free, "export WORKBENCH_THREADS=1", f"{free}; 3 GiB are needed")
+    there = next(path for path in [folder.absolute(), *folder.absolute().parents] if path.exists())
+    disk = shutil.disk_usage(there).free
+    lacking = f"{_size(disk)} free; an index of 10,000 passages takes about 0.2 GiB"
+    yield _check("disk", disk > 2 * _GIB, f"{_size(disk)} free", f"du -sh {quote(str(there))}/*", lacking)
+
+
+def _size_of(folder: Path) -> str:
+    return _size(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()))
+
+
+def _size(size: int) -> str:
+    return f"{size / _GIB:,.1f} GiB" if size >= _GIB else f"{size / 2**20:,.1f} MiB"
+
+
+
+
+# -- How it shows itself ------------------------------------------------------------------------------------------------
+_WIDE = 100  # columns that it fits into
+_LONGEST = 400  # characters of what was found, and of a command
+_MARKS = {"ok": "✓", "optional": "–", "MISSING": "✗"}
+
+
+@text.register
+def _(finding: Finding) -> str:
+    return "\n".join(_lines(finding, 0))
+
+
+@text.register
+def _(examination: Examination) -> str:
+    lines = [_verdict(examination)]
+    for area, findings in examination.areas.items():
+        lines += [clean(area), *(line for finding in findings for line in _lines(finding, 2))]
+    return "\n".join(lines)
+
+
+def _lines(finding: Finding, indent: int) -> list[str]:
+    """What was found, and below it what mends it."""
+    optional = " (optional)" if finding.mark == "optional" else ""
+    found = f"{_MARKS[finding.mark]} {clean(finding.what, _LONGEST)}: {clean(finding.found, _LONGEST)}{optional}"
+    remedy = [f"→ {clean(finding.remedy, _LONGEST)}"] if finding.remedy else []
+    deeper = indent + len("✓ ")
+    return [*indented(found, indent, _WIDE), *(line for one in remedy for line in indented(one, deeper, _WIDE))]
+
+
+@html.register
+def _(finding: Finding) -> str:
+    return page(table(["", "what", "found", "do"], [_row(finding)]))
+
+
+@html.register
+def _(examination: Examination) -> str:
+    rows = [
+        ("" if position else area, *_row(finding))
+        for area, findings in examination.areas.items()
+        for position, finding in enumerate(findings)
+    ]
+    return page(f"<p><b>{esc(_verdict(examination))}</b></p>", table(["", "", "what", "found", "do"], rows))
+
+
+def _row(finding: Finding) -> tuple:
+    look = {"optional": "<span class='q'>optional</span>", "MISSING": "<span class='bad'>✗</span>"}
+    mark = Markup(look.get(finding.mark, "✓"))
+    return mark, *(clean(part, _LONGEST) for part in (finding.what, finding.found, finding.remedy))
+
+
+def _verdict(examination: Examination) -> str:
+    bad = sum(not finding.good for finding in examination)
+    return f"{bad} of {len(examination)} things are to be mended." if bad else "Nothing is to be mended."

@@ -1,0 +1,257 @@
+"""Pairs of answers before a judge: what it is shown, who won, and its judgements on disk.
+
+A judgement is known by what was compared, answers included, so it stands for these answers only: after a method or a
+reader has changed, the pair is judged anew."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from itertools import groupby, repeat
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workbench.errors import SettingError
+from workbench.evaluation.blinding import blinded
+from workbench.evaluation.run import Run, repeat_folder
+from workbench.index.journal import Journal, defect, maker, read, request_key
+from workbench.integrity import seal, unseal
+from workbench.llm.engine import Engine
+from workbench.llm.repeat import repeating
+from workbench.llm.step import Result
+from workbench.records import Question
+from workbench.steps import judge_pair, objecting
+
+DIMENSIONS = tuple(judge_pair.Output.model_fields)
+FILE = "judgements.jsonl"  # in the folder of a run
+RETRIES = 2  # of a reply that cannot be read
+COMMON_WORDS = {"dense"}  # names of methods that an answer may hold for another reason
+
+
+class Pair(NamedTuple):
+    """Two answers to a question, those of `a` and `b`, in the order in which they are shown, in a repeat."""
+
+    question: Question
+    a: str
+    b: str
+    a_first: bool
+    shown: judge_pair.Input
+    repeat: int = 0
+
+    @property
+    def key(self) -> str:
+        return request_key(self.a, self.b, self.question.id, self.a_first, asdict(self.shown))
+
+    @property
+    def answers(self) -> dict[str, str]:
+        """By side, as the judge saw them."""
+        shown = (self.shown.answer_1, self.shown.answer_2)
+        return dict(zip("ab", shown if self.a_first else shown[::-1]))
+
+
+class Judgement(NamedTuple):
+    """What a judge said of a pair, a line on disk. `output`: dimension → winner (1 or 2, by place) and reason; None
+    with a `failure`. The folder of a line says of which `repeat` it is."""
+
+    key: str
+    made_by: str
+    failure: str | None
+    flaw: str | None
+    a: str
+    b: str
+    question_id: str
+    a_first: bool
+    output: Mapping[str, Mapping[str, Any]] | None
+    repeat: int = 0
+
+    defects = property(lambda self: (self.flaw,) if self.flaw else ())
+
+    def row(self) -> dict[str, Any]:
+        return seal({name: value for name, value in self._asdict().items() if name != "repeat"})
+
+    @property
+    def judge(self) -> str:
+        return self.made_by.partition(" (")[0]
+
+    @property
+    def winners(self) -> dict[str, str]:
+        """Dimension → "a" or "b", wherever they stood; empty with a failure."""
+        said = self.output or {}
+        return {name: "a" if (one["winner"] == 1) == self.a_first else "b" for name, one in said.items()}
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        return {name: one["reason"] for name, one in (self.output or {}).items()}
+
+
+def told(pair: Pair, one: Judgement) -> dict[str, Any]:
+    """A judgement as analyses and views have it."""
+    return {
+        "question_id": pair.question.id, "question": pair.question.question, "hops": pair.question.hops,
+        "repeat": pair.repeat, "judge": one.judge, "a_first": pair.a_first, "answers": pair.answers,
+        "winners": one.winners, "reasons": one.reasons, "failure": one.failure,
+    }  # fmt: skip
+
+
+def pairs_of(
+    run_a: Run,
+    method_a: str,
+    run_b: Run,
+    method_b: str,
+    questions: Iterable[Question],
+    orders: int | None,
+    seed: int = 0,
+) -> list[Pair]:
+    """The pairs of the questions that both have answered, without citations and names of methods; of each repeat that
+    both have. `orders`: 2 for both of each pair; 1 for one, by a coin of `seed`, repeat, question and `method_b`."""
+    names = {name for run, method in ((run_a, method_a), (run_b, method_b)) for name in names_of(run, method)}
+    asked, pairs = list(questions), []
+    for number, (first, second) in enumerate(repeats_of((run_a, method_a), (run_b, method_b))):
+        ours, theirs = answers_of(first, method_a, names, asked), answers_of(second, method_b, names, asked)
+        pairs += [
+            paired(one, method_a, method_b, ours[one.id], theirs[one.id], a_first)._replace(repeat=number)
+            for one in asked
+            if one.id in ours and one.id in theirs
+            for a_first in ((True, False) if orders == 2 else (_coin(seed + number, one.id, method_b),))
+        ]
+    return pairs
+
+
+def repeats_of(*sides: tuple[Run, str]) -> list[tuple[Run, ...]]:
+    """The runs of both sides in each repeat: of a side whose answers cannot vary always the first, and of two such
+    sides no other repeat."""
+    fixed = [run.deterministic(method) for run, method in sides]
+    if all(fixed):
+        return [tuple(run for run, _ in sides)]
+    return list(zip(*(repeat(run) if still else run.repeated for still, (run, _) in zip(fixed, sides))))
+
+
+def paired(question: Question, a: str, b: str, ours: str, theirs: str, a_first: bool) -> Pair:
+    answers = (ours, theirs) if a_first else (theirs, ours)
+    return Pair(question, a, b, a_first, judge_pair.Input(question.question, *answers))
+
+
+def judged(
+    judge: Engine, pairs: Sequence[Pair], *, folder: Path | None = None, progress: bool = False
+) -> list[Judgement]:
+    """A judgement per pair, those of a repeat with its seed. With the `folder` of a run, each is written there, or into
+    that of its repeat, as soon as it is made, and none that stands there by the same judge is asked for again, unless
+    it failed."""
+    found: list[Judgement] = []
+    for number, group in groupby(pairs, attrgetter("repeat")):
+        with repeating(number):
+            found += _judged(judge, list(group), folder and repeat_folder(folder, number), number, progress)
+    return found
+
+
+def _judged(
+    judge: Engine, pairs: Sequence[Pair], folder: Path | None, number: int, progress: bool
+) -> Iterator[Judgement]:
+    by_key = {pair.key: pair for pair in pairs}
+    made_by = maker(judge, judge_pair.STEP)
+
+    def ask(group: Mapping[str, Pair]) -> Iterator[Judgement]:
+        inputs = [pair.shown for pair in group.values()]
+        results = objecting.ask(judge, judge_pair.STEP, inputs, lambda value, output: "", RETRIES)
+        return (_judgement(pair, made_by, result) for pair, result in zip(group.values(), results))
+
+    if folder is None:
+        found = {one.key: one for one in ask(by_key)}
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / FILE
+        journal = Journal(path, partial(_parsed, number=number), made_by, part=path, progress=progress)
+        found = journal.ask(by_key, ask, f"judge pairs of repeat {number}" if number else "judge pairs", "pair")
+    return (found[pair.key] for pair in pairs)
+
+
+def on_disk(run: Run, a: str, b: str) -> tuple[str, list[Judgement]]:
+    """(the judge, its judgements) of the answers that two methods of a run have now, in all repeats, of the judge that
+    was asked last; nothing where none was."""
+    if not (standing := standing_of(run, a, b)):
+        return "", []
+    asked = {(pair.repeat, pair.key) for pair in pairs_of(run, a, run, b, run.questions, 2)}
+    return next(iter(standing.values())).judge, [one for place, one in standing.items() if place in asked]
+
+
+def standing_of(run: Run, a: str, b: str) -> dict[tuple[int, str], Judgement]:
+    """(repeat, key) → the last judgement of the judge that was asked last, which is that of the first repeat."""
+    entries = [one for one in _stored(run) if (one.a, one.b) == (a, b)]
+    last = next((one.made_by for one in reversed(entries) if not one.repeat), None)
+    return {(one.repeat, one.key): one for one in entries if one.made_by == last}
+
+
+def wins(judgements: Iterable[Judgement], dimension: str) -> dict[str, list[float]]:
+    """Question id → for each repeat 1 where `a` won, 0 where `b` did, half where two orders disagree; without repeats
+    on which the judge failed, and questions that have no other."""
+    found: dict[str, list[float]] = {}
+    for (question, _), several in by_comparison(judgements).items():
+        if not any(one.failure for one in several):
+            won = sum(one.winners[dimension] == "a" for one in several) / len(several)
+            found.setdefault(question, []).append(won)
+    return found
+
+
+def by_comparison(judgements: Iterable[Judgement]) -> dict[tuple[str, int], list[Judgement]]:
+    """(question id, repeat) → its judgements, one for each order."""
+    found: dict[tuple[str, int], list[Judgement]] = {}
+    for one in judgements:
+        found.setdefault((one.question_id, one.repeat), []).append(one)
+    return found
+
+
+def said_of_failures(run: Run, judgements: Sequence[Judgement]) -> Iterator[str]:
+    """How many judgements failed, the files that hold them, and the first failure."""
+    if failed := [one for one in judgements if one.failure]:
+        files = dict.fromkeys(str(repeat_folder(run.folder, one.repeat) / FILE) for one in failed)
+        yield (
+            f"The judge failed on {len(failed):,} of {len(judgements):,} comparisons ({', '.join(files)}); the first "
+            f"time: {failed[0].failure}"
+        )
+
+
+def no_rules(judge: Engine) -> None:
+    """Raises :class:`SettingError` for the engine `rules`."""
+    if judge.name == "rules":
+        raise SettingError("rules cannot judge which of two answers is better; pass a model, such as openai:gpt-4.1")
+
+
+def _stored(run: Run) -> list[Judgement]:
+    files = (repeat_folder(run.folder, number) / FILE for number in range(run.repeats))
+    return [one for number, file in enumerate(files) for one in read(file, partial(_parsed, number=number))]
+
+
+def _parsed(row: Mapping[str, Any], number: int) -> Judgement:
+    return Judgement(**unseal(row), repeat=number)
+
+
+def _judgement(pair: Pair, made_by: str, result: Result) -> Judgement:
+    output = result.value.model_dump() if result.value else None
+    of = (pair.a, pair.b, pair.question.id, pair.a_first)
+    return Judgement(pair.key, made_by, result.failure, defect(result), *of, output, pair.repeat)
+
+
+def _coin(seed: int, question: str, baseline: str) -> bool:
+    return bool(hashlib.sha256(json.dumps([seed, question, baseline]).encode()).digest()[0] & 1)
+
+
+def names_of(run: Run, method: str) -> set[str]:
+    """The names by which an answer could mention a method: its name in the run, its SPEC, the method's own name."""
+    label = run.config["methods"][method]["label"]
+    return {method, label, label.partition("[")[0]} - COMMON_WORDS
+
+
+def answers_of(run: Run, method: str, names: Collection[str], questions: Iterable[Question]) -> dict[str, str]:
+    """Question id → answer, without the failed questions."""
+    if run.config["reader"] is None:
+        raise SettingError(f"nobody read in the run {run.folder}; make it with a reader: wb.evaluate(…, wb.reader(…))")
+    ids = {one.id for one in questions}
+    return {
+        row["question_id"]: blinded(row["answer"] or "", {one for one, _ in row["ranking"]}, names)
+        for row in run.rows
+        if row["method"] == method and row["failure"] is None and row["question_id"] in ids
+    }

@@ -1,0 +1,356 @@
+"""What stands between a cell and a comparable number: the conditions on both sides, and what a run would take that
+meets all conditions which the paper states.
+
+`side_by_side` holds a cell's measurement against the paper; a cell without one, the run that the paper asks for.
+`needed` estimates that run, and names what stays open after it, which no money closes. `asked_for` lists the questions
+behind a measurement."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from workbench import published
+from workbench.data import Dataset
+from workbench.evaluation.estimate import Unasked
+from workbench.evaluation.identity import of_judge, of_reader
+from workbench.evaluation.pairs import DIMENSIONS, Judgement
+from workbench.evaluation.significance import FEWEST
+from workbench.index.index import LAYERS, OPTIONS, closure
+from workbench.index.usage import ARTICLES
+from workbench.llm.meter import own_prices
+from workbench.llm.step import Step
+from workbench.methods import METHODS
+from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition, expected_of, named, of_data
+from workbench.papers.conditions import conditions
+from workbench.papers.conditions_of_data import known_of
+from workbench.papers.placing import places, settings_of
+from workbench.papers.recipes import Recipe, recipes_of
+from workbench.papers.reproduce import (
+    AMOUNTS,
+    Engines,
+    at_hand,
+    of_build,
+    of_judging,
+    of_runs,
+    said_of_scales,
+    scaled,
+    times,
+)
+from workbench.papers.tables import Cell, Found, Measured, Tables, found_of, interval_of
+from workbench.published import Paper
+from workbench.reading import reader
+from workbench.records import Record
+from workbench.settings import parse_spec
+from workbench.source import followed
+from workbench.steps import catalogue
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Conditions(Record):
+    """The conditions of a cell side by side. `of`: the label of our method, with its run, or of the method that would
+    be run; for a difference, of both sides. `note`: what the table itself says against a comparison."""
+
+    cell: Cell
+    of: tuple[str, ...]
+    rows: tuple[Condition, ...]
+    note: str = ""
+
+    def counts(self) -> dict[str, int]:
+        states = [row.state for row in self.rows]
+        return {state: states.count(state) for state in (SAME, DIFFERS, UNKNOWN)}
+
+    def frame(self) -> pd.DataFrame:
+        return pd.DataFrame(
+            [(one.name, one.theirs, one.ours, one.state, one.why) for one in self.rows],
+            columns=["condition", "theirs", "ours", "state", "why"],
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Needed(Record):
+    """What a comparable number for a cell takes. `frame`: a row for each index and each run, with calls, tokens,
+    dollars, also those in batches, and hours, None where unknown; empty if nothing can be counted. `open`: conditions
+    that stay unmet after that run. `notes`: how it was counted, and what is missing."""
+
+    cell: Cell
+    frame: pd.DataFrame
+    open: tuple[Condition, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> dict[str, float | None]:
+        """The sums; one unknown part makes a sum unknown."""
+        if self.frame.empty:
+            return dict.fromkeys(AMOUNTS)
+        sums = {name: self.frame[name].astype(float).sum(skipna=False) for name in AMOUNTS}
+        return {name: None if value != value else float(value) for name, value in sums.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question behind a cell: its scores, one for each side, the answer (of the first side) and the gold."""
+
+    question_id: str
+    question: str
+    scores: tuple[float, ...]
+    answer: str = ""
+    gold: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Questions(Record):
+    """The questions behind a cell, the lowest score first, or the lowest difference. `sides`: what is measured."""
+
+    cell: Cell
+    measure: str
+    sides: tuple[str, ...]
+    rows: tuple[Asked, ...]
+
+
+def side_by_side(found: Tables, cell: Cell) -> Conditions:
+    """The conditions of a cell of these tables: of its measurement, or without one of the run that the paper asks
+    for."""
+    source = published.paper(found.paper)
+    if cell.run is None:
+        return _of(source, cell, next((one for _, one in _foreseen(source, cell)), None))
+    return _of(source, cell, measurement(found, cell))
+
+
+def measurement(found: Tables, cell: Cell) -> Found | None:
+    """What was measured for a cell; None without a run."""
+    source = published.paper(found.paper)
+    matching = (
+        one
+        for row in _printed(source, cell).itertuples()
+        for one in found_of(source, row, found.measurements)
+        if (str(one.of.run.folder), one.of.label) == (cell.run, cell.label) and one.mean == cell.ours
+    )
+    return next(matching, None)
+
+
+def asked_for(found: Tables, cell: Cell) -> Questions:
+    """The questions behind a cell; none without a run."""
+    one = measurement(found, cell)
+    if one is None:
+        return Questions(cell, cell.measure, (), ())
+    scores = [side.scores(one.measure) for side in one.sides]
+    gold = {question.id: question for question in one.of.run.questions}
+    rows = []
+    for row in one.of.rows:
+        if all((name := row["question_id"]) in of for of in scores):
+            known, values = gold.get(name), tuple(of[name] for of in scores)
+            answer = "(abstained)" if row["abstained"] else row["failure"] or row["answer"] or ""
+            rows.append(Asked(name, known.question if known else "", values, answer, known.answers if known else ()))
+    rows.sort(key=lambda row: (row.scores[0] - sum(row.scores[1:]), row.question_id))
+    return Questions(cell, one.measure, tuple(_name_of(side) for side in one.sides), tuple(rows))
+
+
+def _of(source: Paper, cell: Cell, one: Found | None) -> Conditions:
+    note = "; ".join(dict.fromkeys(filter(None, _printed(source, cell)["note"])))
+    sides = one.sides if one else ()
+    rows = dict.fromkeys(row for side in sides for row in conditions(side, source.terms, one.measure))
+    labels = dict.fromkeys(_name_of(side) for side in sides)
+    return Conditions(cell, tuple(labels), (*rows, *([_interval(cell, one)] if one and cell.run else [])), note)
+
+
+def _interval(cell: Cell, one: Found) -> Condition:
+    """Whether our number has an interval, without which there is no verdict."""
+    *_, why = interval_of(one)
+    ours = "none" if cell.low is None or cell.high is None else f"{cell.low:.3f}, {cell.high:.3f}"
+    return Condition("our interval", f"over at least {FEWEST} questions that differ", ours, why)
+
+
+def _name_of(side: Measured) -> str:
+    reads = side.run.config["reader"]
+    return f"{side.label}, read by {reads}" if reads else side.label
+
+
+def _printed(source: Paper, cell: Cell) -> pd.DataFrame:
+    """The rows of a cell as the paper prints them; usually one."""
+    printed = source.printed
+    for name in ("table", "backbone", "method", "data", "measure"):
+        printed = printed[printed[name] == getattr(cell, name)]
+    return printed[printed["value"] == cell.published]
+
+
+# -- the run that the paper asks for ----------------------------------------------------------------------------------
+
+
+class Foreseen:
+    """The run of one reader of a recipe as it would be if nothing failed: what a :class:`Run` says, without scores. The
+    engines are the paper's; where it names none for a part, one that it names for another. `model`: the names of the
+    row's own. `kind`: the type of the questions that count, if only one does."""
+
+    folder, repeats, timed = "", 1, ()
+
+    def __init__(self, source: Paper, recipe: Recipe, spec: str | None, model: Sequence[str], kind: str = ""):
+        self.recipe, self.reader, self._terms, self._model, self._kind = recipe, spec, source.terms, model, kind
+        self.methods, self.measures = list(recipe.methods), list(recipe.measures)
+        by = self._engine("judge") if recipe.judged and spec else None
+        read = of_reader(reader(spec, Unasked(self._engine("reader")))) if spec else None
+        judging = of_judge(Unasked(by)) if by else None
+        known = known_of(self._terms, recipe.data)
+        self.config = {
+            "data": {
+                "name": recipe.source,
+                "fingerprint": known.passages,
+                OPTIONS: dict(recipe.options),
+                **{kind: said for kind, said in recipe.layers.items() if kind == ARTICLES},
+            },
+            "questions": {"n": of_data(self._terms["questions"], recipe.data) or 0, "hash": known.questions},
+            "methods": {label: self._described(label) for label in self.methods},
+            "reader": spec,
+            "reading": read and read.description,
+            "judging": judging and judging.description,
+            "judge": by,
+            "engine": self._engine("reader" if spec else "method"),
+            "k": recipe.k,
+            "budget": None,
+        }
+
+    @property
+    def judge(self) -> str | None:
+        return self.config["judge"]
+
+    @property
+    def engines(self) -> tuple[str, Engines]:
+        """The engine of the index, and those of the method, the reader and the judge, none of which can be asked."""
+        asked = (Unasked(self._engine(part)) for part in ("method", "reader", "judge"))
+        return self._engine("index"), Engines(*asked)
+
+    def _engine(self, part: str) -> str:
+        parts = (part, "reader", "method", "index")
+        names = next(filter(None, (expected_of(self._model, self._terms, one) for one in parts)), self._model)
+        return f"openai:{names[0]}"
+
+    def _described(self, label: str) -> dict[str, Any]:
+        settings, used = settings_of(label), [METHODS[parse_spec(label)[0]]]
+        if inner := settings.get("backbone"):
+            used.append(METHODS[parse_spec(str(inner))[0]])
+        known, built = catalogue(), set(self.recipe.layers)
+        steps = sorted({step for one in used for step in one.steps})
+        return {
+            "label": label,
+            "settings": settings,
+            "engine": self._engine("method") if steps else None,
+            "encoder": self.recipe.encoder,
+            "layers": {
+                kind: self._layer(kind) for kind in closure({kind for one in used for kind in one.layers}, built)
+            },
+            "prompts": {step: f"{known[step].identity} {known[step].prompt_hash}" for step in steps},
+        }
+
+    def _layer(self, kind: str) -> dict[str, Any]:
+        settings = json.loads(json.dumps(asdict(LAYERS[kind][1]()))) | dict(self.recipe.layers.get(kind, {}))
+        steps = (step for step in followed(LAYERS[kind][0].build).apart if isinstance(step, Step))
+        made_by = [f"{self._engine('index')} ({', '.join(step.identity for step in steps)})"]
+        passages = {"passages": of_data(self._terms["passages"], self.recipe.data)} if kind == "passages" else {}
+        return {"settings": settings, "made_by": made_by, **passages}
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        hops = self._terms.get("hops", {}).get(self.recipe.data)
+        scores = dict.fromkeys(self.measures, 0.0) | {"coverage:substring": 1.0}  # wrong answers that were covered
+        row = {"type": self._kind or None, "hops": hops, "selected": 0, "failure": None, "fallback": None, "usage": {}}
+        if "free_in_own_context" in self._terms["reader"]:
+            row["layout"] = "the method's own"
+        return [
+            {**row, "question_id": f"q{at}", "method": label, "scores": scores}
+            for at in range(self.config["questions"]["n"] or 1)
+            for label in self.methods
+        ]
+
+    @property
+    def repeated(self) -> list[Foreseen]:
+        return [self]
+
+    def asked(self, label: str) -> int:
+        return self.repeats
+
+    def judgements(self, a: str, b: str) -> tuple[str, list[Judgement]]:
+        """As of a run whose pairs were judged."""
+        judge, said = self._engine("judge"), {name: {"winner": 1, "reason": ""} for name in DIMENSIONS}
+        ids = [row["question_id"] for row in self.rows if row["method"] == a]
+        return judge, [Judgement("", judge, None, None, a, b, id, True, said) for id in ids]
+
+    def deterministic(self, label: str) -> bool:
+        return False
+
+    def scores(self, measure: str, label: str) -> dict[str, float]:
+        return {row["question_id"]: row["scores"][measure] for row in self.rows if row["method"] == label}
+
+
+def _foreseen(source: Paper, cell: Cell) -> Iterator[tuple[Recipe, Found]]:
+    """For each recipe of a cell its measurement, as it would be."""
+    printed = _printed(source, cell)
+    models = {one["called"]: named(one["engine"]) for one in source.terms.get("models", ())} or {None: ()}
+    kind = cell.data.partition(": ")[2]
+    wanted: dict[tuple[str, str | None, str], tuple[Recipe, list[Measured]]] = {}
+    for called, model in models.items():
+        for recipe in recipes_of(source, printed, called):
+            of = (recipe.data, recipe.encoder, recipe.variant)
+            _, measured = wanted.setdefault(of, (recipe, []))
+            runs = (Foreseen(source, recipe, spec, model, kind) for spec in recipe.readers or (None,))
+            measured += [
+                Measured(run, label, place)
+                for run in runs
+                for label in run.methods
+                for place in places(source.terms, run, label, recipe.data)
+            ]
+    for recipe, measured in wanted.values():
+        for row in printed.itertuples():
+            yield from ((recipe, one) for one in found_of(source, row, measured))
+
+
+# -- what it takes ----------------------------------------------------------------------------------------------------
+
+
+def needed(paper: str, cell: Cell, *, data: Dataset | str | None = None) -> Needed:
+    """What a comparable number for a cell takes: calls, tokens, dollars and hours of the index and of each run, asked
+    of the paper's own models, and what stays open after them. Nothing is asked.
+
+    Where the paper's data set is not on this machine, prompts are counted on `data`, if given, and the numbers scaled
+    to the questions and passages of the paper; nothing is downloaded."""
+    source = published.paper(paper)
+    recipe, one = next(_foreseen(source, cell), (None, None))
+    if one is None:
+        why = "; ".join(cell.why) or "there is no method, measure or data set for it"
+        return Needed(cell, pd.DataFrame(), (), (f"No run can fill this cell: {why}.",))
+    open_ = tuple(row for row in _of(source, cell, one).rows if row.state != SAME)
+    loaded, notes = at_hand(recipe, data)
+    if loaded is None:
+        return Needed(cell, pd.DataFrame(), open_, tuple(notes))
+    scales = (1.0, 1.0)
+    if loaded.name != recipe.source:
+        loaded, scales = scaled(source, recipe, loaded)
+        notes += said_of_scales(source, recipe, loaded)
+    rows = []
+    for side in one.sides:
+        index, engines = side.run.engines
+        read_by = (side.run.reader,) if side.run.reader else ()
+        mine = replace(recipe, read_by={side.label: read_by}, pairs=())
+        rows += [_times(of_build(mine, loaded, Unasked(index)), scales[0], f"{recipe.source}, {index}")]
+        rows += [_times(row, scales[1], f"{recipe.source}, {engines.reader.name}")
+                 for row in of_runs(mine, loaded, engines)]  # fmt: skip
+    if recipe.pairs:
+        judging = of_judging(recipe, loaded, engines)
+        rows.append(_times(judging, scales[1], f"{recipe.source}, {engines.judge.name}"))
+    frame = pd.DataFrame(rows).drop_duplicates(["asked", "what", "reader"], ignore_index=True)
+    return Needed(cell, frame, open_, (*notes, *_unknown(frame)))
+
+
+def _times(row: Mapping[str, Any], scale: float | None, asked: str) -> dict[str, Any]:
+    return {"asked": asked, "what": row["what"], "reader": row["reader"], **times(row, scale)}
+
+
+def _unknown(frame: pd.DataFrame) -> Iterator[str]:
+    if frame["dollars"].isna().any():
+        yield f"A price is not known: add the model to {own_prices()}."
+    if frame["hours"].isna().any():
+        yield "Hours are not known before a model was asked: how long it takes for an answer."

@@ -1,0 +1,295 @@
+"""What has to be run for a table of a paper: for each of its data sets the methods, readers and layers, read off the
+conditions of the paper (`published/<paper>.toml`), so that a run made so differs in as little as it can."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, NamedTuple
+
+from workbench.errors import SettingError
+from workbench.index.index import LAYERS
+from workbench.index.textualise import SETTINGS as SETTINGS_OF_ARTICLES
+from workbench.index.usage import ARTICLES
+from workbench.measures import deepest, is_known
+from workbench.methods import METHODS
+from workbench.methods.gfm_rag import hub
+from workbench.papers import figures
+from workbench.papers.condition import ALL, named
+from workbench.papers.conditions import said_of_layer
+from workbench.published import Paper
+from workbench.reading import READERS
+from workbench.reading.rewriting import SETTING as REWRITE
+from workbench.settings import changed, settle, spec_of
+
+RANKED = 20  # passages, where nothing asks for more
+WHOLE = 200  # so that no final set is cut
+EVERY = 10_000  # above what any method returns that returns all: PathRAG fills two budgets of 4,000 tokens
+COVERED, PARALLEL = " of covered", " parallel"
+_COVERAGE = "coverage:substring"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """`data`: its name in the tables; `source`: our name of it; `options`: how it is loaded. `read_by`: the SPEC of a
+    method → those of the readers that its rows need, none for rankings; `answered`: whether a row looks at an answer,
+    and not at the context alone. `layers`: layer → settings; `variant`: the row that they are for, where it has its
+    own. `k`: passages ranked; `encoder`: its name, None where the paper does not say it or names none; `judged`:
+    whether a judge is asked; `pairs`: SPECs of two of the methods, whose answers a judge compares. `generated`: how the
+    questions are made (`paths`, `each`), of data that bring none.
+
+    Raises :class:`SettingError` for pairs that no run could judge, and for questions that could not be made."""
+
+    data: str
+    source: str
+    read_by: Mapping[str, tuple[str, ...]]
+    layers: Mapping[str, Mapping[str, Any]]
+    measures: tuple[str, ...]
+    k: int
+    encoder: str | None
+    judged: bool
+    pairs: tuple[tuple[str, str], ...] = ()
+    generated: Mapping[str, Any] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    answered: bool = True
+    variant: str = ""
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        return tuple(self.read_by)
+
+    @property
+    def readers(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one for several in self.read_by.values() for one in several))
+
+    def __post_init__(self):
+        for pair in self.pairs:
+            if len(set(pair)) != 2 or not set(pair) <= set(self.methods):
+                of = ", ".join(self.methods) or "none"
+                raise SettingError(f"{self.data}: pair {pair!r} should be two of its methods, which are {of}")
+        if self.pairs and not self.readers:
+            raise SettingError(f"{self.data}: answers are compared in pairs, and no reader answers; add a reader")
+        if self.generated is not None and not {"paths", "each"} <= self.generated.keys():
+            raise SettingError(f"{self.data}: generated={dict(self.generated)!r} should say paths and each")
+
+
+def tables_of(source: Paper) -> list[str]:
+    """The tables that runs can fill: those with a row for which there is a recipe."""
+    return [table for table in dict.fromkeys(source.printed["table"]) if recipes(source, table)]
+
+
+def recipes(source: Paper, table: str, model: str | None = None) -> list[Recipe]:
+    """The recipes of a table, one for each data set, encoder and index; none for a table of facts. `model`: for its
+    rows alone, and those of none. Raises :class:`SettingError` for a table that the paper does not have."""
+    printed = source.printed[source.printed["table"] == table]
+    if printed.empty:
+        known = ", ".join(dict.fromkeys(source.printed["table"]))
+        raise SettingError(f"{source.name} has no table {table!r}; it has {known}")
+    return recipes_of(source, printed, model)
+
+
+def models_of(source: Paper, table: str) -> list[str]:
+    """The models that make the rows of a table which runs can fill, as the paper calls them."""
+    rows = _rows(source, source.printed[source.printed["table"] == table])
+    found = {_model_of(source.terms, row) for row in rows if _ranking(source.terms, row)}
+    return [one["called"] for one in source.terms.get("models", ()) if one["called"] in found]
+
+
+def recipes_of(source: Paper, printed: Any, model: str | None = None) -> list[Recipe]:
+    """The recipes of printed numbers, rows of `source.printed`."""
+    wanted: dict[tuple[str, str | None, str], list[_Ranking]] = {}
+    for row in _rows(source, printed):
+        if model and _model_of(source.terms, row) not in (None, model):
+            continue
+        if ranking := _ranking(source.terms, row):
+            wanted.setdefault((row.data, ranking.encoder, ranking.variant), []).append(ranking)
+    return [
+        replace(_recipe(source.terms, *key, rankings), pairs=_pairs(source, printed, key[0], rankings))
+        for key, rankings in wanted.items()
+    ]
+
+
+def _pairs(source: Paper, printed: Any, data: str, rankings: list[_Ranking]) -> tuple[tuple[str, str], ...]:
+    """The SPECs of the methods that the win rates of these data compare."""
+    specs = {ranking.row.method: ranking.spec for ranking in rankings}
+    compared = printed[(printed["kind"] == "win") & (printed["data"] == data)]["method"]
+    return tuple(dict.fromkeys(tuple(specs[one] for one in source.compared(method)) for method in compared))
+
+
+class _Row(NamedTuple):
+    backbone: str
+    method: str
+    data: str
+    measure: str
+
+
+class _Ranking(NamedTuple):
+    """What ranks for a row: the SPEC of its method, the name of its encoder, the layers that it reads, those whose
+    settings are the row's own, and the row's name if there are any."""
+
+    row: _Row
+    spec: str
+    encoder: str | None
+    layers: list[str]
+    own: Mapping[str, Mapping[str, Any]]
+    variant: str
+
+
+def _model_of(terms: Mapping[str, Any], row: _Row) -> str | None:
+    """The model by which a row is told apart from others, as the paper calls it; None of a row of none."""
+    called = row.method.rpartition(", ")[2] if "readers" in terms else row.backbone
+    return next((called for one in terms.get("models", ()) if one["called"] == called), None)
+
+
+def _rows(source: Paper, printed: Any) -> Iterator[_Row]:
+    """The rows whose numbers a run measures. Of a difference, both sides; of questions of one type, all questions."""
+    data = source.terms["data"]
+    kinds = ["score", "win", "difference", "share", "recomputed", "time"]
+    for row in printed[printed["kind"].isin([*kinds, *figures.KINDS])].itertuples():
+        within = row.data.partition(":")[0]
+        if row.kind in figures.KINDS:
+            yield from (_Row(*side, measure) for side, measure in figures.sides(source.terms, row))
+            continue
+        if row.kind == "win":
+            yield from (_Row(row.backbone, side, within, row.measure) for side in source.compared(row.method))
+            continue
+        sides = [row.method.removesuffix(PARALLEL)]
+        if row.kind == "recomputed":
+            sides = [f"{one}, {row.method.rpartition(', ')[2]}" for one in ("SPARQL", "Generic CoT", "Routing")]
+        if " - " in row.method:
+            first, _, second = row.method.partition(" - ")
+            sides = [first if ", " in first else f"{first}, {second.rpartition(', ')[2]}", second]
+        measure = {"share": "accuracy:thesis", "time": "recall@5"}.get(row.kind, row.measure)
+        if measure in source.terms.get("measured", {}) or is_known(measure.partition(COVERED)[0]):
+            yield from (_Row(row.backbone, side, within, measure) for side in sides if within in data)
+
+
+def _ranking(terms: Mapping[str, Any], row: _Row) -> _Ranking | None:
+    """None of a row that no run can fill."""
+    if row.method in terms.get("absent", {}) or "recomputed" in row.method:
+        return None
+    under = next((one for one in terms.get("backbones", ()) if one["called"] == row.backbone), None)
+    known = under if under and ("readers" in terms or row.method == "Original") else None
+    known = known or next((one for one in terms.get("methods", ()) if one["called"] == row.method), None)
+    if known is None:
+        return None
+    name, is_backbone = known["name"], known is under
+    said = {**_known(terms, name), **known.get("is", {}), **known.get("asked", {})}
+    said |= terms.get("measured", {}).get(row.measure, {}).get("method", {})
+    given, layers = _given(name, said), [*METHODS[name].layers]
+    if under and not is_backbone:
+        given["backbone"] = _spec(under["name"], _given(under["name"], _known(terms, under["name"])))
+        layers += METHODS[under["name"]].layers
+    encoder = known.get("encoder", terms.get("encoder"))
+    own = known.get("layers", {})
+    variant = known["called"] if own else ""
+    first = named(encoder)[0] if encoder else None
+    return _Ranking(row, _spec(name, given), first, list(dict.fromkeys(layers)), own, variant)
+
+
+def _spec(name: str, given: Mapping[str, Any]) -> str:
+    """Without what follows from the profile or is the default."""
+    made = METHODS[name]
+    profile = {key: value for key, value in given.items() if key == "profile"}
+    plain = asdict(settle(name, made.Settings, profile, made.profiles))
+    values = {key: value for key, value in given.items() if plain.get(key) != value and key != "profile"}
+    kept = profile if profile.get("profile") != next(iter(made.profiles), None) else {}
+    return spec_of(name, kept | values)
+
+
+def _known(terms: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return dict(terms["settings"].get(name, {}))
+
+
+def _given(name: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a SPEC, of those that the method has. Weights that are not on this machine give way to those that
+    the package brings; the table names the difference."""
+    has = {field.name for field in fields(METHODS[name].Settings)}
+    given = {key: None if value == "none" else value for key, value in said.items() if key in has and key != "backbone"}
+    if "checkpoint" in given:
+        commits = hub.cached(given["checkpoint"])
+        given["checkpoint"] = f"{given['checkpoint']}@{commits[-1]}" if commits else "mini"
+    return given
+
+
+def _recipe(terms: Mapping[str, Any], data: str, encoder: str | None, variant: str, rankings: list[_Ranking]) -> Recipe:
+    rows = [ranking.row for ranking in rankings]
+    measures = dict.fromkeys(one for row in rows for one in _measured(terms, row.measure))
+    read_by, answered = _read_by(terms, rankings)
+    judged = any(row.measure in terms["reader"].get("judged", ()) for row in rows)
+    kinds = dict.fromkeys(kind for ranking in rankings for kind in ranking.layers)
+    kinds |= dict.fromkeys(terms.get("more_layers", {}).get(data, ()))
+    least = EVERY if ALL in terms.get("returns", {}).values() else WHOLE if terms.get("whole") else RANKED
+    return Recipe(
+        data,
+        terms["data"][data],
+        read_by,
+        {kind: _of_layer(kind, said_of_layer(terms, data, rankings[0].own, kind)) for kind in kinds},
+        tuple(measures),
+        max(least, terms.get("k", 0), deepest(list(measures))),
+        encoder,
+        judged,
+        generated=terms.get("generated", {}).get(data),
+        options=terms.get("options", {}).get(data, {}),
+        answered=answered,
+        variant=variant,
+    )
+
+
+def _read_by(terms: Mapping[str, Any], rankings: list[_Ranking]) -> tuple[dict[str, tuple[str, ...]], bool]:
+    """Method → the readers of its rows, and whether any of these looks at an answer. A row of a context is filled by
+    whatever reads it, so that it has a reader of its own only where the method has none."""
+    found: dict[str, dict[str, None]] = {ranking.spec: {} for ranking in rankings}
+    answered = False
+    for ranking in rankings:
+        if ranking.row.measure in terms["reader"]["of"]:
+            answered = True
+            found[ranking.spec][_reader_of(terms, ranking.row)] = None
+    for ranking in rankings:
+        if ranking.row.measure == _COVERAGE and "readers" in terms and not found[ranking.spec]:
+            found[ranking.spec][_reader_of(terms, ranking.row)] = None
+    return {spec: tuple(several) for spec, several in found.items()}, answered
+
+
+def _measured(terms: Mapping[str, Any], measure: str) -> list[str]:
+    """Our measures that one of the paper's needs; shares of wrong answers need the coverage. Pairs are judged after the
+    run, of which the abstentions are counted."""
+    if measure in terms["reader"].get("compared", ()):
+        return ["abstained"]
+    ours, covered, _ = measure.partition(COVERED)
+    known = terms.get("measured", {}).get(measure, {}).get("as")
+    return [*(known[:1] if known else [ours]), *([_COVERAGE] if covered or ours == "accuracy:thesis" else [])]
+
+
+def _of_layer(kind: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    has = SETTINGS_OF_ARTICLES if kind == ARTICLES else {field.name for field in fields(LAYERS[kind][1])}
+    return {key: None if value == "none" else value for key, value in said.items() if key in has}
+
+
+def _reader_of(terms: Mapping[str, Any], row: _Row) -> str:
+    """The SPEC of what reads for a row."""
+    reader = terms["reader"]
+    asked = {**reader["asked"], **terms.get("measured", {}).get(row.measure, {}).get("asked", {})}
+    if "readers" in terms:
+        called = row.method.rpartition(", ")[0]
+        of = next((one for one in terms["readers"] if one["called"] == called), terms["readers"][0])
+        asked |= {key: value for key, value in of.items() if key != "called"}
+        if (compressor := of.get("compress")) is not None:
+            asked["compress"] = spec_of(compressor, _told(terms["compression"]))
+    if row.data in reader.get("own_prompt", ()):
+        asked["prompt"] = "claim"
+    model = next((one for one in terms.get("models", ()) if one["called"] == _model_of(terms, row)), {})
+    given = {key: None if value == "none" else value for key, value in {**asked, **model.get("reading", {})}.items()}
+    read, rewritten = READERS[named(reader["name"])[0]], given.pop(REWRITE, False)
+    return spec_of(read.name, changed(read.Settings(**given)) | ({REWRITE: True} if rewritten else {}))
+
+
+def _told(compression: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what has no effect in the profile, and is refused there."""
+    return {key: value for key, value in compression.items() if key in ("profile", "budget", "max_hops")}
+
+
+def slug(*names: str | None) -> str:
+    """A folder's name for any names."""
+    return re.sub(r"[^a-z0-9]+", "-", " ".join(name for name in names if name).lower()).strip("-")
