@@ -402,7 +402,7 @@ def _size(size: int) -> str:
 
 
 
-# -- How it shows itself ------------------------------------------------------------------------------------------------
+# -- How it shows itself -----------------------------------------------------------------------------------------------
 _WIDE = 100  # columns that it fits into
 _LONGEST = 400  # characters of what was found, and of a command
 _MARKS = {"ok": "✓", "optional": "–", "MISSING": "✗"}
