@@ -13,7 +13,7 @@ from test_analyses import written
 from tiny import PaidEngine, TinyEncoder, tiny_dataset
 
 import workbench as wb
-from workbench import analyses
+from workbench import analyses, published
 from workbench.analyses import pareto, run_pareto
 from workbench.analyses.construction_cost import construction_cost, layers_of, methods_of
 from workbench.errors import SettingError
@@ -171,7 +171,7 @@ def test_published_numbers_stand_beside_those_of_the_same_data(tmp_path):
 
 
 def youtu_printed():
-    return wb.experiments.published.paper("youtu").printed
+    return published.paper("youtu").printed
 
 
 def test_a_graph_of_triples_costs_its_articles(tmp_path):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from workbench.data.registry import ENTRIES, find
-from workbench.published import CLAIMS, HERE, paper
+from workbench.published import HERE, paper, papers
 
 NAMED = {(source.stem, name) for source in HERE.glob("*.toml") for name in paper(source.stem).terms["data"].values()}
 
 
 def test_every_paper_names_its_data():
-    assert {source for source, _ in NAMED} == set(CLAIMS)
+    assert {source for source, _ in NAMED} == set(papers())
     assert {name for source, name in NAMED if source == "reasoning"} == {
         "hotpotqa/dev/500@42", "musique/dev/500@42", "2wikimultihopqa/dev/500@42",
     }  # fmt: skip

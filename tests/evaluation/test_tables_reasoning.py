@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import json
 
+import audit_reasoning as reasoning
 import pytest
+from auditing import checks_of
 from test_analyses import written
 from typer.testing import CliRunner
 
 from workbench.cli.app import app
 from workbench.evaluation.run import Run
 from workbench.papers.tables import NOT_COMPARABLE, NOT_MEASURED, compare, tables
-from workbench.published import Key, paper, reasoning
+from workbench.published import Key, paper
 from workbench.records import Question
 
 KET_RAG = {"strategy": "keyword", "theta": 0.5, "tokens": 12000}
@@ -93,7 +95,8 @@ def test_the_papers_own_tables_contradict_these_claims_and_no_other():
 
 def test_what_the_failing_ones_say():
     said = failing()
-    assert said["graph walk hurts on LightRAG in every configuration"].endswith("against Base+GW, 8B 0.352 (2wiki)")
+    hurts = said["graph walk hurts on LightRAG in every configuration"]
+    assert hurts.startswith("11 of 12; Base+GW, 8B 0.352 against Base")
     assert said["accuracies of covered questions of musique are rates of 386"].startswith("1 of 8")
     assert "+0.046, +0.108, +0.252" in said["the gains on LightRAG that the text gives to the 8B model are its own"]
     assert "42.4%" in said["the 70B baseline abstains as often in table 5.6 as in the companion's"]
@@ -114,7 +117,7 @@ def test_reasoning_shares_by_counts(accuracy, covered_accuracy, covered, share):
 def test_a_number_that_is_changed_is_noticed():
     """Each kind of check looks at the numbers."""
     source = paper("reasoning")
-    before = {check.name: check.holds for check in reasoning.claims(source.values, source.printed).checks}
+    before = {check.name: check.holds for check in checks_of("reasoning", source.values, source.printed)}
     for table, method, data, name in (
         ("5.4", "SPARQL - Base, 8B", "musique",
          "the differences of table 5.4 are those of table 5.2 and companion 5.5"),
@@ -127,15 +130,15 @@ def test_a_number_that_is_changed_is_noticed():
         printed = source.printed.copy()
         here = (printed["table"] == table) & (printed["method"] == method) & (printed["data"] == data)
         printed.loc[here, "value"] += 0.05
-        after = {check.name: check.holds for check in reasoning.claims(source.values, printed).checks}
+        after = {check.name: check.holds for check in checks_of("reasoning", source.values, printed)}
         assert here.any() and before[name] and not after[name], name
 
 
 def test_claims_of_numbers_by_hand():
     key = lambda method, backbone="KET-RAG": (backbone, method, "musique", reasoning.ACCURACY)  # noqa: E731
-    checks = reasoning.claims({key("SPARQL, 8B"): 0.4, key("Base, 8B"): 0.4}).checks
+    checks = checks_of("reasoning", {key("SPARQL, 8B"): 0.4, key("Base, 8B"): 0.4})
     assert [(check.name, check.holds) for check in checks] == [("SPARQL is better than the baseline on KET-RAG", False)]
-    assert reasoning.claims({}).checks == []
+    assert checks_of("reasoning", {}) == []
 
 
 # -- where a run has its place ----------------------------------------------------------------------------------------

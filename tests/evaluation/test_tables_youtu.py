@@ -7,8 +7,10 @@ import doctest
 import json
 from dataclasses import asdict
 
+import audit_youtu as youtu
 import pytest
 import unchanged
+from auditing import checks_of
 from test_analyses import written
 from typer.testing import CliRunner
 
@@ -18,7 +20,8 @@ from workbench.evaluation.run import Run
 from workbench.index.index import LAYERS
 from workbench.methods.youtu import Youtu
 from workbench.papers.tables import DIFFERS, NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, compare, tables
-from workbench.published import Key, paper, youtu
+from workbench.published import Key, paper
+from workbench.published.youtu import REJECT, Printed
 from workbench.records import Question
 
 QUESTIONS = tuple(Question(f"q{at}", "?", ("x",)) for at in range(1_000))
@@ -128,7 +131,7 @@ def test_the_tables_are_whole():
 
 
 def test_the_figures_are_whole():
-    printed = youtu.Printed(paper("youtu").printed)
+    printed = Printed(paper("youtu").printed)
     for table, *place, value in (
         ("figure 5a", "LGraphRAG", "graphrag-bench", "construction tokens", 93_000_000),
         ("figure 5a", "HippoRAG2", "anonyrag/eng", "construction minutes", 154),
@@ -155,19 +158,19 @@ def test_every_name_of_the_terms_is_one_of_the_tables():
     terms, scores = paper("youtu").terms, paper("youtu").scores
     called = {one["called"] for one in terms["methods"]}
     assert called | {*terms["absent"]} == set(scores["method"]) and not called & {*terms["absent"]}
-    assert {*youtu.BASELINES, youtu.OURS, youtu.ZERO, *youtu.WITHOUT.values()} == set(scores["method"])
+    assert {*youtu.BASELINES, youtu.OURS, youtu.ZERO, youtu.STATIC} < set(scores["method"])
     assert {one["called"] for one in terms["models"]} == {*youtu.MODELS} == set(scores["backbone"])
     assert {*terms["data"]} == set(scores["data"]) == {*youtu.DATA} and terms["questions"] == youtu.QUESTIONS
     assert {*terms["measured"]} == {*terms["reader"]["of"]} == {*youtu.MEASURES} == set(scores["measure"])
     reject = scores[scores["measure"].str.endswith("reject")]
-    assert set(reject["data"]) == {*youtu.REJECT} == {*terms["measured"]["top-20 accuracy, reject"]["data"]}
-    given = {row.measure: row.value for row in youtu.Printed(paper("youtu").printed).of("setting")}
+    assert set(reject["data"]) == {*REJECT} == {*terms["measured"]["top-20 accuracy, reject"]["data"]}
+    given = {row.measure: row.value for row in Printed(paper("youtu").printed).of("setting")}
     graph, tree = terms["layers"]["schema_graph"], terms["layers"]["tree"]
     assert (given["mu"], given["path depth"]) == (graph["mu"], terms["settings"]["youtu"]["depth"])
     assert [given[f"k-means {name}"] for name in ("beta", "eta", "seed")] == [
         tree[name] for name in ("beta", "max_clusters", "seed")
     ]
-    novels = youtu.Printed(paper("youtu").printed)
+    novels = Printed(paper("youtu").printed)
     for name, of in (("chs", ("Water Margin", "Dream of the Red Chamber")), ("eng", ("Moby-Dick", "Middlemarch"))):
         assert sum(novels.at("4", "", one, "questions: all") for one in of) == youtu.QUESTIONS[f"anonyrag/{name}"]
 
@@ -312,18 +315,18 @@ def test_a_claim_that_holds_fails_on_other_numbers(table, method, data, measure,
         Key(row.backbone, row.method, row.data, row.measure): row.value
         for row in printed[at & (printed["kind"] == "score")].itertuples()
     }
-    held = {check.name: check.holds for check in youtu.claims(source.values, source.printed).checks}
-    assert held[claim] and not {check.name: check.holds for check in youtu.claims(values, printed).checks}[claim]
+    held = {check.name: check.holds for check in checks_of("youtu", source.values, source.printed)}
+    assert held[claim] and not {check.name: check.holds for check in checks_of("youtu", values, printed)}[claim]
 
 
 def test_claims_of_numbers_by_hand():
     def key(method, measure="top-20 accuracy, open"):
         return DEEPSEEK, method, "musique", measure
 
-    checks = {one.name: one for one in youtu.claims({key("Youtu-GraphRAG"): 0.5, key("HippoRAG2"): 0.5}).checks}
+    checks = {one.name: one for one in checks_of("youtu", {key("Youtu-GraphRAG"): 0.5, key("HippoRAG2"): 0.5})}
     (best,) = checks.values()
-    assert not best.holds and best.value.startswith("0 of 1; Youtu-GraphRAG 0.5000 against HippoRAG2 0.5000 (musique")
-    assert youtu.claims({}).checks == []
+    assert not best.holds and best.value.startswith("0 of 1; HippoRAG2 0.5 against Youtu-GraphRAG 0.5 (DeepSeek")
+    assert checks_of("youtu", {}) == []
 
 
 def test_examples_of_the_module():

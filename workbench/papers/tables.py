@@ -48,8 +48,8 @@ from workbench.measures import UNDEFINED_AS_A_WHOLE, needs_reader
 from workbench.papers import figures
 from workbench.papers.conditions import differences
 from workbench.papers.placing import Place, misplaced, places
-from workbench.published import CLAIMS, Key, Paper, stands_for
-from workbench.published.checks import is_by_us
+from workbench.published import Key, Paper, stands_for
+from workbench.published.claims import check_claims, is_by_us
 from workbench.records import Record
 
 REPRODUCED, DIFFERS = "reproduced", "differs"
@@ -207,20 +207,18 @@ def tables(
     measurable = source.printed["kind"].isin(list(_FOUND))
     printed = source.printed[measurable]
     cells = _corrected([cell for row in printed.itertuples() for cell in _cells(source, row, measurements)])
-    claims = CLAIMS.get(source.name)
     ours: dict[Key, float] = {}
     for cell in cells:
         if cell.ours is not None and cell.kind not in figures.KINDS:
             ours.setdefault(Key(cell.backbone, cell.method, cell.data, cell.measure), cell.ours)
-    measured = claims(ours) if claims else None
+    title = f"The paper's claims, by our numbers{_parts_of_no_model(measurements)}"
+    measured = check_claims(source.terms["claims"], ours, title)
     return Tables(
         source.name,
         source.terms["title"],
         tuple(cells),
-        claims and replace(claims(source.values, source.printed), title="The paper's claims, by its own tables"),
-        replace(measured, title=f"The paper's claims, by our numbers{_parts_of_no_model(measurements)}")
-        if measured and (measured.checks or measured.facts)
-        else None,
+        source.own_claims,
+        measured if measured.checks else None,
         tuple((one["where"], one["says"]) for one in source.terms["inconsistencies"]),
         (
             f"The paper does not say: {'; '.join(source.terms['not_given'])}.",

@@ -1,11 +1,12 @@
-"""Published results: the papers' tables as CSV, and the conditions of a comparison as TOML. A paper whose claims can be
-checked against tables has a module of its name."""
+"""Published results: the papers' tables as CSV, the conditions of a comparison and the claims as TOML, and what an
+audit of the printed numbers found (`findings.json`, by `tests/evaluation/test_audits.py`)."""
 
 from __future__ import annotations
 
 import csv
+import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -14,17 +15,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from workbench.errors import SettingError
-from workbench.evaluation.verdict import Verdict
-from workbench.published import bdtr, catrag, dotrag, reasoning, youtu
+from workbench.evaluation.verdict import Check, Verdict
+from workbench.published.claims import check_claims
 
 HERE = Path(__file__).parent
-CLAIMS: Mapping[str, Callable[[Mapping, pd.DataFrame | None], Verdict]] = {
-    "bdtr": bdtr.claims,
-    "catrag": catrag.claims,
-    "dotrag": dotrag.claims,
-    "reasoning": reasoning.claims,
-    "youtu": youtu.claims,
-}
+FINDINGS = HERE / "findings.json"
 
 
 class Key(NamedTuple):
@@ -67,6 +62,13 @@ class Paper:
         for row in self.scores.itertuples():
             values.setdefault(Key(row.backbone, row.method, row.data, row.measure), row.value)
         return values
+
+    @property
+    def own_claims(self) -> Verdict:
+        """Its claims by its own numbers, and what an audit of these found."""
+        verdict = check_claims(self.terms["claims"], self.values, "The paper's claims, by its own tables")
+        found = json.loads(FINDINGS.read_text("utf-8"))[self.name]
+        return Verdict(verdict.title, [*verdict.checks, *(Check(**one) for one in found["checks"])], found["facts"])
 
     def compared(self, method: str) -> tuple[str, str]:
         """The two methods of a win rate; the printed name may leave out how the second begins.

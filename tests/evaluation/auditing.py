@@ -1,16 +1,18 @@
-"""What the claims of several papers need: a check by its exceptions, the noise of a rate, and the places of checks.
+"""What the audits of several papers need: a check by its exceptions, and the places of checks.
 
 Every check states its place. A claim of the source is where it makes it (`abstract`, `section 5.9`, `Table 5.6`). What
 the source does not claim, but its numbers show, is `recomputed by us` from the tables that are named."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from math import sqrt
+from collections.abc import Iterable, Mapping
+from importlib import import_module
 
-from workbench.evaluation.verdict import Verdict
+import pandas as pd
 
-RECOMPUTED = "recomputed by us"
+from workbench.evaluation.verdict import Check, Verdict
+from workbench.published import paper
+from workbench.published.claims import RECOMPUTED, check_claims
 
 
 def by_us(tables: str) -> str:
@@ -22,15 +24,6 @@ def by_us(tables: str) -> str:
     return f"{RECOMPUTED}, {tables}"
 
 
-def is_by_us(where: str) -> bool:
-    """Whether a place is that of a check which the source does not claim.
-
-    >>> is_by_us(by_us("Table 5.3")), is_by_us("Table 5.3")
-    (True, False)
-    """
-    return where.startswith(RECOMPUTED)
-
-
 def none_against(verdict: Verdict, claim: str, against: Iterable[str], n: int, where: str) -> None:
     """A claim about n things, and those that are against it, in words; nothing where n is 0. `where`: its place."""
     against = list(against)
@@ -39,10 +32,7 @@ def none_against(verdict: Verdict, claim: str, against: Iterable[str], n: int, w
         verdict.check(claim, said, f"all {n}", lambda _: not against, where=where)
 
 
-def half_interval(ours: float, base: float, n: int) -> float:
-    """Half of a 95 % interval of the difference of two rates of independent samples of n; pairs were not published.
-
-    >>> round(half_interval(0.5, 0.5, 1_000), 3)
-    0.044
-    """
-    return 1.96 * sqrt((ours * (1 - ours) + base * (1 - base)) / n)
+def checks_of(name: str, values: Mapping, printed: pd.DataFrame | None = None) -> list[Check]:
+    """What numbers say of the claims of a paper, and with its `printed` ones what the audit of these finds."""
+    checks = check_claims(paper(name).terms["claims"], values, "").checks
+    return checks if printed is None else [*checks, *import_module(f"audit_{name}").audit(values, printed).checks]

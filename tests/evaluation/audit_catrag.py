@@ -1,26 +1,23 @@
-"""The claims of CatRAG, checked against numbers: the paper's own tables, where some do not hold, or measured ones.
+"""An audit of the printed numbers of CatRAG: whether tables, figures and text agree.
 
-`values` maps (backbone, method, data, measure) to a score, with an empty backbone. Claims without data are omitted.
-Every check has its place: that of the claim in the paper, or what we recomputed where it claims nothing
-(`checks.by_us`)."""
+`values` maps (backbone, method, data, measure) to a score; `printed` is its CSV."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 import pandas as pd
+from auditing import by_us, none_against
 
 from workbench.evaluation.verdict import Verdict
-from workbench.published.checks import by_us, half_interval, none_against
+from workbench.published.claims import half_interval
 
 OURS, STATIC, ENCODER = "CatRAG", "HippoRAG 2", "text-embedding-3-small"
-BASELINES = ("BM25", "Contriever", "GTR (T5-base)", ENCODER, "RAPTOR", "LightRAG", STATIC)
 WITHOUT = {
     "symbolic anchoring": "CatRAG, no anchors",
     "weighting of relations": "CatRAG, no relation weighting",
     "enhancement of key-fact passages": "CatRAG, no key facts",
 }
-PRINTED = {"recall@5": "recall", "f1": "answers", "accuracy": "answers"}  # measure -> its table; the others: of chains
 DATA = ("musique", "2wiki", "hotpotqa", "hover")
 RECALL, CHAINS, JOINT, ACCURACY = "recall@5", "all_gold@5", "joint@5", "accuracy"
 SECOND_HAND = "ACL version (second-hand)"
@@ -29,77 +26,29 @@ EXACT = 1e-6
 ROUNDED = 0.0005 + EXACT  # by which a number with one decimal of a percentage may be off
 
 Values = Mapping[tuple[str, str, str, str], float]
-Place = tuple[str, str, str]  # method, data, measure
 
 
-def claims(values: Values, printed: pd.DataFrame | None = None) -> Verdict:
-    """The result of each claim for `values`; with the `printed` numbers, also whether they are consistent."""
-    verdict = Verdict("What these numbers say of the claims of CatRAG")
-    asked = _Asked(verdict, values)
-    for measure in (RECALL, "f1", ACCURACY, CHAINS, JOINT):
-        pairs = [((OURS, data, measure), (other, data, measure)) for data in DATA for other in BASELINES]
-        where = f"table of {PRINTED.get(measure, 'full chains')}"
-        asked.larger(f"CatRAG has the best {measure}, on every data set", pairs, where)
-    for mechanism, without in WITHOUT.items():
-        pairs = [((OURS, data, RECALL), (without, data, RECALL)) for data in DATA]
-        asked.larger(f"{mechanism} raises {RECALL}, on every data set", pairs, by_us("table of the ablation"))
-    asked.larger_gains(f"CatRAG gains more in {CHAINS} than in {RECALL} over HippoRAG 2, on every data set")
-    asked.at_least(f"no method has more {CHAINS} than {RECALL}", RECALL, CHAINS)
-    asked.at_least(f"no method has more {JOINT} than {CHAINS}", CHAINS, JOINT)
-    asked.at_least(f"no method has more {JOINT} than {ACCURACY}", ACCURACY, JOINT)
-    asked.two_gold()
-    if printed is not None:
-        for check in (_same, _quoted, _noise, _other_papers, _second_hand, _factors, _facts):
-            check(verdict, values, printed)
+def audit(values: Values, printed: pd.DataFrame) -> Verdict:
+    """Whether the printed numbers are consistent."""
+    verdict = Verdict("")
+    for check in (_two_gold, _same, _quoted, _noise, _other_papers, _second_hand, _factors, _facts):
+        check(verdict, values, printed)
     return verdict
 
 
-class _Asked:
-    """Claims that one number is larger than another, of the pairs of which both are known."""
-
-    def __init__(self, verdict: Verdict, values: Values):
-        self.verdict = verdict
-        self.values = {key[1:]: value for key, value in values.items()}
-
-    def larger(self, claim: str, pairs: list[tuple[Place, Place]], where: str, equal: bool = False) -> None:
-        known = [pair for pair in pairs if {*pair} <= self.values.keys()]
-        against = [self._said(a, b) for a, b in known if self[a] < self[b] or (self[a] == self[b] and not equal)]
-        none_against(self.verdict, claim, against, len(known), where)
-
-    def at_least(self, claim: str, more: str, less: str) -> None:
-        pairs = [((*key[:2], more), (*key[:2], less)) for key in self.values if key[2] == less]
-        self.larger(claim, pairs, by_us("tables of recall, of full chains and of answers"), equal=True)
-
-    def larger_gains(self, claim: str) -> None:
-        gains = {data: [self._gain(data, measure) for measure in (CHAINS, RECALL)] for data in DATA}
-        gains = {data: pair for data, pair in gains.items() if None not in pair}
-        against = [f"{data} {full:+.3f} against {one:+.3f}" for data, (full, one) in gains.items() if full <= one]
-        none_against(self.verdict, claim, against, len(gains), by_us("tables of recall and of full chains"))
-
-    def two_gold(self) -> None:
-        """A question of HotpotQA has two gold passages, so one that is not a full chain has a recall of one half at
-        most."""
-        known = [name for name, data, measure in self.values if (data, measure) == ("hotpotqa", CHAINS)]
-        known = [name for name in known if (name, "hotpotqa", RECALL) in self.values]
-        limits = {name: (1 + self[name, "hotpotqa", CHAINS]) / 2 for name in known}
-        against = [
-            f"{name} {self[name, 'hotpotqa', RECALL]:.3f} above {limit:.3f}"
-            for name, limit in limits.items()
-            if self[name, "hotpotqa", RECALL] > limit + ROUNDED
-        ]
-        claim = f"with two gold passages a question, {RECALL} on HotpotQA is at most (1 + {CHAINS}) / 2"
-        none_against(self.verdict, claim, against, len(known), by_us("tables of recall and of full chains"))
-
-    def _gain(self, data: str, measure: str) -> float | None:
-        pair = [(name, data, measure) for name in (OURS, STATIC)]
-        return self[pair[0]] - self[pair[1]] if {*pair} <= self.values.keys() else None
-
-    def _said(self, a: Place, b: Place) -> str:
-        names = (a[0], b[0]) if a[0] != b[0] else (f"{a[0]} {a[2]}", f"{b[0]} {b[2]}")
-        return f"{names[0]} {self[a]:.3f} against {names[1]} {self[b]:.3f} ({a[1]})"
-
-    def __getitem__(self, place: Place) -> float:
-        return self.values[place]
+def _two_gold(verdict: Verdict, values: Values, printed: pd.DataFrame) -> None:
+    """A question of HotpotQA has two gold passages, so one that is not a full chain has a recall of one half at
+    most."""
+    known = [name for _, name, data, measure in values if (data, measure) == ("hotpotqa", CHAINS)]
+    known = [name for name in known if ("", name, "hotpotqa", RECALL) in values]
+    limits = {name: (1 + values["", name, "hotpotqa", CHAINS]) / 2 for name in known}
+    against = [
+        f"{name} {values['', name, 'hotpotqa', RECALL]:.3f} above {limit:.3f}"
+        for name, limit in limits.items()
+        if values["", name, "hotpotqa", RECALL] > limit + ROUNDED
+    ]
+    claim = f"with two gold passages a question, {RECALL} on HotpotQA is at most (1 + {CHAINS}) / 2"
+    none_against(verdict, claim, against, len(known), by_us("tables of recall and of full chains"))
 
 
 def _same(verdict: Verdict, values: Values, printed: pd.DataFrame) -> None:

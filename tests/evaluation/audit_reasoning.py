@@ -1,18 +1,17 @@
-"""The claims of "The Reasoning Bottleneck in Graph-RAG", checked against numbers: its own tables, where some do not
-hold, or measured ones.
+"""An audit of the printed numbers of "The Reasoning Bottleneck in Graph-RAG": whether tables, figures and text agree.
 
-`values` maps (backbone, method, data, measure) to a share. Claims without data are omitted. Every check has its place:
-that of the claim in the thesis, or what we recomputed where it claims nothing (`checks.by_us`)."""
+`values` maps (backbone, method, data, measure) to a score; `printed` is its CSV."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 import pandas as pd
+from auditing import by_us
+from auditing import none_against as _none
 
 from workbench.evaluation.verdict import Verdict
-from workbench.published.checks import by_us, half_interval
-from workbench.published.checks import none_against as _none
+from workbench.published.claims import half_interval
 
 KET, LIGHT = "KET-RAG", "LightRAG"
 DATA = ("hotpotqa", "musique", "2wiki")
@@ -22,107 +21,14 @@ N = 500  # questions of each data set
 QUOTED = (0.022, 0.054, 0.076)  # gains on LightRAG as stated in the text
 EXACT = 1e-6
 
-Values = Mapping[tuple[str, str, str, str], float]
 
 
-def claims(values: Values, printed: pd.DataFrame | None = None) -> Verdict:
-    """The result of each claim for `values`; with the `printed` numbers, also whether they are consistent."""
-    verdict = Verdict("What these numbers say of the claims of The Reasoning Bottleneck in Graph-RAG")
-    asked = _Asked(verdict, values)
-    for backbone, where in ((KET, "Table 5.4"), (LIGHT, "section 5.9, Table 5.11")):
-        asked.larger(
-            f"SPARQL is better than the baseline on {backbone}",
-            [((backbone, f"SPARQL, {m}", d), (backbone, f"Base, {m}", d)) for m in MODELS for d in DATA],
-            where,
-        )
-    asked.larger(
-        "graph walk helps SPARQL with 8B on KET-RAG",
-        [((KET, "SPARQL+GW, 8B", d), (KET, "SPARQL, 8B", d)) for d in DATA],
-        "Table 5.7",
-    )
-    asked.larger(
-        "8B with routing and graph walk is better than the 70B baseline",
-        [((KET, "Routing+GW, 8B", d), (KET, "Base, 70B", d)) for d in DATA],
-        "Table 5.6",
-    )
-    asked.larger(
-        "8B with SPARQL and graph walk is at least the 70B baseline",
-        [((KET, "SPARQL+GW, 8B", d), (KET, "Base, 70B", d)) for d in DATA], "section 5.10", equal=True,
-    )  # fmt: skip
-    asked.larger(
-        "graph walk hurts on LightRAG in every configuration",
-        [
-            ((LIGHT, f"{p}, {m}", d), (LIGHT, f"{p}+GW, {m}", d))
-            for p in ("Base", "SPARQL")
-            for m in MODELS
-            for d in DATA
-        ],
-        "section 5.9",
-    )
-    asked.larger(
-        "routing is better than either prompt alone, on 2Wiki",
-        [((KET, f"Routing, {m}", DATA[2]), (KET, f"{p}, {m}", DATA[2]))
-         for p in ("SPARQL", "Generic CoT") for m in MODELS],
-        "Table 5.5",
-    )  # fmt: skip
-    alone = ("Base", "Base+GW", "SPARQL")
-    asked.larger(
-        "SPARQL with graph walk is best with 8B on KET-RAG, without routing",
-        [((KET, "SPARQL+GW, 8B", d), (KET, f"{p}, 8B", d)) for p in alone for d in DATA],
-        "section 5.10",
-    )
-    asked.larger(
-        "routing adds to SPARQL with graph walk",
-        [((KET, "Routing+GW, 8B", d), (KET, "SPARQL+GW, 8B", d)) for d in DATA],
-        "section 5.10",
-    )
-    asked.larger(
-        "routing abstains least of all configurations",
-        [((KET, f"{p}, {m}", d), (KET, f"Routing, {m}", d))
-         for p in ("Base", "Generic CoT", "SPARQL") for m in MODELS for d in DATA],
-        "section 3.5.3", measure=ABSTAINED,
-    )  # fmt: skip
-    for model in MODELS:
-        asked.smaller_gains(model)
-    if printed is not None:
-        for check in (_follow, _from_counts, _by_type, _quoted, _abstentions, _routing, _best, _coverage):
-            check(verdict, _Printed(printed))
-        _facts(verdict, _Printed(printed))
+def audit(values: Mapping, printed: pd.DataFrame) -> Verdict:
+    """Whether the printed numbers are consistent."""
+    verdict, numbers = Verdict(""), _Printed(printed)
+    for check in (_follow, _from_counts, _by_type, _quoted, _abstentions, _routing, _best, _coverage, _facts):
+        check(verdict, numbers)
     return verdict
-
-
-class _Asked:
-    """Claims that one number is larger than another."""
-
-    def __init__(self, verdict: Verdict, values: Values):
-        self.verdict, self.values = verdict, values
-
-    def larger(self, claim: str, pairs: list[tuple], where: str, equal: bool = False, measure: str = ACCURACY) -> None:
-        """Whether the first exceeds the second, for every known pair (backbone, method, data)."""
-        known = [(a, b, self.values[*a, measure], self.values[*b, measure]) for a, b in pairs
-                 if {(*a, measure), (*b, measure)} <= self.values.keys()]  # fmt: skip
-        _none(
-            self.verdict, claim,
-            [f"{a[1]} {more:.3f} against {b[1]} {less:.3f} ({a[2]})" for a, b, more, less in known
-             if more < less or (more == less and not equal)],
-            len(known), where,
-        )  # fmt: skip
-
-    def smaller_gains(self, model: str) -> None:
-        gains = {
-            data: [self[one, f"SPARQL, {model}", data] - self[one, f"Base, {model}", data] for one in (KET, LIGHT)]
-            for data in DATA
-            if {(one, f"{p}, {model}", data, ACCURACY) for one in (KET, LIGHT) for p in ("Base", "SPARQL")}
-            <= self.values.keys()
-        }
-        _none(
-            self.verdict, f"SPARQL gains less on LightRAG than on KET-RAG with {model}",
-            [f"{data} {light:+.3f} against {ket:+.3f}" for data, (ket, light) in gains.items() if light >= ket - EXACT],
-            len(gains), "section 5.9",
-        )  # fmt: skip
-
-    def __getitem__(self, key: tuple) -> float:
-        return self.values[(*key, ACCURACY)]
 
 
 class _Printed:
