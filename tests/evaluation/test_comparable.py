@@ -37,7 +37,7 @@ def test_the_run_that_a_paper_asks_for_meets_all_that_it_says(monkeypatch, name)
     """Of every row that a run can fill: if the paper said everything, nothing would stay open."""
     source = closed(name)
     for module in ("tables", "comparable"):
-        monkeypatch.setattr(f"workbench.evaluation.{module}.published.paper", lambda _: source)
+        monkeypatch.setattr(f"workbench.papers.{module}.published.paper", lambda _: source)
     monkeypatch.setattr(hub, "cached", lambda repository: ["a" * 40])
     found = tables(name)
     seen = 0
