@@ -20,7 +20,7 @@ BEGIN, END = "<!-- imports, by docs/imports.py -->\n", "<!-- end of imports -->\
 # A part, which is a folder or a module, imports parts of the rows above its own. This is the place to add a new one.
 ORDER = (
     ("text",),
-    ("errors", "places", "source", "spread", "threads"),
+    ("display", "errors", "places", "source", "spread", "threads"),
     ("integrity", "records", "registry", "settings", "shards", "tokens"),
     ("trace",),
     ("language",),

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from workbench.llm.fingerprints import recognised
 from workbench.records import Record
 from workbench.source import hash_of
+from workbench.text import clean
 
 I = TypeVar("I")  # noqa: E741
 O = TypeVar("O", bound=BaseModel)  # noqa: E741
@@ -187,8 +188,7 @@ class Result(Record, Generic[O]):
     sent: str = ""
 
     def __repr__(self) -> str:
-        from workbench.views.base import clean  # what a model said goes to a terminal
-
+        # What a model said goes to a terminal.
         return clean(f"Result({self.failure or repr(self.value)}, parse={self.parse})")
 
 

@@ -12,7 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from workbench.views.base import number, short
+from workbench.text import short
+from workbench.views.base import number
 from workbench.views.figures import Picture, plain_label, recall_figure
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
+from workbench.display import html, text
 from workbench.methods.gfm_rag.history import Checked, Trained
 from workbench.text import counted
-from workbench.views.base import esc, html, page, table, text
+from workbench.views.base import esc, page, table
 from workbench.views.charts import bare
 from workbench.views.charts import picture as made
 from workbench.views.figures import Picture
