@@ -27,9 +27,9 @@ def text(thing: Any) -> str:
     return import_module(VIEWS).text_view(type(thing))(thing)
 
 
-def picture(name: str, thing: Any) -> Picture:
+def picture(name: str, thing: Any, **settings: Any) -> Picture:
     """The picture of a thing that has this name (`PICTURES` of :mod:`workbench.views`)."""
-    return import_module(VIEWS).PICTURES.look_up(name)(thing)
+    return import_module(VIEWS).PICTURES.look_up(name)(thing, **settings)
 
 
 def page_head() -> str:

@@ -171,7 +171,7 @@ def test_published_numbers_stand_beside_those_of_the_same_data(tmp_path):
 
 
 def youtu_printed():
-    return wb.experiments.published.paper("youtu").printed
+    return wb.published.paper("youtu").printed
 
 
 def test_a_graph_of_triples_costs_its_articles(tmp_path):

@@ -108,7 +108,7 @@ def _one_version(folder):
     for row in run.rows:
         question = next(one for one in run.questions if one.id == row["question_id"])
         keys = run.config["methods"][row["method"]]["key"], (run.config["reading"] or {}).get("key")
-        assert row["key"] == wb.experiments.identity.row_key(*keys, question)
+        assert row["key"] == wb.evaluation.identity.row_key(*keys, question)
     for units in json.loads((folder / "sources.json").read_text()).values():
         for unit, code in units.items():
             assert known.setdefault(unit, code) == code, unit

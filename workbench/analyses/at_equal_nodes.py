@@ -4,7 +4,6 @@ Precision rewards a short list of nodes, so methods are compared at the length o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from workbench.analyses.base import Analysis, asked, cautions, known_methods, mean_of
 from workbench.errors import SettingError
@@ -13,9 +12,6 @@ from workbench.measures.node_f1 import node_f1
 from workbench.measures.node_precision import node_precision
 from workbench.measures.node_recall import node_recall
 from workbench.records import Question
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 
 def at_equal_nodes(
@@ -56,13 +52,4 @@ def at_equal_nodes(
     if without := [name for name in known_methods(run, methods) if name not in chosen]:
         notes.append(f"Without nodes of their own: {', '.join(without)}.")
     title = f"Answers among as many nodes as {reference} has"
-    return Analysis(title, tuple(rows), (*cautions(run), *notes), draw=figure)
-
-
-def figure(found: Analysis) -> Picture:
-    from workbench.views import charts
-
-    canvas, axes = charts.canvas(5.6, 3.4)
-    charts.over_hops(axes, found.rows, "recall")
-    charts.titled(axes, found.title, [row["method"] for row in found.rows])
-    return charts.picture(canvas, found.title)
+    return Analysis(title, tuple(rows), (*cautions(run), *notes), draw="at_equal_nodes")

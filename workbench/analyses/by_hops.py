@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from workbench.analyses.base import Analysis, cautions, known_methods, mean_of, measured
 from workbench.evaluation.run import Run
 from workbench.measures import NODES
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 
 def by_hops(run: Run, methods: Iterable[str] | None = None) -> Analysis:
@@ -33,24 +29,9 @@ def by_hops(run: Run, methods: Iterable[str] | None = None) -> Analysis:
                     "failures": sum(row["failure"] is not None for row in mine),
                 }
             )
-    return Analysis("Nodes found, by hops", tuple(rows), tuple(cautions(run)), draw=figure)
+    return Analysis("Nodes found, by hops", tuple(rows), tuple(cautions(run)), draw="by_hops")
 
 
 def hops_of(run: Run) -> list[int]:
     """The numbers of hops of its questions; empty if neither the run nor the data state them."""
     return sorted({row.get("hops") for row in run.rows} - {None})
-
-
-def figure(found: Analysis) -> Picture:
-    """A panel per measure of the headline, a line per method."""
-    from workbench.views import charts
-
-    frame = found.frame()
-    measures = [name for name in ("node_recall", "node_precision", "node_f1") if name in frame] or ["failures"]
-    canvas = charts.Figure(figsize=(2.9 * len(measures) + 0.6, 3.2), layout="constrained", dpi=110)
-    panels = canvas.subplots(1, len(measures), squeeze=False)[0]
-    for axes, measure in zip(panels, measures):
-        charts.bare(axes)
-        charts.over_hops(axes, found.rows, measure)
-    panels[0].legend(frameon=False, fontsize=7)
-    return charts.picture(canvas, found.title)

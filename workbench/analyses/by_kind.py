@@ -4,7 +4,6 @@ figures 2 and 6)."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from workbench.analyses.base import (
     Analysis,
@@ -19,9 +18,6 @@ from workbench.analyses.base import (
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
 from workbench.records import Question
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 
 def by_kind(
@@ -51,7 +47,7 @@ def by_kind(
         for by, kind, ids in kinds:
             rows += _rows(by, kind, ids, measure, scores, baseline)
     notes = (*cautions(run), *unreachable(run, measured(run, measures)))
-    return Analysis(f"By kind of question, against {baseline}", tuple(rows), notes, draw=figure)
+    return Analysis(f"By kind of question, against {baseline}", tuple(rows), notes, draw="by_kind")
 
 
 def _rows(
@@ -65,18 +61,3 @@ def _rows(
             "value": mean_of(mine.values()), "baseline": mean_of(base.values()),
             **(paired(mine, base) if method != baseline else {"difference": None, "low": None, "high": None}),
         }  # fmt: skip
-
-
-def figure(kinds: Analysis) -> Picture:
-    """Differences to the baseline in the first measure, with their intervals."""
-    from workbench.views import charts
-
-    frame = kinds.frame()
-    measure = frame["measure"].iloc[0]
-    mine = frame[(frame["measure"] == measure) & frame["difference"].notna()]
-    counts = {(row.by, row.kind): row.n for row in mine.itertuples()}
-    series: dict[str, dict[str, tuple]] = {}
-    for row in mine.itertuples():
-        place = f"{row.kind}{' hops' * (row.by == 'hops')}  (n={counts[row.by, row.kind]})"
-        series.setdefault(row.method, {})[place] = (row.difference, row.low, row.high)
-    return charts.differences(series, f"difference in {measure}, with 95 % interval", kinds.title)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -17,9 +17,6 @@ from workbench.analyses.base import Analysis, cautions, frame_of, mean_of
 from workbench.analyses.traces import iterative_methods, replays
 from workbench.evaluation.run import Run
 from workbench.methods.iterative.replay import Replay
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -44,7 +41,7 @@ def cuts(run: Run, methods: Iterable[str] | None = None, *, progress: bool = Tru
         rows.append({"method": method, "n": len(found), **_row(found)})
         counted = Counter(_read(one) for one in found if one.cut)
         sizes += [{"method": method, "read": size, "questions": counted[size]} for size in sorted(counted)]
-    return Cuts("What the cut lets through", tuple(rows), tuple(cautions(run)), tuple(sizes), draw=figure)
+    return Cuts("What the cut lets through", tuple(rows), tuple(cautions(run)), tuple(sizes), draw="cuts")
 
 
 def _row(found: Sequence[Replay]) -> dict[str, float | int | None]:
@@ -64,18 +61,3 @@ def _row(found: Sequence[Replay]) -> dict[str, float | int | None]:
 
 def _read(one: Replay) -> int:
     return len(one.cut.kept) + len(one.cut.filled)
-
-
-def figure(cuts: Cuts) -> Picture:
-    """The distribution of the number of passages read."""
-    from workbench.views import charts
-
-    canvas, axes = charts.canvas(5.6, 3.2)
-    methods = list(dict.fromkeys(row["method"] for row in cuts.sizes))
-    for at, method in enumerate(methods):
-        mine = [(row["read"], row["questions"]) for row in cuts.sizes if row["method"] == method]
-        axes.plot(*zip(*mine), **charts.style(at), linestyle=":", label=charts.plain_label(method, 60))
-    axes.set(xlabel="passages chosen for the reader", ylabel="questions", ylim=(0, None))
-    axes.xaxis.set_major_locator(charts.MaxNLocator(integer=True))
-    charts.titled(axes, cuts.title, methods)
-    return charts.picture(canvas, cuts.title)

@@ -4,15 +4,11 @@ Tables 5.9 and 5.10), over the same questions and evidence."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from workbench.analyses.base import Analysis, Runs, cautions_of, known_methods, runs_of
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
 from workbench.evaluation.significance import compared, holm
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 EVERY = "all"
 
@@ -50,7 +46,7 @@ def gains_by_kind(
     corrected = holm([row["p"] for row in rows])
     title = f"Gains by kind of question, against {', '.join(dict.fromkeys(base for _, base in pairs))}"
     rows = tuple({**row, "p_holm": p} for row, p in zip(rows, corrected))
-    return Analysis(title, rows, cautions_of(known), draw=figure)
+    return Analysis(title, rows, cautions_of(known), draw="gains_by_kind")
 
 
 def _pairs(known: Mapping[str, Run], against: str | Mapping[str, str] | None) -> list[tuple[str, str]]:
@@ -85,18 +81,3 @@ def _rows(ours: Run, base: Run, method: str, measure: str) -> Iterator[dict]:
         mine = {one: value for one, value in values.items() if one in ids}
         if found := compared(mine, others):
             yield {"by": by, "kind": kind, **found}
-
-
-def figure(gains: Analysis) -> Picture:
-    """The gains in the first measure, with their intervals."""
-    from workbench.views import charts
-
-    measure = gains.rows[0]["measure"]
-    mine = [row for row in gains.rows if row["measure"] == measure]
-    several = len({row["method"] for row in mine}) > 1
-    series: dict[str, dict[str, tuple]] = {}
-    for row in mine:
-        place = f"{row['kind']}{' hops' * (row['by'] == 'hops')}  (n={row['n']})"
-        name = f"{row['reader']} - {row['against']}" + f", {row['method']}" * several
-        series.setdefault(name, {})[place] = (row["difference"], row["low"], row["high"])
-    return charts.differences(series, f"gain in {measure}, with 95 % interval", gains.title)

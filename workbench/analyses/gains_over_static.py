@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from workbench.analyses.base import Analysis, Runs, cautions_of, runs_of
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
 from workbench.evaluation.significance import compared, holm
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 
 def gains_over_static(runs: Runs, *, measures: Iterable[str] = ("em", "f1")) -> Analysis:
@@ -37,7 +33,7 @@ def gains_over_static(runs: Runs, *, measures: Iterable[str] = ("em", "f1")) -> 
         )
     corrected = holm([row["p"] for row in rows])
     rows = tuple({**row, "p_holm": p} for row, p in zip(rows, corrected))
-    return Analysis("Gains of iteration over the backbone alone", rows, cautions_of(known), draw=figure)
+    return Analysis("Gains of iteration over the backbone alone", rows, cautions_of(known), draw="gains_over_static")
 
 
 def _iterative(run: Run) -> Iterator[tuple[str, str]]:
@@ -46,16 +42,3 @@ def _iterative(run: Run) -> Iterator[tuple[str, str]]:
     for name, one in run.config["methods"].items():
         if (backbone := one["settings"].get("backbone")) in alone:
             yield name, alone[backbone]
-
-
-def figure(gains: Analysis) -> Picture:
-    """The gains in the first measure, with their intervals."""
-    from workbench.views import charts
-
-    measure = gains.rows[0]["measure"]
-    series: dict[str, dict[str, tuple]] = {}
-    for row in gains.rows:
-        if row["measure"] == measure:
-            place = f"{row['data']}, {row['run']}  (n={row['n']})"
-            series.setdefault(row["method"], {})[place] = (row["difference"], row["low"], row["high"])
-    return charts.differences(series, f"gain in {measure}, with 95 % interval", gains.title)

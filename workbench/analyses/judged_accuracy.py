@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.analyses.base import Analysis, Runs, asked, of_runs
 from workbench.analyses.win_rate import binomial_interval
@@ -15,9 +15,6 @@ from workbench.llm.engine import Engine, engine
 from workbench.measures.abstained import is_abstention
 from workbench.records import Question
 from workbench.steps import judge_answer
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -44,7 +41,7 @@ def judged_accuracy(runs: Runs, judge: Engine | str, methods: Iterable[str] | No
         judgements += [{"reader": label, "method": method, **one} for one in mine]
         rows += [{"reader": label, "method": method, **row} for row in _rows(mine)]
     notes = (f"Judged by {judge.name}; refusals are wrong where there is an answer, and right where there is none.",)
-    return JudgedAccuracy("judged accuracy", tuple(rows), notes, tuple(judgements), draw=figure)
+    return JudgedAccuracy("judged accuracy", tuple(rows), notes, tuple(judgements), draw="judged_accuracy")
 
 
 def _judged(run: Run, method: str, judge: Engine) -> list[dict[str, Any]]:
@@ -86,19 +83,3 @@ def _rows(judgements: Sequence[Mapping]) -> Iterator[dict[str, Any]]:
                 "high": high, "refused": sum(one["refused"] for one in mine) / len(mine),
                 "failures": len(mine) - len(valid),
             }  # fmt: skip
-
-
-def figure(accuracy: JudgedAccuracy) -> Picture:
-    """The accuracy over the answerable questions, with its interval."""
-    from workbench.views import charts
-
-    mine = [row for row in accuracy.rows if row["over"] == "answerable"]
-    canvas, axes = charts.canvas(6.0, 1.2 + 0.36 * max(1, len(mine)))
-    for at, row in enumerate(mine):
-        if row["accuracy"] is not None:
-            axes.plot([row["low"], row["high"]], [at, at], color=charts.BLUE)
-            axes.plot([row["accuracy"]], [at], color=charts.BLUE, marker="o")
-    charts.rows(axes, (f"{row['reader']}: {row['method']}  (n={row['n']})" for row in mine), 40)
-    axes.set(xlim=(0, 1), xlabel="share of answers judged right, with 95 % interval")
-    charts.titled(axes, accuracy.title)
-    return charts.picture(canvas, accuracy.title)

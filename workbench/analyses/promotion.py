@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -22,9 +22,6 @@ from workbench.evaluation.run import Run
 from workbench.methods.iterative.replay import Replay
 from workbench.records import Question
 from workbench.settings import parse_spec
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 DEPTHS = (5, 10, 50, 200)
 FATES = ("read", "cut", "sunk", "not found")
@@ -87,7 +84,7 @@ def promotion(
         notes.append("No question has gold passages.")
     depths = {run.config["methods"][name]["settings"].get("depth") for name in chosen} - {None}
     notes.append(f"Each query fetched {' or '.join(map(str, sorted(depths)))} passages; beyond them none is found.")
-    return Promotion("Gold passages through the rounds", tuple(rows), tuple(notes), tuple(passages), draw=figure)
+    return Promotion("Gold passages through the rounds", tuple(rows), tuple(notes), tuple(passages), draw="promotion")
 
 
 def _ways(
@@ -126,26 +123,3 @@ def _row(method: str, stage: str, ranks: Sequence[int | None]) -> dict[str, Any]
     found = [rank for rank in ranks if rank is not None]
     within = {f"first {depth}": sum(rank <= depth for rank in found) for depth in DEPTHS}
     return {"method": method, "stage": stage, "gold": len(ranks), **within, "found": len(found)}
-
-
-def figure(promotion: Promotion) -> Picture:
-    """A bar per method and stage: the ranks of the gold passages."""
-    from workbench.views import charts
-
-    canvas, axes = charts.canvas(7.6, 1.3 + 0.32 * max(1, len(promotion.rows)))
-    edges = [f"first {depth}" for depth in DEPTHS]
-    names = [f"first {DEPTHS[0]}", *(f"to {depth}" for depth in DEPTHS[1:]), "further down", "not found"]
-    shades = (charts.VERMILION, charts.ORANGE, charts.BLUE, charts.GREEN, charts.GREY, "white")
-    for at, row in enumerate(promotion.rows):
-        sums = [0, *(row[edge] for edge in edges), row["found"], row["gold"]]
-        for start, end, shade in zip(sums, sums[1:], shades):
-            axes.barh(at, end - start, left=start, color=shade, edgecolor=charts.GREY, linewidth=0.5, height=0.72)
-            if end - start >= 0.04 * row["gold"]:
-                axes.text(
-                    (start + end) / 2, at, str(end - start), ha="center", va="center", fontsize=7, color="#1a1a1a"
-                )
-    charts.rows(axes, (f"{row['method']}: {row['stage']}" for row in promotion.rows), 48)
-    axes.set_xlabel("gold passages, by rank")
-    handles = [axes.barh([0], [0], color=shade, edgecolor=charts.GREY, linewidth=0.5) for shade in shades]
-    canvas.legend(handles, names, frameon=False, fontsize=7, ncols=6, loc="outside upper center")
-    return charts.picture(canvas, promotion.title)

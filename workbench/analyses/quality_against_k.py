@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tqdm.auto import tqdm
 
@@ -16,9 +15,6 @@ from workbench.llm.engine import Engine
 from workbench.methods import Method
 from workbench.reading.direct import Direct
 from workbench.records import Evidence, Question
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 KS = (1, 3, 5, 10, 20, 50, 100)
 
@@ -72,7 +68,7 @@ def quality_against_k(
         rows.append({"k": k, **taken, "failures": sum(one[k].failed for one in outcomes), "n": len(questions)})
     notes = [f"{method.label}, read by {reader_engine.name}."]
     notes += ["Rules are no language model, and are not distracted as one is."] * (reader_engine.name == "rules")
-    return Analysis("Quality against the number of passages read", tuple(rows), tuple(notes), draw=figure)
+    return Analysis("Quality against the number of passages read", tuple(rows), tuple(notes), draw="quality_against_k")
 
 
 def _read(reader: Direct, question: str, evidence: Evidence) -> measures.Outcome:
@@ -83,16 +79,3 @@ def _read(reader: Direct, question: str, evidence: Evidence) -> measures.Outcome
         [], answer.text, answer.abstained, answer.failure is not None, context.text, context.tokens,
         len(context.passages),
     )  # fmt: skip
-
-
-def figure(quality: Analysis) -> Picture:
-    from workbench.views import charts
-
-    frame = quality.frame()
-    canvas, axes = charts.canvas(5.6, 3.4)
-    charts.lines(axes, {name: dict(zip(frame["k"], frame[name])) for name in ("em", "f1")})
-    axes.set(xlabel="passages read", ylabel="mean", xscale="log", ylim=(0, 1.02))
-    axes.set_xticks(list(frame["k"]), [str(k) for k in frame["k"]])
-    axes.minorticks_off()
-    charts.titled(axes, quality.notes[0] if quality.notes else quality.title, ["em", "f1"])
-    return charts.picture(canvas, quality.title)

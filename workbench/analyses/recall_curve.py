@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import inf
-from typing import TYPE_CHECKING
 
 from workbench.analyses.base import Analysis, asked, cautions, known_methods, mean_of
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
 from workbench.measures.recall import recall
 from workbench.records import Question
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 KS = (1, 2, 5, 10, 20, 30, 50, 100, 150, 200)
 
@@ -42,7 +38,7 @@ def recall_curve(
     if cut:
         limit = f"k={run.config['k']}" + (f", budget={run.config['budget']}" if run.config["budget"] else "")
         notes.append(f"The run ranked with {limit}; for the rest of the curve evaluate again with k={max(ks)}.")
-    return Analysis("recall@k", tuple(rows), tuple(notes), draw=figure)
+    return Analysis("recall@k", tuple(rows), tuple(notes), draw="recall_curve")
 
 
 def _depth(run: Run, rows: Sequence[dict]) -> float:
@@ -51,13 +47,3 @@ def _depth(run: Run, rows: Sequence[dict]) -> float:
     if run.config["budget"] is not None:  # a ranking ends where the budget does
         return min(lengths, default=0)
     return inf if all(length < run.config["k"] for length in lengths) else run.config["k"]
-
-
-def figure(curve: Analysis) -> Picture:
-    from workbench.views import charts
-
-    curves: dict[str, dict[int, float]] = {}
-    for row in curve.rows:
-        if row["recall"] is not None:
-            curves.setdefault(row["method"], {})[row["k"]] = row["recall"]
-    return charts.recall_figure(curves)

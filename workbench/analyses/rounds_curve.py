@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.analyses.base import Analysis, cautions, mean_of, measured
 from workbench.analyses.traces import replays
@@ -18,9 +18,6 @@ from workbench.methods.iterative.replay import Replay
 from workbench.reading.base import Reader
 from workbench.records import Question
 from workbench.settings import parse_spec, spec_of
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 MEASURES = ("em", "f1", "recall@5")
 
@@ -74,7 +71,7 @@ def rounds_curve(run: Run, *, progress: bool = True) -> Analysis:
             }
         )
     rows.sort(key=lambda row: (row["method"], row["iterations"]))
-    return Analysis("Quality over rounds", tuple(rows), tuple(cautions(run)), draw=figure)
+    return Analysis("Quality over rounds", tuple(rows), tuple(cautions(run)), draw="rounds_curve")
 
 
 def _family(label: str) -> str:
@@ -86,28 +83,3 @@ def _family(label: str) -> str:
 
 def _searched(replay: Replay) -> int:
     return sum(bool(one.searches) for one in replay.rounds[1:])
-
-
-def figure(curve: Analysis) -> Picture:
-    """Left the measures over rounds, a line style per method; right how many questions stopped early."""
-    from workbench.views import charts
-
-    frame = curve.frame()
-    canvas = charts.Figure(figsize=(8.8, 3.6), layout="constrained", dpi=110)
-    left, right = canvas.subplots(1, 2, width_ratios=(3, 2))
-    measures = [name for name in ("em", "f1", "recall@5") if name in frame]
-    for at, (name, rows) in enumerate(frame.groupby("method", sort=False)):
-        for which, measure in enumerate(measures):
-            left.plot(
-                rows["iterations"], rows[measure].astype(float), **charts.style(which),
-                linestyle=("-", "--", ":", "-.")[at % 4], label=f"{measure}, {charts.plain_label(name, 50)}",
-            )  # fmt: skip
-        right.plot(rows["iterations"], rows["stopped"].astype(float), **charts.style(at))
-    left.set(ylim=(0, 1.02), ylabel="mean")
-    right.set_ylabel("questions that stopped early")
-    for axes in (left, right):
-        axes.set_xlabel("rounds after the first retrieval")
-        axes.set_xticks(sorted(set(frame["iterations"])))
-        charts.bare(axes)
-    left.legend(frameon=False, fontsize=7)
-    return charts.picture(canvas, curve.title)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workbench.analyses.base import Analysis, cautions, known_methods
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run, read_rows
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 # Stages of an iterative method as a trace numbers them; all but the search ask the engine.
 _STAGE = re.compile(r"(?:round \d+ / )?(think|search|reasoning chain|verify)(?: #\d+)?")
@@ -43,7 +39,7 @@ def running_time(run: Run, methods: Iterable[str] | None = None) -> Analysis:
             }
         )
     notes = ["Questions asked side by side wait for one another; compare runs with workers=1."]
-    return Analysis("Seconds of retrieval", tuple(rows), (*cautions(run), *notes), draw=figure)
+    return Analysis("Seconds of retrieval", tuple(rows), (*cautions(run), *notes), draw="running_time")
 
 
 def seconds_of(run: Run, methods: Iterable[str] | None = None) -> dict[str, list[Mapping[str, float]]]:
@@ -68,21 +64,3 @@ def _parts(root: str, stages: Mapping[str, float]) -> tuple[float, float]:
         if found := _STAGE.fullmatch(place.removeprefix(f"{root} / ")):
             seconds["search" if found[1] == "search" else "think"] += taken
     return seconds["think"], seconds["search"]
-
-
-def figure(times: Analysis) -> Picture:
-    from workbench.views import charts
-
-    canvas, axes = charts.canvas(6.8, 1.1 + 0.36 * max(1, len(times.rows)))
-    for at, row in enumerate(times.rows):
-        rest = max(0.0, row["seconds"] - row["thinking"] - row["searching"])
-        left = 0.0
-        for part, colour in ((row["thinking"], charts.ORANGE), (row["searching"], charts.BLUE), (rest, charts.GREY)):
-            axes.barh(at, part, left=left, color=colour, height=0.7)
-            left += part
-    handles = [axes.barh([0], [0], color=colour) for colour in (charts.ORANGE, charts.BLUE, charts.GREY)]
-    axes.legend(handles, ["thinking", "searching", "the rest"], frameon=False, fontsize=8)
-    charts.rows(axes, (row["method"] for row in times.rows), 48)
-    axes.set_xlabel("seconds per question")
-    charts.titled(axes, times.title)
-    return charts.picture(canvas, times.title)

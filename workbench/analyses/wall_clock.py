@@ -5,16 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from heapq import heapify, heapreplace
-from typing import TYPE_CHECKING
 
 from workbench import published
 from workbench.analyses.base import Analysis, cautions
 from workbench.analyses.running_time import seconds_of
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 WORKERS = (1, 2, 4, 8, 16)
 
@@ -45,7 +41,7 @@ def wall_clock(run: Run, methods: Iterable[str] | None = None, *, workers: Seque
         "side wait for one another.",
         _printed(),
     ]
-    return Analysis("Wall-clock time of retrieval", tuple(rows), (*cautions(run), *notes), draw=figure)
+    return Analysis("Wall-clock time of retrieval", tuple(rows), (*cautions(run), *notes), draw="wall_clock")
 
 
 def makespan(seconds: Iterable[float], workers: int) -> float:
@@ -66,18 +62,3 @@ def _printed() -> str:
     hours = rows[rows["measure"] == "hours"]
     said = ", ".join(f"{row.method} {row.value:g} h" for row in hours.itertuples())
     return f"Printed for 1,000 questions of MuSiQue on HippoRAG2 (Table 4): {said}; the number of workers is not given."
-
-
-def figure(times: Analysis) -> Picture:
-    from workbench.views import charts
-
-    curves: dict[str, dict[int, float]] = {}
-    for row in times.rows:
-        curves.setdefault(row["method"], {})[row["workers"]] = row["seconds"]
-    canvas, axes = charts.canvas(5.6, 3.4)
-    charts.lines(axes, curves)
-    axes.set(xlabel="questions in flight", ylabel="seconds per question", xscale="log", ylim=(0, None))
-    axes.set_xticks(*zip(*((one, str(one)) for one in sorted({row["workers"] for row in times.rows}))))
-    axes.minorticks_off()
-    charts.titled(axes, times.title, curves)
-    return charts.picture(canvas, times.title)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -26,9 +26,6 @@ from workbench.evaluation.side_by_side import ComparedAnswers, side_by_side
 from workbench.evaluation.significance import FEWEST, bootstrap_interval, mean_of_repeats
 from workbench.llm.engine import Engine, engine
 from workbench.records import Question
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -100,7 +97,7 @@ def win_rate(
     return WinRate(
         f"{method_a} against {method_b}", tuple(rows),
         (*cautions(run_a), *_notes(run_a, run_b, judge, found, both_orders, seed)),
-        method_a, method_b, tuple(map(told, pairs, found)), tuple(on_judge(found)), draw=figure,
+        method_a, method_b, tuple(map(told, pairs, found)), tuple(on_judge(found)), draw="win_rate",
     )  # fmt: skip
 
 
@@ -203,20 +200,3 @@ def said_of_judge(found: Sequence[Judgement]) -> Iterator[str]:
             f"In both orders the same answer won {row['agreement']:.0%} of {row['pairs']:,} pairs overall (95 %: "
             f"{row['agreement_low']:.2f} to {row['agreement_high']:.2f})."
         )
-
-
-def figure(rates: WinRate) -> Picture:
-    """The rate in each dimension over all questions, with its interval."""
-    from workbench.views import charts
-
-    mine = [row for row in rates.rows if row["hops"] is None]
-    canvas, axes = charts.canvas(6.0, 1.2 + 0.36 * max(1, len(mine)))
-    for at, row in enumerate(mine):
-        if row["win_rate"] is not None:
-            axes.plot([row["low"], row["high"]], [at, at], color=charts.BLUE)
-            axes.plot([row["win_rate"]], [at], color=charts.BLUE, marker="o")
-    axes.axvline(0.5, color=charts.GREY, linewidth=0.8)
-    charts.rows(axes, (f"{row['dimension']}  (n={row['n']})" for row in mine), 40)
-    axes.set(xlim=(0, 1), xlabel="share of comparisons won, with 95 % interval")
-    charts.titled(axes, rates.title)
-    return charts.picture(canvas, rates.title)

@@ -63,11 +63,19 @@ VIEWS_OF = {
     "trace": ("trace",),
 }
 
+# Module here → the pictures that it draws, each by a function of its name.
+_PICTURES_IN = {
+    "cost_figures": ("construction_cost", "cost_quality", "pareto", "running_time", "wall_clock"),
+    "quality_figures": (
+        "at_equal_nodes", "by_hops", "by_kind", "complementarity", "covered_only", "decomposition", "gains_by_kind",
+        "gains_over_static", "hub_bias", "judged_accuracy", "quality_against_k", "recall_curve", "recomputed_routing",
+        "win_rate",
+    ),
+    "round_figures": ("ablation", "cuts", "promotion", "rounds_curve"),
+    "training": ("training",),
+}  # fmt: skip
 PICTURES: Registry[Callable] = Registry(
-    "pictures",
-    {
-        "training": "workbench.views.training:picture",
-    },
+    "pictures", {name: f"workbench.views.{module}:{name}" for module, names in _PICTURES_IN.items() for name in names}
 )
 
 
