@@ -23,7 +23,7 @@ from workbench.analyses import (
     Promotion,
     WinRate,
 )
-from workbench.analyses.rounds_curve import rounds_specs
+from workbench.analyses.rounds import rounds_specs
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run, trace_name
 from workbench.index.store import key_of
@@ -620,7 +620,7 @@ def test_a_value_compares_by_value_and_gives_its_frame(two):
         Analysis("plain", ()).figure()
 
 
-@pytest.mark.parametrize("module", ["rounds_curve", "ablation", "wall_clock"])
+@pytest.mark.parametrize("module", ["rounds", "ablation", "seconds"])
 def test_examples_of_the_docstrings(module):
     result = doctest.testmod(of(module))
     assert result.attempted and not result.failed

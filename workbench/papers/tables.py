@@ -28,7 +28,7 @@ import pandas as pd
 from workbench import published
 from workbench.analyses.base import frame_of
 from workbench.analyses.recomputed_routing import kinds, routed
-from workbench.analyses.wall_clock import makespan
+from workbench.analyses.seconds import makespan
 from workbench.errors import SettingError
 from workbench.evaluation.makers import without_model
 from workbench.evaluation.pairs import Judgement, said_of_failures, wins
@@ -290,7 +290,7 @@ def judged_pairs(
 
 def _of_judges(source: Paper, measurements: Sequence[Measured]) -> Iterator[str]:
     """How far the judges of pairs can be relied on, a line for each run and pair of methods."""
-    from workbench.analyses.win_rate import said_of_judge
+    from workbench.analyses.judging import said_of_judge
 
     for run, a, b, judge, found in judged_pairs(source, measurements):
         if said := " ".join([*said_of_judge(found), *said_of_failures(run, found)]):

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from workbench.analyses import Analysis, Cuts, Promotion
-from workbench.analyses.promotion import DEPTHS
+from workbench.analyses.rounds import DEPTHS
 from workbench.views import charts
 from workbench.views.base import number
 from workbench.views.figures import Picture, plain_label
