@@ -31,7 +31,7 @@ from workbench.analyses.recomputed_routing import kinds, routed
 from workbench.analyses.seconds import makespan
 from workbench.errors import SettingError
 from workbench.evaluation.makers import without_model
-from workbench.evaluation.pairs import Judgement, said_of_failures, wins
+from workbench.evaluation.pairs import Judgement, on_disk, said_of_failures, wins
 from workbench.evaluation.run import Run
 from workbench.evaluation.significance import (
     FEWEST,
@@ -285,7 +285,7 @@ def judged_pairs(
         if other.run is one.run and (one.place.method, other.place.method) == (first, second)
     }
     for (_, a, b), run in told.items():
-        yield run, a, b, *run.judgements(a, b)
+        yield run, a, b, *on_disk(run, a, b)
 
 
 def _of_judges(source: Paper, measurements: Sequence[Measured]) -> Iterator[str]:
@@ -534,7 +534,7 @@ class Compared(Measured):
         """(the judge, what it said) of the pairs on disk; those of the place's hops."""
         a, b = (self, self.other) if self.first else (self.other, self)
         ids = {row["question_id"] for row in self.rows}
-        judge, found = self.run.judgements(a.label, b.label)
+        judge, found = on_disk(self.run, a.label, b.label)
         return judge, [one for one in found if one.question_id in ids]
 
     @property

@@ -12,9 +12,9 @@ from statistics import mean
 
 import pandas as pd
 
-from workbench import published
 from workbench.evaluation.verdict import Verdict
 from workbench.published.checks import by_us, half_interval, none_against
+from workbench.published.printed import paper
 
 BASELINES = ("IRCOT", "GCOT", "TOG", "IRGS")
 DATA = ("hotpotqa", "2wiki", "musique")
@@ -125,7 +125,7 @@ def _by_backbone(verdict: Verdict, values: Values) -> None:
 
 def _improvements(verdict: Verdict, values: Values) -> None:
     """The paper's "average improvement" over the best iterative baseline, printed and by these numbers."""
-    printed = published.paper("bdtr").printed
+    printed = paper("bdtr").printed
     for row in printed[printed["kind"].str.startswith(IMPROVEMENT)].itertuples():
         if (ours := gain_over_best_baseline(values, row.data, row.measure)) is not None:
             of = [one for one in _backbones(values) if (one, "BDTR", row.data, row.measure) in values]
