@@ -288,7 +288,7 @@ def split_spec(spec: str) -> tuple[str, dict[str, Any]]:
     return (found[1], parse_spec(f"engine{found[2]}")[1]) if found else (spec, {})
 
 
-def _rules(rest: str) -> Engine:
+def rules_engine(rest: str) -> Engine:
     if rest:
         raise SettingError(f"the engine 'rules' takes no model; got {rest!r}")
     return RulesEngine()
@@ -303,7 +303,7 @@ FREE = (*NO_MODEL, "replay")  # they ask nobody, so every budget lasts
 KINDS: Registry[Callable[..., Engine]] = Registry(
     "engines",
     {
-        "rules": _rules,
+        "rules": "workbench.llm.engine:rules_engine",
         "openai": "workbench.llm.chat:openai_engine",
         "local": "workbench.llm.local:local_engine",
         "replay": "workbench.llm.chat:replay_engine",
