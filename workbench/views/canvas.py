@@ -16,7 +16,7 @@ from ipysigma import Sigma
 from workbench.index.layout import layout
 from workbench.operators.neighbourhood import Subgraph
 from workbench.text import short
-from workbench.views import legend
+from workbench.views import legend, pages
 from workbench.views.drawing import (
     HEIGHT,
     LABEL,
@@ -41,34 +41,7 @@ _FULL = {"width": "100%"}
 class Frame(anywidget.AnyWidget):
     """A drawing as a page in a sandboxed frame, for some two hundred nodes."""
 
-    _esm = """
-    function render({ model, el }) {
-      const frame = document.createElement("iframe");
-      frame.setAttribute("sandbox", "allow-scripts");
-      frame.style.cssText = "width:100%;border:1px solid #8884;display:block;box-sizing:border-box";
-      frame.style.height = model.get("height") + "px";
-      const show = () => { if (model.get("drawn").nodes) frame.contentWindow.postMessage(model.get("drawn"), "*"); };
-      // Only once and in the document: a load that interrupts another one can leave the frame blank.
-      const load = () => { if (model.get("page")) frame.srcdoc = model.get("page"); };
-      const hide = () => frame.contentWindow.postMessage({hide: model.get("hidden")}, "*");
-      const heard = (event) => {
-        const said = event.source === frame.contentWindow && event.data || {};
-        if (Number.isInteger(said.picked)) model.set("picked", said.picked);
-        else if (Array.isArray(said.hidden)) model.set("hidden", said.hidden.map(String));
-        else return;
-        model.save_changes();
-      };
-      window.addEventListener("message", heard);
-      frame.addEventListener("load", () => { hide(); show(); });
-      model.on("change:hidden", hide);
-      model.on("change:drawn", show);
-      model.on("change:page", load);
-      load();
-      el.append(frame);
-      return () => window.removeEventListener("message", heard);
-    }
-    export default { render };
-    """
+    _esm = pages.part("frame.js")
     _css = THEMED_CSS
     page = traitlets.Unicode().tag(sync=True)
     drawn = traitlets.Dict().tag(sync=True)
@@ -234,23 +207,7 @@ WEBGL_STYLE = (
 class Legend(anywidget.AnyWidget):
     """A legend beside a view that has none of its own."""
 
-    _esm = (
-        legend.LEGEND_SCRIPT
-        + """
-    function render({ model, el }) {
-      const place = document.createElement("div");
-      place.className = "legend";
-      place.style.color = model.get("colour");
-      const shown = legend(place, (hidden) => { model.set("hidden", hidden); model.save_changes(); });
-      const hide = () => shown.set(model.get("hidden"));
-      shown.show(model.get("entries"));
-      hide();
-      model.on("change:hidden", hide);
-      el.append(place);
-    }
-    export default { render };
-    """
-    )
+    _esm = legend.LEGEND_SCRIPT + pages.part("legend_widget.js")
     _css = legend.LEGEND_CSS
     entries = traitlets.List().tag(sync=True)
     hidden = traitlets.List(traitlets.Unicode()).tag(sync=True)

@@ -10,6 +10,7 @@ from workbench.methods.gfm_rag.passing import Passing
 from workbench.methods.iterative.replay import Replay
 from workbench.records import Passage
 from workbench.views import dots as dots_view
+from workbench.views import pages
 from workbench.views import passing as passing_view
 from workbench.views import replay as replay_view
 from workbench.views.base import details, esc
@@ -20,53 +21,9 @@ from workbench.views.svg import drawing_legend_svg, drawing_svg
 
 Passages = Mapping[str, Passage]
 
-STYLE = """
-.steps > details { margin-left: 0 }
-.steps.live > details > summary { display: none }
-.steps > nav { display: flex; gap: .3rem; align-items: center; margin: .2rem 0 .4rem; flex-wrap: wrap }
-.steps > nav input { flex: 1; min-width: 5rem; padding: 0 }
-.steps > nav output { min-width: 6em; font-weight: 600 }
-.hopscope-drawing { display: block; width: 100%; max-width: 760px; height: auto }
-.hopscope-drawing text { paint-order: stroke; stroke: var(--jp-layout-color0, #fff); stroke-width: 3px }
-.hopscope-drawing .marks { stroke: var(--jp-layout-color0, #fff); stroke-width: 1px }
-.legend span { white-space: nowrap; margin-right: .8em }
-.legend svg { vertical-align: -2px; margin-right: .2em }
-@media print { .steps > nav input, .steps > nav button { display: none } }
-"""
+STYLE = pages.part("stepped.css")
 # Defines `stepped(box)`, which gives a slider to the folded steps of a box.
-SCRIPT = """
-const stepped = (box) => {
-  const parts = [...box.children].filter((part) => part.localName === "details");
-  if (parts.length < 2 || box.classList.contains("live")) return;
-  const made = (tag, attributes, words = "") => {
-    const one = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) one.setAttribute(name, value);
-    one.textContent = words;
-    return one;
-  };
-  const back = made("button", {type: "button", "aria-label": "step back"}, "◀");
-  const next = made("button", {type: "button", "aria-label": "step on"}, "▶");
-  const slider = made("input", {type: "range", min: 0, max: parts.length - 1, "aria-label": "step"});
-  const output = made("output", {"aria-live": "polite"});
-  let now = 0;
-  const set = (step) => {
-    now = Math.min(Math.max(step, 0), parts.length - 1);
-    parts.forEach((part, number) => { part.open = number === now; part.hidden = number !== now; });
-    slider.value = now;
-    output.textContent = `${parts[now].firstElementChild.textContent} (${now + 1} of ${parts.length})`;
-    back.disabled = now === 0;
-    next.disabled = now === parts.length - 1;
-  };
-  back.addEventListener("click", () => set(now - 1));
-  next.addEventListener("click", () => set(now + 1));
-  slider.addEventListener("input", () => set(Number(slider.value)));
-  const bar = made("nav", {"aria-label": "steps"});
-  bar.append(back, next, slider, output);
-  box.prepend(bar);
-  box.classList.add("live");
-  set(parts.length - 1);
-};
-"""
+SCRIPT = pages.part("stepped.js")
 # The head of a page whose steps get their slider.
 LIVE = (
     f"<style>{STYLE}</style><script>{SCRIPT}"
