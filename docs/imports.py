@@ -1,7 +1,11 @@
-"""The imports between the parts of `workbench/`: read off the code, held to one direction, drawn in architecture.md.
+"""The imports in `workbench/`: read off the code, held to one direction, drawn in architecture.md.
 
 python docs/imports.py            write the picture
-python docs/imports.py --check    exit 1 where an import points upwards or the picture is stale
+python docs/imports.py --check    exit 1 where an import points upwards, files import each other in a circle, or the
+                                  picture is stale
+
+Imports inside functions count like all others; those that only type checkers see do not. A module that is found by its
+name (`importlib.import_module`, a `Registry`) is not imported.
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +24,7 @@ BEGIN, END = "<!-- imports, by docs/imports.py -->\n", "<!-- end of imports -->\
 # A part, which is a folder or a module, imports parts of the rows above its own. This is the place to add a new one.
 ORDER = (
     ("text",),
-    ("errors", "places", "source", "spread", "threads"),
+    ("display", "errors", "places", "source", "spread", "threads"),
     ("integrity", "records", "registry", "settings", "shards", "tokens"),
     ("trace",),
     ("language",),
@@ -44,59 +48,80 @@ ORDER = (
     ("__main__",),
 )
 BASE = 4  # rows that nearly everything imports; one box of the picture
-EXCEPTIONS: dict[tuple[str, str], str] = {  # imports that point upwards when a module is loaded
-    ("llm", "rules"): "the engine `rules` looks bodies up in a table, which imports none of them",
-}
-LAZY = {  # imports inside functions that point upwards
-    ("data", "exchange"): "a data set may be the index of another program",
-    ("index", "graph"): "a graph is handed to networkx and pyvis where that is asked for",
-    ("spread", "cluster"): "the workers of a cluster are loaded where one is named",
-    ("llm", "steps"): "a prompt from a file takes the place of that of a Step, which is found by its name",
-    **dict.fromkeys(
-        ((part, "views") for part in ("records", "llm", "methods", "experiments", "notebooks")),
-        "what is shown, a view shows",
-    ),
-}
 
 
 class Import(NamedTuple):
-    """`part` imports `other` in `file`; `lazy`: inside a function."""
+    """A module imports another: dotted names below the package, the package itself being empty."""
 
-    part: str
+    module: str
     other: str
-    file: str
-    lazy: bool
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        return self.module.partition(".")[0], self.other.partition(".")[0]
 
 
 def imports(package: Path = PACKAGE) -> list[Import]:
-    """Every import between two parts of the package, but for those that only type checkers see."""
-    return [
-        Import(_part(file, package), other, file.relative_to(package).as_posix(), lazy)
-        for file in sorted(package.rglob("*.py"))
-        if file.parent != package or file.name != "__init__.py"  # which offers what all parts have
-        for other, lazy in dict.fromkeys(_imported(ast.parse(file.read_text(encoding="utf-8")).body, package.name))
-        if other != _part(file, package)
-    ]
+    """Every import of one module of the package by another. A name that is imported is its module if it is one, else it
+    is imported from the module before it."""
+    files = {_name(file, package): file for file in sorted(package.rglob("*.py"))}
+    found = (
+        Import(module, other)
+        for module, file in files.items()
+        for names in _imported(ast.parse(file.read_text(encoding="utf-8")), package.name)
+        if (other := next((name for name in names if name in files), module)) != module
+    )
+    return list(dict.fromkeys(found))
 
 
 def upwards(found: Iterable[Import]) -> list[Import]:
-    """Those that import a part of their own row or of one below it, and are no exception."""
+    """Those that import a part of their own row or of one below it. The package itself offers what all parts have."""
     row = {part: number for number, parts in enumerate(ORDER) for part in parts}
     return [
         one
         for one in found
-        if row.get(one.part, -1) <= row.get(one.other, len(ORDER))
-        and (one.part, one.other) not in (LAZY if one.lazy else EXCEPTIONS)
+        for part, other in [one.parts]
+        if part and other and part != other and row.get(part, -1) <= row.get(other, len(ORDER))
     ]
 
 
+def circles(found: Iterable[Import]) -> list[list[str]]:
+    """The modules that import each other, directly or through others, in groups, the largest first (Tarjan's strongly
+    connected components)."""
+    imported: dict[str, list[str]] = defaultdict(list)
+    for module, other in found:
+        imported[module].append(other)
+    order: dict[str, int] = {}  # when a module was met
+    lowest: dict[str, int] = {}  # the first met of the modules of its path that it leads to
+    path: list[str] = []
+    groups: list[list[str]] = []
+
+    def visit(module: str) -> None:
+        order[module] = lowest[module] = len(order)
+        path.append(module)
+        for other in imported.get(module, ()):
+            if other not in order:
+                visit(other)
+            if other in path:
+                lowest[module] = min(lowest[module], lowest[other])
+        if lowest[module] == order[module]:
+            at = path.index(module)
+            groups.append(path[at:])
+            del path[at:]
+
+    for module in list(imported):
+        if module not in order:
+            visit(module)
+    return sorted((sorted(group) for group in groups if len(group) > 1), key=len, reverse=True)
+
+
 def picture(found: Iterable[Import]) -> str:
-    """A mermaid flow chart: who imports whom when loaded, without what follows from the other arrows."""
+    """A mermaid flow chart: which part imports which, without what follows from the other arrows."""
     base = {part for parts in ORDER[:BASE] for part in parts}
     above: dict[str, set[str]] = defaultdict(set)
-    for one in found:
-        if not one.lazy and one.part not in base and (one.part, one.other) not in EXCEPTIONS:
-            above[one.part].add("base" if one.other in base else one.other)
+    for part, other in (one.parts for one in found):
+        if part and other and part != other and part not in base:
+            above[part].add("base" if other in base else other)
     lines = [f'    base["{", ".join(sorted(base))}"]']
     for part in (part for parts in ORDER[BASE:] for part in parts):
         lines += [f"    {part} --> {other}" for other in sorted(above[part]) if not _implied(part, other, above)]
@@ -112,7 +137,7 @@ def drawn(document: str, found: Iterable[Import]) -> str:
     return f"{before}{begin}\n{picture(found)}\n{end}{after}"
 
 
-def _implied(part: str, other: str, above: dict[str, set[str]]) -> bool:
+def _implied(part: str, other: str, above: Mapping[str, set[str]]) -> bool:
     """Whether another import of the part leads to the same one."""
     waiting, seen = list(above[part] - {other}), set()
     while waiting:
@@ -124,52 +149,44 @@ def _implied(part: str, other: str, above: dict[str, set[str]]) -> bool:
     return False
 
 
-def _part(file: Path, package: Path) -> str:
-    return file.relative_to(package).parts[0].removesuffix(".py")
+def _name(file: Path, package: Path) -> str:
+    return ".".join(file.relative_to(package).with_suffix("").parts).removesuffix("__init__").removesuffix(".")
 
 
-def _imported(body: Iterable[ast.AST], package: str, lazy: bool = False) -> Iterator[tuple[str, bool]]:
-    """(part, whether inside a function) of every import in some code."""
-    for node in body:
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            yield from _imported(node.orelse, package, lazy)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            yield from ((part, lazy) for part in _parts(node, package))
+def _imported(node: ast.AST, package: str) -> Iterator[list[str]]:
+    """What each import in some code may name below the package, the longest name first."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            for other in child.orelse:
+                yield from _imported(other, package)
+        elif isinstance(child, ast.Import):
+            yield from ([_below(alias.name, package)] for alias in child.names if _inside(alias.name, package))
+        elif isinstance(child, ast.ImportFrom) and _inside(child.module or "", package):
+            module = _below(child.module or "", package)
+            yield from ([f"{module}.{alias.name}".removeprefix("."), module] for alias in child.names)
         else:
-            inside = lazy or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-            yield from _imported(ast.iter_child_nodes(node), package, inside)
+            yield from _imported(child, package)
 
 
-def _parts(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[str]:
-    if isinstance(node, ast.Import):
-        names = [alias.name for alias in node.names]
-    elif node.module == package:
-        names = [f"{package}.{alias.name}" for alias in node.names]
-    else:
-        names = [node.module or ""]
-    known = {part for parts in ORDER for part in parts}
-    for top, _, rest in (name.partition(".") for name in names):
-        part = rest.partition(".")[0]
-        if (
-            top == package
-            and (part in known or (PACKAGE / part).is_dir() or (PACKAGE / f"{part}.py").exists())
-            and part
-        ):
-            yield part
+def _inside(name: str, package: str) -> bool:
+    return name.partition(".")[0] == package
+
+
+def _below(name: str, package: str) -> str:
+    return name.removeprefix(package).removeprefix(".")
 
 
 def main() -> None:
     found, before = imports(), DOCUMENT.read_text(encoding="utf-8")
     after = drawn(before, found)
-    wrong = upwards(found)
-    for one in wrong:
-        print(f"{one.file}: {one.part} imports {one.other}, which stands no higher in ORDER")
+    wrong = [f"{one.module} imports {one.other}, which stands no higher in ORDER" for one in upwards(found)]
+    wrong += [f"{len(group)} files import each other: {', '.join(group)}" for group in circles(found)]
     if "--check" not in sys.argv:
         DOCUMENT.write_text(after, encoding="utf-8")
     elif before != after:
-        print(f"the picture in {DOCUMENT.name} is stale; run python docs/imports.py")
-    if wrong or ("--check" in sys.argv and before != after):
-        raise SystemExit(1)
+        wrong.append(f"the picture in {DOCUMENT.name} is stale; run python docs/imports.py")
+    if wrong:
+        raise SystemExit("\n".join(wrong))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Imports point one way, and the picture of them in the documents is that of the code (docs/imports.py)."""
+"""Imports point one way, in no circle, and the picture of them in the documents is that of the code."""
 
 from __future__ import annotations
 
@@ -16,13 +16,26 @@ def tool():
     return loaded(DOCS / "imports.py", "imports_of_the_docs")
 
 
+def package(folder: Path, files: dict[str, str]) -> Path:
+    """A package of this name below the folder, with these files."""
+    root = folder / "workbench"
+    for name, code in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(code)
+    return root
+
+
 def test_every_part_has_a_row_and_imports_only_from_the_rows_above(tool):
     found = tool.imports()
-    assert len(found) > 300 and {one.part for one in found} > {"methods", "index", "cli"}
-    assert not [f"{one.file} imports {one.other}" for one in tool.upwards(found)]
+    parts = {part for one in found for part in one.parts} - {""}
+    assert len(found) > 3_000 and parts > {"methods", "index", "cli"}
+    assert not [f"{one.module} imports {one.other}" for one in tool.upwards(found)]
     rows = [part for parts in tool.ORDER for part in parts]
-    parts = {one.part for one in found} | {one.other for one in found}
     assert len(rows) == len(set(rows)) and parts <= set(rows) <= {path.stem for path in tool.PACKAGE.iterdir()}
+
+
+def test_no_files_import_each_other(tool):
+    assert not tool.circles(tool.imports())
 
 
 def test_the_picture_is_that_of_the_code(tool):
@@ -31,33 +44,50 @@ def test_the_picture_is_that_of_the_code(tool):
 
 
 def test_an_import_that_points_upwards_is_found(tool, tmp_path):
-    package = tmp_path / "workbench"
-    for name, code in {
-        "index/store.py": "import workbench.methods\nfrom workbench.llm import Step\n",
-        "llm/step.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from workbench.index import Index\n",
-        "graph/region.py": "try:\n    from workbench import sparql, load\nexcept ImportError:\n    pass\n",
-        "methods/dense.py": "from workbench.index import Index\ndef f():\n    from workbench.reading import Reader\n",
-        "records.py": "def show():\n    from workbench.views import html\n",
+    root = package(tmp_path, {
         "__init__.py": "from workbench.cli.app import app\n",
+        "cli/app.py": "",
+        "errors.py": "",
+        "index/__init__.py": "",
+        "index/store.py": "import workbench.methods.dense\nfrom workbench.llm import step\n",
+        "llm/step.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from workbench.index import Index\n",
+        "methods/dense.py": "from workbench.index import Index\ndef f():\n    from workbench.reading import Reader\n",
         "novel/new.py": "from workbench.errors import SettingError\n",
-    }.items():
-        (package / name).parent.mkdir(parents=True, exist_ok=True)
-        (package / name).write_text(code)
-    found = tool.imports(package)
-    assert {(one.file, one.other, one.lazy) for one in tool.upwards(found)} == {
-        ("index/store.py", "methods", False),
-        ("graph/region.py", "sparql", False),
-        ("methods/dense.py", "reading", True),
-        ("novel/new.py", "errors", False),
+        "operators/region.py": "try:\n    from workbench import sparql, load\nexcept ImportError:\n    pass\n",
+        "reading/__init__.py": "",
+        "sparql/__init__.py": "import workbench\n",
+    })  # fmt: skip
+    found = tool.imports(root)
+    assert set(tool.upwards(found)) == {
+        ("index.store", "methods.dense"),
+        ("methods.dense", "reading"),
+        ("novel.new", "errors"),
+        ("operators.region", "sparql"),
     }
-    assert ("records.py", "views", True) in {(one.file, one.other, one.lazy) for one in found}
+    assert {("", "cli.app"), ("sparql", ""), ("operators.region", ""), ("index.store", "llm.step")} < set(found)
+
+
+def test_a_circle_through_a_function_is_found(tool, tmp_path):
+    root = package(tmp_path, {
+        "records.py": "class Record:\n    def show(self):\n        from workbench.views import base\n",
+        "views/__init__.py": "from workbench.views import base\n",
+        "views/base.py": "from workbench.records import Record\n",
+        "text.py": "from importlib import import_module\nrecords = import_module('workbench.records')\n",
+        "llm/step.py": "from workbench import text\nfrom workbench.records import Record\n",
+    })  # fmt: skip
+    assert tool.circles(tool.imports(root)) == [["records", "views.base"]]
+
+
+def test_circles_are_told_apart_the_largest_first(tool):
+    pairs = ["ab", "bc", "cb", "cd", "de", "ef", "fd", "fg", "aa"]
+    assert tool.circles(tool.Import(*pair) for pair in pairs) == [["d", "e", "f"], ["b", "c"]]
 
 
 def test_the_picture_leaves_out_what_follows(tool):
     found = [
-        tool.Import("methods", "index", "", False), tool.Import("methods", "llm", "", False),
-        tool.Import("index", "llm", "", False), tool.Import("index", "errors", "", False),
-        tool.Import("llm", "reading", "", True), tool.Import("llm", "trace", "", False),
+        tool.Import("methods.dense", "index"), tool.Import("index.store", "llm.step"),
+        tool.Import("methods", "llm"), tool.Import("index", "errors"), tool.Import("llm.call", "trace"),
+        tool.Import("llm.call", "llm.step"), tool.Import("", "methods"),
     ]  # fmt: skip
     arrows = [line.strip() for line in tool.picture(found).splitlines() if "-->" in line]
     assert arrows == ["llm --> base", "index --> llm", "methods --> index"]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 from tiny import TinyEncoder
 
+from workbench import display
 from workbench.data import Dataset, Extraction
 from workbench.index import Index
 from workbench.llm.meter import Meter
@@ -40,9 +41,10 @@ from workbench.records import (
     Unit,
     ranked,
 )
+from workbench.text import clean
 from workbench.trace import Event, Trace, TraceDiff
-from workbench.views import answer_pairs, base, contexts, verdicts
-from workbench.views.base import STYLE, clean, number
+from workbench.views import VIEWS_OF, answer_pairs, base, contexts, verdicts
+from workbench.views.base import STYLE, number
 from workbench.views.palette import THEMED_CSS
 
 TAGS = {
@@ -365,12 +367,12 @@ def test_the_views_of_every_record_are_found_by_the_module_that_defines_it():
         import_module(f"workbench.views.{name}")
     shown = {
         (cls, view.__module__.removeprefix("workbench.views."))
-        for of in (base.html, base.text)
+        for of in (display.html, display.text)
         for cls, view in of.registry.items()
         if cls.__module__.startswith("workbench.") and not cls.__module__.startswith("workbench.views.")
         and view.__module__ != cls.__module__
     }
-    told = {(place, view) for place, views in base._VIEWS_OF.items() for view in views}
+    told = {(place, view) for place, views in VIEWS_OF.items() for view in views}
     assert {(cls.__module__.removeprefix("workbench."), view) for cls, view in shown} == told
     classes = {cls for cls, _ in shown}
     nested = [(cls, one) for cls in classes for one in cls.__mro__[1:] if one in classes]

@@ -1,7 +1,7 @@
 """The records that flow between the stages: frozen, typed, comparable, and self-displaying.
 
-`docs/architecture.md` lists which stage creates which record. A record holds only data; :mod:`workbench.views` renders
-it and is imported only when a record is displayed.
+`docs/architecture.md` lists which stage creates which record. A record holds only data;
+:mod:`workbench.display` finds what renders it, when it is first shown.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from workbench import display
 from workbench.text import titled
 
 if TYPE_CHECKING:
@@ -25,14 +26,10 @@ class Record:
     __apart__ = ("__repr__", "_repr_html_")  # display is not part of the content (`workbench.source`)
 
     def __repr__(self) -> str:
-        from workbench import views
-
-        return views.text(self)
+        return display.text(self)
 
     def _repr_html_(self) -> str:
-        from workbench import views
-
-        return views.html(self)
+        return display.html(self)
 
 
 class Scored(NamedTuple, Generic[T]):

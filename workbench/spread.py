@@ -4,17 +4,19 @@
         for result in spread(pieces, work):
             …
 
-What spreads does not know over what: layers, encoders and evaluations call `spread`, and `workbench.cluster` is loaded
-only where a cluster is named."""
+What spreads does not know over what: layers, encoders and evaluations call `spread`, and `workbench.cluster` is found
+by its name, and loaded, only where a cluster is named."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
 P, R = TypeVar("P"), TypeVar("R")
+CLUSTER = "workbench.cluster"  # whose workers do pieces in other processes
 
 
 class Workers(Protocol):
@@ -58,9 +60,7 @@ def over(cluster: Workers | str | None) -> Iterator[None]:
     if cluster is None:
         yield
     elif isinstance(cluster, str):
-        from workbench.cluster import Cluster
-
-        with Cluster.open(cluster) as opened, over(opened):
+        with import_module(CLUSTER).Cluster.open(cluster) as opened, over(opened):
             yield
     else:
         token = _workers.set(cluster)

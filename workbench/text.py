@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # The inside of a character class: what a terminal obeys, what turns the direction of text (all that Unicode gives the
@@ -29,6 +30,7 @@ UNSPACED = (
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _LETTER = re.compile(rf"[^\W{UNSPACED}]")  # of a word that has more than one
 _RUNS = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
+CLIP = 2_000  # characters of one text that is shown
 
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
@@ -50,6 +52,20 @@ def storable(text: str) -> str:
 def printable(text: str) -> str:
     """A text that is safe in a terminal and in a page: control and direction characters shown as �."""
     return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def clean(value: Any, limit: int = CLIP) -> str:
+    """One printable string: control and direction characters shown as �, long texts cut with their length named."""
+    string = value if isinstance(value, str) else str(value)
+    cut = f"… ({counted(len(string), 'character')})" if len(string) > limit else ""
+    return printable(string[:limit]) + cut
+
+
+def short(value: Any, limit: int) -> str:
+    """A label: one line of at most `limit` characters."""
+    string = value if isinstance(value, str) else str(value)
+    line = " ".join(printable(string[:limit]).split())
+    return f"{line[: limit - 1]}…" if len(string) > limit else line
 
 
 def spelt_out(text: str) -> str:

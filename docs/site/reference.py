@@ -158,7 +158,7 @@ def _catalogue() -> str:
                         for kind, (layer, options) in LAYERS.items()]),
         "Steps": ("Every request to a language model.", [_step(one) for one in steps().values()]),
         "Engines": ("See [Engines](../engines.md).",
-                    [{"engine": name, "options": _parameters(make())} for name, make in KINDS.items()]),
+                    [{"engine": name, "options": _parameters(make)} for name, make in KINDS.items()]),
         "Encoders": ("See [Encoders](../encoders.md).",
                      [{"encoder": name, "is": _said(make)} for name, make in ENCODERS.items()]),
     }  # fmt: skip

@@ -23,7 +23,7 @@ from workbench.analyses import (
     Promotion,
     WinRate,
 )
-from workbench.analyses.rounds_curve import rounds_specs
+from workbench.analyses.rounds import rounds_specs
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run, trace_name
 from workbench.index.store import key_of
@@ -557,36 +557,36 @@ def things(text: str) -> dict[str, Analysis]:
     rates = (rate, rate | {"win_rate": None, "low": None, "high": None})
     costs = (paid, paid | {"front": False, "cost": None, "money": None})
 
-    def plain(rows, module, figure="figure") -> Analysis:
-        return Analysis(text, rows, notes, draw=getattr(of(module), figure))
+    def plain(rows, draw) -> Analysis:
+        return Analysis(text, rows, notes, draw=draw)
 
     return {
         "by_kind": plain(by_kind, "by_kind"),
         "recall_curve": plain(curve_over_k, "recall_curve"),
         "quality_against_k": plain(to_depth, "quality_against_k"),
         "rounds_curve": plain((curve,), "rounds_curve"),
-        "complementarity": Complementarity(text, (square,), notes, text, text, draw=of("complementarity").figure),
+        "complementarity": Complementarity(text, (square,), notes, text, text, draw="complementarity"),
         "gains_by_kind": plain((gain, gain | {"kind": "b", "by": "hops"}), "gains_by_kind"),
         "gains_over_static": plain((gain, gain | {"data": "b"}), "gains_over_static"),
         "recomputed_routing": plain((routed, routed | {"accuracy": 0.5}), "recomputed_routing"),
         "wall_clock": plain(clocks, "wall_clock"),
-        "promotion": Promotion(text, (stage,), notes, (gold,), draw=of("promotion").figure),
-        "cuts": Cuts(text, cut, notes, sizes, draw=of("cuts").figure),
+        "promotion": Promotion(text, (stage,), notes, (gold,), draw="promotion"),
+        "cuts": Cuts(text, cut, notes, sizes, draw="cuts"),
         "ablation": plain((part,), "ablation"),
         "running_time": plain((time,), "running_time"),
         "by_hops": plain((hop, hop | {"hops": None, "node_recall": None}), "by_hops"),
         "at_equal_nodes": plain((equal, equal | {"hops": 3, "recall": None}), "at_equal_nodes"),
         "decomposition": plain((parts, parts | {"kind": None, "cut": 1}), "decomposition"),
-        "covered_only": plain((covered, covered | {"read_n": 1, "read": 1.0}), "decomposition", "covered_figure"),
-        "cost_quality": CostQuality(text, costs, notes, draw=of("cost_quality").figure),
+        "covered_only": plain((covered, covered | {"read_n": 1, "read": 1.0}), "covered_only"),
+        "cost_quality": CostQuality(text, costs, notes, draw="cost_quality"),
         "judged_accuracy": JudgedAccuracy(
             text,
             (judged, judged | {"accuracy": None, "low": None, "high": None}),
             notes,
             (judgement,),
-            draw=of("judged_accuracy").figure,
+            draw="judged_accuracy",
         ),
-        "win_rate": WinRate(text, rates, notes, text, text, (judgement,), draw=of("win_rate").figure),
+        "win_rate": WinRate(text, rates, notes, text, text, (judgement,), draw="win_rate"),
     }
 
 
@@ -620,7 +620,7 @@ def test_a_value_compares_by_value_and_gives_its_frame(two):
         Analysis("plain", ()).figure()
 
 
-@pytest.mark.parametrize("module", ["rounds_curve", "ablation", "wall_clock"])
+@pytest.mark.parametrize("module", ["rounds", "ablation", "seconds"])
 def test_examples_of_the_docstrings(module):
     result = doctest.testmod(of(module))
     assert result.attempted and not result.failed

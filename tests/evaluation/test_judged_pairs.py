@@ -12,7 +12,7 @@ from test_views import HOSTILE, UNSHOWABLE, Checked
 
 import workbench as wb
 from workbench.analyses import judge_check, win_rate
-from workbench.analyses.win_rate import binomial_interval
+from workbench.analyses.judging import binomial_interval
 from workbench.errors import SettingError
 from workbench.evaluation.asking import path_questions
 from workbench.evaluation.evaluate import evaluate

@@ -15,8 +15,8 @@ from test_views import HOSTILE, UNSHOWABLE, hostile
 import workbench as wb
 from workbench.errors import SettingError
 from workbench.operators.neighbourhood import Edge, Node, Subgraph
+from workbench.text import clean, short
 from workbench.views import html, legend
-from workbench.views.base import clean, short
 from workbench.views.canvas import WebGL
 from workbench.views.drawing import drawing_data, drawing_frame, drawing_page
 from workbench.views.graph import SMALL, graph_drawing, most_important

@@ -13,9 +13,9 @@ from test_views import Checked
 import workbench as wb
 from workbench.errors import SettingError
 from workbench.records import Question
+from workbench.text import short
 from workbench.trace import Trace
 from workbench.views import html, text
-from workbench.views.base import short
 from workbench.views.canvas import Canvas
 from workbench.views.drawing import Drawing, DrawnEdge, DrawnNode, EdgeStyle, NodeStyle
 from workbench.views.palette import BLUE, GREY

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.analyses.base import Analysis, cautions, known_methods, mean_of, measured, paired
 from workbench.errors import SettingError
@@ -17,9 +17,6 @@ from workbench.methods import method
 from workbench.reading.base import Reader
 from workbench.records import Question
 from workbench.settings import spec_of
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 MEASURES = ("em", "f1", "recall@5", "read")
 VARIANTS: tuple[dict[str, Any], ...] = (
@@ -84,7 +81,7 @@ def ablation(run: Run, static: str | None = None) -> Analysis:
     notes = [f"gain, difference, low and high are those of {found[0]}, against {static}."]
     if "read" in found:
         notes.append("Variants that read more have more to answer from: compare those that read alike.")
-    return Analysis("Parts of BDTR", tuple(rows), (*cautions(run), *notes), draw=figure)
+    return Analysis("Parts of BDTR", tuple(rows), (*cautions(run), *notes), draw="ablation")
 
 
 def variant(settings: Mapping[str, Any]) -> str:
@@ -99,25 +96,3 @@ def variant(settings: Mapping[str, Any]) -> str:
     parts += [settings["policy"]] * (settings.get("policy", "keep") != "keep")
     limit = settings.get("max_docs")
     return ", ".join([*parts, *([f"at most {limit} read"] if limit is not None else [])])
-
-
-def figure(parts: Analysis) -> Picture:
-    from workbench.views import charts
-
-    frame = parts.frame()
-    measure = next(name for name in ("f1", "em", "recall@5") if name in frame)
-    canvas, axes = charts.canvas(6.8, 1.1 + 0.36 * len(frame))
-    axes.barh(
-        range(len(frame)),
-        frame[measure].astype(float),
-        color=[charts.GREY if v == "static" else charts.BLUE for v in frame["variant"]],
-        height=0.7,
-    )
-    for at, row in enumerate(frame.to_dict("records")):
-        read = f"  {charts.number(row['read'], 1)} read" if row.get("read") is not None else ""
-        axes.text(row[measure] or 0, at, f" {charts.number(row[measure], 3)}{read}", va="center", fontsize=8)
-    charts.rows(axes, frame["variant"], 40)
-    axes.margins(x=0.25)
-    axes.set_xlabel(measure)
-    charts.titled(axes, parts.title)
-    return charts.picture(canvas, parts.title)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from workbench import display
 from workbench.data.curated import CURATED
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, repr=False)
 class Analysis(Record):
     """`rows` map columns to values, None if a number is undefined or unknown; `notes` are cautions about the numbers;
-    `draw` makes the figure."""
+    `draw` makes the figure: the name of a picture (:mod:`workbench.display`), or a function of the analysis."""
 
     title: str
     rows: tuple[Mapping[str, Any], ...] = field(hash=False)
     notes: tuple[str, ...] = ()
-    draw: Callable[..., Picture] | None = field(default=None, kw_only=True, compare=False)
+    draw: str | Callable[..., Picture] | None = field(default=None, kw_only=True, compare=False)
 
     def frame(self) -> pd.DataFrame:
         return frame_of(self.rows)
@@ -43,7 +44,7 @@ class Analysis(Record):
     def figure(self) -> Picture:
         if self.draw is None:
             raise NotImplementedError("this Analysis has no figure; give it one that draws it: draw=…")
-        return self.draw(self)
+        return display.picture(self.draw, self) if isinstance(self.draw, str) else self.draw(self)
 
 
 def frame_of(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.analyses.base import Analysis, cautions, known_methods, measured, unreachable
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
 from workbench.evaluation.significance import paired_test
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -45,7 +42,7 @@ def complementarity(run: Run, a: str, b: str, *, other: Run | None = None, thres
         rule = measure if rules[measure] == 1 else f"{measure} ≥ {rules[measure]:g}"
         rows.append({"rule": rule, **_square(pairs)})
     notes = (*cautions(run), *unreachable(run, rules))
-    return Complementarity(f"{a} and {b}", tuple(rows), notes, a, b, draw=figure)
+    return Complementarity(f"{a} and {b}", tuple(rows), notes, a, b, draw="complementarity")
 
 
 def _square(pairs: list[tuple[bool, bool]]) -> dict[str, Any]:
@@ -59,26 +56,3 @@ def _square(pairs: list[tuple[bool, bool]]) -> dict[str, Any]:
         "phi": (both * neither - only_a * only_b) / sqrt(margins) if margins else None,
         "p": paired_test(*zip(*pairs)) if pairs else None,
     }  # fmt: skip
-
-
-def figure(square: Complementarity) -> Picture:
-    """The first rule's 2x2 table; darker is more."""
-    from workbench.views import charts
-
-    row = square.rows[0]
-    canvas, axes = charts.canvas(4.6, 3.4)
-    cells = [[row["both"], row["only_a"]], [row["only_b"], row["neither"]]]
-    n = max(1, row["n"])
-    for y, line in enumerate(cells):
-        for x, count in enumerate(line):
-            axes.fill_between([x - 0.48, x + 0.48], y - 0.48, y + 0.48, color=charts.BLUE, alpha=0.08 + 0.6 * count / n)
-            axes.text(x, y, f"{count}\n{count / n:.1%}", ha="center", va="center")
-    axes.set(xlim=(-0.5, 1.5), ylim=(1.5, -0.5))
-    axes.set_xticks([0, 1], [charts.plain_label(f"{square.b} right", 34), "wrong"])
-    axes.set_yticks([0, 1], [charts.plain_label(f"{square.a} right", 34), "wrong"], rotation=90, va="center")
-    axes.grid(False)
-    axes.spines[:].set_visible(False)
-    axes.tick_params(length=0)
-    either = (row["n"] - row["neither"]) / n
-    charts.titled(axes, f"{row['rule']}: either {either:.1%}, phi {charts.number(row['phi'], 2)}")
-    return charts.picture(canvas, f"questions that {square.a} and {square.b} answer")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -27,9 +27,6 @@ from workbench.llm.step import Usage
 from workbench.methods import METHODS
 from workbench.published import paper, youtu
 from workbench.settings import defaults, parse_spec
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 MEASURED, FORECAST, PUBLISHED, FREE = "measured", "forecast", "published", "no model"
 UNKNOWN = "unknown"
@@ -101,7 +98,8 @@ def construction_cost(
     shown = [published_as(index.name) for index in indexes] if beside is None else list(beside)
     rows += [row for data in dict.fromkeys(shown) if data for row in published_rows(data)]
     told = tuple({**row, "methods": ", ".join(needed.get((row["data"], row["layer"]), ()))} for row in layers)
-    return ConstructionCost(made.title, tuple(rows), tuple(_notes(layers, rows)), told, minutes, draw=figure)
+    notes = tuple(_notes(layers, rows))
+    return ConstructionCost(made.title, tuple(rows), notes, told, minutes, draw="construction_cost")
 
 
 def layers_of(spec: str) -> list[str]:
@@ -245,42 +243,3 @@ def _notes(layers: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]
     if any(row["basis"] == PUBLISHED for row in rows):
         yield "published: other corpora, models and prompts; tokens as printed, minutes read off figures."
     yield "Tokens of encoders, of questions and of answers are not in it."
-
-
-def figure(costs: ConstructionCost) -> Picture:
-    """Tokens of construction, tokens of communities, and minutes; a row per data set and method. Filled circles are
-    measured, hollow ones a forecast, squares published."""
-    from workbench.views import charts
-
-    rows = _shown(costs)
-    canvas = charts.Figure(figsize=(10.4, 1.5 + 0.24 * max(4, len(rows))), layout="constrained", dpi=110)
-    panels = canvas.subplots(1, 3, sharey=True)
-    for axes, (column, label) in zip(panels, _PANELS.items()):
-        charts.bare(axes)
-        for at, row in enumerate(rows):
-            _mark(axes, row, column, at)
-        axes.set_xlabel(label, fontsize=8)
-        axes.tick_params(labelsize=7)
-        if column != "minutes":
-            charts.logarithmic(axes, (row[column] for row in rows))
-    charts.bases(canvas, panels[0])
-    charts.rows(panels[0], (f"{row['data']}  {row['method']}" for row in rows), 60, fontsize=7)
-    return charts.picture(canvas, costs.title)
-
-
-_PANELS = {"construction": "tokens of construction", "community": "tokens of communities", "minutes": "minutes"}
-
-
-def _shown(costs: ConstructionCost) -> list[Mapping[str, Any]]:
-    """Of each method what is measured, else the forecast."""
-    best: dict[tuple[str, str], Mapping[str, Any]] = {}
-    for row in costs.rows:
-        best.setdefault((row["data"], row["method"], row["basis"] == PUBLISHED), row)
-    return list(best.values())
-
-
-def _mark(axes: Any, row: Mapping[str, Any], column: str, at: int) -> None:
-    from workbench.views import charts
-
-    if row[column] is not None:
-        axes.plot(row[column], at, **charts.BASES[MEASURED if row["basis"] == FREE else row["basis"]])

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.analyses.base import Analysis, Runs, cautions_of, mean_of, measured, of_runs
 from workbench.analyses.construction_cost import (
@@ -37,9 +37,6 @@ from workbench.methods import method
 from workbench.published import paper, youtu
 from workbench.reading.base import Reader
 from workbench.records import Question
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 MONEY, TOKENS, SHOWN = "US dollars", "tokens", "tokens of context shown"
 CONSTRUCTION = "tokens of construction and communities"
@@ -92,7 +89,7 @@ def cost_quality(
     elif any(row["money"] is None for row in rows):
         notes.append("The price of a model is not known; pass prices={reader: US dollars per million tokens}.")
     title = f"Quality ({measure}) against cost"
-    return CostQuality(title, tuple(rows), (*cautions_of(runs), *notes), measure, unit, draw=figure)
+    return CostQuality(title, tuple(rows), (*cautions_of(runs), *notes), measure, unit, draw="cost_quality")
 
 
 def _shown(row: Mapping[str, Any]) -> float | None:
@@ -141,30 +138,6 @@ def _on_front(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> bool
     )
 
 
-def figure(costs: CostQuality) -> Picture:
-    """Quality against cost. Configurations on the front are numbered by cost; coincident ones share a number."""
-    from workbench.views import charts
-
-    canvas, axes = charts.canvas(6.8, 4.6)
-    known = [row for row in costs.rows if row["cost"] is not None and row["quality"] is not None]
-    behind = [(row["cost"], row["quality"]) for row in known if not row["front"]]
-    axes.plot(*(zip(*behind) if behind else ((), ())), color=charts.GREY, marker="s", linestyle="")
-    places: dict[tuple[float, float], list[str]] = {}
-    for row in sorted((row for row in known if row["front"]), key=lambda row: row["cost"]):
-        places.setdefault((row["cost"], row["quality"]), []).append(f"{row['reader']} / {row['method']}")
-    front = zip(*places) if places else ((), ())
-    axes.plot(*front, color=charts.BLUE, marker="o", linewidth=0.8, drawstyle="steps-post")
-    for at, (place, names) in enumerate(places.items(), 1):
-        axes.annotate(str(at), place, fontsize=8, xytext=(0, (5, -13)[at % 2]), textcoords="offset points", ha="center")
-        axes.plot([], [], linestyle="", label=charts.plain_label(f"{at}  {', '.join(names)}", 110))
-    axes.margins(y=0.12)
-    axes.set(xlabel=f"{costs.unit} per question", ylabel=costs.measure)
-    axes.set_title(charts.plain_label(costs.title, 90), loc="left", fontsize=9)
-    if places:
-        canvas.legend(frameon=False, fontsize=7, loc="outside lower left", handlelength=0)
-    return charts.picture(canvas, costs.title)
-
-
 def run_pareto(
     questions: Sequence[Question],
     index: Index,
@@ -207,7 +180,7 @@ def pareto(
     notes = _cautions(runs, [*ours, *theirs], measure)
     title = f"Quality ({measure}) against the cost of the index"
     unit = f"{CONSTRUCTION} ({basis})"
-    return CostQuality(title, (*ours, *theirs), tuple(notes), measure, unit, draw=pareto_figure)
+    return CostQuality(title, (*ours, *theirs), tuple(notes), measure, unit, draw="pareto")
 
 
 def _asked(reader: str, run: Run, label: str, measure: str) -> dict[str, Any]:
@@ -258,78 +231,3 @@ def _cautions(runs: Runs, rows: Sequence[Mapping[str, Any]], measure: str) -> It
     if any(row["basis"] == PUBLISHED for row in rows):
         yield f"published: a judge's accuracy on other corpora, by other models; ours is {measure}."
     yield "Tokens of questions and answers are not in it, so an iterative method costs what its backbone does."
-
-
-def pareto_figure(costs: CostQuality) -> Picture:
-    """Quality against the cost of the index, a panel per data set, with a logarithmic axis. Ours are circles (hollow: a
-    forecast, its range a line) with numbers, published ones squares with names; the lines are the two fronts."""
-    from workbench.views import charts
-
-    panels: dict[str, list[Mapping[str, Any]]] = {}
-    for row in costs.rows:
-        if row["cost"] is not None and row["quality"] is not None:
-            panels.setdefault(published_as(row["data"]) or row["data"], []).append(row)
-    numbers = _numbers(row for rows in panels.values() for row in rows)
-    width = max(7.2, 4.4 * len(panels))
-    canvas = charts.Figure(figsize=(width, 4.0 + 0.16 * -(-len(numbers) // 3)), layout="constrained", dpi=110)
-    for at, rows in enumerate(panels.values(), 1):
-        axes = canvas.add_subplot(1, len(panels), at)
-        charts.bare(axes)
-        _panel(axes, rows, numbers)
-        named = ", ".join(dict.fromkeys(row["data"] for row in rows))
-        axes.set_title(charts.plain_label(named, 60), loc="left", fontsize=9)
-        axes.set_xlabel(_axis(costs, rows), fontsize=8)
-        axes.set_ylabel(charts.plain_label(costs.measure, 40), fontsize=8)
-        axes.tick_params(labelsize=7)
-    if panels:
-        _legends(canvas, axes, numbers)
-    return charts.picture(canvas, costs.title)
-
-
-def _axis(costs: CostQuality, rows: Iterable[Mapping[str, Any]]) -> str:
-    """What the x axis of a panel shows; `unit` says what ours rest on."""
-    sides = {row["basis"] == PUBLISHED for row in rows}
-    if sides == {True}:
-        return f"{CONSTRUCTION} ({PUBLISHED})"
-    return f"{costs.unit[:-1]}; squares: {PUBLISHED})" if len(sides) == 2 else costs.unit
-
-
-def _numbers(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Our configurations by cost → their number in the figure."""
-    ours = sorted((row for row in rows if row["basis"] != PUBLISHED), key=lambda row: (row["cost"], _name(row)))
-    return {name: number for number, name in enumerate(dict.fromkeys(map(_name, ours)), 1)}
-
-
-def _name(row: Mapping[str, Any]) -> str:
-    return f"{row['reader']} / {row['method']}"
-
-
-def _panel(axes: Any, rows: Sequence[Mapping[str, Any]], numbers: Mapping[str, int]) -> None:
-    from workbench.views import charts
-
-    charts.logarithmic(axes, (row["cost"] for row in rows))
-    labels: dict[tuple[float, float], list[str]] = {}
-    for row in rows:
-        look = charts.BASES[MEASURED if row["basis"] == FREE else row["basis"]]
-        place = (row["cost"], row["quality"])
-        axes.plot(*place, **look)
-        if row["low"] != row["high"]:
-            axes.plot([row["low"], row["high"]], [place[1]] * 2, color=look["color"], linewidth=0.7, alpha=0.5)
-        labels.setdefault(place, []).append(str(numbers.get(_name(row), row["method"])))
-    for place, names in labels.items():
-        axes.annotate(charts.plain_label(", ".join(names), 40), place, fontsize=7, xytext=(0, 5),
-                      textcoords="offset points", ha="center")  # fmt: skip
-    for published, colour in ((False, charts.BLUE), (True, charts.ORANGE)):
-        front = [row for row in rows if row["front"] and (row["basis"] == PUBLISHED) == published]
-        places = sorted((row["cost"], row["quality"]) for row in front)
-        axes.plot(*(zip(*places) if places else ((), ())), color=colour, linewidth=0.8, drawstyle="steps-post")
-    axes.margins(0.08, 0.12)
-
-
-def _legends(canvas: Any, axes: Any, numbers: Mapping[str, int]) -> None:
-    from workbench.views import charts
-
-    charts.bases(canvas, axes)
-    named = [charts.plain_label(f"{number}  {name}", 60) for name, number in numbers.items()]
-    handles = [axes.plot([], [], linestyle="")[0] for _ in named]
-    canvas.legend(handles, named, frameon=False, fontsize=7, loc="outside lower left", handlelength=0, ncols=3)

@@ -12,15 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from workbench import display
 from workbench.analyses.base import Analysis, Runs, cautions_of, mean_of, of_runs, runs_of
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run, alike
 from workbench.text import counted
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 AFTER = {"coverage": "coverage:read", "coverage:substring": "coverage:read:substring"}
 EVERY = "all"
@@ -55,7 +53,7 @@ def decomposition(
                 parts = _counted(mine, run_cuts(run, coverage))
                 rows.append({"reader": reader, "method": method, "by": name, "kind": kind and str(kind), **parts})
     notes = [_left_out(*one, coverage) for one in sorted(left_out) if one[0] < one[1]]
-    draw = partial(figure, same=alike(runs), notes=notes)
+    draw = partial(display.picture, "decomposition", same=alike(runs), notes=notes)
     return Analysis("What became of the questions", tuple(rows), (*cautions_of(runs), *notes), draw=draw)
 
 
@@ -117,7 +115,7 @@ def covered_only(
                     "read_n": len(read) if after else None, "read": mean_of(read),
                 }
             )  # fmt: skip
-    return Analysis(f"All questions, and those with {coverage}", tuple(rows), cautions_of(runs), draw=covered_figure)
+    return Analysis(f"All questions, and those with {coverage}", tuple(rows), cautions_of(runs), draw="covered_only")
 
 
 def _counted(judged: list[Mapping[str, Any]], known: bool) -> dict[str, Any]:
@@ -149,56 +147,3 @@ def _check(run: Run, *names: str) -> None:
             f"the run {run.folder} does not have {missing[0]}; it has {', '.join(run.measures)}. Evaluate with "
             f"measures=[…, {missing[0]!r}] and a reader"
         )
-
-
-def figure(
-    parts: Analysis, same: Mapping[tuple[str, str], list[str]] | None = None, notes: Iterable[str] = ()
-) -> Picture:
-    """The origins of right and wrong answers, as shares of the questions: a bar per configuration and kind. Readers of
-    a method that gave the `same` answers share one, as they share a row of `Grid.distinct`. Below it stand `notes`."""
-    from workbench.views import charts
-
-    shown = _bars(parts.rows, same or {})
-    canvas, axes = charts.canvas(7.6, 1.3 + 0.32 * max(1, len(shown)))
-    names = ("correct_covered", "lucky", "reasoning", "cut", "retrieval")
-    colours = (charts.BLUE, charts.GREEN, charts.ORANGE, charts.VERMILION, charts.GREY)
-    for at, row in enumerate(shown.values()):
-        left = 0.0
-        for name, colour, hatch in zip(names, colours, ("", "//", "", "xx", "..")):
-            share = (row[name] or 0) / max(1, row["n"])
-            axes.barh(at, share, left=left, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5, height=0.72)
-            left += share
-    charts.rows(axes, (f"{name}  (n={row['n']})" for name, row in shown.items()), 90, fontsize=7)
-    axes.set(xlim=(0, 1), xlabel="\n".join(["share of the questions", *notes]))
-    handles = axes.patches[: len(names)]
-    labels = ("right, covered", "right by luck", "reasoning failed", "cut by compression", "not retrieved")
-    canvas.legend(handles, labels, frameon=False, fontsize=7, ncols=5, loc="outside upper center")
-    return charts.picture(canvas, parts.title)
-
-
-def _bars(rows: Iterable[Mapping[str, Any]], same: Mapping[tuple[str, str], list[str]]) -> dict[str, Mapping[str, Any]]:
-    """The name of each bar → its row. Readers of a method that gave the same answers share a bar, which names them."""
-    bars = {}
-    for row in rows:
-        if labels := same.get((row["reader"], row["method"])):
-            readers = ", ".join(filter(None, labels))
-            bars[" / ".join(filter(None, (readers, row["method"], row["kind"])))] = row
-    return bars
-
-
-def covered_figure(found: Analysis) -> Picture:
-    """The first measure over all questions and over those that could be answered."""
-    from workbench.views import charts
-
-    measure = found.rows[0]["measure"] if found.rows else ""
-    mine = [row for row in found.rows if row["measure"] == measure]
-    canvas, axes = charts.canvas(6.8, 1.2 + 0.36 * max(1, len(mine)))
-    for which, name in enumerate(("value", "covered", "read")):
-        known = [(row[name], at) for at, row in enumerate(mine) if row[name] is not None]
-        label = ("all", "retrieved", "read")[which]
-        axes.plot(*(zip(*known) if known else ((), ())), **charts.style(which), linestyle="",
-                  label=label)  # fmt: skip
-    charts.rows(axes, (f"{row['reader']} / {row['method']}" for row in mine), 60, fontsize=7)
-    axes.set(xlim=(0, 1.02), xlabel=measure)
-    charts.titled(axes, found.title, mine)
-    return charts.picture(canvas, found.title)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from tqdm.auto import tqdm
@@ -24,9 +24,6 @@ from workbench.methods.base import Method
 from workbench.operators import hubs
 from workbench.records import Question
 from workbench.settings import parse_spec, spec_of
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 MEASURES = ("strength", "share_top", "share_all")
 MECHANISMS = ("anchoring", "dynamic_weights", "key_facts")
@@ -98,7 +95,7 @@ def hub_bias(
     rows.append({**_row(STATIC, (), expected), **_numbers(expected)})
     differences = tuple(_corrected(list(_differences(walks, list(named), against))))
     notes = tuple(_notes(named, rows))
-    return HubBias("Hub bias", tuple(rows), notes, differences, walks, draw=figure)
+    return HubBias("Hub bias", tuple(rows), notes, differences, walks, draw="hub_bias")
 
 
 def _graph_of(methods: Mapping[str, Method]):
@@ -171,34 +168,3 @@ def _notes(methods: Mapping[str, Method], rows: Sequence[Mapping[str, Any]]) -> 
             yield f"{row['method']}: {row['no_walk']:,} questions have a dense ranking and no walk; they are left out."
         if row.get("impaired"):
             yield f"{row['method']}: requests failed for {row['impaired']:,} questions, whose walks are counted."
-
-
-def figure(bias: HubBias) -> Picture:
-    """S_ppr and the two shares per method, the dashed line being the share of the static graph; and how S_ppr is
-    distributed over the questions, as the paper argues: less bias is a curve further to the left."""
-    from workbench.views import charts
-
-    rows = [row for row in bias.rows if row["method"] != STATIC]
-    canvas = charts.Figure(figsize=(13.6, 1.6 + 0.36 * len(rows)), layout="constrained", dpi=110)
-    left, right, spread = canvas.subplots(1, 3)
-    right.sharey(left)
-    right.tick_params(labelleft=False)
-    for axes in (left, right, spread):
-        charts.bare(axes)
-    left.barh(range(len(rows)), [row["strength"] or 0 for row in rows], color=charts.BLUE, height=0.7)
-    left.set_xlabel("S_ppr of the ten best phrases")
-    for at, (measure, name) in enumerate((("share_top", "over these ten"), ("share_all", "over all phrases"))):
-        places = [row + 0.36 * (at - 0.5) for row in range(len(rows))]
-        right.barh(places, [row[measure] or 0 for row in rows], color=charts.colour(at), height=0.34, label=name)
-    right.axvline(bias.rows[-1]["expected"], color=charts.GREY, linestyle="--", label="static graph, all phrases")
-    right.set_xlabel("probability on super hubs")
-    canvas.legend(*right.get_legend_handles_labels(), frameon=False, fontsize=7, ncols=3, loc="outside upper right")
-    for at, row in enumerate(rows):
-        values = sorted(_scores(bias.walks, row["method"], "strength").values())
-        shares = [(number + 1) / len(values) for number in range(len(values))]
-        spread.step(values, shares, where="post", color=charts.colour(at), label=charts.plain_label(row["method"], 40))
-    spread.set_xlabel("S_ppr of a question")
-    spread.set_ylabel("questions with as much or less")
-    spread.legend(frameon=False, fontsize=6)
-    charts.rows(left, (row["method"] for row in rows), 64, fontsize=7)
-    return charts.picture(canvas, bias.title)

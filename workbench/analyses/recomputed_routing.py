@@ -8,7 +8,7 @@ distribution, not question by question."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.analyses.base import Analysis, Runs, cautions_of, known_methods, mean_of, runs_of
 from workbench.errors import SettingError
@@ -17,9 +17,6 @@ from workbench.evaluation.significance import compared
 from workbench.reading.routing import POLICY, other
 from workbench.settings import parse_spec
 from workbench.steps.classify_question import DEFAULT
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 ACCURACY = ("accuracy:thesis", "accuracy:heuristic", "accuracy")
 RECOMPUTED = "routing, recomputed"
@@ -61,7 +58,7 @@ def recomputed_routing(
                 {"method": method, "configuration": name, **_row(_stored(run, method, measure), measure, taken)}
             )
         rows.append({"method": method, "configuration": RECOMPUTED, **_row(taken, measure, None)})
-    return Analysis("Routing, recomputed from stored runs", tuple(rows), cautions_of(known), draw=figure)
+    return Analysis("Routing, recomputed from stored runs", tuple(rows), cautions_of(known), draw="recomputed_routing")
 
 
 def _check(prompts: Mapping[str, Run], named: Mapping[str, Run], live: Run | None) -> None:
@@ -139,20 +136,3 @@ def _row(
         "unlabelled": None if None in unlabelled else sum(unlabelled),
         **{name: against.get(name) for name in ("difference", "low", "high", "p")},
     }  # fmt: skip
-
-
-def figure(routing: Analysis) -> Picture:
-    """Accuracy and abstentions of each configuration."""
-    from workbench.views import charts
-
-    canvas, axes = charts.canvas(6.4, 1.2 + 0.42 * len(routing.rows))
-    for at, row in enumerate(routing.rows):
-        for offset, name, colour in ((-0.18, "accuracy", charts.BLUE), (0.18, "abstained", charts.GREY)):
-            axes.barh(at + offset, row[name] or 0, height=0.34, color=colour)
-    handles = [axes.barh([0], [0], color=colour) for colour in (charts.BLUE, charts.GREY)]
-    axes.legend(handles, [routing.rows[0]["measure"], "abstained"], frameon=False, fontsize=8)
-    several = len({row["method"] for row in routing.rows}) > 1
-    charts.rows(axes, (row["configuration"] + f", {row['method']}" * several for row in routing.rows), 48)
-    axes.set(xlim=(0, 1), xlabel="share of questions")
-    charts.titled(axes, routing.title)
-    return charts.picture(canvas, routing.title)

@@ -24,8 +24,8 @@ from workbench.cli import options as opt
 from workbench.cli.options import flattened
 from workbench.errors import DataError, Deferred, EngineRefused, IndexFault, SettingError, WorkbenchError
 from workbench.settings import parse_value
-from workbench.text import counted, printable, printable_json
-from workbench.views.base import clean, warned
+from workbench.text import clean, counted, printable, printable_json
+from workbench.views.base import warned
 from workbench.views.terminal import cell_text, lay_out
 
 # Group in the help → its verbs, both in the order in which the help shows them.

@@ -26,6 +26,7 @@ from packaging.requirements import Requirement
 from pydantic import RootModel
 
 from workbench import data, encoding, integrity, threads
+from workbench.display import html, text
 from workbench.encoding.models import device_here, on_this_machine
 from workbench.errors import EXTRAS, EngineError, EngineRefused, EngineUnavailable, WorkbenchError, install_extra
 from workbench.evaluation.run import read_rows
@@ -36,8 +37,8 @@ from workbench.llm.endpoint import where
 from workbench.places import ROOT, home, is_checkout, is_locked
 from workbench.records import Record
 from workbench.registry import broken
-from workbench.text import counted
-from workbench.views.base import Markup, clean, esc, html, page, table, text
+from workbench.text import clean, counted
+from workbench.views.base import Markup, esc, page, table
 from workbench.views.terminal import indented
 
 WIDGETS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget", "ipysigma": "ipysigma"}

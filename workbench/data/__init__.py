@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.data import registry, sampling
-from workbench.data.decompositions import check as check_decompositions
+from workbench.data import decompositions, registry, sampling
 from workbench.data.documents import is_documents, read_documents
 from workbench.data.folder import Dataset, Extraction, is_beir, is_folder, questions_in, read_folder
 from workbench.data.graph import GoldGraph
@@ -24,6 +24,7 @@ from workbench.registry import exporting
 if TYPE_CHECKING:
     from workbench.data.worlds import world
 
+EXCHANGE = "workbench.exchange"  # reads what other programs wrote, as the data sets of this package
 BUNDLED = ("meridian", "meridian-anonymised")
 
 __all__ = [
@@ -87,8 +88,7 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
         _no_options(data, options)
         return _with_questions(read(path), path)
 
-    from workbench import exchange  # which imports this package
-
+    exchange = import_module(EXCHANGE)
     if exchange.recognise(path):
         return _with_questions(exchange.read(path, **options), path)
     if path.is_dir() and is_documents(path):
@@ -105,6 +105,19 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
     )
 
 
+def check_decompositions(data: str | Path) -> decompositions.CheckedQuestions:
+    """Execute the decompositions of all questions of a data set, by name or folder, on its gold graph.
+
+    Files are read line by line, so a folder may be larger than the memory. Raises :class:`DataError` without a gold
+    graph, or where a question without an answer does not say why.
+    """
+    path = Path(data).expanduser()
+    folder = path if (path / "graph").is_dir() else load(data).folder
+    if folder is None:
+        raise DataError(f"{str(data)!r} is not read from a folder; write it with write_folder first")
+    return decompositions.check(folder, str(data))
+
+
 def is_named(data: str) -> bool:
     """Whether it names a data set that `datasets` lists as published, or a sample of one."""
     return registry.find(data) is not None
@@ -112,11 +125,9 @@ def is_named(data: str) -> bool:
 
 def is_data(path: Path) -> bool:
     """Whether :func:`load` has a reader for what is at a path."""
-    from workbench import exchange  # which imports this package
-
     if path.is_dir() and (is_folder(path) or is_documents(path)):
         return True
-    return layouts.recognise(path) is not None or exchange.recognise(path) is not None
+    return layouts.recognise(path) is not None or import_module(EXCHANGE).recognise(path) is not None
 
 
 def datasets() -> Catalogue:

@@ -248,13 +248,12 @@ def is_sought(triple: Mapping[str, Any], keys: Collection[tuple[str, str, str]])
     return ends[0] in keys or ends[1] in keys
 
 
-def check(data: str | Path) -> CheckedQuestions:
-    """Execute the decompositions of all questions of a data set, by name or folder, on its gold graph.
+def check(folder: Path, data: str = "") -> CheckedQuestions:
+    """Execute the decompositions of all questions of a folder, called `data`, on its gold graph.
 
     Files are read line by line, so a folder may be larger than the memory. Raises :class:`DataError` without a gold
     graph, or where a question without an answer does not say why.
     """
-    folder = _folder(data)
     asked = [
         {**row, "id": string(row, "id", where, default=where)}
         for path in question_files(folder)
@@ -265,7 +264,7 @@ def check(data: str | Path) -> CheckedQuestions:
     known = [row for row in asked if row.get("decomposition") or row.get("unanswerable_because")]
     faults = {row["id"]: found for row in known if (found := fault(row, facts))}
     unanswerable = sum(not row.get("answers") for row in known)
-    return CheckedQuestions(str(data), len(known) - unanswerable, unanswerable, len(without), faults)
+    return CheckedQuestions(data or str(folder), len(known) - unanswerable, unanswerable, len(without), faults)
 
 
 def read_facts(folder: Path, asked: Sequence[Mapping[str, Any]]) -> GoldFacts:
@@ -326,15 +325,3 @@ def _checked(path: Path, texts: Sequence[str], lists: Sequence[str]) -> Iterator
             **{name: string(row, name, where) for name in texts},
             **{name: strings(row, name, where) for name in lists},
         }
-
-
-def _folder(data: str | Path) -> Path:
-    from workbench.data import load  # which imports this package
-
-    path = Path(data).expanduser()
-    if (path / "graph").is_dir():
-        return path
-    folder = load(data).folder
-    if folder is None:
-        raise DataError(f"{str(data)!r} is not read from a folder; write it with write_folder first")
-    return folder

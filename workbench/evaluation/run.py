@@ -150,12 +150,6 @@ class Run(Record):
             return list(found.values())
         return [found[one, name] for one in asked for name in self.methods if (one, name) in found]
 
-    def judgements(self, a: str, b: str) -> tuple[str, list]:
-        """(the judge, its judgements) of the answers of two methods, those on disk (`pairs.on_disk`)."""
-        from workbench.evaluation import pairs  # which imports this
-
-        return pairs.on_disk(self, a, b)
-
     @property
     def repeated(self) -> tuple[Run, ...]:
         """The run of each repeat, the first of which is this one. A repeat has the methods that can vary, and the rows

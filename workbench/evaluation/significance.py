@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from workbench import display
+
 RESAMPLES = 9_999
 # Below so many questions there is no interval: a percentile interval of a rate of .8 that says 95 % holds it in 91 % of
 # samples of 20, in 89 of 10, 69 of 5 and 31 of 2, where most samples do not vary at all.
@@ -25,9 +27,7 @@ class Differences(pd.DataFrame):
     of it is a plain frame."""
 
     def __repr__(self) -> str:
-        from workbench import views
-
-        return views.text(self)
+        return display.text(self)
 
 
 def paired_test(a: Sequence[float], b: Sequence[float], *, resamples: int = RESAMPLES, seed: int = 0) -> float:

@@ -16,6 +16,7 @@ from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -26,11 +27,12 @@ from workbench.llm.call import open_address
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result, Step, Usage
 from workbench.records import Record
-from workbench.rules import rule_for
+from workbench.registry import Registry
 from workbench.settings import parse_spec
 from workbench.trace import Trace
 
 LOOKED_AT = 20  # inputs of a batch, for their language
+RULES = "workbench.rules"  # the table of rule bodies, which are written for Steps
 UNREAD = 3  # replies that could not be read, which an error quotes
 
 
@@ -143,7 +145,7 @@ class RulesEngine(EngineBase):
 
 def by_rule(step: Step, inputs: Sequence[Any]) -> list[Result]:
     """The whole batch at once; where that fails, one by one, so that a bad input fails alone."""
-    rule = rule_for(step)
+    rule = import_module(RULES).rule_for(step)
     if rule is None:
         why = f"the Step {step.name!r} has no rule body: ask a model, or add one with wb.register(STEP, rule=…)"
         return [Result(None, failure=f"SettingError: {why}", usage=Usage(calls=1, failed=1)) for _ in inputs]
@@ -220,7 +222,7 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
             f"engine {kind!r} is unknown; use rules, openai:<model>[@<base url>], local:<file>.gguf, "
             "replay:<file> or worked"
         )
-    make, options = KINDS[kind](), {**written, **options}
+    make, options = KINDS[kind], {**written, **options}
     budget, prompts = _budget(options), options.pop("prompts", None)
     if prompts is not None and kind == RulesEngine.name:
         raise SettingError("rules read no prompt; prompts=… is for the engines that ask a model")
@@ -286,34 +288,10 @@ def split_spec(spec: str) -> tuple[str, dict[str, Any]]:
     return (found[1], parse_spec(f"engine{found[2]}")[1]) if found else (spec, {})
 
 
-def _rules(rest: str) -> Engine:
+def rules_engine(rest: str) -> Engine:
     if rest:
         raise SettingError(f"the engine 'rules' takes no model; got {rest!r}")
     return RulesEngine()
-
-
-def _openai() -> Callable[..., Engine]:
-    from workbench.llm.chat import openai_engine
-
-    return openai_engine
-
-
-def _local() -> Callable[..., Engine]:
-    from workbench.llm.local import local_engine
-
-    return local_engine
-
-
-def _replay() -> Callable[..., Engine]:
-    from workbench.llm.chat import replay_engine
-
-    return replay_engine
-
-
-def _worked() -> Callable[..., Engine]:
-    from workbench.llm.worked import worked_engine
-
-    return worked_engine
 
 
 _BY_HAND = "replies written by hand"
@@ -322,10 +300,13 @@ NO_MODEL = {"rules": "rules", "worked": _BY_HAND, "worked+rules": f"{_BY_HAND}, 
 FREE = (*NO_MODEL, "replay")  # they ask nobody, so every budget lasts
 
 # Each is imported when it is asked for: the rules must not wait for clients that they do not need.
-KINDS: dict[str, Callable[[], Callable[..., Engine]]] = {
-    "rules": lambda: _rules,
-    "openai": _openai,
-    "local": _local,
-    "replay": _replay,
-    "worked": _worked,
-}
+KINDS: Registry[Callable[..., Engine]] = Registry(
+    "engines",
+    {
+        "rules": "workbench.llm.engine:rules_engine",
+        "openai": "workbench.llm.chat:openai_engine",
+        "local": "workbench.llm.local:local_engine",
+        "replay": "workbench.llm.chat:replay_engine",
+        "worked": "workbench.llm.worked:worked_engine",
+    },
+)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from typing import Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel
@@ -17,6 +18,7 @@ from pydantic import BaseModel
 from workbench.llm.fingerprints import recognised
 from workbench.records import Record
 from workbench.source import hash_of
+from workbench.text import clean
 
 I = TypeVar("I")  # noqa: E741
 O = TypeVar("O", bound=BaseModel)  # noqa: E741
@@ -26,12 +28,18 @@ Message = dict[str, str]  # {"role": "system" | "user" | "assistant", "content":
 
 _FORM = re.compile(r"Reply with [^\n]*\Z")  # what instructions end with
 
+STEPS = "workbench.steps"  # where they stand; each of them imports this module
 LABEL = "label"  # the property of an answer that is one label
 
 
 def is_label(schema: dict | None) -> bool:
     """Whether a schema asks for a label, which the prompt asks for as a word."""
     return schema is not None and list(schema["properties"]) == [LABEL]
+
+
+def known_steps() -> dict[str, Step]:
+    """Every Step by name, those of the package and the registered ones."""
+    return import_module(STEPS).catalogue()
 
 
 def conversation(system: str, examples: Iterable[tuple[str, str]], asked: str) -> list[Message]:
@@ -187,8 +195,7 @@ class Result(Record, Generic[O]):
     sent: str = ""
 
     def __repr__(self) -> str:
-        from workbench.views.base import clean  # what a model said goes to a terminal
-
+        # What a model said goes to a terminal.
         return clean(f"Result({self.failure or repr(self.value)}, parse={self.parse})")
 
 

@@ -42,7 +42,7 @@ from pydantic import BaseModel
 
 from workbench.errors import SettingError
 from workbench.llm.fingerprints import Verdict, recognised
-from workbench.llm.step import Message, Step
+from workbench.llm.step import Message, Step, known_steps
 from workbench.text import storable, text_hash
 
 ROLES = ("system", "user", "assistant")
@@ -91,9 +91,7 @@ class Wording:
 def worded(step: Step, prompts: Mapping[str, Wording] | None) -> Step:
     """The Step with the wording that the prompts have for it, or for its mode. A Step of this name that is somebody
     else's keeps its own."""
-    from workbench.steps import catalogue  # the Steps import this package
-
-    wording, known = (prompts or {}).get(step.file), catalogue().get(step.name)
+    wording, known = (prompts or {}).get(step.file), known_steps().get(step.name)
     if wording is None or known is None or step.prompt is not (known.open if step.mode else known.prompt):
         return step
     read = step.read if not wording.reply else _Reading(step, wording.reply)
@@ -120,19 +118,17 @@ def held(given: str | Path | Mapping[str, Wording]) -> dict[str, Verdict | None]
 
 def read_wording(path: Path) -> Wording:
     """The wording of one file, whose name is that of a Step (`Step.file`)."""
-    from workbench.steps import catalogue
-
     try:
         text = path.read_text(encoding="utf-8")
         given = tomllib.loads(text)
     except (OSError, ValueError) as error:
         raise SettingError(f"the prompt {path} cannot be read: {error}") from None
     name, _, mode = path.stem.partition(".")
-    step = catalogue().get(name)
+    step = known_steps().get(name)
     if step is None:
-        raise SettingError(f"the prompt {path}: no Step is called {name!r}; there are {', '.join(catalogue())}")
+        raise SettingError(f"the prompt {path}: no Step is called {name!r}; there are {', '.join(known_steps())}")
     if mode and (mode != "open" or step.open is None):
-        opened = ", ".join(one.opened.file for one in catalogue().values() if one.open)
+        opened = ", ".join(one.opened.file for one in known_steps().values() if one.open)
         raise SettingError(f"the prompt {path}: {name} has no mode {mode!r}; there are {opened}")
     if len(text) > LONGEST:
         raise SettingError(f"the prompt {path} has {len(text):,} characters; at most {LONGEST:,} are read")

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import nbformat
 from tqdm.auto import tqdm
 
+from workbench import display
 from workbench.errors import SettingError, WorkbenchError
 from workbench.errors import has_extra
 from workbench.places import PACKAGE, bundled, write_atomically
@@ -285,13 +286,11 @@ def _to_html(notebook: Path) -> None:
     shown: pictures zoom and give their tooltips, and what a slider went through becomes steps with a slider."""
     from nbconvert import HTMLExporter
 
-    from workbench.views import stepped
-
     node = nbformat.read(notebook, as_version=4)
     widgets = still(node)
     exporter = HTMLExporter(embed_images=True, require_js_url="", mathjax_url="")
     body, _ = exporter.from_notebook_node(node, {"metadata": {"name": notebook.stem}})
-    body = body.replace("</head>", f"{stepped.LIVE}</head>", 1)
+    body = body.replace("</head>", f"{display.page_head()}</head>", 1)
     body = re.sub(r"<main\b[^>]*>", lambda tag: tag[0] + _STILL * bool(widgets), body, count=1)
     write_atomically(notebook.with_suffix(".html"), body)
 

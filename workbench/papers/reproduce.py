@@ -11,8 +11,7 @@ from typing import Any
 import pandas as pd
 
 from workbench import published
-from workbench.analyses.judge_check import PLANTED, judge_check
-from workbench.analyses.win_rate import win_rate
+from workbench.analyses.judging import PLANTED, judge_check, win_rate
 from workbench.data import Dataset, load, registry
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import DataError, SettingError

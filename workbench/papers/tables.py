@@ -28,10 +28,10 @@ import pandas as pd
 from workbench import published
 from workbench.analyses.base import frame_of
 from workbench.analyses.recomputed_routing import kinds, routed
-from workbench.analyses.wall_clock import makespan
+from workbench.analyses.seconds import makespan
 from workbench.errors import SettingError
 from workbench.evaluation.makers import without_model
-from workbench.evaluation.pairs import Judgement, said_of_failures, wins
+from workbench.evaluation.pairs import Judgement, on_disk, said_of_failures, wins
 from workbench.evaluation.run import Run
 from workbench.evaluation.significance import (
     FEWEST,
@@ -283,12 +283,12 @@ def judged_pairs(
         if other.run is one.run and (one.place.method, other.place.method) == (first, second)
     }
     for (_, a, b), run in told.items():
-        yield run, a, b, *run.judgements(a, b)
+        yield run, a, b, *on_disk(run, a, b)
 
 
 def _of_judges(source: Paper, measurements: Sequence[Measured]) -> Iterator[str]:
     """How far the judges of pairs can be relied on, a line for each run and pair of methods."""
-    from workbench.analyses.win_rate import said_of_judge
+    from workbench.analyses.judging import said_of_judge
 
     for run, a, b, judge, found in judged_pairs(source, measurements):
         if said := " ".join([*said_of_judge(found), *said_of_failures(run, found)]):
@@ -532,7 +532,7 @@ class Compared(Measured):
         """(the judge, what it said) of the pairs on disk; those of the place's hops."""
         a, b = (self, self.other) if self.first else (self.other, self)
         ids = {row["question_id"] for row in self.rows}
-        judge, found = self.run.judgements(a.label, b.label)
+        judge, found = on_disk(self.run, a.label, b.label)
         return judge, [one for one in found if one.question_id in ids]
 
     @property

@@ -1,8 +1,105 @@
-"""Views: functions from a record to HTML or text. No view computes what it shows.
+"""Views: functions from a record to HTML, text or a picture. No view computes what it shows.
 
-`html(thing)` and `text(thing)` are single-dispatch functions. Each file here registers the views of some records, and
-is loaded when one of these is first shown: a new one has a line in `_VIEWS_OF` of :mod:`workbench.views.base`."""
+Each file here registers the views of some records with :mod:`workbench.display`, and is loaded when one of these is
+first shown: a new one has a line in `VIEWS_OF`, a picture that is asked for by its name one in `PICTURES`."""
 
-from workbench.views.base import html, text
+from __future__ import annotations
 
-__all__ = ["html", "text"]
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from workbench.display import html, text
+from workbench.registry import Registry
+from workbench.views.base import plain_html, plain_text
+
+__all__ = ["PICTURES", "VIEWS_OF", "html", "text"]
+
+# Module that defines records → the modules here with their views, which are loaded when such a record is first shown:
+# what shows a run needs pandas, and what shows a trained network matplotlib.
+VIEWS_OF = {
+    "data.folder": ("index",),
+    "data.origin": ("data",),
+    "data.profiles": ("profiles",),
+    "data.registry": ("data",),
+    "data.sources.entry": ("data",),
+    "evaluation.agreement": ("agreement",),
+    "analyses.base": ("analyses",),
+    "operators.checkup": ("node_details",),
+    "papers.comparable": ("verdicts",),
+    "analyses.diagnose": ("diagnosis",),
+    "evaluation.estimate.record": ("estimate",),
+    "evaluation.grid": ("diagnosis",),
+    "notebooks.regression": ("regression",),
+    "papers.reproduce": ("tables",),
+    "evaluation.run": ("run",),
+    "evaluation.listing": ("run",),
+    "evaluation.side_by_side": ("answer_pairs",),
+    "evaluation.significance": ("differences",),
+    "papers.tables": ("tables", "verdicts"),
+    "evaluation.trial": ("trial",),
+    "evaluation.verdict": ("run",),
+    "evaluation.endings": ("worked",),
+    "operators.groupings": ("groupings",),
+    "operators.knowledge_tree": ("tree",),
+    "operators.neighbourhood": ("graph",),
+    "operators.node_details": ("node_details",),
+    "operators.walk_distribution": ("node_details",),
+    "index.chroma": ("index",),
+    "index.graph": ("index",),
+    "index.index": ("index",),
+    "index.profiles": ("profiles",),
+    "index.usage": ("index",),
+    "methods.catrag.stages": ("steering",),
+    "methods.catrag.steering": ("steering",),
+    "methods.dotrag.dots": ("dots",),
+    "methods.dotrag.events": ("dots",),
+    "methods.gfm_rag.history": ("training",),
+    "methods.gfm_rag.passing": ("passing",),
+    "methods.iterative.events": ("replay",),
+    "methods.iterative.replay": ("replay",),
+    "methods.youtu.routed": ("routes",),
+    "records": ("contexts", "proofs", "records"),
+    "trace": ("trace",),
+}
+
+# Module here → the pictures that it draws, each by a function of its name.
+_PICTURES_IN = {
+    "cost_figures": ("construction_cost", "cost_quality", "pareto", "running_time", "wall_clock"),
+    "quality_figures": (
+        "at_equal_nodes", "by_hops", "by_kind", "complementarity", "covered_only", "decomposition", "gains_by_kind",
+        "gains_over_static", "hub_bias", "judged_accuracy", "quality_against_k", "recall_curve", "recomputed_routing",
+        "win_rate",
+    ),
+    "round_figures": ("ablation", "cuts", "promotion", "rounds_curve"),
+    "training": ("training",),
+}  # fmt: skip
+PICTURES: Registry[Callable] = Registry(
+    "pictures", {name: f"workbench.views.{module}:{name}" for module, names in _PICTURES_IN.items() for name in names}
+)
+
+
+def html_view(cls: type) -> Callable[[Any], str]:
+    """What shows a class as HTML."""
+    _load(cls)
+    view = html.dispatch(cls)
+    return plain_html if view is html.dispatch(object) else view
+
+
+def text_view(cls: type) -> Callable[[Any], str]:
+    """What shows a class in a terminal."""
+    _load(cls)
+    view = text.dispatch(cls)
+    return plain_text if view is text.dispatch(object) else view
+
+
+def page_head() -> str:
+    """The head of a page without a kernel, whose steps get a slider."""
+    return import_module("workbench.views.stepped").LIVE
+
+
+def _load(cls: type) -> None:
+    """Load the modules that may have views of a class."""
+    for base in cls.__mro__:
+        for name in VIEWS_OF.get(base.__module__.removeprefix("workbench."), ()):
+            import_module(f"workbench.views.{name}")

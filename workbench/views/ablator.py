@@ -18,15 +18,16 @@ import ipywidgets as widgets
 import pandas as pd
 
 from workbench.data.folder import OWN
+from workbench.display import text
 from workbench.index import Index
 from workbench.llm import engine as engine_named
 from workbench.llm.engine import Engine, no_model, whose_words
 from workbench.methods import Method
 from workbench.operators.types import types_of
 from workbench.records import Answer, Compressed, Proof, Question, Reading
-from workbench.text import counted
+from workbench.text import clean, counted, short
 from workbench.views.ablation import Attempt, Attempts, Setting, methods_over, prompts
-from workbench.views.base import NAME, Markup, clean, details, esc, page, short, table, text
+from workbench.views.base import NAME, Markup, details, esc, page, table
 from workbench.views.contexts import STYLE, Marks, compressed_part, graph_part
 from workbench.views.drawing import drawing_frame
 from workbench.views.failures import Failures

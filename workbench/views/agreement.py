@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from workbench.display import html, text
 from workbench.evaluation.agreement import Agreement
-from workbench.views.base import NAME, clean, details, esc, html, number, page, table, text
+from workbench.text import clean
+from workbench.views.base import NAME, details, esc, number, page, table
 from workbench.views.index import facts_by
 
 _LISTS = (("missed", "facts of the reference whose ends are not joined here"),

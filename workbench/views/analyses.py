@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 
 from workbench.analyses import Analysis
-from workbench.text import counted
-from workbench.views.base import NAME, aligned, clean, esc, html, number, page, short, table, text
+from workbench.display import html, text
+from workbench.text import clean, counted, short
+from workbench.views.base import NAME, aligned, esc, number, page, table
 
 SHOWN = 60  # rows of a table; frame() has all
 

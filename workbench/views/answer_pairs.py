@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from workbench.display import html, text
 from workbench.evaluation.side_by_side import ComparedAnswers
-from workbench.views.base import CLIP, NAME, aligned, clean, esc, html, page, short, table, text
+from workbench.text import CLIP, clean, short
+from workbench.views.base import NAME, aligned, esc, page, table
 
 STYLE = """<style>
 .hopscope .two{display:grid;grid-template-columns:repeat(auto-fit,minmax(18em,1fr));gap:.6em 1.2em}

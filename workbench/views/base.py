@@ -10,15 +10,13 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
-from functools import singledispatch
-from importlib import import_module
 from typing import Any
 
-from workbench.text import counted, printable
+from workbench.records import Record
+from workbench.text import CLIP, clean, printable
 
 _RIGHT = ' class="n"'
 _CONTROL = re.compile(r"(?<!\\)((?:\\\\)*+)\\(?:u[0-9a-f]{4}|[bfr])")  # as JSON has them, which escapes nothing else so
-CLIP = 2_000  # characters of one text that a view shows
 NAME = 200  # characters of a name, an id or a label
 
 # JupyterLab's own colours where they exist, so that light and dark themes both fit.
@@ -41,98 +39,17 @@ STYLE = """<style>
 </style>"""
 
 
-# Module that defines records → the modules here with their views, which are loaded when such a record is first shown:
-# what shows a run needs pandas, and what shows a trained network matplotlib.
-_VIEWS_OF = {
-    "data.folder": ("index",),
-    "data.origin": ("data",),
-    "data.profiles": ("profiles",),
-    "data.registry": ("data",),
-    "data.sources.entry": ("data",),
-    "evaluation.agreement": ("agreement",),
-    "analyses.base": ("analyses",),
-    "operators.checkup": ("node_details",),
-    "papers.comparable": ("verdicts",),
-    "analyses.diagnose": ("diagnosis",),
-    "evaluation.estimate.record": ("estimate",),
-    "evaluation.grid": ("diagnosis",),
-    "notebooks.regression": ("regression",),
-    "papers.reproduce": ("tables",),
-    "evaluation.run": ("run",),
-    "evaluation.listing": ("run",),
-    "evaluation.side_by_side": ("answer_pairs",),
-    "evaluation.significance": ("differences",),
-    "papers.tables": ("tables", "verdicts"),
-    "evaluation.trial": ("trial",),
-    "evaluation.verdict": ("run",),
-    "evaluation.endings": ("worked",),
-    "operators.groupings": ("groupings",),
-    "operators.knowledge_tree": ("tree",),
-    "operators.neighbourhood": ("graph",),
-    "operators.node_details": ("node_details",),
-    "operators.walk_distribution": ("node_details",),
-    "index.chroma": ("index",),
-    "index.graph": ("index",),
-    "index.index": ("index",),
-    "index.profiles": ("profiles",),
-    "index.usage": ("index",),
-    "methods.catrag.stages": ("steering",),
-    "methods.catrag.steering": ("steering",),
-    "methods.dotrag.dots": ("dots",),
-    "methods.dotrag.events": ("dots",),
-    "methods.gfm_rag.history": ("training",),
-    "methods.gfm_rag.passing": ("passing",),
-    "methods.iterative.events": ("replay",),
-    "methods.iterative.replay": ("replay",),
-    "methods.youtu.routed": ("routes",),
-    "records": ("contexts", "proofs", "records"),
-    "trace": ("trace",),
-}
-
-
-def _view_of(cls: type, of: Any) -> Any:
-    """The view of a class, from `of` (`html` or `text`), with the modules that may have it loaded; None if it has
-    none."""
-    for base in cls.__mro__:
-        for name in _VIEWS_OF.get(base.__module__.removeprefix("workbench."), ()):
-            import_module(f"workbench.views.{name}")
-    found = of.dispatch(cls)
-    return None if found is of.dispatch(object) else found
-
-
-@singledispatch
-def html(thing: Any) -> str:
-    """The HTML of a thing, safe to put into a notebook."""
-    if view := _view_of(type(thing), html):
-        return view(thing)
+def plain_html(thing: Any) -> str:
+    """The HTML of what has no view of its own."""
     return page(f"<pre>{esc(repr(thing))}</pre>")
 
 
-@singledispatch
-def text(thing: Any) -> str:
-    """The text of a thing for a terminal, as defined for its class; for a plain record, its name and fields."""
-    if view := _view_of(type(thing), text):
-        return view(thing)
-    from workbench.records import Record  # as much of a start as all else here
-
+def plain_text(thing: Any) -> str:
+    """The text of what has no view of its own."""
     if type(thing).__repr__ is not Record.__repr__:
         return clean(repr(thing))
     names = [field.name for field in fields(thing)] if is_dataclass(thing) else []
     return f"{type(thing).__name__}({', '.join(f'{name}={clean(repr(getattr(thing, name)), 60)}' for name in names)})"
-
-
-def clean(value: Any, limit: int = CLIP) -> str:
-    """One printable string: control and direction characters shown as �, long texts cut with their length named."""
-    string = value if isinstance(value, str) else str(value)
-    cut = f"… ({counted(len(string), 'character')})" if len(string) > limit else ""
-    return printable(string[:limit]) + cut
-
-
-def short(value: Any, limit: int) -> str:
-    """A label: one line of at most `limit` characters."""
-    string = value if isinstance(value, str) else str(value)
-    line = " ".join(printable(string[:limit]).split())
-    return f"{line[: limit - 1]}…" if len(string) > limit else line
 
 
 def esc(value: Any, limit: int = CLIP) -> str:

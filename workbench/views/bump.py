@@ -15,7 +15,8 @@ from workbench.errors import SettingError
 from workbench.methods.iterative.events import Ranking
 from workbench.methods.iterative.replay import END, Replay
 from workbench.records import Passage
-from workbench.views.base import clean, esc, short
+from workbench.text import clean, short
+from workbench.views.base import esc
 from workbench.views.figures import Picture, plain_label
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 

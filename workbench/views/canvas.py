@@ -15,8 +15,8 @@ from ipysigma import Sigma
 
 from workbench.index.layout import layout
 from workbench.operators.neighbourhood import Subgraph
+from workbench.text import short
 from workbench.views import legend, pages
-from workbench.views.base import short
 from workbench.views.drawing import (
     HEIGHT,
     LABEL,

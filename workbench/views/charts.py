@@ -1,5 +1,5 @@
-"""Shared by the figures of analyses: canvas, labels, colours and markers. Each figure is drawn in the file of its
-analysis, in `workbench.analyses`."""
+"""Shared by the figures of analyses: canvas, labels, colours and markers. The figures stand in `quality_figures`,
+`cost_figures` and `round_figures`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from workbench.views.base import number, short
-from workbench.views.figures import Picture, plain_label, recall_figure
+from workbench.text import short
+from workbench.views.figures import Picture, plain_label
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 
 _OURS = {"color": BLUE, "marker": "o", "linestyle": ""}
@@ -125,10 +125,3 @@ def colour(at: int) -> str:
 
 def marker(at: int) -> str:
     return MARKERS[at % len(MARKERS)]
-
-
-__all__ = [
-    "BASES", "BLUE", "GREEN", "GREY", "ORANGE", "VERMILION", "Figure", "MaxNLocator", "bare", "bases", "canvas",
-    "colour", "differences", "lines", "logarithmic", "marker", "number", "over_hops", "picture", "plain_label",
-    "recall_figure", "rows", "style", "titled",
-]  # fmt: skip

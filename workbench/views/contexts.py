@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 
+from workbench.display import html, text
 from workbench.layouts.paths import in_words
 from workbench.records import Compressed, ContextEntity, ContextGraph, ContextRelation, Path, Unit
-from workbench.text import bounded, counted, sentences
-from workbench.views.base import CLIP, NAME, clean, details, esc, html, page, short, text
+from workbench.text import CLIP, bounded, clean, counted, sentences, short
+from workbench.views.base import NAME, details, esc, page
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 
 SHOWN = 8  # rows of a table, or texts, that stand unfolded

@@ -5,8 +5,9 @@ from __future__ import annotations
 from workbench.data.origin import Origin, SourceFile
 from workbench.data.registry import Catalogue, Known
 from workbench.data.sources.entry import Entry
-from workbench.text import counted
-from workbench.views.base import NAME, clean, details, esc, html, number, page, table, text
+from workbench.display import html, text
+from workbench.text import clean, counted
+from workbench.views.base import NAME, details, esc, number, page, table
 
 _LINE = 300  # characters of a reason or a note on one line
 

@@ -9,10 +9,11 @@ import pandas as pd
 
 from workbench.analyses.base import cautions_of
 from workbench.analyses.diagnose import CAUSES, Case, Diagnosis
+from workbench.display import html, text
 from workbench.evaluation.grid import Grid
-from workbench.text import counted
+from workbench.text import clean, counted, short
 from workbench.views.analyses import frame_part, frame_text
-from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text, warned, warned_part
+from workbench.views.base import NAME, details, esc, page, table, warned, warned_part
 
 OF_GRID = ("accuracy", "em", "f1", "coverage", "coverage:read", "read_tokens", "abstained", "questions", "failures")
 SHOWN = 30  # cases of one cause that are listed; frame() has all

@@ -6,8 +6,9 @@ from typing import Any
 
 import pandas as pd
 
+from workbench.display import text
 from workbench.evaluation.significance import FEWEST, UNCORRECTED, Differences
-from workbench.views.base import clean, text
+from workbench.text import clean
 from workbench.views.terminal import printed
 
 _LEAD = ("measure", "reader", "method")  # what names a row

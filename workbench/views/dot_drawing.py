@@ -12,7 +12,7 @@ from typing import NamedTuple
 from workbench.methods.dotrag.dots import Dot, Dots, Iteration
 from workbench.methods.dotrag.events import Hop, JudgedPath
 from workbench.operators.types import Types
-from workbench.views.base import clean, short
+from workbench.text import clean, short
 from workbench.views.dots import hop_text
 from workbench.views.drawing import (
     DASHED,

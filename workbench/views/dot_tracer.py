@@ -20,6 +20,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.display import html, text
 from workbench.errors import SettingError
 from workbench.evaluation.side_by_side import ComparedAnswers
 from workbench.index import Index
@@ -31,9 +32,9 @@ from workbench.operators.types import types_of
 from workbench.reading.base import Reader
 from workbench.records import Question
 from workbench.settings import parse_spec
-from workbench.text import counted
+from workbench.text import counted, short
 from workbench.trace import Trace
-from workbench.views.base import NAME, details, html, page, short, text
+from workbench.views.base import NAME, details, page
 from workbench.views.canvas import WEBGL_STYLE, WebGL
 from workbench.views.dot_drawing import dot_drawing, path_drawing
 from workbench.views.dots import (

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from workbench.display import html, text
 from workbench.methods.dotrag.dots import Comparison, Dot, Dots, DotsDiff, Iteration
 from workbench.methods.dotrag.events import Hop, JudgedPath, Region, Rules
 from workbench.records import Passage
-from workbench.text import counted
-from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
+from workbench.text import clean, counted, short
+from workbench.views.base import NAME, Markup, details, esc, number, page, table
 from workbench.views.records import asked_part, passage_line, said_by
 
 SHOWN = 10  # candidates, paths and chunks that a view lists unfolded

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from workbench.display import html, text
 from workbench.records import Record
-from workbench.text import counted
+from workbench.text import clean, counted, short
 from workbench.views import legend, pages
-from workbench.views.base import NAME, clean, esc, html, page, script_data, short, text
+from workbench.views.base import NAME, esc, page, script_data
 from workbench.views.palette import AUTO, BLUE, GREEN, GREY, THEMED, THEMED_CSS, VERMILION, theme_css, type_marks
 
 HEIGHT = 520  # pixels of a page

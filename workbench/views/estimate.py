@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from workbench.display import html, text
 from workbench.evaluation.estimate import Cost, Estimate, Range
-from workbench.views.base import NAME, clean, details, esc, html, page, table, text
+from workbench.text import clean
+from workbench.views.base import NAME, details, esc, page, table
 
 _HEADERS = ("part", "step", "calls", "prompt tokens", "completion tokens", "US dollars", "in batches", "time")
 _BATCHED = _HEADERS.index("in batches")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from workbench.text import bounded, sentences
-from workbench.views.base import clean
+from workbench.text import bounded, clean, sentences
 
 _HEAD = re.compile(r"[a-z ]{1,20}: ")  # what introduces a text, such as `read in: `
 _JOIN = " → "  # between the sentences that rules read

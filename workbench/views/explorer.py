@@ -12,11 +12,11 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.display import html, text
 from workbench.errors import SettingError
 from workbench.index import Index
 from workbench.operators.neighbourhood import Subgraph, complete, matching, neighbourhood, row_of
 from workbench.operators.node_details import NodeDetails, node_details
-from workbench.views.base import html, text
 from workbench.views.canvas import WEBGL_STYLE, WebGL
 from workbench.views.drawing import HEIGHT
 from workbench.views.graph import EDGES, SMALL, graph_drawing

@@ -16,14 +16,15 @@ import ipywidgets as widgets
 
 from workbench.analyses.base import of_runs, runs_of
 from workbench.analyses.diagnose import Case, Diagnosis, diagnose
+from workbench.display import html
 from workbench.errors import SettingError
 from workbench.evaluation import Run
 from workbench.index import Index
 from workbench.operators.types import types_of
 from workbench.records import Question
-from workbench.text import counted
+from workbench.text import counted, short
 from workbench.trace import Trace
-from workbench.views.base import html, page, short
+from workbench.views.base import page
 from workbench.views.contexts import STYLE, Marks, texts_part
 from workbench.views.diagnosis import case_part
 from workbench.views.palette import AUTO

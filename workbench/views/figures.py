@@ -28,7 +28,8 @@ from workbench.index.graph import Graph
 from workbench.operators.neighbourhood import Subgraph
 from workbench.operators.walk_distribution import WalkDistribution
 from workbench.records import Evidence
-from workbench.views.base import NAME, esc, short
+from workbench.text import short
+from workbench.views.base import NAME, esc
 from workbench.views.drawing import RIM, SHAPES, Drawing, DrawnEdge, DrawnNode, NodeStyle
 from workbench.views.fonts import lacking
 from workbench.views.graph import graph_drawing

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from workbench.display import html, text
 from workbench.index.layout import layout
 from workbench.operators.neighbourhood import KINDS, Edge, Node, Subgraph
-from workbench.text import counted
-from workbench.views.base import clean, esc, html, page, short, table, text
+from workbench.text import clean, counted, short
+from workbench.views.base import esc, page, table
 from workbench.views.drawing import (
     LABEL,
     Drawing,

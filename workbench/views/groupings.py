@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from workbench.display import html, text
 from workbench.operators.groupings import Agreement, Grouping, Split
-from workbench.text import counted
-from workbench.views.base import NAME, clean, esc, html, number, page, table, text
+from workbench.text import clean, counted
+from workbench.views.base import NAME, esc, number, page, table
 
 SHOWN = 10  # groups that a notebook lists
 

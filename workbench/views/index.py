@@ -6,25 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench.data import Dataset
+from workbench.display import html, text
 from workbench.index import Graph, Index
 from workbench.index.chroma import StoreAgreement
 from workbench.index.journal import signed_by
 from workbench.index.usage import IndexUsage, Spent
-from workbench.text import counted
-from workbench.views.base import (
-    NAME,
-    aligned,
-    clean,
-    details,
-    esc,
-    html,
-    number,
-    page,
-    table,
-    text,
-    warned,
-    warned_part,
-)
+from workbench.text import clean, counted
+from workbench.views.base import NAME, aligned, details, esc, number, page, table, warned, warned_part
 from workbench.views.data import skipped_table
 from workbench.views.terminal import cell_text
 

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from workbench.display import html, text
 from workbench.records import Record
+from workbench.text import clean, short
 from workbench.views import legend, pages
-from workbench.views.base import NAME, clean, esc, html, page, script_data, short, text
+from workbench.views.base import NAME, esc, page, script_data
 from workbench.views.drawing import HEIGHT, POLICY, EdgeStyle, NodeStyle, entry_name, framed, legend_entries
 from workbench.views.palette import AUTO, VERMILION, theme_css
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from workbench.display import html, text
 from workbench.encoding.similarity import top
 from workbench.operators.checkup import Checkup
 from workbench.operators.neighbourhood import spellings
 from workbench.operators.node_details import NodeDetails
 from workbench.operators.walk_distribution import WalkDistribution
-from workbench.text import counted
-from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
+from workbench.text import clean, counted, short
+from workbench.views.base import NAME, Markup, details, esc, number, page, table
 from workbench.views.index import facts_by
 from workbench.views.records import SHOWN, passage_line, triple_line
 

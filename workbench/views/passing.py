@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
+from workbench.display import html, text
 from workbench.index.relations import INVERSE
 from workbench.methods.gfm_rag.passing import Passing
 from workbench.operators.types import Types
 from workbench.records import Path, Scored
-from workbench.text import counted
-from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text
+from workbench.text import clean, counted, short
+from workbench.views.base import NAME, details, esc, page, table
 from workbench.views.drawing import (
     Drawing,
     DrawnEdge,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
+from workbench.display import html, text
 from workbench.index.profiles import ProfilesLayer
-from workbench.text import counted
-from workbench.views.base import NAME, clean, esc, html, number, page, table, text
+from workbench.text import clean, counted
+from workbench.views.base import NAME, esc, number, page, table
 
 SHOWN = 10  # rows that a notebook lists
 _LINE = 200  # characters of a description on one line

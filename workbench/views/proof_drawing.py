@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from workbench.display import text
 from workbench.operators.types import Types
 from workbench.records import Match, Pattern, Proof, Triple
 from workbench.sparql import supporting
-from workbench.views.base import NAME, clean, short, text
+from workbench.text import clean, short
+from workbench.views.base import NAME
 from workbench.views.drawing import (
     DASHED,
     DOTTED,

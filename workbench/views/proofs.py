@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from workbench.display import html, text
 from workbench.records import Binding, Match, Pattern, Proof, Triple, ranked
+from workbench.text import clean
 from workbench.trace import Trace
-from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, table, text
+from workbench.views.base import NAME, Markup, details, esc, number, page, table
 from workbench.views.records import fact
 
 SHOWN = 5  # bindings, values or hops that a view lists; the record has all

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from workbench.display import html, text
 from workbench.llm.engine import no_model, whose_words
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Reading, Report, Triple
-from workbench.text import counted
-from workbench.views.base import CLIP, NAME, Markup, clean, details, esc, html, number, page, table, text
+from workbench.text import CLIP, clean, counted
+from workbench.views.base import NAME, Markup, details, esc, number, page, table
 from workbench.views.excerpts import excerpt
 
 SHOWN = 10  # rows of a long list in a terminal and unfolded in a notebook

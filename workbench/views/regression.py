@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench.display import html, text
 from workbench.notebooks.regression import Checked, Finding, Regression
-from workbench.text import counted
-from workbench.views.base import clean, esc, html, number, page, table, text
+from workbench.text import clean, counted
+from workbench.views.base import esc, number, page, table
 
 MOST = 40  # findings of a notebook that are shown
 LONGEST = 160  # characters of a value

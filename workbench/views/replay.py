@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from workbench.display import html, text
 from workbench.methods.iterative.events import Chain, Cut, Ranking, Search
 from workbench.methods.iterative.replay import END, Replay, Round
 from workbench.records import Passage
-from workbench.text import counted
-from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
+from workbench.text import clean, counted, short
+from workbench.views.base import NAME, Markup, details, esc, number, page, table
 from workbench.views.records import asked_part, said_by
 
 SHOWN, FOUND = 10, 5  # passages of the pool and of one search that a view lists

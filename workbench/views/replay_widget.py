@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import ipywidgets as widgets
 
+from workbench.display import text
 from workbench.errors import SettingError
 from workbench.index import Index
 from workbench.llm.engine import Engine
@@ -24,7 +25,8 @@ from workbench.methods.iterative import Thought
 from workbench.methods.iterative.replay import END, Replay, Round, replay
 from workbench.reading.base import Reader
 from workbench.records import Question
-from workbench.views.base import clean, esc, page, short, text
+from workbench.text import clean, short
+from workbench.views.base import esc, page
 from workbench.views.bump import bump_svg
 from workbench.views.palette import GREEN, VERMILION
 from workbench.views.records import answer_line

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from workbench.display import html, text
 from workbench.methods.youtu.events import Facts, Scores
 from workbench.methods.youtu.routed import Reflected, Routes, RouteTaken, Searched
-from workbench.text import counted
-from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text
+from workbench.text import clean, counted, short
+from workbench.views.base import NAME, details, esc, page, table
 from workbench.views.records import asked_part, said_by
 
 FUSED = "fused"  # what fusion kept, beside the routes themselves

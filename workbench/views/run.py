@@ -7,12 +7,14 @@ from collections.abc import Iterator
 import pandas as pd
 
 from workbench.analyses.base import made_with, unreachable
+from workbench.display import html, text
 from workbench.evaluation.listing import Between
 from workbench.evaluation.run import Run
 from workbench.evaluation.significance import UNCORRECTED
 from workbench.evaluation.verdict import Check, Verdict
 from workbench.measures import needs_reader
-from workbench.views.base import Markup, aligned, clean, details, esc, html, page, table, text, warned, warned_part
+from workbench.text import clean
+from workbench.views.base import Markup, aligned, details, esc, page, table, warned, warned_part
 
 BETWEEN = (
     "Between repeats: deviation of the means, and the 95 % interval over questions and repeats "

@@ -22,8 +22,8 @@ from workbench.llm.worked import answered_by_hand
 from workbench.methods import Method, method
 from workbench.reading.base import Reader
 from workbench.records import Answer, Evidence, Passage, Question
+from workbench.text import short
 from workbench.trace import Trace
-from workbench.views.base import short
 
 Result = TypeVar("Result")
 Source = Index | Run | str | Path | Trace | Evidence | Mapping[str, Trace | Evidence]

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from workbench.display import html, text
 from workbench.methods.catrag.stages import Flow, StagedWalk
 from workbench.methods.catrag.steering import SKIP, EditedEdge, RatedSeed, Scores, Seed, Steering
 from workbench.records import Passage
-from workbench.text import counted
-from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
+from workbench.text import clean, counted, short
+from workbench.views.base import NAME, Markup, details, esc, number, page, table
 from workbench.views.records import SHOWN, asked_part, passage_line, said_by
 
 LINE = 300  # characters of a fact or a reason

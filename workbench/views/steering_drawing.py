@@ -16,7 +16,7 @@ from workbench.methods.catrag.steering import EditedEdge, Steering
 from workbench.operators.neighbourhood import Edge, Node, Subgraph, among
 from workbench.operators.types import Types
 from workbench.records import Passage
-from workbench.views.base import clean, short
+from workbench.text import clean, short
 from workbench.views.drawing import (
     Drawing,
     DrawnEdge,

@@ -19,6 +19,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.display import text
 from workbench.errors import SettingError
 from workbench.index import Index
 from workbench.llm.engine import Engine, RulesEngine
@@ -30,7 +31,8 @@ from workbench.methods.catrag.steering import METHOD, RatedSeed, Steering, steer
 from workbench.operators.types import types_of
 from workbench.records import Question
 from workbench.settings import parse_spec
-from workbench.views.base import clean, details, esc, page, short, text
+from workbench.text import clean, short
+from workbench.views.base import details, esc, page
 from workbench.views.bump import bump_svg
 from workbench.views.drawing import Drawing, drawing_frame
 from workbench.views.palette import AUTO, VERMILION

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.data.curated import CURATED
+from workbench.display import html, text
 from workbench.evaluation.verdict import Check, Verdict
 from workbench.papers.reproduce import TablePlan
 from workbench.papers.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables
 from workbench.published.claims import RECOMPUTED, is_by_us
-from workbench.text import counted, table_cell
-from workbench.views.base import NAME, aligned, clean, details, esc, html, page, short, table, text, warned, warned_part
+from workbench.text import clean, counted, short, table_cell
+from workbench.views.base import NAME, aligned, details, esc, page, table, warned, warned_part
 from workbench.views.run import check_text
 
 MARKS = {REPRODUCED: "✓", DIFFERS: "✗", NOT_COMPARABLE: "?"}

@@ -15,7 +15,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from workbench.views.base import clean, number
+from workbench.text import clean
+from workbench.views.base import number
 
 LONGEST = 1_000  # characters of a cell
 _UNBOUNDED = 200  # columns of what is piped or logged

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from workbench.display import html, text
 from workbench.llm.engine import NO_MODEL, no_model
-from workbench.text import counted
+from workbench.text import clean, counted
 from workbench.trace import Event, Trace, TraceDiff
-from workbench.views.base import NAME, clean, details, esc, html, number, page, table, text
+from workbench.views.base import NAME, details, esc, number, page, table
 from workbench.views.excerpts import excerpt
 from workbench.views.terminal import indented
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
+from workbench.display import html, text
 from workbench.methods.gfm_rag.history import Checked, Trained
 from workbench.text import counted
-from workbench.views.base import esc, html, page, table, text
-from workbench.views.charts import bare
-from workbench.views.charts import picture as made
+from workbench.views.base import esc, page, table
+from workbench.views.charts import bare, picture
 from workbench.views.figures import Picture
 from workbench.views.palette import BLUE, GREY, ORANGE
 
@@ -35,7 +35,7 @@ def _(trained: Trained) -> str:
     return page(f"<p><b>{esc(said)}</b></p>", table(heads, rows))
 
 
-def picture(trained: Trained) -> Picture:
+def training(trained: Trained) -> Picture:
     """Two panels over the steps of all stages: mean loss, and MRR of held-out samples; a line divides the stages."""
     figure = Figure(figsize=(6.4, 4.2), layout="constrained", dpi=110)
     panels = figure.subplots(2, sharex=True)
@@ -55,7 +55,7 @@ def picture(trained: Trained) -> Picture:
         bare(axes)
         axes.set(ylabel=label, ylim=(0, None))
     panels[1].set(xlabel="step")
-    return made(figure, f"loss and MRR of {trained.folder.name} over {counted(begin, 'step')}")
+    return picture(figure, f"loss and MRR of {trained.folder.name} over {counted(begin, 'step')}")
 
 
 def _best(checks: tuple[Checked, ...]) -> float:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from workbench.data.graph import Schema
+from workbench.display import html, text
 from workbench.index.dual_perception import Merge, Perception
 from workbench.index.schema_evolution import Proposal
 from workbench.operators.groupings import Agreement
 from workbench.operators.knowledge_tree import NONE, CommunityPlace, EntityPlace, PassagePlace
 from workbench.operators.regrouping import Change
 from workbench.records import Passage, Triple
-from workbench.text import counted
-from workbench.views.base import NAME, Markup, clean, details, esc, html, page, short, table, text
+from workbench.text import clean, counted, short
+from workbench.views.base import NAME, Markup, details, esc, page, table
 from workbench.views.records import passage_line
 
 MEMBERS, TRIPLES, SHOWN = 60, 60, 12  # rows of tables

@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 
 from workbench.operators.knowledge_tree import LEVELS, NONE, CommunityPlace, EntityPlace, KnowledgeTree, PassagePlace
-from workbench.views.base import short
+from workbench.text import short
 
 LISTED, LABEL = 300, 90  # entries of a list, characters of one
 STEPS = (*LEVELS, "passages")

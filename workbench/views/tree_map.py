@@ -24,7 +24,7 @@ from workbench.operators.knowledge_tree import (
 )
 from workbench.operators.regrouping import Division
 from workbench.operators.types import types_of
-from workbench.views.base import clean, short
+from workbench.text import clean, short
 from workbench.views.disc_layout import apart, spread, sunflower
 from workbench.views.drawing import EdgeStyle, NodeStyle, type_styles
 from workbench.views.map_page import Map

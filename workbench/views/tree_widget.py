@@ -23,6 +23,7 @@ import ipywidgets as widgets
 import numpy as np
 
 from workbench.data.folder import OWN
+from workbench.display import text
 from workbench.errors import SettingError
 from workbench.index import Index
 from workbench.index.dual_perception import Perception
@@ -53,7 +54,7 @@ from workbench.operators.regrouping import (
 )
 from workbench.records import Question
 from workbench.settings import parse_spec
-from workbench.views.base import details, esc, page, text
+from workbench.views.base import details, esc, page
 from workbench.views.canvas import MapFrame
 from workbench.views.index import facts_by
 from workbench.views.map_page import Map, map_frame

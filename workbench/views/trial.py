@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from workbench.display import html, text
 from workbench.evaluation.trial import Trial
-from workbench.text import counted
-from workbench.views.base import NAME, clean, details, esc, html, page, table, text
+from workbench.text import clean, counted
+from workbench.views.base import NAME, details, esc, page, table
 
 _HEADERS = ("step", "read", "right", "tokens", "for reasoning", "seconds", "failed")
 _CARRIES = {

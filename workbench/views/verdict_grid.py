@@ -11,8 +11,8 @@ import anywidget
 import traitlets
 
 from workbench.papers.tables import Cell
+from workbench.text import clean, short
 from workbench.views import pages
-from workbench.views.base import clean, short
 from workbench.views.palette import GREEN, ORANGE, VERMILION
 from workbench.views.tables import Layout, interval_text, printed_text
 from workbench.views.verdicts import KIND, MARK

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from workbench.display import html, text
 from workbench.papers.comparable import AMOUNTS, Asked, Conditions, Needed, Questions
 from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition
 from workbench.papers.tables import NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, Cell, Claim, Claims
-from workbench.text import counted
-from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
+from workbench.text import clean, counted, short
+from workbench.views.base import NAME, Markup, details, esc, number, page, table
 from workbench.views.palette import BLUE, GREEN, ORANGE, VERMILION
 from workbench.views.tables import MARKS, aligned, amount, interval_text, printed_text
 

@@ -22,13 +22,15 @@ import pandas as pd
 
 from workbench import published
 from workbench.data import Dataset
+from workbench.display import html
 from workbench.errors import DataError, SettingError
 from workbench.evaluation.run import Run
 from workbench.methods.iterative.replay import Replay, replay
 from workbench.papers.comparable import Conditions, Needed, Questions, asked_for, measurement, needed, side_by_side
 from workbench.papers.tables import NOT_MEASURED, Cell, Claims, Tables, tables
+from workbench.text import clean, short
 from workbench.trace import Trace
-from workbench.views.base import NAME, clean, html, page, short, table
+from workbench.views.base import NAME, page, table
 from workbench.views.replay import whole
 from workbench.views.session import Cache
 from workbench.views.tables import Layout, layouts

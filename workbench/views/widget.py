@@ -15,7 +15,8 @@ import ipywidgets as widgets
 
 from workbench.errors import SettingError
 from workbench.records import Question, Record
-from workbench.views.base import clean, esc, page
+from workbench.text import clean
+from workbench.views.base import esc, page
 from workbench.views.canvas import Canvas
 from workbench.views.palette import AUTO, surface
 from workbench.views.session import question_label

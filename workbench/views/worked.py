@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from workbench.display import html, text
 from workbench.evaluation.endings import Endings, ending
 from workbench.llm.engine import whose_words
-from workbench.views.base import CLIP, NAME, aligned, clean, esc, html, page, table, text
+from workbench.text import CLIP, clean
+from workbench.views.base import NAME, aligned, esc, page, table
 
 HEADERS = ["method", "reader", "ends in", "why"]
 

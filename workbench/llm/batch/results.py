@@ -20,7 +20,7 @@ from workbench.llm.chat import acceptable
 from workbench.llm.endpoint import blot_of, reply_of
 from workbench.llm.negotiation import Negotiation, Refused
 from workbench.llm.record import Recording
-from workbench.llm.step import Step
+from workbench.llm.step import Step, known_steps
 from workbench.places import write_atomically
 from workbench.records import Record
 from workbench.text import counted, storable
@@ -101,10 +101,8 @@ def read(
 
 class _Reading:
     def __init__(self, state: State, pending: Pending, blot: Callable[[str], str]):
-        from workbench.steps import catalogue
-
         self.state, self.pending, self.blot = state, pending, blot
-        self.steps: dict[str, Step] = catalogue()
+        self.steps: dict[str, Step] = known_steps()
         self.sent = {name: one.dialect for name, one in state.asking.items()}
         self.agreed = {name: one.negotiation for name, one in state.asking.items()}
         self.failures: dict[str, dict[str, str]] = {}  # custom_id, or place → line of the file

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from workbench import display
 from workbench.errors import DataError
 from workbench.records import Record
 
@@ -63,6 +64,4 @@ class Trained(Record):
     @property
     def picture(self):
         """Loss and MRR over the steps of all stages, as a `Picture`."""
-        from workbench.views.training import picture
-
-        return picture(self)
+        return display.picture("training", self)

@@ -28,7 +28,8 @@ from workbench.evaluation.grid import Grid
 from workbench.evaluation.run import Run
 from workbench.index import Index
 from workbench.places import home, locked
-from workbench.views.base import NAME, clean, esc
+from workbench.text import clean
+from workbench.views.base import NAME, esc
 from workbench.views.bundle.contents import Contents
 from workbench.views.bundle.pages import conditions, results, runs_of, subtitle_of, title_of, warnings
 from workbench.views.bundle.private import eraser

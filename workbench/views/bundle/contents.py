@@ -21,9 +21,9 @@ from workbench.measures import needs_reader
 from workbench.papers.tables import NOT_MEASURED, Tables, tables
 from workbench.places import is_locked
 from workbench.records import Passage, Question, Reading
-from workbench.text import counted, spelt_out
+from workbench.text import clean, counted, short, spelt_out
 from workbench.trace import Trace
-from workbench.views.base import NAME, clean, short, table
+from workbench.views.base import NAME, table
 from workbench.views.bundle.parts import plain, traced_parts
 from workbench.views.bundle.private import bare
 from workbench.views.bundle.store import Texts, every

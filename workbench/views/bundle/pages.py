@@ -10,11 +10,12 @@ from urllib.parse import urlencode
 import pandas as pd
 
 from workbench.analyses.diagnose import Diagnosis
+from workbench.display import html
 from workbench.errors import SettingError
 from workbench.evaluation.listing import between
-from workbench.text import counted
+from workbench.text import clean, counted, short
 from workbench.views.analyses import frame_part
-from workbench.views.base import Markup, clean, details, esc, html, number, short, table, warned_part
+from workbench.views.base import Markup, details, esc, number, table, warned_part
 from workbench.views.bundle.contents import JUDGED_BY, Contents, unfinished
 from workbench.views.bundle.parts import plain, words
 from workbench.views.bundle.private import bare

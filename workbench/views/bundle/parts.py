@@ -14,12 +14,13 @@ from workbench.methods.gfm_rag.passing import Passing, passing
 from workbench.methods.iterative.replay import Replay, replay
 from workbench.methods.youtu.routed import Routes, routed
 from workbench.records import Passage, Proof, Question
+from workbench.text import clean
 from workbench.trace import Trace
 from workbench.views import dots as dots_view
 from workbench.views import passing as passing_view
 from workbench.views import replay as replay_view
 from workbench.views import steering as steering_view
-from workbench.views.base import clean, details, esc
+from workbench.views.base import details, esc
 from workbench.views.proof_drawing import proof_drawing
 from workbench.views.proofs import proof_from_trace, proof_part
 from workbench.views.records import notes_part

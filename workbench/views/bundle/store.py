@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from workbench.views.base import clean, page_data
+from workbench.text import clean
+from workbench.views.base import page_data
 
 CHUNK = 2_000_000  # characters of JSON in a chunk, of which a question needs one
 TEXTS = 250_000  # the same of texts: a context may need several

@@ -1,22 +1,31 @@
-"""How often a judge prefers one method's answers to another's (DotRAG, Tables 1 and 3), and which place it prefers."""
+"""What a model as judge says of answers.
+
+* `win_rate`: how often it prefers one method's answers to another's (DotRAG, Tables 1 and 3), and which place it
+  prefers.
+* `judge_check`: whether a judge of pairs can be relied on, by pairs of which one answer is plainly worse.
+* `judged_accuracy`: accuracy as a judge sees it, and refusals, over the questions that have an answer and those that
+  have none (Youtu-GraphRAG, arXiv 2508.19855: "top-20 accuracy" in the modes `open` and `reject`)."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from workbench.analyses.base import Analysis, asked, cautions, frame_of, known_methods
+from workbench.analyses.base import Analysis, Runs, asked, cautions, frame_of, known_methods, of_runs
 from workbench.errors import SettingError
 from workbench.evaluation.pairs import (
     DIMENSIONS,
     Judgement,
+    Pair,
     by_comparison,
     judged,
     no_rules,
+    paired,
     pairs_of,
     told,
     wins,
@@ -25,10 +34,12 @@ from workbench.evaluation.run import Run
 from workbench.evaluation.side_by_side import ComparedAnswers, side_by_side
 from workbench.evaluation.significance import FEWEST, bootstrap_interval, mean_of_repeats
 from workbench.llm.engine import Engine, engine
+from workbench.measures.abstained import is_abstention
 from workbench.records import Question
+from workbench.steps import judge_answer
 
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
+PLANTED = 20  # questions of a check
+PLANT = "planted"  # what the planted answers are called
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -100,7 +111,7 @@ def win_rate(
     return WinRate(
         f"{method_a} against {method_b}", tuple(rows),
         (*cautions(run_a), *_notes(run_a, run_b, judge, found, both_orders, seed)),
-        method_a, method_b, tuple(map(told, pairs, found)), tuple(on_judge(found)), draw=figure,
+        method_a, method_b, tuple(map(told, pairs, found)), tuple(on_judge(found)), draw="win_rate",
     )  # fmt: skip
 
 
@@ -205,18 +216,129 @@ def said_of_judge(found: Sequence[Judgement]) -> Iterator[str]:
         )
 
 
-def figure(rates: WinRate) -> Picture:
-    """The rate in each dimension over all questions, with its interval."""
-    from workbench.views import charts
+@dataclass(frozen=True, slots=True, repr=False)
+class JudgeCheck(Analysis):
+    """Rows: dimension, right (the share of the questions on which the answer itself won, half where only in one order),
+    low, high (95 %, binomial), failures, and the columns of `WinRate.judge`. `judgements` as there; "b" is
+    the planted answer."""
 
-    mine = [row for row in rates.rows if row["hops"] is None]
-    canvas, axes = charts.canvas(6.0, 1.2 + 0.36 * max(1, len(mine)))
-    for at, row in enumerate(mine):
-        if row["win_rate"] is not None:
-            axes.plot([row["low"], row["high"]], [at, at], color=charts.BLUE)
-            axes.plot([row["win_rate"]], [at], color=charts.BLUE, marker="o")
-    axes.axvline(0.5, color=charts.GREY, linewidth=0.8)
-    charts.rows(axes, (f"{row['dimension']}  (n={row['n']})" for row in mine), 40)
-    axes.set(xlim=(0, 1), xlabel="share of comparisons won, with 95 % interval")
-    charts.titled(axes, rates.title)
-    return charts.picture(canvas, rates.title)
+    a: str = ""
+    judgements: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+
+    def pair(self, question_id: str | None = None) -> ComparedAnswers:
+        """An answer and what was planted against it, side by side, with the judge's reasons (`side_by_side`)."""
+        return side_by_side(self.judgements, self.a, PLANT, question_id)
+
+
+def judge_check(
+    run: Run,
+    method: str,
+    judge: Engine | str,
+    *,
+    n: int = PLANTED,
+    seed: int = 0,
+    keep: bool = False,
+    progress: bool = False,
+) -> JudgeCheck:
+    """Whether a judge can be relied on: up to `n` answers of a method, each against a planted one that is plainly worse
+    in every dimension, in both orders.
+
+    What is planted are the words of the answer to another question, in random order: not what was asked, and no text.
+    A judge that is less than nearly always right here says nothing of answers that are closer to each other."""
+    judge = engine(judge)
+    no_rules(judge)
+    known_methods(run, [method])
+    pairs = planted(run, method, n, seed)
+    found = judged(judge, pairs, folder=run.folder if keep else None, progress=progress)
+    rated = {row["dimension"]: row for row in rates(None, [pair.question for pair in pairs[::2]], found)}
+    rows = [
+        {"dimension": one["dimension"], "right": rated[one["dimension"]]["win_rate"]}
+        | {name: rated[one["dimension"]][name] for name in ("low", "high", "failures")}
+        | one
+        for one in on_judge(found)
+    ]
+    notes = (f"Judged by {judge.name}: answers of {method} against the words of answers to other questions, shuffled.",)
+    return JudgeCheck(f"{judge.name} on planted pairs", tuple(rows), notes, method, tuple(map(told, pairs, found)))
+
+
+def planted(run: Run, method: str, n: int, seed: int) -> list[Pair]:
+    """Pairs of an answer and a planted one, both orders of each next to each other; of the first repeat."""
+    pairs = pairs_of(run, method, run, method, run.questions, 1)
+    answered = [pair for pair in pairs if pair.answers["a"] and not pair.repeat]
+    chance = random.Random(seed)
+    chosen = sorted(chance.sample(range(len(answered)), min(n, len(answered)))) if len(answered) > 1 else []
+    made = []
+    for at in chosen:
+        other = answered[(at + chance.randrange(1, len(answered))) % len(answered)].answers["a"].split()
+        worse = " ".join(chance.sample(other, len(other)))
+        one = answered[at]
+        made += [paired(one.question, method, PLANT, one.answers["a"], worse, first) for first in (True, False)]
+    return made
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class JudgedAccuracy(Analysis):
+    """Rows: reader, method, over (answerable, unanswerable), n, accuracy, low, high (95 %, binomial), refused, failures
+    (of the judge; n includes none of them).
+
+    `judgements`: reader, method, question_id, verdict (1, 0, None: not judged), failure."""
+
+    judgements: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+
+
+def judged_accuracy(runs: Runs, judge: Engine | str, methods: Iterable[str] | None = None) -> JudgedAccuracy:
+    """The share of answers that `judge` finds right, in a run, several, or a grid.
+
+    Refusals and failed questions are wrong without a request; of a question without gold answer, a refusal is right
+    and anything else wrong. Nothing is written; a recording engine repeats no request. The rules cannot judge."""
+    judge = engine(judge)
+    if judge.name == "rules":
+        raise SettingError("rules cannot judge whether an answer is right; pass a model, such as openai:gpt-4.1")
+    rows, judgements = [], []
+    for label, run, method in of_runs(runs, methods):
+        mine = _judged(run, method, judge)
+        judgements += [{"reader": label, "method": method, **one} for one in mine]
+        rows += [{"reader": label, "method": method, **row} for row in _accuracies(mine)]
+    notes = (f"Judged by {judge.name}; refusals are wrong where there is an answer, and right where there is none.",)
+    return JudgedAccuracy("judged accuracy", tuple(rows), notes, tuple(judgements), draw="judged_accuracy")
+
+
+def _judged(run: Run, method: str, judge: Engine) -> list[dict[str, Any]]:
+    """One judgement a question, in the order of the run."""
+    if run.config["reader"] is None:
+        raise SettingError(f"nobody read in the run {run.folder}; make it with a reader: wb.evaluate(…, wb.reader(…))")
+    gold = asked(run)
+    found = [_unjudged(gold[row["question_id"]], row) for row in run.rows if row["method"] == method]
+    left = [(one, row) for one, row in found if one["verdict"] is None]
+    inputs = [
+        judge_answer.Input(gold[one["question_id"]].question, gold[one["question_id"]].answers, row["answer"])
+        for one, row in left
+    ]
+    for (one, _), result in zip(left, judge.run(judge_answer.STEP, inputs)):
+        one |= {"verdict": result.value and result.value.verdict, "failure": result.failure}
+    return [one for one, _ in found]
+
+
+def _unjudged(question: Question, row: Mapping) -> tuple[dict[str, Any], Mapping]:
+    """A judgement with the verdict that needs no judge, if there is one."""
+    flawed = bool(row.get("reading") and row["reading"]["flaw"])
+    lost = row["failure"] is not None or (flawed and not row["answer"])  # wrong, and no refusal
+    refused = not lost and (row["abstained"] or is_abstention(row["answer"]))
+    left = bool(question.answers) and not lost and not refused
+    verdict = None if left else int(refused and not question.answers)
+    over = "answerable" if question.answers else "unanswerable"
+    return {"question_id": question.id, "over": over, "refused": refused, "verdict": verdict, "failure": None}, row
+
+
+def _accuracies(judgements: Sequence[Mapping]) -> Iterator[dict[str, Any]]:
+    for over in ("answerable", "unanswerable"):
+        mine = [one for one in judgements if one["over"] == over]
+        valid = [one for one in mine if not one["failure"]]
+        if mine:
+            right = sum(one["verdict"] for one in valid)
+            low, high = binomial_interval(right, len(valid)) if valid else (None, None)
+            yield {
+                "over": over, "n": len(valid), "accuracy": right / len(valid) if valid else None, "low": low,
+                "high": high, "refused": sum(one["refused"] for one in mine) / len(mine),
+                "failures": len(mine) - len(valid),
+            }  # fmt: skip

@@ -1,33 +1,34 @@
-"""Quality by the number of passages read, over the same evidence ("Beyond Static Retrieval", figure 4c)."""
+"""What more passages bring ("Beyond Static Retrieval"): quality by the number read, over the same evidence (figure 4c),
+and recall@k over k, from the rankings that a run keeps (figures 4a and 4b)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from math import inf
 
 from tqdm.auto import tqdm
 
 from workbench import measures
-from workbench.analyses.base import Analysis, mean_of
+from workbench.analyses.base import Analysis, asked, cautions, known_methods, mean_of
 from workbench.errors import EngineError, SettingError
 from workbench.evaluation.evaluate import in_order
+from workbench.evaluation.run import Run
 from workbench.llm.engine import Engine
+from workbench.measures.recall import recall
 from workbench.methods import Method
 from workbench.reading.direct import Direct
 from workbench.records import Evidence, Question
 
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
-
-KS = (1, 3, 5, 10, 20, 50, 100)
+READ = (1, 3, 5, 10, 20, 50, 100)
+KS = (1, 2, 5, 10, 20, 30, 50, 100, 150, 200)
 
 
 def quality_against_k(
     questions: Iterable[Question],
     method: Method,
     reader_engine: Engine,
-    ks: Sequence[int] = KS,
+    ks: Sequence[int] = READ,
     *,
     progress: bool = True,
 ) -> Analysis:
@@ -72,7 +73,7 @@ def quality_against_k(
         rows.append({"k": k, **taken, "failures": sum(one[k].failed for one in outcomes), "n": len(questions)})
     notes = [f"{method.label}, read by {reader_engine.name}."]
     notes += ["Rules are no language model, and are not distracted as one is."] * (reader_engine.name == "rules")
-    return Analysis("Quality against the number of passages read", tuple(rows), tuple(notes), draw=figure)
+    return Analysis("Quality against the number of passages read", tuple(rows), tuple(notes), draw="quality_against_k")
 
 
 def _read(reader: Direct, question: str, evidence: Evidence) -> measures.Outcome:
@@ -85,14 +86,36 @@ def _read(reader: Direct, question: str, evidence: Evidence) -> measures.Outcome
     )  # fmt: skip
 
 
-def figure(quality: Analysis) -> Picture:
-    from workbench.views import charts
+def recall_curve(
+    run: Run, questions: Iterable[Question], *, ks: Sequence[int] = KS, methods: Iterable[str] | None = None
+) -> Analysis:
+    """recall@k of every method. A run ranks 20 passages by default (`evaluate(…, k=200)` ranks more); recall at a
+    larger k is unknown, and a note says so.
 
-    frame = quality.frame()
-    canvas, axes = charts.canvas(5.6, 3.4)
-    charts.lines(axes, {name: dict(zip(frame["k"], frame[name])) for name in ("em", "f1")})
-    axes.set(xlabel="passages read", ylabel="mean", xscale="log", ylim=(0, 1.02))
-    axes.set_xticks(list(frame["k"]), [str(k) for k in frame["k"]])
-    axes.minorticks_off()
-    charts.titled(axes, quality.notes[0] if quality.notes else quality.title, ["em", "f1"])
-    return charts.picture(canvas, quality.title)
+    Rows: method, k, recall (None where the run did not rank so many passages), n."""
+    if not all(isinstance(k, int) and k > 0 for k in ks):
+        raise SettingError(f"ks={list(ks)!r}; they should be whole numbers from 1 on")
+    gold = {one: set(question.support) for one, question in asked(run, questions).items() if question.support}
+    rows, cut = [], False
+    for method in known_methods(run, methods):
+        mine = [row for row in run.rows if row["method"] == method and row["question_id"] in gold]
+        depth = _depth(run, mine)
+        for k in sorted(set(ks)):
+            found = [recall([one for one, _ in row["ranking"]], gold[row["question_id"]], k) for row in mine]
+            rows.append({"method": method, "k": k, "recall": mean_of(found) if k <= depth else None, "n": len(found)})
+        cut |= max(ks) > depth
+    notes = list(cautions(run))
+    if not gold:
+        notes.append("No question has gold passages, so recall is not defined.")
+    if cut:
+        limit = f"k={run.config['k']}" + (f", budget={run.config['budget']}" if run.config["budget"] else "")
+        notes.append(f"The run ranked with {limit}; for the rest of the curve evaluate again with k={max(ks)}.")
+    return Analysis("recall@k", tuple(rows), tuple(notes), draw="recall_curve")
+
+
+def _depth(run: Run, rows: Sequence[dict]) -> float:
+    """The largest k up to which the rankings are known; infinite if the method had no more to rank."""
+    lengths = [len(row["ranking"]) for row in rows if row["failure"] is None]
+    if run.config["budget"] is not None:  # a ranking ends where the budget does
+        return min(lengths, default=0)
+    return inf if all(length < run.config["k"] for length in lengths) else run.config["k"]

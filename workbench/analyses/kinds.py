@@ -1,0 +1,218 @@
+"""What methods and readers reach by kind of question, its type and its number of hops.
+
+* `by_kind`: quality, with the difference to a baseline ("Beyond Static Retrieval", figures 2 and 6).
+* `gains_by_kind`: what one reader gains over another, over the same questions and evidence ("The Reasoning Bottleneck
+  in Graph-RAG", Tables 5.9 and 5.10).
+* `by_hops`: the nodes retrieved from a graph (DotRAG, Table 2).
+* `at_equal_nodes`: recall and precision of answers among the same number of nodes for every method (the measures of
+  DotRAG, Table 2). Precision rewards a short list of nodes, so methods are compared at the length of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from workbench.analyses.base import (
+    Analysis,
+    Runs,
+    asked,
+    cautions,
+    cautions_of,
+    known_methods,
+    mean_of,
+    measured,
+    paired,
+    runs_of,
+    unreachable,
+)
+from workbench.errors import SettingError
+from workbench.evaluation.run import Run
+from workbench.evaluation.significance import compared, holm
+from workbench.measures import NODES
+from workbench.measures.node_f1 import node_f1
+from workbench.measures.node_precision import node_precision
+from workbench.measures.node_recall import node_recall
+from workbench.records import Question
+
+EVERY = "all"
+
+
+def by_kind(
+    run: Run,
+    questions: Iterable[Question],
+    baseline: str | None = None,
+    *,
+    measures: Sequence[str] = ("em", "f1", "recall@5"),
+) -> Analysis:
+    """Each method against the baseline (the first one), by the questions' `type` and by their `hops`. Measures missing
+    from the run are omitted.
+
+    Rows: by (type or hops), kind, method, measure, n, value, baseline, difference, low, high (95 %, paired bootstrap
+    over the questions of the kind)."""
+    gold = asked(run, questions)
+    (baseline,) = known_methods(run, [baseline or run.methods[0]])
+    kinds = [
+        (by, kind, {one.id for one in gold.values() if getattr(one, by) == kind})
+        for by in ("type", "hops")
+        for kind in sorted({getattr(one, by) for one in gold.values()} - {None})
+    ]
+    if not kinds:
+        raise SettingError("none of the questions has a type or a number of hops, so there are no kinds of them")
+    rows: list[dict] = []
+    for measure in measured(run, measures):
+        scores = {method: run.scores(measure, method) for method in run.methods}
+        for by, kind, ids in kinds:
+            rows += _against_baseline(by, kind, ids, measure, scores, baseline)
+    notes = (*cautions(run), *unreachable(run, measured(run, measures)))
+    return Analysis(f"By kind of question, against {baseline}", tuple(rows), notes, draw="by_kind")
+
+
+def _against_baseline(
+    by: str, kind: str | int, ids: set[str], measure: str, scores: dict[str, dict[str, float]], baseline: str
+) -> Iterator[dict]:
+    base = {one: value for one, value in scores[baseline].items() if one in ids}
+    for method, values in scores.items():
+        mine = {one: value for one, value in values.items() if one in ids}
+        yield {
+            "by": by, "kind": str(kind), "method": method, "measure": measure, "n": len(mine),
+            "value": mean_of(mine.values()), "baseline": mean_of(base.values()),
+            **(paired(mine, base) if method != baseline else {"difference": None, "low": None, "high": None}),
+        }  # fmt: skip
+
+
+def gains_by_kind(
+    runs: Runs,
+    against: str | Mapping[str, str] | None = None,
+    methods: Iterable[str] | None = None,
+    *,
+    measures: Iterable[str] = ("accuracy:thesis", "accuracy", "em", "f1"),
+) -> Analysis:
+    """Paired differences between the readers of a grid, or of several runs (label → run) of the same questions.
+    `against` is the baseline of all (by default the first), or reader → its baseline, for those that are compared:
+    `{"sparql+gw": "sparql", "brief+gw": "brief"}` is Table 5.10. Measures missing from a run are omitted.
+
+    Rows: reader, against, method, measure, by (`all`, type, hops), kind, n, value, baseline, difference, low, high
+    (95 %, paired bootstrap over the questions of the kind), p (paired randomisation test), mcnemar (its exact p, if all
+    values are 0 or 1), p_holm (p corrected over the whole table)."""
+    known, measures = runs_of(runs), tuple(measures)
+    pairs = _pairs(known, against)
+    methods = None if methods is None else list(methods)
+    rows = [
+        {"reader": ours, "against": base, "method": method, "measure": measure, **row}
+        for ours, base in pairs
+        for method in _methods(known[ours], known[base], methods)
+        for measure in measures
+        if measure in known[ours].measures and measure in known[base].measures
+        for row in _gains(known[ours], known[base], method, measure)
+    ]
+    if not rows:
+        raise SettingError(
+            f"the runs of {', '.join(known)} have none of {', '.join(measures)} together; measure their answers by "
+            "the same measures, or pass measures=…"
+        )
+    corrected = holm([row["p"] for row in rows])
+    title = f"Gains by kind of question, against {', '.join(dict.fromkeys(base for _, base in pairs))}"
+    rows = tuple({**row, "p_holm": p} for row, p in zip(rows, corrected))
+    return Analysis(title, rows, cautions_of(known), draw="gains_by_kind")
+
+
+def _pairs(known: Mapping[str, Run], against: str | Mapping[str, str] | None) -> list[tuple[str, str]]:
+    """(reader, its baseline); raises :class:`SettingError` unless both are known and were asked the same questions."""
+    if against is None:
+        against = next(iter(known), "")
+    named = against if isinstance(against, Mapping) else {one: against for one in known if one != against}
+    if unknown := [one for pair in named.items() for one in pair if one not in known]:
+        raise SettingError(f"there is no reader {unknown[0]!r}; there are {', '.join(known)}")
+    if not named:
+        raise SettingError("one reader has nothing to be compared with; pass the runs of two, or a grid")
+    for ours, base in named.items():
+        if known[ours].config["questions"] != known[base].config["questions"]:
+            raise SettingError(f"the runs of {ours} and {base} were asked different questions, so they are not paired")
+    return list(named.items())
+
+
+def _methods(ours: Run, base: Run, methods: list[str] | None) -> list[str]:
+    if methods is None:
+        return [name for name in ours.methods if name in base.methods]
+    return [name for name in known_methods(ours, methods) if known_methods(base, [name])]
+
+
+def _gains(ours: Run, base: Run, method: str, measure: str) -> Iterator[dict]:
+    values, others = ours.scores(measure, method), base.scores(measure, method)
+    asked = [row for row in ours.rows if row["method"] == method]
+    kinds = [(EVERY, EVERY, {row["question_id"] for row in asked})]
+    for by in ("type", "hops"):
+        for kind in sorted({row[by] for row in asked} - {None}):
+            kinds.append((by, str(kind), {row["question_id"] for row in asked if row[by] == kind}))
+    for by, kind, ids in kinds:
+        mine = {one: value for one, value in values.items() if one in ids}
+        if found := compared(mine, others):
+            yield {"by": by, "kind": kind, **found}
+
+
+def by_hops(run: Run, methods: Iterable[str] | None = None) -> Analysis:
+    """Means over the questions of 1, 2, 3 … hops. Compare precision only at similar `node_count`.
+
+    Rows: hops, method, n (questions), the means of the run's measures of nodes, passages (mean number returned),
+    failures."""
+    names = measured(run, list(NODES))
+    rows = []
+    for hops in hops_of(run):
+        for method in known_methods(run, methods):
+            mine = [row for row in run.rows if row["method"] == method and row.get("hops") == hops]
+            rows.append(
+                {
+                    "hops": hops,
+                    "method": method,
+                    "n": sum(row["scores"][names[0]] is not None for row in mine),
+                    **{name: mean_of(row["scores"][name] for row in mine) for name in names},
+                    "passages": mean_of(len(row["ranking"]) for row in mine),
+                    "failures": sum(row["failure"] is not None for row in mine),
+                }
+            )
+    return Analysis("Nodes found, by hops", tuple(rows), tuple(cautions(run)), draw="by_hops")
+
+
+def hops_of(run: Run) -> list[int]:
+    """The numbers of hops of its questions; empty if neither the run nor the data state them."""
+    return sorted({row.get("hops") for row in run.rows} - {None})
+
+
+def at_equal_nodes(
+    run: Run, questions: Iterable[Question], reference: str | None = None, *, methods: Iterable[str] | None = None
+) -> Analysis:
+    """For each question the first n nodes of every method, n being how many `reference` returned (by default the first
+    method of the run that is a `dotrag`). Passages do not count, so methods without nodes of their own are left out.
+
+    Rows: hops, method, n (questions), and means: nodes (how many were compared), recall, precision, f1 (of the
+    answers)."""
+    reference = reference or next((name for name in run.methods if name.partition("[")[0] == "dotrag"), None)
+    if reference is None:
+        raise SettingError(f"the run {run.folder} has no dotrag; name the method whose nodes are counted: reference=…")
+    known_methods(run, [reference])
+    gold = {one: asked_ for one, asked_ in asked(run, questions).items() if asked_.answer_set and asked_.answers}
+    found = {(row["question_id"], row["method"]): list(dict.fromkeys(row["nodes"])) for row in run.rows}
+    chosen = [name for name in known_methods(run, methods) if any(found.get((one, name)) for one in gold)]
+    rows = []
+    for hops in sorted({question.hops for question in gold.values()}, key=lambda hops: (hops is None, hops)):
+        for name in chosen:
+            pairs = [
+                (found[one, name][: len(found[one, reference])], question.answers)
+                for one, question in gold.items()
+                if question.hops == hops and (one, name) in found and (one, reference) in found
+            ]
+            rows.append(
+                {
+                    "hops": hops,
+                    "method": name,
+                    "n": len(pairs),
+                    "nodes": mean_of(len(nodes) for nodes, _ in pairs),
+                    "recall": mean_of(node_recall(*pair) for pair in pairs),
+                    "precision": mean_of(node_precision(*pair) for pair in pairs),
+                    "f1": mean_of(node_f1(*pair) for pair in pairs),
+                }
+            )
+    notes = [f"Of each question as many nodes as {reference} returned."]
+    if without := [name for name in known_methods(run, methods) if name not in chosen]:
+        notes.append(f"Without nodes of their own: {', '.join(without)}.")
+    title = f"Answers among as many nodes as {reference} has"
+    return Analysis(title, tuple(rows), (*cautions(run), *notes), draw="at_equal_nodes")

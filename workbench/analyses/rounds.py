@@ -1,0 +1,328 @@
+"""What the rounds of an iterative method bring ("Beyond Static Retrieval", arXiv 2509.25530), from runs and traces.
+
+* `gains_over_static`: what iteration gains over its backbone alone, by data set (figure 1).
+* `rounds_curve`: quality over the number of rounds, and how many questions stopped early (figure 4d).
+* `promotion`: the rank of every gold passage after each round, and where it is lost. The source claims that coverage is
+  already high, and that quality depends on bridge passages ranking first. The fate of a gold passage:
+
+      read        the reader sees it: the method selected it, or it ranks among as many passages as the reader takes
+      cut         it ranked high enough, or the verifier chose it, but the cut removed it
+      sunk        found, but ranked too low at the end
+      not found   by no query of any round
+
+* `cuts`: how many passages pass the cut of BDTR, how often its lower bound decides, and how often a pool mixes scores
+  on different scales. PageRank scores have a heavy tail: so few of them exceed mean plus deviation that the lower bound
+  of five passages decides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from tqdm.auto import tqdm
+
+from workbench.analyses.base import (
+    Analysis,
+    Runs,
+    asked,
+    cautions,
+    cautions_of,
+    frame_of,
+    known_methods,
+    mean_of,
+    measured,
+    runs_of,
+)
+from workbench.errors import SettingError
+from workbench.evaluation.evaluate import evaluate
+from workbench.evaluation.run import Run
+from workbench.evaluation.significance import compared, holm
+from workbench.index import Index
+from workbench.llm.engine import Engine
+from workbench.methods import method
+from workbench.methods.iterative.replay import Replay, replay
+from workbench.reading.base import Reader
+from workbench.records import Question
+from workbench.settings import parse_spec, spec_of
+from workbench.trace import Trace
+
+MEASURES = ("em", "f1", "recall@5")
+DEPTHS = (5, 10, 50, 200)
+FATES = ("read", "cut", "sunk", "not found")
+
+
+def iterative_methods(run: Run, methods: Iterable[str] | None) -> list[str]:
+    """The iterative ones among the methods, by default among all; raises :class:`SettingError` if there are none or the
+    run has no traces."""
+    chosen = [name for name in known_methods(run, methods) if "iterations" in run.config["methods"][name]["settings"]]
+    if not chosen:
+        raise SettingError(f"no method of the run {run.folder} works in rounds; it has {', '.join(run.methods)}")
+    if run.config["trace"] == "off":
+        raise SettingError(f"the run {run.folder} kept no traces; evaluate again with trace='ids' in another folder")
+    return chosen
+
+
+def replays(
+    run: Run, method: str, gold: Mapping[str, Sequence[str]] | None = None, *, progress: bool = True
+) -> dict[str, Replay]:
+    """Question id → replay, for all questions or for those in `gold`, which gives the passages to mark.
+
+    Empty if the run has no traces. A question that failed before its first result has no replay."""
+    if run.config["trace"] == "off":
+        return {}
+    rows = [row for row in run.rows if row["method"] == method and (gold is None or row["question_id"] in gold)]
+    found = {}
+    for row in tqdm(rows, desc="traces", unit="question", disable=not progress):
+        trace = run.trace(row["question_id"], method)
+        if trace.find("pool"):
+            wanted = gold[row["question_id"]] if gold else ()
+            found[row["question_id"]] = replay(trace, [_kept(trace, one) for one in wanted])
+    return found
+
+
+def _kept(trace: Trace, passage: str) -> str:
+    """An id as stored in the trace: a long one as its hash at level `ids`."""
+    return trace._keep(passage)
+
+
+def gains_over_static(runs: Runs, *, measures: Iterable[str] = ("em", "f1")) -> Analysis:
+    """Every method with a backbone against this backbone alone in the same run: a run for each data set, or a grid.
+    Pass runs over several data sets by name: `{"musique": run, "2wiki": run}`. Measures missing from a run are omitted.
+
+    Rows: run (its label), data, method, against, measure, n, value, baseline, difference, low, high (95 %, paired
+    bootstrap over questions), p (paired randomisation test), mcnemar (its exact p, if all values are 0 or 1), p_holm (p
+    corrected over the whole table)."""
+    known, measures = runs_of(runs), tuple(measures)
+    rows = [
+        {"run": label, "data": run.config["data"]["name"], "method": method, "against": base, "measure": measure,
+         **found}
+        for label, run in known.items()
+        for method, base in _iterative(run)
+        for measure in measures
+        if measure in run.measures and (found := compared(run.values(measure, method), run.values(measure, base)))
+    ]  # fmt: skip
+    if not rows:
+        raise SettingError(
+            f"no run of {', '.join(map(str, known))} has both a method and its backbone alone, with one of "
+            f"{', '.join(measures)}; evaluate them together: wb.evaluate(questions, [ircot, hipporag2], reader)"
+        )
+    corrected = holm([row["p"] for row in rows])
+    rows = tuple({**row, "p_holm": p} for row, p in zip(rows, corrected))
+    return Analysis("Gains of iteration over the backbone alone", rows, cautions_of(known), draw="gains_over_static")
+
+
+def _iterative(run: Run) -> Iterator[tuple[str, str]]:
+    """(method, its backbone alone), as the run names them."""
+    alone = {one["label"]: name for name, one in run.config["methods"].items()}
+    for name, one in run.config["methods"].items():
+        if (backbone := one["settings"].get("backbone")) in alone:
+            yield name, alone[backbone]
+
+
+def rounds_specs(spec: str = "ircot", rounds: Iterable[int] = range(5)) -> list[str]:
+    """The SPEC of a method, once for each number of rounds.
+
+    >>> rounds_specs("bdtr[backbone=raptor]", [0, 2])
+    ['bdtr[backbone=raptor,iterations=0]', 'bdtr[backbone=raptor,iterations=2]']
+    """
+    name, settings = parse_spec(spec)
+    return [spec_of(name, settings | {"iterations": number}) for number in rounds]
+
+
+def run_rounds(
+    questions: Sequence[Question],
+    index: Index,
+    engine: Engine | None = None,
+    reader: Reader | None = None,
+    out: str | Path | None = None,
+    *,
+    spec: str = "ircot",
+    rounds: Iterable[int] = range(5),
+    **settings: Any,
+) -> Analysis:
+    """Evaluate the method with each number of rounds, and return the curve. `out` and `settings` are those of
+    `evaluate`; the same call resumes a stopped run."""
+    methods = [method(one, index, engine) for one in rounds_specs(spec, rounds)]
+    return rounds_curve(evaluate(questions, methods, reader, out, **settings))
+
+
+def rounds_curve(run: Run, *, progress: bool = True) -> Analysis:
+    """The curve of every method of the run that counts iterations.
+
+    Rows: method (without its iterations), iterations, the measures, stopped (questions whose thought ended the search),
+    rounds (mean number of rounds that searched), n. `stopped` and `rounds` are None if the run has no traces."""
+    described = {label: one for label, one in run.config["methods"].items() if "iterations" in one["settings"]}
+    if not described:
+        raise SettingError(f"no method of the run {run.folder} counts iterations; see rounds_specs('ircot')")
+    rows = []
+    for label, one in described.items():
+        found = replays(run, label, progress=progress).values()
+        rows.append(
+            {
+                "method": _family(one["label"]),
+                "iterations": one["settings"]["iterations"],
+                **{measure: mean_of(run.scores(measure, label).values()) for measure in measured(run, MEASURES)},
+                "stopped": sum(one.stopped is not None for one in found) if found else None,
+                "rounds": mean_of(map(_searched, found)),
+                "n": sum(row["method"] == label for row in run.rows),
+            }
+        )
+    rows.sort(key=lambda row: (row["method"], row["iterations"]))
+    return Analysis("Quality over rounds", tuple(rows), tuple(cautions(run)), draw="rounds_curve")
+
+
+def _family(label: str) -> str:
+    """The label without its iterations; what follows a SPEC (thoughts by hand) stays."""
+    spec, space, rest = label.partition(" ")
+    name, settings = parse_spec(spec)
+    return spec_of(name, {key: value for key, value in settings.items() if key != "iterations"}) + space + rest
+
+
+def _searched(replay: Replay) -> int:
+    return sum(bool(one.searches) for one in replay.rounds[1:])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Promotion(Analysis):
+    """Rows: method, stage (a round, or the end after promotion and cut), gold (number of gold passages), first 5, first
+    10 … (how many of them rank among the first 5, 10 …), found. `gold`: each gold passage with its rank at every stage
+    and its fate."""
+
+    gold: tuple[dict[str, Any], ...] = field(default=(), hash=False)
+
+    def passages(self) -> pd.DataFrame:
+        """One row per method and gold passage: question_id, method, passage, its rank at each stage (None: not
+        found), fate."""
+        return frame_of({**{k: v for k, v in one.items() if k != "ranks"}, **one["ranks"]} for one in self.gold)
+
+    def fates(self) -> pd.DataFrame:
+        """The number of gold passages of each method that were read, cut, sunk, not found."""
+        counts: dict[str, dict[str, int]] = {}
+        for one in self.gold:
+            counts.setdefault(one["method"], dict.fromkeys(FATES, 0))[one["fate"]] += 1
+        return frame_of({"method": method, **count} for method, count in counts.items())
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        return {"Gold passages by rank": self.frame(), "What became of them": self.fates()}
+
+
+def promotion(
+    run: Run,
+    questions: Iterable[Question],
+    methods: Iterable[str] | None = None,
+    *,
+    read: int | None = None,
+    progress: bool = True,
+) -> Promotion:
+    """The ranks of every gold passage over the rounds of each iterative method, from the traces of the run. `read` is
+    the number of passages that a reader takes if the method selects none: by default the `k` of the run's reader, or 5.
+    After an early stop, ranks stay constant."""
+    chosen = iterative_methods(run, methods)
+    read = read or parse_spec(run.config["reader"] or "direct")[1].get("k", 5)
+    gold = {one: question.support for one, question in asked(run, questions).items() if question.support}
+    rows: list[dict] = []
+    passages: list[dict] = []
+    for label in chosen:
+        found = replays(run, label, gold, progress=progress)
+        rounds = max((len(one.rounds) for one in found.values()), default=0)
+        stages = [f"round {number}" for number in range(rounds)]
+        stages += ["end"] * any(one.concludes for one in found.values())
+        mine = [
+            {"question_id": one, "method": label, **way}
+            for one, support in gold.items()
+            for way in _ways(found.get(one), support, stages, rounds, read)
+        ]
+        rows += [_stage_row(label, stage, [way["ranks"][stage] for way in mine]) for stage in stages]
+        passages += mine
+    notes = list(cautions(run))
+    if not gold:
+        notes.append("No question has gold passages.")
+    depths = {run.config["methods"][name]["settings"].get("depth") for name in chosen} - {None}
+    notes.append(f"Each query fetched {' or '.join(map(str, sorted(depths)))} passages; beyond them none is found.")
+    return Promotion("Gold passages through the rounds", tuple(rows), tuple(notes), tuple(passages), draw="promotion")
+
+
+def _ways(
+    replay: Replay | None, support: Sequence[str], stages: Sequence[str], rounds: int, read: int
+) -> Iterator[dict]:
+    """Rank at each stage and fate of a question's gold passages; none is found if the question failed."""
+    for position, passage in enumerate(support):
+        if replay is None:
+            yield {"passage": passage, "ranks": dict.fromkeys(stages), "fate": "not found"}
+            continue
+        kept = replay.gold[position]
+        ranks = replay.ranks([kept])[kept]
+        pooled = list(ranks[: len(replay.rounds)])
+        pooled += [pooled[-1]] * (rounds - len(pooled))
+        ended = [ranks[-1]] * (len(stages) - rounds)
+        yield {
+            "passage": passage,
+            "ranks": dict(zip(stages, pooled + ended, strict=True)),
+            "fate": _fate(replay, kept, pooled, read),
+        }
+
+
+def _fate(replay: Replay, passage: str, pooled: Sequence[int | None], read: int) -> str:
+    """`pooled` are its ranks in the pools."""
+    if not any(pooled):
+        return "not found"
+    high = pooled[-1] is not None and pooled[-1] <= read
+    if replay.cut is None:
+        return "read" if high else "sunk"
+    if passage in (*replay.cut.kept, *replay.cut.filled):
+        return "read"
+    return "cut" if high or passage in replay.verified else "sunk"
+
+
+def _stage_row(method: str, stage: str, ranks: Sequence[int | None]) -> dict[str, Any]:
+    found = [rank for rank in ranks if rank is not None]
+    within = {f"first {depth}": sum(rank <= depth for rank in found) for depth in DEPTHS}
+    return {"method": method, "stage": stage, "gold": len(ranks), **within, "found": len(found)}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Cuts(Analysis):
+    """Rows: method, n, mixed (share of questions with mixed scales), verified and dropped (mean numbers of passages
+    that the verifier chose, and of these that the cut removed), read (mean number of passages for the reader), fewest,
+    most, filled (share of questions where the bound decided). None for a method without a cut. `sizes`: method, read,
+    questions."""
+
+    sizes: tuple[dict[str, Any], ...] = field(default=(), hash=False)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        return {"": self.frame(), "Passages chosen for the reader": frame_of(self.sizes)}
+
+
+def cuts(run: Run, methods: Iterable[str] | None = None, *, progress: bool = True) -> Cuts:
+    """The cuts of each iterative method, from the traces of the run."""
+    rows: list[dict] = []
+    sizes: list[dict] = []
+    for label in iterative_methods(run, methods):
+        found = list(replays(run, label, progress=progress).values())
+        rows.append({"method": label, "n": len(found), **_cut_row(found)})
+        counted = Counter(_read(one) for one in found if one.cut)
+        sizes += [{"method": label, "read": size, "questions": counted[size]} for size in sorted(counted)]
+    return Cuts("What the cut lets through", tuple(rows), tuple(cautions(run)), tuple(sizes), draw="cuts")
+
+
+def _cut_row(found: Sequence[Replay]) -> dict[str, float | int | None]:
+    cut = [one for one in found if one.cut]
+    read = [_read(one) for one in cut]
+    left_out = [set(one.verified) - {*one.cut.kept, *one.cut.filled} for one in cut]
+    return {
+        "mixed": mean_of(any(each.mixed for each in one.rounds) for one in found),
+        "verified": mean_of(len(one.verified) for one in cut),
+        "dropped": mean_of(map(len, left_out)),
+        "read": mean_of(read),
+        "fewest": min(read, default=None),
+        "most": max(read, default=None),
+        "filled": mean_of(bool(one.cut.filled) for one in cut),
+    }
+
+
+def _read(one: Replay) -> int:
+    return len(one.cut.kept) + len(one.cut.filled)

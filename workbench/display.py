@@ -1,0 +1,37 @@
+"""How things are shown: as HTML, as text, as a picture.
+
+Whoever has something to show asks here, and knows no screen: :mod:`workbench.views` registers with these functions, and
+is found by its name when something is first shown."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from workbench.views.figures import Picture
+
+VIEWS = "workbench.views"  # nothing below it imports it
+
+
+@singledispatch
+def html(thing: Any) -> str:
+    """The HTML of a thing, safe to put into a notebook."""
+    return import_module(VIEWS).html_view(type(thing))(thing)
+
+
+@singledispatch
+def text(thing: Any) -> str:
+    """The text of a thing for a terminal, as defined for its class; for a plain record, its name and fields."""
+    return import_module(VIEWS).text_view(type(thing))(thing)
+
+
+def picture(name: str, thing: Any, **settings: Any) -> Picture:
+    """The picture of a thing that has this name (`PICTURES` of :mod:`workbench.views`)."""
+    return import_module(VIEWS).PICTURES.look_up(name)(thing, **settings)
+
+
+def page_head() -> str:
+    """What the head of a page without a kernel holds, so that the steps of its widgets get a slider."""
+    return import_module(VIEWS).page_head()
