@@ -81,7 +81,6 @@ COMMANDS: dict[str, Command] = {
     "train": Command(f"train gfm index -o out -q data/questions.jsonl --device cpu {_FEW} {MODEL}", (INDEX,)),
     "questions": Command(f"questions data -o out --users 3 --tasks 3 --each 3 {MODEL}"),
     "anonymise": Command(f"anonymise data -o out {MODEL}"),
-    "merge": Command("merge out", (INDEX, f"{EVALUATE} --shard 1/2", f"{EVALUATE} --shard 2/2"), False),
     "world": Command("world out --passages 300", (), False),
     "world, from its start": Command("world out --passages 300", (), False, anew=True),
     "export": Command("export index --to out", (INDEX,), False),

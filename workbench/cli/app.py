@@ -37,7 +37,7 @@ GROUPS = {
     ),
     "Share": ("bundle", "export", "store", "anonymise"),
     "Models": ("try-model", "record", "replay", "batch", "train"),
-    "Maintain": ("insert", "delete", "merge", "checkup", "check", "decompositions"),
+    "Maintain": ("insert", "delete", "checkup", "check", "decompositions"),
 }  # fmt: skip
 _GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}
 
@@ -164,7 +164,6 @@ def index(
     keep: Annotated[bool, typer.Option("--keep", help="leave the layers that stand, whoever made them")] = False,
     keep_going: opt.KeepGoing = False,
     cluster: opt.Cluster = None,
-    shard: opt.Shard = None,
     read: opt.Read = None,
     strict: opt.Strict = False,
     offline: opt.Offline = False,
@@ -187,8 +186,6 @@ def index(
     making = _encoder_to_build(encoder, model, place, offline)
     given = {"encoder": making, "layers": _names(layers), "settings": chosen, "cluster": cluster}
     given |= {"keep_going": keep_going}
-    if shard is not None:
-        return _built_shard(loaded, runner, folder, shard, **given)
     built = wb.Index.build(loaded, runner, folder, keep=keep, **given)
     lines, rows = [], []
     for kind, layer in built.manifest["layers"].items():
@@ -201,29 +198,6 @@ def index(
          "warnings": list(built.warnings), "usage": built.usage.rows(), "skipped": _skipped(loaded)},
         [built, *lines, built.usage, *_encoded_with(built)], _skipped_lines(loaded),
     )  # fmt: skip
-
-
-def _built_shard(loaded, runner, folder: Path | None, shard: str, **given: Any) -> Said:
-    from workbench.index.sharding import build_shard
-
-    done = build_shard(loaded, runner, folder, shard, **given)
-    return Said(asdict(done), [done], _skipped_lines(loaded))
-
-
-@verb
-def merge(
-    folder: Annotated[Path, typer.Argument(help="folder of the run or index whose shards are done", metavar="FOLDER")],
-) -> Said:
-    """Join the shards that `index` or `evaluate` made with --shard; `index` without it then ends the build."""
-    from workbench.evaluation import Run
-    from workbench.evaluation.sharding import merge as joined
-
-    found = joined(folder)
-    if isinstance(found, Run):
-        table = found.table().reset_index().to_dict("records")
-        return Said({"folder": str(found.folder), "table": table}, [found])
-    said = ", ".join(found) or "nothing was left to join"
-    return Said({"folder": str(folder), "parts": found}, [f"{escape(str(folder))}: {said}; go on with `index`"])
 
 
 @verb
@@ -546,7 +520,6 @@ def evaluate(
         Path | None, typer.Option("--out", "-o", help="folder of the run; by default named after all settings")
     ] = None,
     asked: opt.Asked = _ASKED,
-    shard: opt.Shard = None,
     trace: Annotated[str, typer.Option(help="off, ids or full")] = "full",
     measure: Annotated[
         list[str] | None, typer.Option(help="a measure instead of the usual ones; give it again for more")
@@ -569,7 +542,7 @@ def evaluate(
     others = [one for file in ranking or () for one in wb.rankings(file, opened, gold)]
     chosen = [*(wb.method(spec, opened, runner) for spec in method), *others]
     judging = _engine(model, judge) if judge else None
-    given = {**vars(asked), "shard": shard, "trace": trace, "judge": judging}
+    given = {**vars(asked), "trace": trace, "judge": judging}
     given |= {"measures": measure} if measure else {}
     read = _reader(reader, runner, opened, of_reader)
     done = wb.evaluate(gold, chosen, read, run, **given)

@@ -80,9 +80,6 @@ Cluster = Annotated[
     str | None, typer.Option(help="spread the work: local[2] is two processes here, tcp://HOST:8786 a Dask scheduler")
 ]
 Repeats = Annotated[int, typer.Option(help="how often each question is asked, each time with another seed")]
-Shard = Annotated[
-    str | None, typer.Option(help="do the part 3/16 alone, in a folder of its own; `workbench merge` joins all of them")
-]
 
 
 @dataclass(frozen=True)
