@@ -358,14 +358,11 @@ def checkup(folder: opt.Folder) -> Said:
 @verb
 def check(
     place: Annotated[Path, typer.Argument(help="an index, a run, a grid, a recording or a bundle", metavar="PLACE")],
-    mend: Annotated[
-        bool, typer.Option("--mend", help="put aside what is damaged; the command that made it makes it again")
-    ] = False,
 ) -> Said:
     """Whether the files are what was written, read in full and compared with their checksums; exit code 1 if not."""
     from workbench.cli.check import check as checked
 
-    found = checked(place, mend=mend)
+    found = checked(place)
     return Said(asdict(found), [found], code=0 if found.good else 1)
 
 
