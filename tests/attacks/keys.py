@@ -371,7 +371,7 @@ def _command_line(deed: Callable[[Deed], None], folder: Path, seen: Seen) -> Non
             with mock.patch.dict(os.environ, {"OPENAI_BASE_URL": server.url}):
                 seen.caught(lambda: doctor._asked(None))
         _said(seen, "bundle", run, "-o", folder / "bundle")
-        _said(seen, "record", folder / "all.sqlite")
+        _said(seen, "check", folder / "all.sqlite")
     finally:
         server.stop()
 

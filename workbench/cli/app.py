@@ -36,7 +36,7 @@ GROUPS = {
         "tables", "table",
     ),
     "Share": ("bundle", "export", "store", "anonymise"),
-    "Models": ("try-model", "record", "replay", "batch", "train"),
+    "Models": ("try-model", "batch", "train"),
     "Maintain": ("insert", "delete", "checkup", "check", "decompositions"),
 }  # fmt: skip
 _GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}
@@ -359,11 +359,17 @@ def checkup(folder: opt.Folder) -> Said:
 def check(
     place: Annotated[Path, typer.Argument(help="an index, a run, a grid, a recording or a bundle", metavar="PLACE")],
 ) -> Said:
-    """Whether the files are what was written, read in full and compared with their checksums; exit code 1 if not."""
+    """Whether the files are what was written, read in full and compared with their checksums; exit code 1 if not.
+
+    Of a recording, also what it holds, per engine and Step.
+    """
     from workbench.cli.check import check as checked
+    from workbench.llm.record import Recording
 
     found = checked(place)
-    return Said(asdict(found), [found], code=0 if found.good else 1)
+    held = Recording(place, create=False).summary() if found.kind == "recording" and found.good else []
+    shown = [found, _table(held, lead=2)] if held else [found]
+    return Said({**asdict(found), **({"holds": held} if held else {})}, shown, code=0 if found.good else 1)
 
 
 @verb
@@ -732,7 +738,7 @@ def table(
         )  # fmt: skip
         return Said({"rows": planned.frame.to_dict("records"), "notes": list(planned.notes)}, [planned], wrapped=False)
     specs = dict.fromkeys(one for one in (model.engine, *(reader_engine or ()), judge) if one)
-    sends = _exporting.get() is None
+    sends = _exporting.get() is None and not model.replay
     if sends and model.limits is None and (paid := [one for one in specs if one.startswith("openai:")]):
         raise SettingError(
             f"{paid[0]} may cost money; say how much with --max-money, --max-tokens or --max-calls (--plan tells what "
@@ -809,34 +815,6 @@ def estimate(
 
 
 _COMMAND = {"context_settings": {"allow_interspersed_args": False}}  # what follows FILE is another verb's
-
-
-@verb(json=False, **_COMMAND)
-def record(
-    file: opt.RecordFile,
-    command: Annotated[
-        list[str] | None, typer.Argument(help="a verb with its arguments, --engine among them", metavar="VERB …")
-    ] = None,
-    early_json: opt.Json = False,
-) -> None:
-    """Run a verb and keep in FILE what the model answers; without a verb, say what FILE holds.
-
-    workbench record answers.sqlite ask indexes/meridian "Who built the viaduct?" --engine local:smollm2
-    """
-    _through("record", file, command, early_json)
-
-
-@verb(json=False, **_COMMAND)
-def replay(
-    file: opt.RecordFile,
-    command: Annotated[list[str] | None, typer.Argument(help="a verb with its arguments", metavar="VERB …")] = None,
-    early_json: opt.Json = False,
-) -> None:
-    """Run a verb again with what FILE holds: no model, no network, the same bytes; without a verb, say what it holds.
-
-    The verb is given as it was when it was recorded. --engine may be left out, unless FILE holds several.
-    """
-    _through("replay", file, command, early_json)
 
 
 @verb(of=batches, name="export", json=False, **_COMMAND)
@@ -1093,32 +1071,6 @@ def train(
 
 
 _exporting: ContextVar[Any] = ContextVar("exporting", default=None)  # the `Export` that engines belong to
-_recording: ContextVar[tuple[str, Path] | None] = ContextVar("recording", default=None)  # (record or replay, FILE)
-
-
-def _through(how: str, file: Path, command: list[str] | None, as_json: bool) -> None:
-    """Run another verb of this command line with its engine recorded, or replayed; without one, say what FILE holds.
-
-    `--json` may stand before or behind FILE, or with the verb's own options: it is the verb's, if there is one."""
-    command = list(command or ())
-    while command[:1] == ["--json"]:
-        as_json, command = True, command[1:]
-    if not command:
-        from workbench.llm.record import Recording
-
-        _tell(_listed(Recording(file, create=False).summary()), as_json)
-        return
-    if as_json and "--json" not in command:
-        command.insert(1, "--json")
-    token = _recording.set((how, file))
-    try:
-        code = _asked_within(f"{how} {file}", command)
-    finally:
-        _recording.reset(token)
-    if code:
-        raise typer.Exit(code)
-
-
 def _asked_within(what: str, command: list[str]) -> int:
     """Run a verb that asks an engine; gives its exit code."""
     verbs = typer.main.get_command(app)
@@ -1173,13 +1125,11 @@ def _encoder(model: opt.Model, spec: str, offline: bool = False, **settings: Any
     import workbench as wb
     from workbench.encoding import ENCODERS, asks_endpoint
 
-    how, file = _recording.get() or ("", None)
     if not asks_endpoint(spec):
         own = {"offline": True} if offline and spec.partition("[")[0] not in ENCODERS else {}
         return wb.encoder(spec, **settings, **own)
-    file = _exporting.get().record if _exporting.get() is not None else file
-    given = {"replay": str(file)} if how == "replay" else {"record": model.record or (file and str(file))}
-    given |= {} if how == "replay" else {"budget": model.limits}
+    record = str(_exporting.get().record) if _exporting.get() is not None else model.record
+    given = {"replay": model.replay} if model.replay else {"record": record, "budget": model.limits}
     return wb.encoder(spec, **settings, **{name: value for name, value in given.items() if value})
 
 
@@ -1256,8 +1206,8 @@ def _encoded_with(index) -> list[str]:
 
 
 def _engine(model: opt.Model, spec: str | None = None, *, vectors: bool = False):
-    """The engine that the options, or a SPEC with the same options, name; while a verb is recorded, its recording.
-    A recording for `vectors` may hold answers of no model."""
+    """The engine that the options, or a SPEC with the same options, name; with --replay, the recording. One for
+    `vectors` may hold answers of no model."""
     import workbench as wb
 
     spec, record = spec or model.engine, model.record
@@ -1266,26 +1216,22 @@ def _engine(model: opt.Model, spec: str | None = None, *, vectors: bool = False)
             raise SettingError(f"--record {record} stands before the verb: batch export FOLDER --record FILE VERB …")
         if spec.startswith("openai:"):
             return export.engine(spec)
-    how, file = _recording.get() or ("", None)
-    if vectors and spec == "rules" and not (how == "replay" and _answers_in(file)):
-        return wb.engine("rules")
-    if how == "replay":
+    if model.replay:
         from workbench.llm.engine import split_spec
+        from workbench.llm.record import Recording
 
+        if record is not None:
+            raise SettingError("--record asks for what is new, and --replay asks nobody; give one of them")
+        if vectors and spec == "rules" and not Recording(model.replay, create=False).engines():
+            return wb.engine("rules")
         seed = split_spec(spec)[1].get("seed", 0)
-        return wb.engine(f"replay:{file}", of=None if spec == "rules" else spec, seed=seed)
-    if how == "record" and spec == "rules":
+        return wb.engine(f"replay:{model.replay}", of=None if spec == "rules" else spec, seed=seed)
+    if vectors and spec == "rules":
+        return wb.engine("rules")
+    if record is not None and spec == "rules":
         raise SettingError("rules are not recorded, they say the same every time; name a model: --engine local:smollm2")
-    record = record or (str(file) if file else None)
     given = {"record": record, "budget": model.limits}
     return wb.engine(spec, **{name: value for name, value in given.items() if value})
-
-
-def _answers_in(file: Path) -> list[str]:
-    """The models whose answers a recording holds."""
-    from workbench.llm.record import Recording
-
-    return Recording(file, create=False).engines()
 
 
 def _reader(spec: str | None, engine, index, options: opt.OfReader):

@@ -17,7 +17,9 @@ Engine = Annotated[
 Record = Annotated[
     str | None, typer.Option("--record", help="keep the model's answers in this file and never ask twice")
 ]
-RecordFile = Annotated[Path, typer.Argument(help="the recording", metavar="FILE")]
+Replay = Annotated[
+    str | None, typer.Option("--replay", help="answer from this recording alone: no model, no network, the same bytes")
+]
 Method = Annotated[str, typer.Option("--method", "-m", help="a SPEC, such as hipporag2[profile=paper,damping=0.6]")]
 Methods = Annotated[list[str], typer.Option("--method", "-m", help="a SPEC; give it again for another method")]
 Reader = Annotated[str, typer.Option("--reader", "-r", help="a reader's SPEC, such as direct[k=5]")]
@@ -88,6 +90,7 @@ class Model:
 
     engine: Engine = "rules"
     record: Record = None
+    replay: Replay = None
     max_money: MaxMoney = None
     max_tokens: MaxTokens = None
     max_calls: MaxCalls = None

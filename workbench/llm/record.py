@@ -47,7 +47,7 @@ class Recording:
         if not create and not self.path.exists():
             raise EngineError(
                 f"the recording {self.path} does not exist; make one with wb.engine('openai:…', record={str(path)!r}) "
-                f"or `workbench record {path} VERB …`"
+                f"or --record {path}"
             )
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._lock, self._create_it = threading.Lock(), create
