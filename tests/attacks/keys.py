@@ -31,7 +31,8 @@ from tiny import tiny_dataset
 from typer.testing import CliRunner
 
 import workbench as wb
-from workbench.cli.app import app, doctor
+from workbench.cli import doctor
+from workbench.cli.app import app
 from workbench.encoding import encoder
 from workbench.errors import WorkbenchError
 from workbench.llm import engine, negotiation

@@ -141,6 +141,9 @@ class OfReader:
     retry: Retry = None
 
 
+MODEL, ASKED, OF_WORLD, OF_READER = Model(), Asked(), OfWorld(), OfReader()  # where nothing is given
+
+
 def flattened(function: Callable, json: bool) -> Callable:
     """The function with a parameter for each field of a parameter that is a group of options, and one for --json."""
     hints = get_type_hints(function, include_extras=True)
