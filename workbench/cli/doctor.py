@@ -301,8 +301,6 @@ def _size(size: int) -> str:
     return f"{size / _GIB:,.1f} GiB" if size >= _GIB else f"{size / 2**20:,.1f} MiB"
 
 
-
-
 # -- How it shows itself -----------------------------------------------------------------------------------------------
 _WIDE = 100  # columns that it fits into
 _LONGEST = 400  # characters of what was found, and of a command
