@@ -25,7 +25,7 @@ BEGIN, END = "<!-- imports, by docs/imports.py -->\n", "<!-- end of imports -->\
 ORDER = (
     ("text",),
     ("display", "errors", "places", "source", "spread", "threads"),
-    ("integrity", "records", "registry", "settings", "shards", "tokens"),
+    ("integrity", "records", "registry", "settings", "tokens"),
     ("trace",),
     ("language",),
     ("data", "layouts", "llm", "measures"),

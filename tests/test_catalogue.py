@@ -60,7 +60,7 @@ def test_the_stored_rows_are_not_used_where_something_is_added(monkeypatch, tmp_
 @pytest.mark.parametrize("verb", ["methods", "readers", "compressors", "measures", "datasets"])
 def test_no_word_is_broken_in_a_narrow_terminal(verb, width, monkeypatch):
     rows = json.loads(CliRunner().invoke(app, [verb, "--json"]).stdout)
-    monkeypatch.setattr("workbench.cli.app.out", Console(width=width))
+    monkeypatch.setattr("workbench.cli.shell.out", Console(width=width))
     words = set(CliRunner().invoke(app, [verb]).stdout.split())
     keys = ("id", "licence") if verb == "datasets" else rows[0]
     said = {word for row in rows for key in keys for word in str(row[key] or "").split()}

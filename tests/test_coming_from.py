@@ -20,7 +20,7 @@ import layouts  # noqa: E402
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 # Verbs that other tests run: they speak of the machine, open JupyterLab, execute all notebooks, or ask a tiny model,
 # whose nonsense may be no answer.
-ELSEWHERE = ("doctor", "lab", "run", "record", "replay", "--help")
+ELSEWHERE = {"doctor", "lab", "run", "--record", "--replay", "--help"}
 STORY = """# Orsby
 
 Orsby is a town. Orsby lies on the River Aldra. Nora Whitlock founded Orsby in 1821.
@@ -105,7 +105,7 @@ def test_everything_that_a_page_shows_runs(page, workbench, tmp_path, monkeypatc
             assert program in ("git", "make", "pip", "workbench", ".venv/bin/workbench"), line
             if program == "make":
                 assert set(words) <= TARGETS, line
-            if program.endswith("workbench") and words[0] not in ELSEWHERE:
+            if program.endswith("workbench") and ELSEWHERE.isdisjoint(words):
                 said += workbench(*words).output
     assert ends_in in said
     if page not in ONLY_COMMANDS:

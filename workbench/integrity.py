@@ -1,9 +1,9 @@
 """Whether files hold what was written. Checksums (CRC-32, two gigabytes a second) find what disks, copies and editors
 damage; they are no protection against forgery.
 
-An object on disk is *sealed*: its last member, `sum`, is the checksum of the others. A folder is *noted*: an object
-that is written after its files has their sizes and checksums. What was written before there were checksums has none,
-and is read without this check.
+A folder has a manifest: a JSON object, written after its files, that has their sizes and checksums. It is *sealed*, as
+nothing else vouches for it: its last member, `sum`, is the checksum of the others. What was written before there were
+checksums has none, and is read without this check.
 
 Of weights that come with the workbench, or as packages that it installs, the SHA-256 of every file that is loaded is in
 `weights.csv`. A file is read in full at its first use in a process: .07 s for the largest. Models that a SPEC names (a

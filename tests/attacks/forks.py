@@ -33,7 +33,7 @@ LOADED = """
     scipy.optimize scipy.sparse.csgraph scipy.stats torch torch._dynamo umap
     workbench.anonymity workbench.cli.app workbench.data.worlds workbench.exchange workbench.evaluation
     workbench.analyses.base workbench.evaluation.asking workbench.papers.reproduce
-    workbench.evaluation.sharding workbench.evaluation.significance workbench.index workbench.index.sharding
+    workbench.evaluation.significance workbench.index
     workbench.notebooks.kernels workbench.llm.batch workbench.llm.chat workbench.llm.endpoint
     workbench.methods.gfm_rag.training workbench.testing workbench.views workbench.views.bundle
     workbench.views.training

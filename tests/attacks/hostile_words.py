@@ -21,7 +21,7 @@ from workbench.errors import WorkbenchError
 # Verbs that serve, train or execute for minutes whatever they are given.
 APART = {"lab", "run", "train", "doctor", "world"}
 # Verbs that change an index or a folder of their own, and are tried by themselves.
-CHANGING = {"index", "insert", "delete", "merge", "batch", "train", "questions"}
+CHANGING = {"index", "insert", "delete", "batch", "train", "questions"}
 _WITHOUT = {"NUL", "surrogate"}  # texts that no program is called with
 
 

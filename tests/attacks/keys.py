@@ -31,7 +31,8 @@ from tiny import tiny_dataset
 from typer.testing import CliRunner
 
 import workbench as wb
-from workbench.cli.app import app, doctor
+from workbench.cli import doctor
+from workbench.cli.app import app
 from workbench.encoding import encoder
 from workbench.errors import WorkbenchError
 from workbench.llm import engine, negotiation
@@ -371,7 +372,7 @@ def _command_line(deed: Callable[[Deed], None], folder: Path, seen: Seen) -> Non
             with mock.patch.dict(os.environ, {"OPENAI_BASE_URL": server.url}):
                 seen.caught(lambda: doctor._asked(None))
         _said(seen, "bundle", run, "-o", folder / "bundle")
-        _said(seen, "record", folder / "all.sqlite")
+        _said(seen, "check", folder / "all.sqlite")
     finally:
         server.stop()
 

@@ -56,7 +56,8 @@ INDEX = f"index data -o index {MODEL} --encoder hash"
 EVALUATE = f"evaluate index -q data/questions.jsonl -m hipporag2 -m dense -r direct -o out {MODEL}"
 EXPORT = f"batch export batch {EVALUATE}"
 SUBMIT, FETCH = f"batch submit {BATCHES}", f"batch fetch {BATCHES}"
-RECORD = f"record answers.sqlite {EVALUATE}"
+RECORD = f"{EVALUATE} --record answers.sqlite"
+REPLAY = f"{EVALUATE} --replay answers.sqlite".replace("-o out", "-o again")
 TWO = "--cluster local[2]"
 COMMANDS: dict[str, Command] = {
     "index": Command(f"{INDEX} --layers facts,synonyms,typed,communities,skeleton"),
@@ -72,8 +73,8 @@ COMMANDS: dict[str, Command] = {
     "table": Command(
         f"table catrag recall --data data -o out --encoder hash --max-calls 100000 {MODEL}", code=1
     ),  # of some methods most requests fail, which this verb says so
-    "record": Command(RECORD, (INDEX,)),
-    "replay": Command(f"replay {RECORD.removeprefix('record ')}".replace("-o out", "-o again"), (INDEX, RECORD), False),
+    "evaluate, recorded": Command(RECORD, (INDEX,)),
+    "evaluate, replayed": Command(REPLAY, (INDEX, RECORD), False),
     "batch export": Command(EXPORT, (INDEX,), False),
     "batch submit": Command(SUBMIT, (INDEX, EXPORT), False),
     "batch fetch": Command(FETCH, (INDEX, EXPORT, SUBMIT), False),
@@ -81,7 +82,6 @@ COMMANDS: dict[str, Command] = {
     "train": Command(f"train gfm index -o out -q data/questions.jsonl --device cpu {_FEW} {MODEL}", (INDEX,)),
     "questions": Command(f"questions data -o out --users 3 --tasks 3 --each 3 {MODEL}"),
     "anonymise": Command(f"anonymise data -o out {MODEL}"),
-    "merge": Command("merge out", (INDEX, f"{EVALUATE} --shard 1/2", f"{EVALUATE} --shard 2/2"), False),
     "world": Command("world out --passages 300", (), False),
     "world, from its start": Command("world out --passages 300", (), False, anew=True),
     "export": Command("export index --to out", (INDEX,), False),
@@ -98,8 +98,8 @@ CELLS = (  # of the notebook that is run
 )
 APART = {
     **dict.fromkeys(("methods", "readers", "compressors", "measures", "datasets", "runs", "compare", "diagnose",
-                     "tables", "checkup", "check", "decompositions", "doctor", "batch status"), "only shows"),
-    **dict.fromkeys(("retrieve", "ask", "estimate", "try-model"), "keeps nothing but what `record` keeps"),
+                     "tables", "checkup", "check", "doctor", "batch status"), "only shows"),
+    **dict.fromkeys(("retrieve", "ask", "estimate", "try-model"), "keeps nothing but what `--record` keeps"),
     "notebooks": "copies a few files",
     "lab": "becomes JupyterLab",
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Damaged files are noticed, and mended by the command that their error names."""
+"""Damaged files are noticed, and made again by the command that their error names."""
 
 from __future__ import annotations
 
@@ -36,40 +36,43 @@ def test_more_damage_is_noticed(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["index", "run", "grid", "recording"])
-def test_what_is_damaged_is_mended(kind, tmp_path):
-    """Put aside, and made again by the command that made it: everything then gives what it gave."""
+def test_what_is_damaged_is_made_again(kind, tmp_path):
+    """Deleted, and made again by the command that made it: everything then gives what it gave."""
     target, chance = of(kind), random.Random(5)
     names = [name for name in damage.files_of(target) if Path(name).name not in ("run.json", "manifest.json")]
     for name in chance.sample(names, min(len(names), 4)):
         how = chance.choice((damage._flipped, damage._cut, *([damage._removed] if name else [])))
-        assert damage.mended(target, name, how, random.Random(name), tmp_path) is None
+        assert damage.made_again(target, name, how, random.Random(name), tmp_path) is None
 
 
 @pytest.mark.parametrize(("kind", "name"), [("index", "manifest.json"), ("run", "run.json"), ("grid", "grid.json")])
-def test_what_describes_the_others_is_mended(kind, name, tmp_path):
-    assert damage.mended(of(kind), name, damage._flipped, random.Random(2), tmp_path) is None
+def test_what_describes_the_others_is_made_again(kind, name, tmp_path):
+    assert damage.made_again(of(kind), name, damage._flipped, random.Random(2), tmp_path) is None
 
 
-def test_a_damaged_row_costs_one_row(tmp_path):
+def test_check_changes_nothing(tmp_path):
+    copy = damage.copied(of("run"), tmp_path)
+    rows = (copy / "results.jsonl").read_bytes()
+    (copy / "results.jsonl").write_bytes(rows.replace(b"0.", b"1.", 1))
+    before = damage.bytes_of(copy)
+    assert [Path(one.file).name for one in check(copy).damage] == ["results.jsonl"]
+    assert damage.bytes_of(copy) == before
+
+
+def test_a_row_without_its_files_counts_as_not_made(tmp_path):
     target = of("run")
     copy = damage.copied(target, tmp_path)
-    rows = (copy / "results.jsonl").read_bytes().splitlines(keepends=True)
-    rows[1] = rows[1].replace(b"0.", b"1.", 1)
-    (copy / "results.jsonl").write_bytes(b"".join(rows))
-    assert "line 2" in check(copy, mend=True).damage[0].what
-    assert (copy / "results.jsonl").read_bytes().splitlines(keepends=True) == [rows[0], *rows[2:]]
-    assert (copy / "damaged" / "results.jsonl.1").exists()
+    for name in ("traces", "contexts"):
+        next((copy / name).iterdir()).unlink()
+    target.make(copy)
+    assert damage.bytes_of(copy) == damage.bytes_of(target.place) and check(copy).good
 
 
-def test_a_layer_keeps_what_is_whole_of_it(tmp_path):
-    """Only the damaged file leaves it: paid answers stay."""
+def test_the_error_of_a_damaged_layer_says_what_to_delete(tmp_path):
     copy = damage.copied(of("index"), tmp_path)
     (next(copy.glob("facts-*")) / "facts.npy").write_bytes(b"")
-    with pytest.raises(IndexFault, match=r"facts.npy has 0 bytes.*workbench check .* --mend"):
+    with pytest.raises(IndexFault, match=r"facts.npy has 0 bytes.*delete this folder, and the command that built"):
         Index.open(copy)
-    check(copy, mend=True)
-    (part,) = copy.glob("facts-*.part")
-    assert (part / "phrases.npy").exists() and not (part / "facts.npy").exists()
 
 
 def test_what_an_earlier_version_wrote_has_no_checksums_and_opens(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 
 import damage
 import on_disk
@@ -74,7 +74,7 @@ def test_a_run_that_is_being_written_is_not_called_damaged(tmp_path):
     with FileLock(copy / ".lock"), pytest.raises(FileDamaged, match=r"another process is writing the run .* wait"):
         _ = Run(copy).rows
     for held in (False, True):  # who writes it has no other to wait for
-        with locked(copy, RuntimeError()) if held else nullcontext(), pytest.raises(FileDamaged, match="--mend"):
+        with locked(copy, RuntimeError()) if held else nullcontext(), pytest.raises(FileDamaged, match="delete it"):
             _ = Run(copy).rows
 
 
@@ -86,22 +86,6 @@ def test_two_bundles_do_not_share_a_folder(tmp_path):
     bundle(run, out=out, progress=False)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bundle", "run"]
     assert check(out).good
-
-
-def test_a_recording_that_is_mended_while_it_is_used_loses_no_answer(tmp_path, monkeypatch):
-    copy = copy_of("recording", tmp_path)
-    lost, kept, *_ = on_disk.requests()
-    with closing(Recording(copy)) as used:
-        with used.transaction() as connection:
-            connection.execute("UPDATE replies SET reply = ? WHERE key = ?", ('{"sum": 1}', lost.key))
-        monkeypatch.setattr("workbench.cli.check.PATIENCE", 0)
-        with used.transaction(), pytest.raises(EngineError, match=r"another process is writing .*; mend it when"):
-            check(copy, mend=True)
-        check(copy, mend=True)
-        assert used.get(lost) is None and used.get(kept) is not None
-        used.put(lost, on_disk.answered(lost), good=True)
-    with closing(Recording(copy)) as after:
-        assert after.get(lost) is not None
 
 
 def test_an_empty_file_is_no_damaged_recording(tmp_path):

@@ -11,8 +11,8 @@ from tiny import TinyEngine
 
 import workbench as wb
 from workbench.cluster import piece
-from workbench.cluster.conditions import THREADS, check, conditions
 from workbench.cluster.hands import Hands
+from workbench.cluster.piece import THREADS, check, conditions
 from workbench.errors import ClusterFault, IndexFault, SettingError
 from workbench.evaluation.evaluate import Plan
 from workbench.index.store import map_vectors

@@ -437,8 +437,8 @@ def test_on_the_command_line(workbench, tmp_path):
     said = json.loads(workbench("world", str(tmp_path / "w"), "--passages", "200", "--seed", "3", "--json").stdout)
     names = {row["file"].rpartition("/")[2] for row in said["files"]}
     assert names >= {"corpus.jsonl", "questions.jsonl", "triples.jsonl"}
-    checked = json.loads(workbench("decompositions", str(tmp_path / "w"), "--json").stdout)
-    assert checked["faults"] == {} and checked["answerable"] > 200
+    checked = wb.check_decompositions(tmp_path / "w")
+    assert not checked.faults and checked.answerable > 200
     refused = workbench("world", str(tmp_path / "x"), "--hubs", "3", code=1)
     assert "hubs=3.0" in refused.output + refused.stderr
 

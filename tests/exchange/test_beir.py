@@ -134,11 +134,11 @@ def test_a_folder_whose_corpus_has_ids_is_a_data_folder(folder):
 def test_it_is_indexed_and_evaluated_from_the_command_line(folder, workbench, tmp_path, monkeypatch):
     index = wb.Index.build(folder, wb.engine("rules"), tmp_path / "index", encoder=TinyEncoder(), progress=False)
     assert [passage.id for passage in index.passages.passages] == ["d1", "d 2", "d4"]
-    monkeypatch.setattr("workbench.cli.app._index", lambda *given: index)
+    monkeypatch.setattr("workbench.cli.opening.index", lambda *given: index)
     workbench("evaluate", index.folder, "-q", folder, "-m", "dense", "--out", tmp_path / "run")
     run = wb.Run(tmp_path / "run")
     assert [one.support for one in run.questions] == [(), ("d 2", "d1")] and len(run.rows) == 2
     smaller = index.delete(["d1"], wb.engine("rules"), progress=False)
-    monkeypatch.setattr("workbench.cli.app._index", lambda *given: smaller)
+    monkeypatch.setattr("workbench.cli.opening.index", lambda *given: smaller)
     told = workbench("evaluate", index.folder, "-q", folder, "-m", "dense", code=1).stderr
     assert "the gold passage 'd1' is not in" in " ".join(told.split())

@@ -7,7 +7,6 @@ from tiny import PASSAGES, TinyEncoder, TinyEngine, files, tiny_dataset
 
 from workbench.errors import MostFailed
 from workbench.index import Index
-from workbench.index.sharding import build_shard, merge
 from workbench.records import Passage
 
 DATA = replace(tiny_dataset(), extractions=None)
@@ -68,23 +67,3 @@ def test_a_stopped_build_ends_as_one_that_was_not(tmp_path, monkeypatch):
     with pytest.raises(RuntimeError, match="injected"):
         build(tmp_path, TinyEngine(fail_at=2, fails_on=TITLES[4:]))
     assert failures(build(tmp_path, TinyEngine(fails_on=TITLES[4:]))) == 4
-
-
-def test_a_shard_is_judged_by_its_part_and_the_whole_by_all(tmp_path, monkeypatch):
-    """Of two shards each asks every second group; three failures are most of a part, but not of the whole."""
-    monkeypatch.setattr("workbench.index.journal.GROUP", 1)
-
-    def shard(number, fails, **given):
-        fails = TinyEngine(fails_on=fails)
-        return build_shard(DATA, fails, tmp_path, f"{number}/2", encoder=TinyEncoder(), layers=["facts"],
-                           progress=False, **given)  # fmt: skip
-
-    with pytest.raises(MostFailed, match="4 of 4"):
-        shard(1, TITLES)
-    fails = TITLES[:6:2]
-    with pytest.raises(MostFailed, match="3 of 4"):
-        shard(1, fails)
-    shard(1, fails, keep_going=True)
-    shard(2, fails)
-    merge(tmp_path)
-    assert failures(build(tmp_path, TinyEngine(fails_on=fails))) == 3

@@ -65,23 +65,23 @@ def same(folder) -> dict[str, bytes]:
 def test_an_index_is_built_asked_and_evaluated_and_all_of_it_replayed(serve, workbench, town, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     server, file = serve(wide), tmp_path / "v.sqlite"
-    spec, record = f"openai:{PAID}@{server.url}", ("record", file)
+    spec, record = f"openai:{PAID}@{server.url}", ("--record", file)
     questions = ("-q", town / "questions.jsonl", "-m", "dense")
-    built = workbench(*record, "index", town, "-o", tmp_path / "live", "--encoder", spec)
+    built = workbench("index", town, "-o", tmp_path / "live", "--encoder", spec, *record)
     assert f"Encoded with openai:{PAID}[max_tokens=8191]: Meter(" in built.output and "$0.0" in built.output
     at = ("--encoder", spec)
-    asked = workbench(*record, "ask", tmp_path / "live", QUESTION, "-m", "dense", *at, "--json").stdout
-    done = workbench(*record, "evaluate", tmp_path / "live", *questions, *at, "-o", tmp_path / "run")
+    asked = workbench("ask", tmp_path / "live", QUESTION, "-m", "dense", *at, "--json", *record).stdout
+    done = workbench("evaluate", tmp_path / "live", *questions, *at, "-o", tmp_path / "run", *record)
     assert "Encoded with openai:" in done.output
     twice = {text: times for text, times in Counter(asked_for(server)).items() if times > 1}
     assert twice == {compared(): 3}, "nothing but what ask and evaluate compare"
     server.stop()
     monkeypatch.delenv("OPENAI_API_KEY")
-    replay, given = ("replay", file), ("--encoder", f"openai:{PAID}")
-    workbench(*replay, "index", town, "-o", tmp_path / "again", *given)
+    replay, given = ("--replay", file), ("--encoder", f"openai:{PAID}")
+    workbench("index", town, "-o", tmp_path / "again", *given, *replay)
     assert same(tmp_path / "again") == same(tmp_path / "live")
-    assert workbench(*replay, "ask", tmp_path / "again", QUESTION, "-m", "dense", "--json").stdout == asked
-    workbench(*replay, "evaluate", tmp_path / "again", *questions, "-o", tmp_path / "rerun")
+    assert workbench("ask", tmp_path / "again", QUESTION, "-m", "dense", "--json", *replay).stdout == asked
+    workbench("evaluate", tmp_path / "again", *questions, "-o", tmp_path / "rerun", *replay)
     assert same(tmp_path / "rerun") == same(tmp_path / "run")
     assert not [name for name, content in files(tmp_path).items() if KEY.encode() in content]
     assert not [name for name, content in files(tmp_path).items() if server.host.encode() in content]
@@ -95,10 +95,11 @@ def test_a_recording_of_answers_and_vectors_replays_both(serve, workbench, town,
     spec = f"openai:{PAID}@{server.url}"
     workbench("index", town, "-o", tmp_path / "index", "--encoder", spec)
     words = ("ask", tmp_path / "index", QUESTION, "-m", "dense", "--json")
-    said = workbench("record", file, *words, "--engine", f"openai:m@{server.url}", "--encoder", spec).stdout
+    live = ("--engine", f"openai:m@{server.url}", "--encoder", spec, "--record", file)
+    said = workbench(*words, *live).stdout
     server.stop()
     assert json.loads(said)["answer"] == "Lake Mira" and len(Recording(file)) == 2
-    assert workbench("replay", file, *words).stdout == said
+    assert workbench(*words, "--replay", file).stdout == said
 
 
 def test_a_limit_of_the_command_stops_the_encoder_and_the_same_command_goes_on(serve, workbench, town, tmp_path):

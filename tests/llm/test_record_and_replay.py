@@ -1,4 +1,4 @@
-"""`workbench record` and `workbench replay` end to end: the same bytes in another process, without a model."""
+"""`--record` and `--replay` end to end: the same bytes in another process, without a model."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def town(tmp_path) -> Path:
     return write_town(tmp_path / "town", 3)
 
 
-def record(*words: object, codes: tuple[int, ...] = (0,)) -> str:
-    result = CliRunner().invoke(app, ["record", *map(str, words)])
+def run(*words: object, codes: tuple[int, ...] = (0,)) -> str:
+    result = CliRunner().invoke(app, list(map(str, words)))
     assert result.exit_code in codes, (result.output, result.exception)
     return result.stdout
 
@@ -60,8 +60,8 @@ def files(folder: Path) -> dict[str, bytes]:
 def replayed_elsewhere(town: Path, file: Path, engine: str) -> None:
     first, second = town.parent / "first", town.parent / "second"
     for command in commands(town, first, engine):
-        record(file, *command, codes=(0, 1))  # 1: a run that is mostly failed, which is replayed as well
-    again = [["replay", str(file), *command] for command in commands(town, second, engine)]
+        run(*command, "--record", file, codes=(0, 1))  # 1: a run that is mostly failed, which is replayed as well
+    again = [[*command, "--replay", str(file)] for command in commands(town, second, engine)]
     done = subprocess.run([sys.executable, "-c", ELSEWHERE, json.dumps(again)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert files(second) == files(first)
@@ -85,29 +85,20 @@ def test_a_replay_has_the_same_bytes_where_answers_failed(serve, town, tmp_path)
     replayed_elsewhere(town, file, f"openai:m@{server.url}")
     rows = [json.loads(line) for line in (tmp_path / "first" / "run" / "results.jsonl").read_text().splitlines()]
     assert {bool(row["failure"]) for row in rows} == {True, False}
-    held = {row["step"]: (row["answers"], row["failures"]) for row in json.loads(record("--json", file))}
+    held = {row["step"]: (row["answers"], row["failures"]) for row in json.loads(run("check", file, "--json"))["holds"]}
     assert held["named_entities"] == held["triples"] == (1, 2)
     assert held["answer"][1] > 0
     assert server.host.encode() not in file.read_bytes()
 
 
-def test_json_is_the_verbs_wherever_it_stands_and_else_of_what_the_file_holds(serve, town, tmp_path):
+def test_what_a_recording_holds(serve, town, tmp_path):
     server, file = serve(by_schema), tmp_path / "answers.sqlite"
     index, _ = commands(town, tmp_path / "first", f"openai:m@{server.url}")
-    record(file, *index)
-
-    def said(*words):
-        result = CliRunner().invoke(app, list(map(str, words)))
-        assert result.exit_code == 0, (result.output, result.exception)
-        return json.loads(result.stdout)
-
-    for how in ("record", "replay"):
-        assert said(how, file, "--json") == said(how, "--json", file)
-        assert {row["step"] for row in said(how, file, "--json")} == {"named_entities", "triples"}
-    again = [*index[:3], tmp_path / "again"]
-    for words in ([file, *again, "--json"], ["--json", file, *again], [file, "--json", *again]):
-        assert said("replay", *words)["counts"]["passages"] == 3
-    assert "named_entities" in CliRunner().invoke(app, ["replay", str(file)]).stdout
+    run(*index, "--record", file)
+    assert {row["step"] for row in json.loads(run("check", file, "--json"))["holds"]} == {"named_entities", "triples"}
+    assert "named_entities" in run("check", file)
+    again = json.loads(run(*index[:3], tmp_path / "again", "--replay", file, "--json"))
+    assert again["counts"]["passages"] == 3
 
 
 @pytest.mark.slow
@@ -119,12 +110,9 @@ def test_a_replay_of_a_local_model_loads_no_model(town, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["record", "FILE", "ask", "INDEX", "?"], "rules are not recorded"),
-        (["record", "FILE", "methods"], "retrieve, ask, evaluate"),
-        (["record", "FILE"], "does not exist"),
-        (["replay", "FILE", "ask", "INDEX", "?"], "does not exist; make one with"),
-        (["replay", "FILE"], "does not exist"),
-        (["replay", "FILE", "magic"], "ask an engine"),
+        (["ask", "INDEX", "?", "--record", "FILE"], "rules are not recorded"),
+        (["ask", "INDEX", "?", "--replay", "FILE"], "does not exist; make one with"),
+        (["ask", "INDEX", "?", "--replay", "FILE", "--record", "FILE"], "give one of them"),
     ],
 )
 def test_mistakes_are_told_in_one_line(words, said, tmp_path):
@@ -133,9 +121,3 @@ def test_mistakes_are_told_in_one_line(words, said, tmp_path):
     result = CliRunner().invoke(app, [places.get(word, word) for word in words])
     assert result.exit_code == 1 and said in " ".join(result.stderr.split())
     assert not (tmp_path / "none.sqlite").exists()
-
-
-def test_a_mistake_within_the_verb_is_the_verbs_own(tmp_path):
-    result = CliRunner().invoke(app, ["replay", str(tmp_path / "none.sqlite"), "ask", "INDEX", "--colour"])
-    assert result.exit_code == 2 and "workbench ask" in result.stderr
-    assert "--engine" in CliRunner().invoke(app, ["record", "x", "evaluate", "--help"]).output

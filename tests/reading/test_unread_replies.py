@@ -22,7 +22,7 @@ def saying(monkeypatch):
 
     def make(text: str) -> ChatEngine:
         engine = ChatEngine("openai:m", lambda request: Reply(text, "stop", 1, 1))
-        monkeypatch.setattr("workbench.cli.app._engine", lambda *given, **more: engine)
+        monkeypatch.setattr("workbench.cli.opening.engine", lambda *given, **more: engine)
         return engine
 
     return make

@@ -7,11 +7,9 @@ Without `ask` no endpoint is asked, and nothing is ever downloaded. Keys are nev
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -27,14 +25,12 @@ from pydantic import RootModel
 
 from workbench import data, encoding, integrity, threads
 from workbench.display import html, text
-from workbench.encoding.models import device_here, on_this_machine
+from workbench.encoding.models import device_here
 from workbench.errors import EXTRAS, EngineError, EngineRefused, EngineUnavailable, WorkbenchError, install_extra
-from workbench.evaluation.run import read_rows
-from workbench.index.store import Store
 from workbench.language import pipeline
 from workbench.llm import Step, engine, local
 from workbench.llm.endpoint import where
-from workbench.places import ROOT, home, is_checkout, is_locked
+from workbench.places import ROOT, home, is_checkout
 from workbench.records import Record
 from workbench.registry import broken
 from workbench.text import clean, counted
@@ -92,14 +88,14 @@ class Examination(Record):
 
 
 def examine(folder: str | Path | None = None, *, ask: bool = False, model: str | None = None) -> Examination:
-    """Look at everything. `folder` holds `indexes/` and `runs/` (by default `wb.home()`). With `ask` the endpoint of
-    the environment is asked one tiny question of `model`: by default gpt-4o-mini of OpenAI's own, the first that it
-    lists of another."""
+    """Look at everything. `folder` holds `indexes/`, `runs/` and `figures/` (by default `wb.home()`). With `ask` the
+    endpoint of the environment is asked one tiny question of `model`: by default gpt-4o-mini of OpenAI's own, the first
+    that it lists of another."""
     folder = home() if folder is None else Path(folder)
     endpoint = (lambda place: [*_endpoint(place), _asked(model)]) if ask else _endpoint
     looks = {
         "environment": _environment, "models": _models, "endpoint": endpoint, "data": _data,
-        "indexes and runs": _folders, "notebooks": _notebooks, "machine": _machine,
+        "folders": _folders, "notebooks": _notebooks, "machine": _machine,
     }  # fmt: skip
     found = ((area, _try(area, partial(look, folder))) for area, look in looks.items())
     return Examination(tuple(replace(finding, area=area) for area, findings in found for finding in findings))
@@ -110,14 +106,14 @@ def _check(what: str, good: object, found: str, remedy: str, lacking: str = "", 
     return Finding(what, found if good else lacking or found, bool(good) or optional, "" if good else remedy, optional)
 
 
-def _try(what: str, look: Callable[[], Iterable[Finding] | str], remedy: str = _INSTALL, says="{}") -> list[Finding]:
-    """What `look` finds; a fault of it, as `says` words it, is a finding too: the others are not lost for it."""
+def _try(what: str, look: Callable[[], Iterable[Finding] | str], remedy: str = _INSTALL) -> list[Finding]:
+    """What `look` finds; a fault of it is a finding too: the others are not lost for it."""
     findings: list[Finding] = []
     try:
         found = look()
         findings.extend([Finding(what, found)] if isinstance(found, str) else found)
     except Exception as error:
-        fault = str(error) if isinstance(error, WorkbenchError) else says.format(f"{type(error).__name__}: {error}")
+        fault = str(error) if isinstance(error, WorkbenchError) else f"{type(error).__name__}: {error}"
         findings.append(Finding(what, fault, False, remedy))
     return findings
 
@@ -127,7 +123,7 @@ def _environment(_: Path) -> Iterator[Finding]:
     remedy = "make setup PY=python3.11" if is_checkout() else "python3.11 -m pip install hopscope"
     yield _check("Python", fits, running, remedy, f"{running}; 3.11 or 3.12 is needed")
     yield from _try("packages", _packages)
-    yield from _try("installation", lambda: f"hopscope {version('hopscope')}, {_origin()}")
+    yield from _try("installation", lambda: f"hopscope {version('hopscope')} in {ROOT}")
     for name, extra in EXTRAS.items():
         here = ", ".join(f"{package} {_version(package)}".strip() for package in extra.packages)
         yield _check(f"extra {name}", not extra.missing, here, install_extra(name), extra.lack, optional=True)
@@ -137,23 +133,13 @@ def _environment(_: Path) -> Iterator[Finding]:
 
 
 def _packages() -> Iterator[Finding]:
-    """Those that are needed, against what is needed, and all of the tested set against its versions."""
+    """Those that are installed, against what is needed."""
     needed = _needed()
     wrong = [one for one in needed if not _fits(one)]
     for one in wrong:
         here = _version(one.name)
         yield Finding(one.name, f"{here}, needed {one.specifier}" if here else "not installed", False, _INSTALL)
     yield _check("packages", not wrong, f"{len(needed) - len(wrong)} of {len(needed)} as needed", _INSTALL)
-    if not (constraints := ROOT / "constraints.txt").exists():
-        return
-    lines = constraints.read_text(encoding="utf-8").splitlines()
-    pins = [Requirement(line) for line in lines if "==" in line and line[0] != "#"]
-    here = [pin for pin in pins if _applies(pin) and _version(pin.name)]
-    other = [f"{pin.name} {_version(pin.name)} (tested {str(pin.specifier)[2:]})" for pin in here if not _fits(pin)]
-    said = f"{len(here) - len(other)} of {len(here)} installed packages as in {constraints.name}"
-    lacking = f"{said}; otherwise {', '.join(other[:5])}" + " …" * (len(other) > 5)
-    remedy = f"{_PYTHON} -m pip install -c constraints.txt -e '.[dev]'"
-    yield _check("tested set", not other, said, remedy, lacking, optional=True)
 
 
 def _needed() -> list[Requirement]:
@@ -178,17 +164,6 @@ def _version(package: str) -> str:
         return ""
 
 
-def _origin() -> str:
-    if not (ROOT / ".git").exists():
-        return f"installed in {ROOT}"
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
-    try:
-        commit = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        commit = "whose commit git does not tell"
-    return f"a git checkout in {ROOT}: {commit}"
-
-
 def _models(_: Path) -> Iterator[Finding]:
     yield from _try("encoder", lambda: f"{(one := encoding.encoder()).name}, {one.dimension} dimensions")
     yield from _try("device of encoders", _device, "unset WORKBENCH_DEVICE")
@@ -199,7 +174,6 @@ def _models(_: Path) -> Iterator[Finding]:
         yield Finding("model local:smollm2", f"{file.name}, {_size(file.stat().st_size)}", optional=True)
     except EngineRefused:
         yield Finding("model local:smollm2", "not installed", True, local.INSTALL_SMALL, optional=True)
-    yield from _try("checkpoints of gfm_rag", _checkpoints)
 
 
 def _weights() -> Iterator[Finding]:
@@ -211,19 +185,6 @@ def _weights() -> Iterator[Finding]:
 
 def _as_known(name: str) -> str:
     return f"{counted(integrity.check_weights(name), 'file')} as known, by SHA-256"
-
-
-def _checkpoints() -> Iterator[Finding]:
-    """The bundled one, and the published one in the cache of the hub; neither is loaded."""
-    from workbench.methods.gfm_rag import checkpoint, hub
-
-    for name, folder in hub.BUNDLED.items():
-        shape = checkpoint.shape_of(checkpoint.read_config(folder / checkpoint.CONFIG), folder)
-        there, lacking = (folder / checkpoint.WEIGHTS).is_file(), f"{checkpoint.WEIGHTS} is missing"
-        yield _check(f"checkpoint {name} of gfm_rag", there, str(shape), _INSTALL, lacking)
-    commits, fetch = hub.cached(), f"hf download {hub.PUBLISHED} {checkpoint.CONFIG} {checkpoint.WEIGHTS}"
-    found = f"in the cache of the hub at {', '.join(commits)}"
-    yield _check(f"checkpoint {hub.PUBLISHED}", commits, found, fetch, "not on this machine", optional=True)
 
 
 def _device() -> str:
@@ -279,10 +240,6 @@ def _data(_: Path) -> Iterator[Finding]:
 
     for name in data.BUNDLED:
         yield from _try(f"data {name}", partial(counts, name))
-    known = data.registry.datasets().datasets
-    here = [one.id for one in known if one.here]
-    names = f": {', '.join(here[:8])}{' …' * (len(here) > 8)}" if here else ""
-    yield Finding("data sets by name", f"{len(here)} of {len(known)} are on this machine{names}", optional=True)
 
 
 def _folders(folder: Path) -> Iterator[Finding]:
@@ -290,56 +247,6 @@ def _folders(folder: Path) -> Iterator[Finding]:
         there = path if path.exists() else folder
         remedy, lacking = f"chmod u+w {quote(str(there))}", f"{path} may not be written"
         yield _check(f"folder {path.name}", os.access(there, os.W_OK), str(path), remedy, lacking)
-    for path in sorted(folder.glob("indexes/*/")):
-        remedy = f"rm {quote(str(path / 'manifest.json'))}"
-        yield from _try(f"index {path.name}", partial(_index, path), remedy, "manifest.json cannot be read ({})")
-    for path in sorted(folder.glob("runs/*/")):
-        remedy = f"mv {quote(str(path))} {quote(f'{path}.damaged')}"
-        yield from _try(f"run {path.name}", partial(_run, path), remedy, "cannot be read ({})")
-
-
-def _index(path: Path) -> Iterator[Finding]:
-    store, what, size = Store(path), f"index {path.name}", _size_of(path)
-    manifest = store.read_manifest()
-    layers, name = manifest["layers"], str(manifest.get("data", {}).get("name", "DATA"))
-    build = f"workbench index {quote(name)} --out {quote(str(path))}"
-    lost = ", ".join(kind for kind, layer in layers.items() if not store.path(kind, layer["key"]).is_dir())
-    parts = ", ".join(sorted(part.name for part in path.glob("*.part")))
-    said = f"{', '.join(layers) or 'no layer yet'}; {size}"
-    if is_locked(path):
-        yield Finding(what, f"is being built by another process, {size}")
-    elif lost:
-        yield Finding(what, f"the folder of {lost} is missing", False, build)
-    else:
-        yield _check(what, not parts, said, build, f"{said}; unfinished: {parts}", optional=bool(parts))
-    if (named := manifest.get("encoder")) and named.get("settings", {}).get("spec") != "minilm":
-        yield from _encoder(f"encoder of {what}", named)
-
-
-def _encoder(what: str, named: dict) -> Iterator[Finding]:
-    """Whether the encoder that an index names can be had; it is not loaded."""
-    spec, name = named.get("settings", {}).get("spec"), named["name"]
-    if spec is None or spec in encoding.ENCODERS:
-        yield Finding(what, f"{name}{'' if spec else ': is passed to Index.open'}")
-    elif encoding.asks_endpoint(spec):
-        there = os.environ.get("OPENAI_API_KEY") or os.environ.get("OPENAI_BASE_URL")
-        lacking = f"{name}: no key and no address for its endpoint"
-        yield _check(what, there, name, "export OPENAI_API_KEY=…", lacking, optional=True)
-    else:
-        lacking = f"{name}: not on this machine, so its first use downloads it"
-        yield _check(what, on_this_machine(spec), name, f"hf download {quote(spec)}", lacking, optional=True)
-
-
-def _run(path: Path) -> str:
-    if not (path / "run.json").exists():
-        return "holds no run.json, so it is no run"
-    config = json.loads((path / "run.json").read_text(encoding="utf-8"))
-    wanted = config["questions"]["n"] * len(config["methods"])
-    rows = len(read_rows(path / "results.jsonl", growing=True))
-    counted = f"{rows:,} of {wanted:,} rows"
-    if is_locked(path):
-        return f"is being written by another process: {counted}"
-    return f"{counted}, {_size_of(path)}" + "; the same call of evaluate goes on" * (rows < wanted)
 
 
 def _notebooks(_: Path) -> Iterator[Finding]:
@@ -348,8 +255,6 @@ def _notebooks(_: Path) -> Iterator[Finding]:
     remedy = f"{_PYTHON} -m ipykernel install --sys-prefix --name python3"
     yield from _try("kernel python3", lambda: [_kernel(remedy)], remedy)
     yield from _try("widgets", _widgets)
-    browser, remedy = shutil.which("chromium"), "apt-get install chromium fonts-dejavu-core"  # for the project's tests
-    yield _check("Chromium for browser tests", browser, str(browser), remedy, "not installed", optional=True)
 
 
 def _kernel(remedy: str) -> Finding:
@@ -393,14 +298,8 @@ def _machine(folder: Path) -> Iterator[Finding]:
     yield _check("disk", disk > 2 * _GIB, f"{_size(disk)} free", f"du -sh {quote(str(there))}/*", lacking)
 
 
-def _size_of(folder: Path) -> str:
-    return _size(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()))
-
-
 def _size(size: int) -> str:
     return f"{size / _GIB:,.1f} GiB" if size >= _GIB else f"{size / 2**20:,.1f} MiB"
-
-
 
 
 # -- How it shows itself -----------------------------------------------------------------------------------------------

@@ -17,7 +17,9 @@ Engine = Annotated[
 Record = Annotated[
     str | None, typer.Option("--record", help="keep the model's answers in this file and never ask twice")
 ]
-RecordFile = Annotated[Path, typer.Argument(help="the recording", metavar="FILE")]
+Replay = Annotated[
+    str | None, typer.Option("--replay", help="answer from this recording alone: no model, no network, the same bytes")
+]
 Method = Annotated[str, typer.Option("--method", "-m", help="a SPEC, such as hipporag2[profile=paper,damping=0.6]")]
 Methods = Annotated[list[str], typer.Option("--method", "-m", help="a SPEC; give it again for another method")]
 Reader = Annotated[str, typer.Option("--reader", "-r", help="a reader's SPEC, such as direct[k=5]")]
@@ -80,9 +82,6 @@ Cluster = Annotated[
     str | None, typer.Option(help="spread the work: local[2] is two processes here, tcp://HOST:8786 a Dask scheduler")
 ]
 Repeats = Annotated[int, typer.Option(help="how often each question is asked, each time with another seed")]
-Shard = Annotated[
-    str | None, typer.Option(help="do the part 3/16 alone, in a folder of its own; `workbench merge` joins all of them")
-]
 
 
 @dataclass(frozen=True)
@@ -91,6 +90,7 @@ class Model:
 
     engine: Engine = "rules"
     record: Record = None
+    replay: Replay = None
     max_money: MaxMoney = None
     max_tokens: MaxTokens = None
     max_calls: MaxCalls = None
@@ -139,6 +139,9 @@ class OfReader:
     compress: Compress = None
     route: Route = None
     retry: Retry = None
+
+
+MODEL, ASKED, OF_WORLD, OF_READER = Model(), Asked(), OfWorld(), OfReader()  # where nothing is given
 
 
 def flattened(function: Callable, json: bool) -> Callable:

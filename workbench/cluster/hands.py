@@ -20,8 +20,7 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
-from workbench.cluster.conditions import conditions
-from workbench.cluster.piece import Packed, asked, kept
+from workbench.cluster.piece import Packed, asked, conditions, kept
 from workbench.encoding import ENCODERS, CachedEncoder, SentenceEncoder, cached
 from workbench.encoding import encoder as known_encoder
 from workbench.encoding.endpoint import EndpointEncoder

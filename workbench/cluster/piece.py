@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import sqlite3
 import threading
@@ -13,8 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from workbench.cluster.conditions import check
+from workbench import source, threads
 from workbench.errors import ClusterFault
+from workbench.index.index import versions
 from workbench.llm.budget import Budget
 from workbench.llm.call import CallFailed, Reply, Request
 from workbench.llm.meter import Meter
@@ -23,12 +25,13 @@ from workbench.llm.step import Usage
 
 T = TypeVar("T")
 _GOOD = 5  # a column of a row
+THREADS = "threads"
 KEPT = 8  # things that a worker keeps for the next piece: works, engines, indexes
 
 
 class Packed(NamedTuple):
     """Work as it travels: a pickle in which engines, encoders, indexes and methods stand by what they are made of
-    (`hands.py`), and the conditions under which it has the same results (`conditions.py`)."""
+    (`hands.py`), and the `conditions` under which it has the same results."""
 
     content: bytes
     conditions: Mapping[str, str]
@@ -252,3 +255,27 @@ def _readable(file: Path) -> sqlite3.Connection:
             f"a worker cannot read the recording {file} ({error}); recordings, indexes and runs must be in folders "
             "that all workers see under the same path"
         ) from None
+
+
+def conditions() -> dict[str, str]:
+    """The code of the package, the versions of what can change a result, and the number of torch's threads."""
+    return {**_installed(), THREADS: str(threads.cores())}
+
+
+def check(asked: Mapping[str, str]) -> None:
+    """Compute with as many threads as `asked`, on which the last bits of vectors depend; raises :class:`ClusterFault`
+    where this process has another version of something."""
+    mine = _installed()
+    if differing := [name for name, version in asked.items() if name != THREADS and mine.get(name) != version]:
+        name = differing[0]
+        raise ClusterFault(
+            f"a worker has another version of {name} ({mine.get(name, 'none')}) than the process that asks "
+            f"({asked[name]}), and its results may differ; install the same on all workers"
+        )
+    if asked[THREADS] != str(threads.cores()):
+        os.environ["WORKBENCH_THREADS"] = asked[THREADS]
+
+
+@cache
+def _installed() -> dict[str, str]:
+    return {**versions(), "hopscope's code": source.package_hash()}

@@ -35,7 +35,6 @@ from workbench.evaluation.run import (
 )
 from workbench.index.journal import lines
 from workbench.index.store import key_of
-from workbench.integrity import seal
 from workbench.places import folder_name
 from workbench.records import Question
 from workbench.source import changed
@@ -73,7 +72,7 @@ class Earlier:
 
     @classmethod
     def of(cls, folder: Path, config: dict[str, Any]) -> Earlier:
-        questions = {question.id: question for question in read_questions_of(folder)}
+        questions = {question.id: question for question in read_questions_of(folder, growing=True)}
         there = (folder / "sources.json").exists()
         return cls(config, sums.read_object(folder, "sources.json") if there else {}, questions)
 
@@ -81,7 +80,7 @@ class Earlier:
 @dataclass
 class Standing:
     """The state of a run's folder for the requested `config`: valid `rows`, invalid ones (`stale`), the run `before`
-    that made these, and `why` they are invalid, in words."""
+    that made these, and `why` they are invalid, in words. A row of which a file is missing counts as not made."""
 
     folder: Path
     config: dict[str, Any]
@@ -108,8 +107,10 @@ class Standing:
         config = _merged(before.config, asked, now.values(), left_out)
         stays = {n: units for n, units in before.sources.items() if n in config["methods"] or n == "(judge)"}
         standing = cls(folder, config, {**stays, **sources}, now, {}, parts.room, before=before)
+        there = {f"{place}/{path.name}" for place in sums.PLACES for path in (folder / place).glob("*")}
         for cell, row in by_cell(folder / "results.jsonl", growing=True).items():
-            (standing.rows if standing.holds(row) else standing.stale)[cell] = row
+            if there.issuperset(files_of(row, config["trace"])):
+                (standing.rows if standing.holds(row) else standing.stale)[cell] = row
         standing.why = list(_reasons(standing, left_out))
         return standing
 
@@ -140,7 +141,7 @@ class Book:
 
     def __init__(self, standing: Standing):
         self.standing, self.folder = standing, standing.folder
-        self._kept, self._written = sums.Sums.of(self.folder).files, set[str]()
+        self._kept, self._written = sums.noted(self.folder), set[str]()
         for name in ("traces", "contexts"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         for torn in self.folder.rglob("*.tmp"):
@@ -173,7 +174,7 @@ class Book:
                 self._loosen()
                 cell = {"question_id": row["question_id"], "method": row["method"]}
                 self._write_files(row, trace, contexts)
-                for out, line in ((timings, timing and seal({**cell, **timing})), (results, row)):
+                for out, line in ((timings, timing and {**cell, **timing}), (results, row)):
                     if line:
                         out.write(json.dumps(line) + "\n")
                         out.flush()
@@ -210,7 +211,7 @@ class Book:
         rows = [self.rows[cell] for cell in cells if cell in self.rows]
         timings = self._timings()
         self._replace("results.jsonl", lines(rows))
-        self._replace("timings.jsonl", lines(seal(timings[cell]) for cell in cells if cell in timings))
+        self._replace("timings.jsonl", lines(timings[cell] for cell in cells if cell in timings))
         named = {"traces": {trace_name(*cell) for cell in self.rows}}
         named["contexts"] = {row[name] for row in rows for name in ("context", "retrieved") if row[name]}
         for place, names in named.items():
@@ -222,7 +223,7 @@ class Book:
 
     def _note(self) -> None:
         sums.write(self.folder, self._kept, self._written)
-        self._kept, self._written = sums.Sums.of(self.folder).files, set()
+        self._kept, self._written = sums.noted(self.folder), set()
 
     def keep(self, name: str, said: Iterable[str]) -> None:
         """Write what became known while the rows were made into the configuration, beside what earlier calls wrote."""
@@ -237,7 +238,7 @@ class Book:
         read_rows(self.folder / "timings.jsonl", mend=True)
         timings = self._timings()
         if timings.keys() - self.rows.keys():
-            self._replace("timings.jsonl", lines(seal(timings[cell]) for cell in timings if cell in self.rows))
+            self._replace("timings.jsonl", lines(timings[cell] for cell in timings if cell in self.rows))
 
     def _timings(self) -> dict[Cell, dict]:
         return by_cell(self.folder / "timings.jsonl", growing=True)
@@ -271,13 +272,19 @@ class Book:
         sums.write_new(part / "sources.json", json_text(sources))
         sums.write_new(part / "questions.jsonl", lines(map(asdict, questions)))
         sums.write_new(part / "results.jsonl", lines(stale.values()))
-        sums.write_new(part / "timings.jsonl", lines(seal(timings[cell]) for cell in stale if cell in timings))
+        sums.write_new(part / "timings.jsonl", lines(timings[cell] for cell in stale if cell in timings))
         for cell, row in stale.items():
             places.link(self.folder / "traces", part / "traces", trace_name(*cell))
             for name in filter(None, (row["context"], row["retrieved"])):
                 places.link(self.folder / "contexts", part / "contexts", name)
         sums.write(part, self._kept, ())
         Run(part).save_summaries()
+
+
+def files_of(row: Mapping[str, Any], trace: str) -> set[str]:
+    """The files that a row names, in a run with this level of trace."""
+    named = {f"contexts/{row[name]}" for name in ("context", "retrieved") if row.get(name)}
+    return named if trace == "off" else {*named, f"traces/{trace_name(row['question_id'], row['method'])}"}
 
 
 def check_same(folder: Path, asked: Mapping[str, Any]) -> dict | None:

@@ -23,7 +23,7 @@ from workbench import measures as measures_
 from workbench import source
 from workbench.encoding import noting_reuse
 from workbench.errors import EngineError, FileDamaged, SettingError
-from workbench.evaluation import fitting, identity, sharding
+from workbench.evaluation import fitting, identity
 from workbench.evaluation.book import Book, Parts, Standing, default_name, locked
 from workbench.evaluation.retrieved import Retrieved
 from workbench.evaluation.run import FORMAT, REPEATS, Run, repeat_folder, summed, varies
@@ -41,7 +41,6 @@ from workbench.places import home
 from workbench.reading.base import Reader
 from workbench.reading.render import Context, joined, unread
 from workbench.records import Answer, Evidence, Proof, Question, Reading, record_of
-from workbench.shards import Shard
 from workbench.spread import Workers, is_spread, over, spread
 from workbench.steps import judge as judge_step
 from workbench.text import text_hash
@@ -80,7 +79,6 @@ def evaluate(
     judge: Engine | str | None = None,
     repeats: int = 1,
     cluster: Workers | str | None = None,
-    shard: Shard | str | None = None,
     progress: bool | tqdm = True,
 ) -> Run:
     """Run every method (and the reader, if given) over the questions, and return the requested part of the run.
@@ -99,8 +97,7 @@ def evaluate(
     `progress` may be a bar that also counts other work.
 
     `cluster` spreads the rows over processes, each of which asks `workers` of them at a time (`workbench.spread.over`);
-    the run has the same bytes. With `shard`, such as `3/16`, only that part of the questions is asked, into a folder of
-    its own in that of the run, and `workbench.evaluation.sharding.merge` puts all parts together.
+    the run has the same bytes.
 
     `judge` is the engine that decides the answers which the heuristic of `accuracy:thesis` leaves open; it adds this
     measure, `judged` and `judge_unknown`. Without a judge, `accuracy:thesis` is measured, and named, as
@@ -121,10 +118,6 @@ def evaluate(
     plan = Plan.of(methods, reader, judge, measures, k, budget, trace)
     fitting.check(plan.methods, plan.reader, plan.judge)
     folder = Path(out or home() / "runs" / default_name(plan.config(questions, repeats)))
-    if shard is not None:
-        shard = Shard.parse(shard)
-        every, questions = questions, check_part(shard, questions)
-        folder = shard.folder(folder)
     config = plan.config(questions, repeats)
     workers = workers or plan.workers
     notes: list[str] = []
@@ -141,20 +134,9 @@ def evaluate(
         deferrals.end()
         if number:  # the summaries are of all repeats
             Run(folder).save_summaries()
-        if shard is not None:
-            sharding.ended(folder, shard, every)
     ids = [question.id for question in questions]
     asked = {"methods": methods, "questions": ids, "measures": plan.measures, "repeats": repeats}
     return Run(folder, **asked, notes=(*notes, *plan.sent, *cut_to_k(Run(folder, **asked))))
-
-
-def check_part(shard: Shard, questions: Sequence[Question]) -> list[Question]:
-    """The questions of a shard; :class:`SettingError` if there is none for it."""
-    if not (mine := list(shard.part(questions))):
-        raise SettingError(
-            f"there are {len(questions)} questions, and none for shard {shard.number} of {shard.of}; make fewer shards"
-        )
-    return mine
 
 
 def cut_to_k(run: Run) -> Iterator[str]:

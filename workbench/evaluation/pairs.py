@@ -19,7 +19,7 @@ from workbench.errors import SettingError
 from workbench.evaluation.blinding import blinded
 from workbench.evaluation.run import Run, repeat_folder
 from workbench.index.journal import Journal, defect, maker, read, request_key
-from workbench.integrity import seal, unseal
+from workbench.integrity import SUM
 from workbench.llm.engine import Engine
 from workbench.llm.repeat import repeating
 from workbench.llm.step import Result
@@ -71,7 +71,7 @@ class Judgement(NamedTuple):
     defects = property(lambda self: (self.flaw,) if self.flaw else ())
 
     def row(self) -> dict[str, Any]:
-        return seal({name: value for name, value in self._asdict().items() if name != "repeat"})
+        return {name: value for name, value in self._asdict().items() if name != "repeat"}
 
     @property
     def judge(self) -> str:
@@ -226,7 +226,7 @@ def _stored(run: Run) -> list[Judgement]:
 
 
 def _parsed(row: Mapping[str, Any], number: int) -> Judgement:
-    return Judgement(**unseal(row), repeat=number)
+    return Judgement(**{name: value for name, value in row.items() if name != SUM}, repeat=number)
 
 
 def _judgement(pair: Pair, made_by: str, result: Result) -> Judgement:

@@ -1,8 +1,8 @@
 """Retrieved evidence on disk, so that several readers read the same evidence, in one process or in many.
 
 A file per question and method holds the evidence and its usage; next to it are its trace and the seconds, the only part
-that differs between runs. Otherwise, a reader added later would read evidence from new replies of a model, and answers
-could not be paired."""
+that differs between runs, with the checksums of the two. Otherwise, a reader added later would read evidence from new
+replies of a model, and answers could not be paired."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 from workbench.errors import FileDamaged
 from workbench.evaluation.identity import Identity, of_method
 from workbench.evaluation.run import varies
-from workbench.integrity import checksum_of, seal, unseal
+from workbench.integrity import SUM, checksum, checksum_of
 from workbench.llm.meter import collect
 from workbench.llm.repeat import repeat
 from workbench.llm.step import Usage
@@ -108,10 +108,11 @@ class Retrieved:
         stored = {"method": self.method.label, "k": k, "budget": budget, "usage": used, "evidence": plain}
         if usage.fingerprints:
             stored["fingerprints"] = {name: sorted(found) for name, found in sorted(usage.fingerprints.items())}
-        stored["trace"] = checksum_of(own.save(file.with_suffix(".jsonl")))
-        file.with_suffix(".seconds").write_text(json.dumps(seal({"seconds": [event.seconds for event in own]})))
+        text, trace_file = json.dumps(stored), own.save(file.with_suffix(".jsonl"))
+        sums = {".json": checksum(text.encode()), ".jsonl": checksum_of(trace_file)}
+        file.with_suffix(".seconds").write_text(json.dumps({"seconds": [one.seconds for one in own], "sums": sums}))
         part = file.with_suffix(".tmp")  # the evidence goes last: where it is, the others are
-        part.write_text(json.dumps(seal(json.loads(json.dumps(stored)))), encoding="ascii")
+        part.write_text(text, encoding="ascii")
         os.replace(part, file.with_suffix(".json"))
         return replace(evidence, trace=trace)
 
@@ -121,8 +122,9 @@ def read(file: FilePath) -> tuple[dict[str, Any], Evidence, Trace]:
     try:
         stored, seconds = (_read(file.with_suffix(end)) for end in (".json", ".seconds"))
         trace, evidence = Trace.open(file.with_suffix(".jsonl")), evidence_of(stored["evidence"])
-        if "trace" in stored and stored["trace"] != checksum_of(file.with_suffix(".jsonl")):
-            raise ValueError("its trace does not hold what was written")
+        for end, known in seconds.get("sums", {}).items():
+            if checksum_of(file.with_suffix(end)) != known:
+                raise ValueError(f"{end} does not hold what was written: its checksum is another")
         events = [replace(event, seconds=took) for event, took in zip(trace, seconds["seconds"], strict=True)]
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise FileDamaged(
@@ -134,7 +136,9 @@ def read(file: FilePath) -> tuple[dict[str, Any], Evidence, Trace]:
 
 def _read(path: FilePath) -> dict[str, Any]:
     said = json.loads(path.read_text(encoding="ascii"))
-    return unseal(said if isinstance(said, dict) else {"seconds": said})  # seconds had no seal at first
+    said = said if isinstance(said, dict) else {"seconds": said}  # at first, seconds were a list
+    said.pop(SUM, None)  # of an earlier version
+    return said
 
 
 def evidence_of(stored: Mapping[str, Any]) -> Evidence:

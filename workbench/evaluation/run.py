@@ -328,7 +328,13 @@ class Run(Record):
     @property
     def timed(self) -> list[dict]:
         """The seconds of each question and method, by stage; none where they were not kept."""
-        return read_rows(self.folder / "timings.jsonl")
+        path = self.folder / "timings.jsonl"
+        rows = read_rows(path)
+        for number, row in enumerate(rows, 1):
+            seconds = row.get("seconds")
+            if not {"question_id", "method"} <= row.keys() or not isinstance(seconds, dict):
+                raise sums.damaged(path, f"is damaged: line {number} says no seconds", "delete this line")
+        return rows
 
     def save_summaries(self) -> None:
         """usage.json and table.csv, both derived from the rows."""
@@ -449,10 +455,10 @@ def read_context(folder: Path, name: str) -> str:
         raise sums.damaged(folder / "contexts" / name, f"is damaged ({error})") from None
 
 
-def read_questions_of(folder: Path) -> tuple[Question, ...]:
+def read_questions_of(folder: Path, *, growing: bool = False) -> tuple[Question, ...]:
     """The questions that a run stores, if any."""
     try:
-        return tuple(record_of(Question, row) for row in read_rows(folder / "questions.jsonl"))
+        return tuple(record_of(Question, row) for row in read_rows(folder / "questions.jsonl", growing=growing))
     except (TypeError, KeyError) as error:
         raise sums.damaged(folder / "questions.jsonl", f"is damaged: a line is no question ({error})") from None
 

@@ -1,54 +1,41 @@
 """What the files of a run held when it was closed, in its `checksums.json`, and the same files read and compared.
 
-Rows are noted line by line: a run that grew, and was stopped meanwhile, is still known by the rows that it had, and
-damage costs one row. Seconds differ between equal runs, so each line of `timings.jsonl` is sealed instead, and only
-their number is noted. Tables and counts that follow from the rows are not noted: every evaluation writes them anew.
-"""
+Rows are noted as one file. Seconds differ between equal runs, so `timings.jsonl` is not noted, nor are tables and
+counts that follow from the rows: every evaluation writes them anew."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from workbench.errors import DataError, FileDamaged, FileMissing
 from workbench.index.store import write_atomically
-from workbench.integrity import Note, checksum, flaw, note, seal, unseal
+from workbench.integrity import SUM, Note, flaw, note, seal, unseal
 from workbench.places import is_locked
 
 FILE, ROWS, TIMINGS = "checksums.json", "results.jsonl", "timings.jsonl"
-NAMED = ("run.json", "sources.json", "questions.jsonl")
+NAMED = ("run.json", "sources.json", "questions.jsonl", ROWS)
 PLACES = ("contexts", "traces")
 
 
-@dataclass(frozen=True)
-class Sums:
-    """`files`: name → size and checksum; `rows`: the checksum of each line of results.jsonl; `timings`: how many lines
-    that file has. All empty where a run was not closed, or by a version that did not note them."""
-
-    files: Mapping[str, Note] = field(default_factory=dict)
-    rows: tuple[str, ...] = ()
-    timings: int = 0
-
-    @classmethod
-    def of(cls, folder: Path) -> Sums:
-        """Raises :class:`DataError` where they are damaged themselves."""
-        path = folder / FILE
-        try:
-            stat = path.stat()
-        except FileNotFoundError:
-            return cls()
-        return _read(path, stat.st_ino, stat.st_mtime_ns, stat.st_size)
+def noted(folder: Path) -> Mapping[str, Note]:
+    """Name → size and checksum of the files of a run; empty where it was not closed, or by a version that did not note
+    them. Raises :class:`FileDamaged` where the notes are damaged themselves."""
+    path = folder / FILE
+    try:
+        stat = path.stat()
+    except FileNotFoundError:
+        return {}
+    return _read(path, stat.st_ino, stat.st_mtime_ns, stat.st_size)
 
 
 @lru_cache(maxsize=16)
-def _read(path: Path, _inode: int, _changed: int, _size: int) -> Sums:
+def _read(path: Path, _inode: int, _changed: int, _size: int) -> Mapping[str, Note]:
     try:
-        said = unseal(json.loads(path.read_bytes()))
-        return Sums(said["files"], tuple(said["rows"]), said["timings"])
+        return dict(unseal(json.loads(path.read_bytes()))["files"])
     except (ValueError, KeyError, TypeError, OSError, RecursionError) as error:
         raise FileDamaged(
             f"{path} is damaged ({error}), so that nothing says whether the other files are; restore it, or delete it "
@@ -63,9 +50,7 @@ def write(folder: Path, kept: Mapping[str, Note], written: Collection[str]) -> N
     held = [f"{place}/{path.name}" for place in PLACES for path in sorted((folder / place).glob("*"))]
     known = {name: kept[name] for name in held if name in kept and name not in written}
     files = note(folder, names) | {**note(folder, set(held) - known.keys()), **known}
-    rows, timings = ((folder / name).read_bytes().splitlines() for name in (ROWS, TIMINGS))
-    said = {"files": dict(sorted(files.items())), "rows": [checksum(row) for row in rows], "timings": len(timings)}
-    write_new(folder / FILE, json.dumps(seal(said)) + "\n")
+    write_new(folder / FILE, json.dumps(seal({"files": dict(sorted(files.items()))})) + "\n")
 
 
 def same_text(path: Path, text: str) -> bool:
@@ -81,25 +66,21 @@ def write_new(path: Path, text: str) -> None:
         write_atomically(path, text)
 
 
-def damaged(path: Path, what: str) -> FileDamaged:
+def damaged(path: Path, what: str, remedy: str = "delete it, and the same evaluation makes it again") -> FileDamaged:
     """What to say of a file of a run."""
     folder = path.parent if path.parent.name not in PLACES else path.parent.parent
     if is_locked(folder):
         return FileDamaged(f"another process is writing the run {folder} ({path} {what}); wait until it has finished")
-    said = (
-        f"{path} {what}; `workbench check {folder} --mend` puts aside what is damaged, and the same evaluation then "
-        "computes it again"
-    )
-    return FileDamaged(said)
+    return FileDamaged(f"{path} {what}; {remedy}")
 
 
 def content(folder: Path, name: str) -> bytes:
-    """The content of a file of a run. Raises :class:`FileMissing`, and :class:`DataError` where it is not what was
+    """The content of a file of a run. Raises :class:`FileMissing`, and :class:`FileDamaged` where it is not what was
     written."""
-    path, noted = folder / name, Sums.of(folder).files.get(name)
+    path, known = folder / name, noted(folder).get(name)
     if not path.exists():
         raise FileMissing(path, f"{path} is missing; bring it along, or evaluate into the same folder again")
-    if noted and (what := flaw(path, noted)):
+    if known and (what := flaw(path, known)):
         raise damaged(path, what)
     try:
         return path.read_bytes()
@@ -121,22 +102,17 @@ def read_object(folder: Path, name: str) -> dict[str, Any]:
 
 
 def read_lines(folder: Path, name: str, *, growing: bool = False) -> Iterator[dict[str, Any]]:
-    """The objects of a JSON Lines file of a run; a last line that a killed process left unfinished is ignored. Rows
-    that were noted and are gone at the end are an error, but for who asks for them again (`growing`)."""
-    path, sums = folder / name, Sums.of(folder)
-    noted, least = (sums.rows, len(sums.rows)) if name == ROWS else ((), sums.timings if name == TIMINGS else 0)
-    raw = content(folder, name) if path.exists() or name in sums.files else b""
-    whole = raw[: raw.rfind(b"\n") + 1].splitlines()
-    if len(whole) < least and not growing:
-        raise damaged(path, f"has {len(whole):,} lines, and {least:,} were written")
-    yield from _parsed(path, whole, noted)
-
-
-def _parsed(path: Path, lines: Iterable[bytes], noted: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(lines, 1):
-        if number <= len(noted) and checksum(line) != noted[number - 1]:
-            raise damaged(path, f"is damaged: line {number} does not hold what was written")
+    """The objects of a JSON Lines file of a run; a last line that a killed process left unfinished is ignored. A file
+    that was noted and is gone is an error, but for who asks for its rows again (`growing`)."""
+    path = folder / name
+    raw = content(folder, name) if path.exists() or (name in noted(folder) and not growing) else b""
+    for number, line in enumerate(raw[: raw.rfind(b"\n") + 1].splitlines(), 1):
         try:
-            yield unseal(json.loads(line))
+            row = json.loads(line)
+            if not isinstance(row, dict):
+                raise ValueError(f"{type(row).__name__}, not a JSON object")
         except (ValueError, RecursionError) as error:
-            raise damaged(path, f"is damaged: line {number} is no row ({error})") from None
+            what = f"is damaged: line {number} is no row ({error})"
+            raise damaged(path, what, "delete this line, and the same evaluation makes it again") from None
+        row.pop(SUM, None)  # of lines that an earlier version wrote
+        yield row

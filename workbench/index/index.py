@@ -834,9 +834,8 @@ def _open(store: Store, kind: str, key: str) -> Layer:
         raise IndexFault(f"layer {kind!r} may not be read ({error}); allow it: chmod -R u+rX {folder}") from error
     except _UNREADABLE as error:
         raise IndexFault(
-            f"layer {kind!r} in {folder} is damaged ({error or type(error).__name__}); `workbench check "
-            f"{store.folder} --mend` puts aside what is damaged, and the command that built the index then makes it "
-            "again: everything else is reused"
+            f"layer {kind!r} in {folder} is damaged ({error or type(error).__name__}); delete this folder, and the "
+            "command that built the index makes it again: everything else is reused"
         ) from error
 
 
@@ -870,8 +869,8 @@ def _named(store: Store, kind: str, named: Mapping, opened: Mapping[str, Layer])
     layer = _opened(store, kind, named["key"], opened)
     if {"key": named["key"], **layer.metadata} != named:
         raise IndexFault(
-            f"{layer.folder} is not the layer {kind!r} that {store.manifest_path} names; `workbench check "
-            f"{store.folder} --mend` puts it aside, and the command that built the index then makes it again"
+            f"{layer.folder} is not the layer {kind!r} that {store.manifest_path} names; delete this folder, and the "
+            "command that built the index makes it again"
         )
     return layer
 

@@ -23,7 +23,6 @@ from workbench.llm.engine import UNREAD, Engine, RulesEngine, noting_unread
 from workbench.llm.meter import collect
 from workbench.llm.step import Result, Step
 from workbench.llm.wording import worded
-from workbench.shards import Waiting, divided
 from workbench.spread import by_size, processes
 from workbench.text import text_hash
 
@@ -122,14 +121,7 @@ class Journal(Generic[E]):
     def ask(
         self, inputs: Mapping[str, T], answer: Callable[[dict[str, T]], Iterable[E]], label: str = "", unit: str = "it"
     ) -> dict[str, E]:
-        """An entry per input. What is not known is requested: `answer` gives one entry per input of a group. A shard
-        requests its part of them, and waits for the others."""
-        if (shard := divided()) is not None and self.missing(inputs):
-            own = [key for group in shard.part(list(by_size(list(inputs), GROUP))) for key in group]
-            if missing := self.missing(own):
-                self._request({key: inputs[key] for key in missing}, answer, label, unit)
-                self._check(own)
-            raise Waiting
+        """An entry per input. What is not known is requested: `answer` gives one entry per input of a group."""
         if missing := self.missing(inputs):
             self._request({key: inputs[key] for key in missing}, answer, label, unit)
         found = {key: self.known[key] for key in inputs}

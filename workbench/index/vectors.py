@@ -16,7 +16,6 @@ import numpy as np
 from workbench.encoding import Encoder
 from workbench.errors import IndexFault
 from workbench.index.store import key_of, write_atomically
-from workbench.shards import divided
 from workbench.spread import spread
 
 BLOCK_CHARACTERS = 64_000  # one to three seconds of encoding on two cores: what a stopped build may lose
@@ -77,6 +76,8 @@ def encode_to(
     blocks beside it, and takes its name when it is whole. Which block holds which text depends on the texts alone, so
     a resumed build gives the same bytes.
     """
+    from tqdm.auto import tqdm
+
     known_rows = known.rows_of(texts)
     new = np.flatnonzero(known_rows < 0).tolist()
     if path.exists():  # from an attempt that was stopped later
@@ -86,80 +87,28 @@ def encode_to(
     blocks = blocks_of(new, made, encoder)
     _check_dimension(known, encoder)
     job = key_of(texts=list(made.values()), of=len(texts), encoder=encoder.name, dimension=encoder.dimension, new=new)
-    old, rows = np.flatnonzero(known_rows >= 0), np.arange(len(texts))
-    if (shard := divided()) is not None:
-        blocks, old = shard.part(blocks), old if shard.number == 1 else old[:0]
-        rows = np.array([*old.tolist(), *(row for block in blocks for row in block)], dtype=np.int64)
-        path = path.with_name(f"{path.stem}.{shard.name}.npy")
-        write_atomically(rows_of(path), json.dumps({"job": job, "all": len(texts), "rows": rows.tolist()}))
-    if shard is None or not path.exists():
-        place = np.full(len(texts), -1)
-        place[rows] = np.arange(len(rows))
-        _write(path, made, place, old, known_rows, blocks, encoder, known, job, label, progress)
-    return len(new)
-
-
-def _write(
-    path: Path,
-    texts: Mapping[int, str],
-    place: np.ndarray,
-    old: np.ndarray,
-    known_rows: np.ndarray,
-    blocks: Sequence[list[int]],
-    encoder: Encoder,
-    known: Known,
-    job: str,
-    label: str,
-    progress: bool,
-) -> None:
-    """Write the vectors of some rows of the texts, each to its `place`: the `old` ones are known, under `known_rows`,
-    the `blocks` are not."""
-    from tqdm.auto import tqdm
-
     part, progress_file = path.with_suffix(".part.npy"), path.with_suffix(".progress.json")
     done = _finished_blocks(progress_file, job) if part.exists() else 0
     if done:
         matrix = np.lib.format.open_memmap(part, mode="r+")
     else:
-        matrix = _create(part, (int((place >= 0).sum()), encoder.dimension))
+        matrix, old = _create(part, (len(texts), encoder.dimension)), np.flatnonzero(known_rows >= 0)
         for start in range(0, len(old), _COPIED):
             some = old[start : start + _COPIED]
-            matrix[place[some]] = known.vectors[known_rows[some]]
-    new = sum(map(len, blocks))
-    with tqdm(total=new, desc=f"encode {label}", unit="text", disable=not progress or not new) as bar:
+            matrix[some] = known.vectors[known_rows[some]]
+    with tqdm(total=len(new), desc=f"encode {label}", unit="text", disable=not progress or not new) as bar:
         bar.update(sum(map(len, blocks[:done])))
-        pieces = ([texts[row] for row in block] for block in blocks[done:])
+        pieces = ([made[row] for row in block] for block in blocks[done:])
         for position, vectors in enumerate(spread(pieces, partial(_encoded, encoder)), done + 1):
             block = blocks[position - 1]
-            matrix[place[block]] = vectors
+            matrix[block] = vectors
             matrix.flush()
             write_atomically(progress_file, json.dumps({"job": job, "done": position}))
             bar.update(len(block))
     matrix.flush()
     os.replace(part, path)
     progress_file.unlink(missing_ok=True)
-
-
-def rows_of(part: Path) -> Path:
-    """Beside the vectors of a shard: which rows they are, and of what."""
-    return part.with_suffix(".rows.json")
-
-
-def join(path: Path, parts: Sequence[Path]) -> None:
-    """Write the matrix of which shards have made `parts`; :class:`IndexFault` where these are not parts of one."""
-    said = [json.loads(rows_of(part).read_text()) for part in parts]
-    if len({(one["job"], one["all"]) for one in said}) > 1 or sum(len(one["rows"]) for one in said) != said[0]["all"]:
-        raise IndexFault(
-            f"the shards of {path.name} in {path.parent.name} encoded other texts, or with another encoder; delete the "
-            "folder of the shards and make them again"
-        )
-    vectors = [np.load(part, mmap_mode="r") for part in parts]
-    whole = path.with_suffix(".joined.npy")
-    matrix = _create(whole, (said[0]["all"], vectors[0].shape[1]))
-    for one, rows in zip(vectors, said):
-        matrix[rows["rows"]] = one
-    matrix.flush()
-    os.replace(whole, path)
+    return len(new)
 
 
 def _encoded(encoder: Encoder, texts: Sequence[str]) -> np.ndarray:

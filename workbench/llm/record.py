@@ -13,7 +13,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ class Recording:
         if not create and not self.path.exists():
             raise EngineError(
                 f"the recording {self.path} does not exist; make one with wb.engine('openai:…', record={str(path)!r}) "
-                f"or `workbench record {path} VERB …`"
+                f"or --record {path}"
             )
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._lock, self._create_it = threading.Lock(), create
@@ -66,18 +66,11 @@ class Recording:
             if not self.path.stat().st_size:
                 raise EngineError(f"{self.path} is empty: nothing is recorded in it yet, or it was cut off") from None
             what = f"{self.path} is not a recording, or it is damaged ({error})"
-            raise EngineError(f"{what}. {_mend(self.path)}") from None
+            raise EngineError(f"{what}. {_advice(self.path)}") from None
         if version > FORMAT:
             raise EngineError(
                 f"{self.path} has recording format {version}; this version reads up to {FORMAT}: upgrade hopscope"
             )
-        self._file = self._place()
-
-    def _place(self) -> tuple[int, int] | None:
-        """Which file stands under the name; None if none does."""
-        with suppress(FileNotFoundError):
-            stat = self.path.stat()
-            return stat.st_dev, stat.st_ino
 
     def _create(self) -> None:
         """The tables, and the version, of a file that has none: a new one, or one of a version that did not say it."""
@@ -86,20 +79,16 @@ class Recording:
 
     @contextmanager
     def _use(self) -> Iterator[sqlite3.Connection]:
-        """The connection, which one thread at a time uses. Where another process put the file aside, to mend it, the
-        work goes on in the one that stands under the name now."""
+        """The connection, which one thread at a time uses."""
         with self._lock:
-            if (self._create_it or self.path.exists()) and self._place() != self._file:
-                self._connection.close()
-                self._open()
             try:
                 yield self._connection
             except sqlite3.OperationalError as error:
                 if "malformed" not in str(error):  # a locked file, a full disk
                     raise EngineError(f"{self.path} cannot be used: {error}. What it holds is kept") from None
-                raise EngineError(f"{self.path} is damaged ({error}). {_mend(self.path)}") from None
+                raise EngineError(f"{self.path} is damaged ({error}). {_advice(self.path)}") from None
             except sqlite3.DatabaseError as error:
-                raise EngineError(f"{self.path} is damaged ({error}). {_mend(self.path)}") from None
+                raise EngineError(f"{self.path} is damaged ({error}). {_advice(self.path)}") from None
 
     def get(self, request: Request, *, bad: bool = False) -> Reply | CallFailed | None:
         """The good reply to this request, if there is one; with `bad` also a bad one, or the failure of the call."""
@@ -169,7 +158,7 @@ class Recording:
         that they cannot be listed."""
         with self._use() as connection:
             if (said := connection.execute("PRAGMA integrity_check").fetchone()[0]) != "ok":
-                raise EngineError(f"{self.path} is damaged ({' '.join(said.split())}). {_mend(self.path)}")
+                raise EngineError(f"{self.path} is damaged ({' '.join(said.split())}). {_advice(self.path)}")
             return [row[0] for row in connection.execute("SELECT * FROM replies") if not sound(row)]
 
     def close(self) -> None:
@@ -264,8 +253,10 @@ def sound(row: Row) -> bool:
 def checked(path: Path, request: Request, row: Row) -> Reply | CallFailed:
     """The outcome of a row. Raises :class:`EngineError` if it is not what was recorded of this request."""
     if row[0] != request.key or not sound(row):
-        what = f"{path} is damaged: its reply to a {request.step!r} call is not what was recorded"
-        raise EngineError(f"{what}. {_mend(path)}")
+        raise EngineError(
+            f"{path} is damaged: its reply to a {request.step!r} call is not what was recorded; take it out, and it is "
+            f"asked for again: {taken_out(path, request.key)}"
+        )
     return outcome_of(row[4])
 
 
@@ -273,8 +264,13 @@ def _sum(row: Row) -> str:
     return checksum(json.dumps(row).encode())
 
 
-def _mend(path: Path) -> str:
-    return f"`workbench check {path} --mend` keeps the replies that are whole; the others are asked for again"
+def taken_out(path: Path, key: str) -> str:
+    """The command that takes a reply out of a recording."""
+    return f"sqlite3 {path} \"DELETE FROM replies WHERE key = '{key}'\""
+
+
+def _advice(path: Path) -> str:
+    return f"Record into another file; `sqlite3 {path} .recover` writes what can still be read as SQL"
 
 
 def outcome_of(reply: str) -> Reply | CallFailed:

@@ -1,0 +1,311 @@
+"""Verbs that ask: one question, or many, and what that will take."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from workbench.cli import opening
+from workbench.cli import options as opt
+from workbench.cli.shell import Output, code_of, fields_of, table_of, verb, warning_lines
+from workbench.errors import EngineRefused, SettingError
+from workbench.text import clean
+
+
+@verb
+def retrieve(
+    folder: opt.FolderOrName,
+    question: str,
+    method: opt.Method = "hipporag2",
+    model: opt.Model = opt.MODEL,
+    k: opt.K = 10,
+    budget: opt.Budget = None,
+    trace: opt.Traced = False,
+    encoder: opt.OwnEncoder = None,
+) -> Output:
+    """The passages that a method finds for a question, and why."""
+    import workbench as wb
+
+    folder = opening.at_hand(folder, model, method)
+    runner = opening.engine(model, vectors=opening.asks_for_vectors(folder, encoder))
+    opened = opening.index(folder, model, encoder)
+    evidence = wb.method(method, opened, runner).retrieve(question, k, budget=budget)
+    shown = [*warning_lines(opened.warnings), evidence]
+    whole = {**_evidence(evidence, trace), "warnings": list(opened.warnings)}
+    return Output(whole, [*shown, evidence.trace] if trace else shown)
+
+
+@verb
+def ask(
+    folder: opt.FolderOrName,
+    question: str,
+    method: opt.Method = "hipporag2",
+    reader: opt.Reader = "direct",
+    of_reader: opt.OfReader = opt.OF_READER,
+    model: opt.Model = opt.MODEL,
+    k: opt.K = 10,
+    budget: opt.Budget = None,
+    trace: opt.Traced = False,
+    encoder: opt.OwnEncoder = None,
+) -> Output:
+    """The answer to a question, with the passages that it was read from."""
+    import workbench as wb
+    from workbench.llm.engine import no_model, whose_words
+    from workbench.views.excerpts import excerpt
+    from workbench.views.records import REPLY, failure_of, unread_reply
+
+    folder = opening.at_hand(folder, model, method, reader)
+    runner = opening.engine(model, vectors=opening.asks_for_vectors(folder, encoder))
+    index = opening.index(folder, model, encoder)
+    evidence = wb.method(method, index, runner).retrieve(question, k, budget=budget)
+    answer = opening.reader(reader, runner, index, of_reader).read(question, evidence)
+    flaw, unread = answer.reading.flaw if answer.reading else "", unread_reply(answer)
+    mark = answer.proof.mark if answer.proof else None
+    failure = failure_of(answer)
+    said = "abstained: not found in the passages" if answer.abstained else answer.text
+    said = f"failed: {failure}" if failure else said
+    by = escape(whose_words(answer.engines)) + ", not by a language model" * all(map(no_model, answer.engines))
+    shown = [f"[bold]{escape(clean(said))}[/] [dim](by {by})[/]"]
+    lacking = [*index.warnings, *([f"{evidence.method} fell back: {evidence.fallback}"] if evidence.fallback else [])]
+    shown = [*shown, *warning_lines(lacking)] if failure else [*warning_lines(lacking), *shown]
+    if unread:
+        shown.append(f"The model replied: {escape(clean(unread, REPLY))}")
+    if mark:
+        shown.append(f"{mark} by the facts that its passages state")
+    if answer.thought and not unread:
+        shown.append(escape(str(excerpt(answer.thought, answer.text, 400))))
+    fields = fields_of(answer, "abstained", "thought", "failure", flaw=flaw, reply=unread, read=list(answer.passages))
+    whole = {"answer": answer.text, **fields, "engine": runner.name, "mark": mark, "warnings": lacking}
+    whole |= _evidence(evidence, trace)
+    return Output(whole, [*shown, evidence, answer.trace] if trace else [*shown, evidence], code=1 if failure else 0)
+
+
+def _evidence(evidence, with_trace: bool) -> dict:
+    shown = fields_of(evidence, "question", "method", "scale", "fallback")
+    shown |= {
+        "passages": [fields_of(p, "id", "title", "text", score=score) for p, score in evidence.passages],
+        "facts": [
+            {"fact": list(t.members), "passages": list(t.passages), "score": score} for t, score in evidence.facts
+        ],
+        "entities": [fields_of(e, "name", score=score) for e, score in evidence.entities],
+        "paths": [fields_of(p, "nodes", "relations", "passages", "verdict", score=s) for p, s in evidence.paths],
+        "reports": [fields_of(r, "id", "title", "text", score=score) for r, score in evidence.reports],
+        "selected": evidence.selected,
+    }
+    if with_trace:
+        names = ("id", "parent", "kind", "step", "inputs", "outputs", "scores")
+        shown["trace"] = [fields_of(event, *names) for event in evidence.trace]
+    return shown
+
+
+@verb
+def estimate(
+    data: Annotated[
+        str,
+        typer.Argument(help="what would be indexed; with --questions, the folder of an index", metavar="DATA|INDEX"),
+    ],
+    questions: Annotated[Path | None, typer.Option("--questions", "-q", help="estimate an evaluation of these")] = None,
+    method: opt.Methods = ["hipporag2", "dense"],  # noqa: B006 (typer copies it)
+    reader: opt.Reading = None,
+    engine: opt.Engine = "rules",
+    record: opt.Record = None,
+    folder: Annotated[
+        Path | None, typer.Option("--out", "-o", help="index or run; what is done there already does not count")
+    ] = None,
+    encoder: opt.Encoder = None,
+    layers: opt.Layers = None,
+    extraction: opt.Extraction = None,
+    limit: Annotated[int | None, typer.Option(help="of an evaluation: only the first so many questions")] = None,
+    judge: opt.Judge = None,
+    repeats: opt.Repeats = 1,
+    sample: Annotated[int | None, typer.Option(help="passages or questions that are really asked; 0: none")] = None,
+    read: opt.Read = None,
+    strict: opt.Strict = False,
+) -> Output:
+    """What a build or an evaluation will take: calls, tokens, money and time per Step, from a sample.
+
+    The sample is really asked; with --record its answers are kept for the build or run itself. Without a key, or with
+    --sample 0, no model is asked: prompts are counted, and the length of answers is assumed.
+    """
+    import workbench as wb
+    from workbench.data.curated import extracted
+    from workbench.evaluation.estimate import Unasked
+
+    def model(spec: str):
+        """What the SPEC names; a model that cannot be asked, or should not, is estimated all the same."""
+        if questions is not None and sample == 0 and spec != "rules":
+            return Unasked(spec)
+        try:
+            return opening.engine(opt.Model(spec, record))
+        except EngineRefused as error:
+            if sample:
+                raise
+            return Unasked(spec, str(error))
+
+    runner, loaded, sampled = model(engine), None, {} if sample is None else {"sample": sample}
+    if questions is None:
+        loaded = extracted(wb.load(data, strict=strict, **opening.pairs("--read", read)), extraction)
+        chosen = opening.names(layers)
+        found = wb.estimate_build(loaded, runner, folder=folder, encoder=encoder, layers=chosen, **sampled)
+    else:
+        opened = opening.index(Path(data), opt.Model(engine, record), encoder)
+        asked, chosen = opening.questions(questions, opened), [wb.method(spec, opened, runner) for spec in method]
+        read_by, judging = opening.reader(reader, runner, opened, opt.OF_READER), model(judge) if judge else None
+        found = wb.estimate_run(
+            asked, chosen, read_by, judge=judging, out=folder, limit=limit, repeats=repeats, **sampled
+        )
+    whole = {**asdict(found), "total": asdict(found.total), "skipped": opening.skipped(loaded)}
+    return Output(whole, [found], opening.skipped_lines(loaded))
+
+
+@verb
+def evaluate(
+    folder: opt.Folder,
+    questions: opt.Questions,
+    method: opt.Methods = ["hipporag2", "dense"],  # noqa: B006 (typer copies it)
+    ranking: opt.Rankings = None,
+    qrels: opt.Qrels = None,
+    reader: opt.Reading = None,
+    of_reader: opt.OfReader = opt.OF_READER,
+    model: opt.Model = opt.MODEL,
+    run: Annotated[
+        Path | None, typer.Option("--out", "-o", help="folder of the run; by default named after all settings")
+    ] = None,
+    asked: opt.Asked = opt.ASKED,
+    trace: Annotated[str, typer.Option(help="off, ids or full")] = "full",
+    measure: Annotated[
+        list[str] | None, typer.Option(help="a measure instead of the usual ones; give it again for more")
+    ] = None,
+    judge: opt.Judge = None,
+    encoder: opt.OwnEncoder = None,
+) -> Output:
+    """Run methods over questions; stopped, the same command goes on. Tables, traces and contexts are in the run's
+    folder."""
+    import workbench as wb
+    from workbench import exchange
+    from workbench.analyses.base import unreachable
+    from workbench.evaluation.significance import UNCORRECTED
+    from workbench.llm.engine import no_model
+
+    runner = opening.engine(model, vectors=opening.asks_for_vectors(folder, encoder))
+    opened = opening.index(folder, model, encoder)
+    gold = opening.questions(questions, opened)
+    gold = exchange.read_qrels(qrels, gold, opened.passages.row) if qrels else gold
+    others = [one for file in ranking or () for one in wb.rankings(file, opened, gold)]
+    chosen = [*(wb.method(spec, opened, runner) for spec in method), *others]
+    judging = opening.engine(model, judge) if judge else None
+    given = {**vars(asked), "trace": trace, "judge": judging}
+    given |= {"measures": measure} if measure else {}
+    read = opening.reader(reader, runner, opened, of_reader)
+    done = wb.evaluate(gold, chosen, read, run, **given)
+    lacking = [note for one in others for note in one.notes]
+    notes = [*lacking, *done.notes, *unreachable(done, done.measures)]
+    compared = done.compare().to_dict("records") if len(chosen) > 1 else []
+    shown = ("measure", "method", "baseline", "n", "difference", "low", "high", "p", "p_holm")
+    return Output(
+        {"folder": str(done.folder), "engine": runner.name, "warnings": list(done.warnings), "notes": notes,
+         "table": done.table().reset_index().to_dict("records"), "compare": compared},
+        [done, *([table_of(compared, shown, lead=2), UNCORRECTED] if compared else []),
+         *([f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}"] if not no_model(runner.name) else []),
+         *opening.encoder_lines(opened)],
+        [escape(note) for note in lacking], code=1 if done.mostly_failed else 0,
+    )  # fmt: skip
+
+
+@verb
+def grid(
+    folder: opt.Folder,
+    questions: opt.Questions,
+    to: Annotated[Path, typer.Option("--out", "-o", help="folder of the grid; the same command goes on there")],
+    method: opt.Methods = ["hipporag2"],  # noqa: B006 (typer copies it)
+    reader: Annotated[
+        list[str], typer.Option("--reader", "-r", help="a reader's SPEC, or LABEL: SPEC; give it again for more")
+    ] = ["direct"],  # noqa: B006
+    model: opt.Model = opt.MODEL,
+    asked: opt.Asked = opt.ASKED,
+    tokens: Annotated[
+        int, typer.Option(help="of a context, for readers whose SPEC has neither k nor budget; 0: each its default")
+    ] = 12_000,
+    encoder: opt.OwnEncoder = None,
+) -> Output:
+    """Methods × readers over the same questions, each retrieved once. Stopped, the same command goes on."""
+    import workbench as wb
+    from workbench.evaluation.significance import UNCORRECTED
+
+    runner = opening.engine(model, vectors=opening.asks_for_vectors(folder, encoder))
+    opened = opening.index(folder, model, encoder)
+    chosen = [wb.method(spec, opened, runner) for spec in method]
+    readers = {label or spec: spec for label, _, spec in (one.rpartition(": ") for one in reader)}
+    done = wb.grid(opening.questions(questions, opened), chosen, readers, to, tokens=tokens or None, **vars(asked))
+    table, compared = done.table().reset_index().to_dict("records"), done.compare().to_dict("records")
+    said = {"folder": str(done.folder), "engine": runner.name, "readers": done.readers, "warnings": done.warnings}
+    return Output(
+        {**said, "table": table, "compare": compared},
+        [*warning_lines(done.warnings), table_of(table, _OF_GRID, lead=2),
+         *([table_of(compared, lead=2), UNCORRECTED] if compared else [])],
+        code=code_of(done.runs.values()),
+    )  # fmt: skip
+
+
+_OF_GRID = (
+    "reader", "method", "accuracy", "f1", "em", "abstained", "coverage", "coverage:read", "read_tokens", "tokens",
+    "cost", "failures",
+)  # fmt: skip
+
+
+@verb
+def table(
+    paper: Annotated[str, typer.Argument(help="bdtr, catrag, dotrag, reasoning or youtu", metavar="PAPER")],
+    number: Annotated[str, typer.Argument(help="the table's number or name, such as 1", metavar="TABLE")],
+    model: opt.Model = opt.MODEL,
+    reader_engine: Annotated[
+        list[str] | None, typer.Option(help="the engine that answers, if it is another; one for each model of the rows")
+    ] = None,
+    judge: Annotated[str | None, typer.Option(help="the engine that judges answers, if it is another")] = None,
+    data: Annotated[str | None, typer.Option(help="a data set in the place of all of the table's")] = None,
+    encoder: opt.Encoder = None,
+    limit: opt.Limit = None,
+    workers: opt.Workers = None,
+    repeats: opt.Repeats = 1,
+    cluster: opt.Cluster = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="folder of the indexes and runs")] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="say what it takes; ask nothing")] = False,
+    form: Annotated[str, typer.Option("--format", help="text, csv, markdown or latex")] = "text",
+) -> Output:
+    """A table of a paper from nothing: data, indexes, runs, and its cells beside ours with their verdicts.
+
+    What exists is kept, so the same command goes on where it was stopped. An endpoint that costs needs a limit, such as
+    --max-money 5.
+    """
+    from workbench.papers import reproduce
+    from workbench.views.tables import written
+
+    if form not in (forms := ("text", "csv", "markdown", "latex")):
+        raise SettingError(f"--format {form!r} is unknown; choose one of {', '.join(forms)}")
+    if plan:
+        planned = reproduce.plan(
+            paper, number, model.engine, reader_engine=reader_engine, judge=judge, data=data, limit=limit,
+            repeats=repeats,
+        )  # fmt: skip
+        whole = {"rows": planned.frame.to_dict("records"), "notes": list(planned.notes)}
+        return Output(whole, [planned], wrapped=False)
+    specs = dict.fromkeys(one for one in (model.engine, *(reader_engine or ()), judge) if one)
+    sends = opening.exporting.get() is None and not model.replay
+    if sends and model.limits is None and (paid := [one for one in specs if one.startswith("openai:")]):
+        raise SettingError(
+            f"{paid[0]} may cost money; say how much with --max-money, --max-tokens or --max-calls (--plan tells what "
+            "the table takes)"
+        )
+    engines = {spec: opening.engine(model, spec) for spec in specs}
+    found = reproduce.reproduce(
+        paper, number, engines[model.engine], reader_engine=[engines[one] for one in reader_engine or ()],
+        judge=engines.get(judge), data=data, encoder=encoder, limit=limit, out=out, workers=workers, repeats=repeats,
+        cluster=cluster,
+    )  # fmt: skip
+    whole = {**asdict(found), "counts": found.counts(), "warnings": list(found.warnings)}
+    shown, notes = (found, []) if form == "text" else (escape(written(found, form)), warning_lines(found.warnings))
+    return Output(whole, [shown], notes, code=code_of(found.runs), wrapped=False)

@@ -1,0 +1,148 @@
+"""Verbs about models: what one can carry, and asking one in batches."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from workbench.cli import opening
+from workbench.cli import options as opt
+from workbench.cli.shell import DEFERRED, GROUP_OF, Output, app, fields_of, listed, out, show, table_of, verb
+from workbench.errors import SettingError
+
+
+@verb(name="try-model")
+def try_model(
+    engine: Annotated[str, typer.Argument(help="its SPEC, such as openai:gpt-4o-mini", metavar="ENGINE")],
+    step: Annotated[
+        list[str] | None, typer.Option(help="only this Step; give it again for more", metavar="STEP")
+    ] = None,
+    seconds: Annotated[float, typer.Option(help="after which no further question is asked")] = 120.0,
+    record: opt.Record = None,
+) -> Output:
+    """Ask a model fixed questions for every Step: what is read, right or wrong, and which methods it can carry."""
+    import workbench as wb
+
+    with opening.engine(opt.Model(engine, record)) as runner:
+        found = wb.try_model(runner, steps=step, seconds=seconds)
+    whole = {"engine": found.engine, "sent": list(found.sent), "window": found.window, "seconds": found.seconds}
+    return Output({**whole, "steps": found.rows(), "carries": found.carries()}, [found], wrapped=False)
+
+
+batches = typer.Typer(
+    no_args_is_help=True,
+    help="Ask a model in batches: what a verb would ask, as files for a batch API or for vllm run-batch.",
+)
+app.add_typer(batches, name="batch", rich_help_panel=GROUP_OF["batch"])
+_COMMAND = {"context_settings": {"allow_interspersed_args": False}}  # what follows FILE is another verb's
+
+
+@verb(of=batches, name="export", json=False, **_COMMAND)
+def batch_export(
+    folder: opt.BatchFolder,
+    command: Annotated[
+        list[str] | None, typer.Argument(help="a verb with its arguments, --engine among them", metavar="VERB …")
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option("--record", help="the recording; by default recording.sqlite in FOLDER")
+    ] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="ask again what the recording says has failed")] = False,
+    again: Annotated[bool, typer.Option("--again", help="write a round anew that is under way at an endpoint")] = False,
+    early_json: opt.Json = False,
+) -> None:
+    """Run a verb as far as the recording goes, and write what it would ask next into FOLDER. Nothing is asked.
+
+    workbench batch export batches/first index my/corpus --engine openai:gpt-4o-mini
+
+    Then import the results, and give the same command again, until nothing is left to ask: then the verb is done.
+    """
+    from workbench.llm.batch import Export
+
+    with Export(folder, record, retry=retry, again=again) as export:
+        token, out.quiet = opening.exporting.set(export), early_json
+        try:
+            code = run_verb(f"batch export {folder}", list(command or ()))
+        finally:
+            opening.exporting.reset(token)
+            out.quiet = False
+        if code not in (0, DEFERRED):
+            raise typer.Exit(code)
+        if not export.asks:
+            raise SettingError(
+                f"{command[0]} asks no endpoint here, so there is nothing to export; name one: --engine openai:MODEL"
+            )
+    rows, said = export.rows(), {"round": export.round, "requests": export.requests, "recording": str(export.record)}
+    then = (
+        f"Next: workbench batch submit {folder}, and fetch; or let another program answer the files. Then workbench "
+        f"batch import {folder}, and this command again"
+    )
+    shown = [export, *([table_of(rows), escape(then)] if rows else [f"The answers are in {escape(said['recording'])}"])]
+    show(Output({**said, "files": rows}, shown), early_json)
+
+
+def run_verb(what: str, command: list[str]) -> int:
+    """Run a verb that asks an engine; gives its exit code."""
+    verbs = typer.main.get_command(app)
+    asking = [name for name, known in verbs.commands.items() if any(p.name == "engine" for p in known.params)]
+    if command[:1] == [] or command[0] not in asking:
+        raise SettingError(f"{what} {' '.join(command[:1])}: the verbs {', '.join(asking)} ask an engine; name one")
+    return verbs.main(command, prog_name="workbench", standalone_mode=False) or 0
+
+
+@verb(of=batches, name="import")
+def batch_import(
+    folder: opt.BatchFolder,
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="files of results; by default those that were fetched", metavar="FILE…")
+    ] = None,
+    final: Annotated[
+        bool, typer.Option("--final", help="take what has no answer for failed, and go on without it")
+    ] = False,
+) -> Output:
+    """Read results of a batch API, or of vllm run-batch, into the recording. What has no answer is kept apart."""
+    from workbench.llm import batch
+
+    found = batch.read(folder, files or (), final=final)
+    rows = [{"without an answer": number, "why": why} for why, number in sorted(found.failed.items())]
+    learned = [f"{name} is asked otherwise from now on, as its endpoint takes it" for name in found.learned]
+    whole = {**asdict(found), "file": found.file and str(found.file)}
+    next_ = "Next: the same batch export" + (", which asks for these again" if rows and not final else "")
+    return Output(whole, [found, *([table_of(rows)] if rows else []), *map(escape, learned), next_])
+
+
+@verb(of=batches, name="submit")
+def batch_submit(folder: opt.BatchFolder, url: opt.BaseUrl = None) -> Output:
+    """Upload the files of the last round and begin a batch for each. What was submitted is not submitted again."""
+    from workbench.llm import batch
+
+    return listed(_batches(batch.submit(folder, url)))
+
+
+@verb(of=batches, name="status")
+def batch_status(folder: opt.BatchFolder, url: opt.BaseUrl = None) -> Output:
+    """The files of all rounds, and how far their batches are."""
+    from workbench.llm import batch
+
+    return listed(_batches(batch.status(folder, url)))
+
+
+@verb(of=batches, name="fetch")
+def batch_fetch(
+    folder: opt.BatchFolder,
+    url: opt.BaseUrl = None,
+    wait: Annotated[bool, typer.Option("--wait", help="until all batches have ended")] = False,
+) -> Output:
+    """Download the results of the batches that have ended, also of those that expired in part."""
+    from workbench.llm import batch
+
+    return listed(_batches(batch.fetch(folder, url, wait=wait)))
+
+
+def _batches(files) -> list[dict]:
+    return [fields_of(one, "round", requests=one.requests, file=one.name, engine=one.engine, batch=one.batch,
+                    status=one.status, completed=one.completed, failed=one.failed, fetched=one.fetched,
+                    errors=list(one.errors)) for one in files]  # fmt: skip

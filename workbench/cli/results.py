@@ -1,0 +1,174 @@
+"""Verbs about what is on disk: runs, papers' tables beside them, bundles, exports, damage."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from workbench.cli import opening
+from workbench.cli.shell import Output, code_of, listed, rows_of, table_of, verb, warning_lines
+from workbench.errors import SettingError
+
+
+@verb
+def runs(
+    folder: Annotated[Path | None, typer.Argument(help="where they lie; runs/ by default", metavar="FOLDER")] = None,
+) -> Output:
+    """The runs on disk: what each was made with, and how far it is."""
+    import workbench as wb
+
+    found = wb.runs(folder)
+    return Output(rows_of(found), [table_of(rows_of(found.dropna(axis="columns", how="all")))])
+
+
+@verb
+def compare(
+    first: Annotated[Path, typer.Argument(help="folder of a run", metavar="RUN")],
+    second: Annotated[Path, typer.Argument(help="folder of the run that is held against it", metavar="RUN")],
+    measure: Annotated[list[str] | None, typer.Option(help="only this measure; give it again for more")] = None,
+) -> Output:
+    """Two runs beside each other: paired differences over the questions of both, and what was made otherwise."""
+    import workbench as wb
+    from workbench.views.differences import notes, shown_rows
+
+    found = wb.between(first, second, measure)
+    rows, differing = rows_of(found.frame), {name: list(pair) for name, pair in found.differing.items()}
+    besides = "What differs besides:" if differing else "Nothing else differs."
+    shown = [table_of(shown_rows(found.frame), lead=2), *map(escape, notes(found.frame)), besides]
+    return Output({"compare": rows, "differing": differing}, [*shown, table_of(found.conditions)])
+
+
+@verb
+def diagnose(
+    run: Annotated[Path, typer.Argument(help="folder of a run that has answers", metavar="RUN")],
+    questions: Annotated[
+        Path | None, typer.Option("--questions", "-q", help="those that it was asked; by default what it has kept")
+    ] = None,
+    folder: Annotated[Path | None, typer.Option("--index", help="its index, for the texts of gold passages")] = None,
+    measure: Annotated[str, typer.Option(help="right is who scores 1 in it")] = "accuracy",
+) -> Output:
+    """Why answers of a run are wrong: the likely cause of each, and where errors come from."""
+    import workbench as wb
+
+    index = wb.Index.open(folder) if folder else None
+    found = wb.diagnose(wb.Run(run), opening.questions(questions) if questions else None, index, measure=measure)
+    cases, tables = [asdict(case) for case in found.cases], found.tables()
+    full = {title: frame for title, frame in tables.items() if len(frame)}
+    shown = [part for title, frame in full.items() for part in (f"[bold]{escape(title)}[/]", table_of(rows_of(frame)))]
+    none = f"No answer is wrong by {escape(measure)}."
+    wrong = table_of(cases, ("question_id", "method", "cause", "hop", "explanation"), lead=2) if cases else none
+    told = {title: frame.to_dict("records") for title, frame in tables.items()}
+    return Output(
+        {"cases": cases, "tables": told, "notes": list(found.notes)}, [*shown, wrong, *map(escape, found.notes)]
+    )
+
+
+@verb
+def tables(
+    paper: Annotated[str, typer.Option(help="bdtr (Beyond Static Retrieval), dotrag or reasoning")] = "bdtr",
+    run: Annotated[
+        list[Path] | None, typer.Option("--run", help="folder of a run to put beside them; give it again for more")
+    ] = None,
+    source_prompt: Annotated[
+        list[str] | None,
+        typer.Option(help="a wording from a file that is the source's, as run.json names it: 'answer v2 file 0123…'"),
+    ] = None,
+) -> Output:
+    """A paper's tables next to what runs measured: each number with its verdict, and why where it does not compare."""
+    import workbench as wb
+
+    found = wb.tables(paper, run or (), source_prompts=source_prompt or ())
+    whole = {**asdict(found), "counts": found.counts(), "warnings": list(found.warnings)}
+    return Output(whole, [found], wrapped=False)
+
+
+@verb
+def bundle(
+    run: Annotated[list[Path], typer.Argument(help="folders of runs or grids, shown side by side", metavar="RUN…")],
+    to: Annotated[
+        Path | None, typer.Option("--out", "-o", help="a folder, or FILE.html for one file; bundles/RUN by default")
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--index", help="their index, for titles and texts of the ranked passages")
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="the name on the page; by default that of the runs")] = None,
+) -> Output:
+    """Runs as pages to hand on, which need no kernel and no network: tables, and every question with its traces."""
+    import workbench as wb
+    from workbench.views.bundle.contents import Contents
+
+    made = wb.bundle(*run, out=to, index=wb.Index.open(folder) if folder else None, title=title)
+    runs = Contents.of(run).runs
+    warnings = [said for one in runs for said in one.warnings]
+    page = made if made.is_file() else made / "index.html"
+    size = sum(path.stat().st_size for path in (page, *made.rglob("data/*")))
+    send = "it" if page == made else "the folder"
+    said = f"{escape(str(page))}, {size / 1e6:.1f} MB: open it in a browser, or send {send} along"
+    whole = {"bundle": str(made), "page": str(page), "bytes": size, "warnings": warnings}
+    return Output(whole, [*warning_lines(warnings), said], code=code_of(runs))
+
+
+@verb
+def export(
+    folder: Annotated[Path, typer.Argument(help="folder of an index, or of a run", metavar="INDEX|RUN")],
+    to: Annotated[
+        Path | None, typer.Option("--to", help="of an index: FILE.graphml, or a folder for CSV files")
+    ] = None,
+    trec: Annotated[
+        Path | None, typer.Option("--trec", help="of a run: a folder for its rankings and gold as TREC files")
+    ] = None,
+    openinference: Annotated[
+        Path | None, typer.Option("--openinference", help="of a run: FILE.jsonl for its traces, as Phoenix reads them")
+    ] = None,
+    index: Annotated[
+        Path | None, typer.Option("--index", help="with --openinference: the run's index, for the texts of passages")
+    ] = None,
+    seconds: Annotated[
+        bool, typer.Option("--seconds", help="with --openinference: measured durations instead of the order alone")
+    ] = False,
+    begin: Annotated[
+        datetime | None,
+        typer.Option("--begin", help="with --openinference: when the first trace begins, UTC; by default 2000-01-01"),
+    ] = None,
+) -> Output:
+    """Write the graph of an index, or the rankings or traces of a run, for other programs.
+
+    Graphs and rankings can be read back: `index`, and `evaluate --ranking`.
+    """
+    import workbench as wb
+    from workbench import exchange
+
+    if (to is None) == (trec is None and openinference is None):
+        raise SettingError("name what to write: --to of an index, or --trec or --openinference of a run")
+    if (index or seconds or begin) and not openinference:
+        raise SettingError("--index, --seconds and --begin belong to --openinference FILE.jsonl")
+    written = exchange.write(wb.Index.open(folder), to) if to else []
+    if trec:
+        written += exchange.to_trec(wb.Run(folder), trec)
+    if openinference:
+        given: dict[str, Any] = {"passages": wb.Index.open(index).passages.passages} if index else {}
+        given |= {"begin": begin.replace(tzinfo=UTC)} if begin else {}
+        written.append(exchange.to_openinference(wb.Run(folder), openinference, seconds=seconds, **given))
+    return listed([{"file": str(path), "bytes": path.stat().st_size} for path in written])
+
+
+@verb
+def check(
+    place: Annotated[Path, typer.Argument(help="an index, a run, a grid, a recording or a bundle", metavar="PLACE")],
+) -> Output:
+    """Whether the files are what was written, read in full and compared with their checksums; exit code 1 if not.
+
+    Of a recording, also what it holds, per engine and Step.
+    """
+    from workbench.cli.check import check as checked
+    from workbench.llm.record import Recording
+
+    found = checked(place)
+    held = Recording(place, create=False).summary() if found.kind == "recording" and found.good else []
+    shown = [found, table_of(held, lead=2)] if held else [found]
+    return Output({**asdict(found), **({"holds": held} if held else {})}, shown, code=0 if found.good else 1)

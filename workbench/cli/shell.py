@@ -1,0 +1,168 @@
+"""The command line itself: its verbs register here (`verb`), and say what they found (`Output`): tables, or JSON with
+`--json`. Errors that are meant for the user have no traceback."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Annotated, Any, NamedTuple
+
+import typer
+from rich.console import Console, Group
+from rich.markup import escape
+from rich.table import Table
+
+from workbench.cli.options import flattened
+from workbench.errors import Deferred, WorkbenchError
+from workbench.text import printable, printable_json
+from workbench.views.base import warned
+from workbench.views.terminal import lay_out
+
+# Group in the help → its verbs, both in the order in which the help shows them.
+GROUPS = {
+    "Start": ("doctor", "datasets", "index", "ask", "retrieve", "methods", "readers", "lab", "notebooks", "run"),
+    "Evaluate": (
+        "questions", "world", "estimate", "evaluate", "grid", "measures", "compressors", "runs", "compare", "diagnose",
+        "tables", "table",
+    ),
+    "Share": ("bundle", "export", "store", "anonymise"),
+    "Models": ("try-model", "batch", "train"),
+    "Maintain": ("insert", "delete", "checkup", "check"),
+}  # fmt: skip
+GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}
+
+
+class _Grouped(typer.core.TyperGroup):
+    """Lists the verbs in the order of `GROUPS`."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(self.commands, key=lambda name: [*GROUP_OF, name].index(name))
+
+
+app = typer.Typer(
+    name="workbench", cls=_Grouped, no_args_is_help=True, pretty_exceptions_show_locals=False,
+    help="Multi-hop question answering over graphs: build an index, retrieve, ask, evaluate.",
+)  # fmt: skip
+
+
+class Terminal(Console):
+    """A console to which no text that is printed can send a command of its own."""
+
+    def render_str(self, text: str, **how: Any) -> Any:
+        return super().render_str(printable(text), **how)
+
+
+out = Terminal(highlight=False, width=None if sys.stdout.isatty() else 200)  # what is piped or logged is not folded
+err = Terminal(highlight=False, stderr=True)
+DEFERRED = 75  # the code of a verb that waits for a batch: try again later
+
+
+class Output(NamedTuple):
+    """What a verb says: `json` with --json, else what is `shown`, one after the other, and then the `notes`, on the
+    error stream. Lines are marked up for rich, records display themselves. Any `code` but 0 is a fault."""
+
+    json: Any
+    shown: Sequence[Any]
+    notes: Sequence[str] = ()
+    code: int = 0
+    wrapped: bool = True
+
+
+def _say_versions(asked: bool) -> None:
+    if asked:
+        from platform import python_version
+
+        from workbench import __version__
+
+        out.print(f"hopscope {__version__}, Python {python_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_say_versions, help="say the versions, Python's too")
+    ] = False,
+) -> None:
+    """What stands before the verb."""
+
+
+def verb(function: Callable | None = None, *, json: bool = True, of: typer.Typer = app, **settings: Any) -> Callable:
+    """Register a verb, with the option --json. What is meant for the user is printed in one line, with exit code 1."""
+    if function is None:
+        return lambda function: verb(function, json=json, of=of, **settings)
+
+    call = flattened(function, json)
+
+    @wraps(call)
+    def guarded(as_json: bool = False, **given: Any) -> None:
+        try:
+            if said := call(**given):
+                show(said, as_json)
+        except Deferred:
+            raise typer.Exit(DEFERRED) from None
+        except (WorkbenchError, OSError) as error:  # a full disk, a locked folder
+            more = "" if isinstance(error, WorkbenchError) else "; what was finished is kept"
+            err.print(f"[bold red]{type(error).__name__}[/]: {escape(str(error))}{more}", soft_wrap=True)
+            raise typer.Exit(1) from None
+        except KeyboardInterrupt:  # `stopping` says what goes on
+            raise typer.Exit(130) from None
+
+    if of is app:
+        settings["rich_help_panel"] = GROUP_OF.get(settings.get("name") or function.__name__)
+    return of.command(**settings)(guarded)
+
+
+def warning_lines(warnings: Sequence[str]) -> list[str]:
+    """What displays of an index or a run begin with, as a line of its own."""
+    return [escape(line) for line in warned(warnings)]
+
+
+def code_of(runs) -> int:
+    """1 where a run is mostly failures."""
+    return 1 if any(run.mostly_failed for run in runs) else 0
+
+
+def fields_of(record: Any, *names: str, **more: Any) -> dict:
+    """Some fields of a record, with lists for tuples."""
+    values = {name: getattr(record, name) for name in names}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()} | more
+
+
+def rows_of(frame) -> list[dict]:
+    """The rows of a data frame, with None for what is not defined."""
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
+
+
+def table_of(rows: list[dict], columns: Sequence[str] | None = None, lead: int = 1):
+    """Some columns of rows, laid out for the terminal, where the first `lead` of them name a row."""
+    return lay_out([{name: row[name] for name in columns or row if name in row} for row in rows], out, lead)
+
+
+def listed(rows: list[dict]) -> Output:
+    return Output(rows, [table_of(rows)])
+
+
+def show(said: Output, as_json: bool) -> None:
+    """JSON is plain, so that it can be piped; NaN, which it does not have, becomes null."""
+    if as_json:
+        written = json.dumps(_without_nan(said.json), indent=1, ensure_ascii=False, default=str)
+        sys.stdout.write(printable_json(written) + "\n")
+    else:
+        for one in said.shown:
+            shown = one if isinstance(one, str | Table | Group) else escape(repr(one))
+            out.print(shown, soft_wrap=not said.wrapped)
+        for note in said.notes:
+            err.print(note, soft_wrap=True)
+    if said.code:
+        raise typer.Exit(said.code)
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(item) for item in value]
+    return None if isinstance(value, float) and value != value else value
