@@ -11,12 +11,44 @@ rules go on, so later calls may change once it is written. Read a reply again be
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import workbench as wb
 from workbench.evaluation.endings import ending, followed
-from workbench.llm.worked import Drafting, Example, examples_in, worked_folder
+from workbench.llm.step import Result, Step
+from workbench.llm.worked import FOLDER, Example, WorkedEngine, Written, examples_in, stamp, worked_folder
+
+
+class Drafting(WorkedEngine):
+    """`unwritten` keeps the calls that rules answered, `stale` the (old, new) stamps of replies to other
+    prompts, which are given all the same, and `used` the replies that were given."""
+
+    def __init__(self, examples: Iterable[Example], folder: str | Path = FOLDER):
+        super().__init__(examples, folder)
+        self.unwritten: list[str] = []
+        self.stale: list[tuple[str, str]] = []
+        self.used: set[Written] = set()
+
+    def _by_rules(self, step: Step, inputs: Sequence[Any]) -> list[Result]:
+        results = super()._by_rules(step, inputs)
+        self.unwritten += [_draft(step, value, result) for value, result in zip(inputs, results)]
+        return results
+
+    def _use(self, found: Written, now: str) -> None:
+        self.used.add(found)
+        if found.stamp != now:
+            self.stale.append((found.stamp, now))
+
+
+def _draft(step: Step, value: Any, by_rules: Result) -> str:
+    """What an author needs: the input, and the beginning of an entry."""
+    said = by_rules.failure or by_rules.value.model_dump_json()
+    shown = "\n".join(f"# {line}" for line in step.prompt(value)[-1]["content"].splitlines())
+    return f"{shown}\n# rules: {said}\n[[reply]]\nstep = {json.dumps(stamp(step, value))}\ntext = '''\n'''\n"
 
 
 def worked(example: Example, index: wb.Index, folder: Path, restamp: bool) -> int:

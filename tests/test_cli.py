@@ -295,7 +295,7 @@ def test_doctor_fits_100_columns(workbench, monkeypatch, columns):
 
 def test_doctor_names_the_command_that_mends(workbench, monkeypatch):
     monkeypatch.setattr(
-        "workbench.encoding._packaged_minilm", lambda: (_ for _ in ()).throw(ModuleNotFoundError("minilm"))
+        "workbench.encoding.models._packaged_minilm", lambda: (_ for _ in ()).throw(ModuleNotFoundError("minilm"))
     )
     from workbench.encoding import _encoder
 

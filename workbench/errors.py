@@ -75,7 +75,7 @@ class MostFailed(EngineError):
 
 class Deferred(EngineError):
     """So many requests wait for the replies of a batch, and with them what was asked for. Nothing was sent; what does
-    not depend on them goes on (`workbench.llm.deferring`)."""
+    not depend on them goes on (`workbench.llm.batch.export`)."""
 
     def __init__(self, requests: int):
         super().__init__(f"{requests:,} requests wait for the replies of a batch")

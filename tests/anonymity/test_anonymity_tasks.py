@@ -11,8 +11,8 @@ from tiny import TinyEncoder
 
 import workbench as wb
 from workbench import anonymity, measures
+from workbench.anonymity.names import PLACEHOLDER
 from workbench.data import load, write_folder
-from workbench.data.names import PLACEHOLDER
 from workbench.errors import DataError, SettingError
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result

@@ -10,9 +10,9 @@ import pytest
 
 import workbench as wb
 from workbench import anonymity, measures
+from workbench.anonymity.names import PLACEHOLDER, read_aliases, table_of
+from workbench.anonymity.rewriter import CALENDAR
 from workbench.anonymity.rewritten import restored
-from workbench.data.names import PLACEHOLDER, read_aliases, table_of
-from workbench.data.rewriting import CALENDAR
 from workbench.measures import Outcome
 
 ORIGINAL, BUNDLED = wb.load("meridian"), wb.load("meridian-anonymised")

@@ -1,4 +1,4 @@
-"""The key, and a login in the address, wherever a server echoes them and in whatever letters: they come out nowhere.
+"""The key, and a login in the address, wherever a server echoes them, as libraries print them: they come out nowhere.
 
 Looked through is all that a user or another program can see: every file below the working folder, standard output and
 error, the records of every logger at any level, results and traces as text and HTML, errors with all that they are
@@ -40,31 +40,20 @@ from workbench.llm.batch import Export, fetch, read, status, submit
 from workbench.trace import Trace
 
 KEY = "sk-canary/7fQ+a9=c2_Zq~0end"
-PASSWORD = "canary-Passw0rd/77"
+PASSWORD = 'canary-"Passw0rd"/77'
 LOGIN = base64.b64encode(f"user:{PASSWORD}".encode()).decode()
 TEXTS = ("one", "two")
 
 
-def _shifted(secret: str) -> list[str]:
-    """Its base64 behind something of another length."""
-    return [base64.b64encode(("x" * before + secret + "xxx").encode()).decode()[4:-4] for before in range(3)]
-
-
 WRITTEN: dict[str, Callable[[str], str]] = {
     "as it is": str,
-    "with %": lambda one: quote(one, safe=""),
-    "with % only": lambda one: "".join(f"%{byte:02x}" for byte in one.encode()),
-    "in base64": lambda one: base64.b64encode(one.encode()).decode(),
-    "in base64 of a header": lambda one: base64.b64encode(f"Authorization: Bearer {one}".encode()).decode(),
-    "in base64 for addresses": lambda one: base64.urlsafe_b64encode(f"k={one}".encode()).decode(),
-    "in escapes of JSON": lambda one: "".join(f"\\u{ord(sign):04x}" for sign in one),
-    "with escaped strokes": lambda one: one.replace("/", "\\/"),
-    "in hex": lambda one: one.encode().hex(),
+    "in a header": "Bearer {}".format,
+    "in an address": lambda one: quote(one, safe=""),
+    "in a path": quote,
+    "in JSON": lambda one: json.dumps(one)[1:-1],
 }
-SOUGHT = sorted(
-    {form for secret in (KEY, PASSWORD, LOGIN) for write in WRITTEN.values() for form in (write(secret),)}
-    | {one for secret in (KEY, PASSWORD) for one in _shifted(secret)}
-)
+SECRETS = (KEY, PASSWORD, LOGIN)
+SOUGHT = sorted({write(secret).removeprefix("Bearer ") for secret in SECRETS for write in WRITTEN.values()})
 
 
 def attack(count: int, seed: int, folder: Path) -> Tally:

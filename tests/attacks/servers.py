@@ -29,9 +29,9 @@ from workbench.encoding import encoder
 from workbench.errors import WorkbenchError
 from workbench.llm import engine, negotiation
 from workbench.llm.batch import Export, fetch, read, submit
+from workbench.llm.call import retrying
 from workbench.llm.chat import Line
 from workbench.llm.record import Recording
-from workbench.llm.retry import retrying
 
 KEY = "sk-canary-0123456789abcdef"
 TEXTS = ("one", "two", "three")

@@ -14,7 +14,7 @@ def test_no_echo_comes_out(tmp_path):
 
 
 @pytest.mark.slow
-def test_no_echo_comes_out_in_any_letters(tmp_path):
+def test_no_echo_comes_out_however_it_is_printed(tmp_path):
     tally = keys.attack(250, 11, tmp_path)
     assert tally.holds, tally.failures
 

@@ -18,7 +18,7 @@ from trials import question_of_each_step
 from workbench.llm import payloads
 from workbench.llm.call import Reply
 from workbench.llm.parse import parse
-from workbench.llm.reasoning import split
+from workbench.llm.payloads import split
 from workbench.measures.abstained import is_abstention
 from workbench.methods.hipporag2 import HippoRAG2
 from workbench.methods.ircot import concludes, first_sentence
@@ -162,7 +162,7 @@ def test_the_repairer_looks_at_each_character_a_few_times():
 
 
 def test_the_repairer_gives_up_a_reply_that_it_reads_over_and_over(monkeypatch):
-    """Quotes that only open: each might end anywhere. A reply is parsed twice, before it is kept and after."""
+    """Quotes that only open: each might end anywhere."""
     looked = []
     look = payloads._Watched.__getitem__
     monkeypatch.setattr(payloads._Watched, "__getitem__", lambda text, key: looked.append(1) or look(text, key))

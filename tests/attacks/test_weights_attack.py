@@ -59,7 +59,7 @@ def test_changed_weights_are_not_loaded(name, tmp_path, monkeypatch):
     check = known.check
     monkeypatch.setattr(known, "check", lambda asked, folder=None: check(asked, copy if asked == name else folder))
     use = {
-        "minilm": encoding._packaged_minilm,
+        "minilm": encoding.models._packaged_minilm,
         "english": pipeline.nlp.__wrapped__,
         "smollm2": lambda: local.local_engine("smollm2"),
         "gfm_rag mini": lambda: hub.locate("mini"),

@@ -16,7 +16,7 @@ from workbench.cluster.piece import THREADS, check, conditions
 from workbench.errors import ClusterFault, IndexFault, SettingError
 from workbench.evaluation.evaluate import Plan
 from workbench.index.store import map_vectors
-from workbench.llm.budget import Budget
+from workbench.llm.meter import Budget
 
 KEY = "sk-test-SECRET-4f9a81c2d7"
 URL = "http://127.0.0.1:9/v1"

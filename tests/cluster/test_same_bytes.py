@@ -20,7 +20,7 @@ from workbench.data import Dataset
 from workbench.errors import BudgetSpent, EngineRefused
 from workbench.evaluation import book
 from workbench.index import Index, clustering, vectors
-from workbench.llm.budget import Budget
+from workbench.llm.meter import Budget
 from workbench.llm.record import Recording
 from workbench.records import Passage, Question, Triple
 from workbench.spread import over

@@ -10,9 +10,9 @@ from tiny import QUESTIONS, files
 import workbench as wb
 from workbench.errors import Deferred
 from workbench.evaluation.run import Run
+from workbench.llm.batch.export import Deferring, DeferringEngine
 from workbench.llm.call import Reply, Request
 from workbench.llm.chat import ChatEngine
-from workbench.llm.deferring import Deferring, DeferringEngine
 from workbench.llm.record import Recording
 
 NAME = "openai:test-model"

@@ -21,9 +21,9 @@ from workbench.evaluation.run import Run, repeat_folder
 from workbench.evaluation.side_by_side import ComparedAnswers
 from workbench.evaluation.significance import bootstrap_interval
 from workbench.index import Index, journal
+from workbench.llm.call import repeat
 from workbench.llm.engine import RulesEngine
 from workbench.llm.meter import Meter
-from workbench.llm.repeat import repeat
 from workbench.llm.step import Result
 from workbench.methods import method
 from workbench.papers.tables import NOT_COMPARABLE, tables

@@ -234,8 +234,8 @@ def test_a_server_that_changes_within_a_run_is_noted(ask):
 
 
 def test_a_method_that_asks_in_threads_of_its_own_is_counted_and_has_the_seed_of_its_repeat(tiny, tiny_index):
+    from workbench.llm.call import repeating
     from workbench.llm.meter import collect
-    from workbench.llm.repeat import repeating
 
     call = Scripted()
     engine = ChatEngine("openai:scripted", call, concurrency=4)

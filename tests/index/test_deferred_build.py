@@ -11,9 +11,9 @@ from tiny import PASSAGES, TinyEncoder, files, tiny_dataset
 
 from workbench.errors import Deferred, IndexFault
 from workbench.index import Index
+from workbench.llm.batch.export import Deferring, DeferringEngine
 from workbench.llm.call import Reply, Request
 from workbench.llm.chat import ChatEngine
-from workbench.llm.deferring import Deferring, DeferringEngine
 from workbench.llm.record import Recording
 from workbench.records import Passage
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import workbench as wb
-from workbench.encoding import Encoder, SentenceEncoder, batches, encoder
+from workbench.encoding import Encoder, SentenceEncoder, encoder
+from workbench.encoding.models import _packaged_minilm, batches
 from workbench.errors import SettingError
 
 TEXTS = [passage.content for passage in wb.load("meridian").passages[:12]]
@@ -83,7 +84,7 @@ def test_other_settings_have_another_name():
 
 def test_the_packaged_model_has_the_bits_of_sentence_transformers(minilm):
     """With and without padding, on one thread and on more; ids of tokens and places of parts as well."""
-    from workbench.encoding import _packaged_minilm, models
+    from workbench.encoding import models
 
     library = SentenceEncoder("minilm")
     library.__dict__["_transformer"] = models.load(

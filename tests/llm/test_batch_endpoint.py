@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from workbench.cli.app import app
 from workbench.errors import DataError, Deferred, EngineError, EngineRefused, EngineUnavailable, SettingError
 from workbench.llm.batch import Export, fetch, read, status, submit
-from workbench.llm.batch import requests as files_of_requests
+from workbench.llm.batch import export as files_of_requests
 
 KEY = "sk-of-the-test-0123456789"
 SPEC = "openai:test-model"

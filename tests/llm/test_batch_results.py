@@ -15,8 +15,8 @@ from small_steps import BOOK, NAMES, SAID
 from workbench.errors import DataError, SettingError
 from workbench.llm import engine
 from workbench.llm.batch import Export, read
-from workbench.llm.batch.pending import Pending
-from workbench.llm.batch.requests import split
+from workbench.llm.batch.export import split
+from workbench.llm.batch.state import Pending
 from workbench.llm.deferrals import Deferrals
 from workbench.llm.record import Recording
 from workbench.llm.step import Step

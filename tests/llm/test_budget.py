@@ -11,8 +11,7 @@ from small_steps import NAMES
 
 from workbench.errors import BudgetSpent, DataError, EngineError, SettingError
 from workbench.llm import engine
-from workbench.llm.budget import Budget
-from workbench.llm.meter import prices
+from workbench.llm.meter import Budget, prices
 
 INPUTS = [f"input {i}" for i in range(12)]
 ANSWER = completion('{"names": []}', prompt=60, completion=40)  # 100 tokens a call

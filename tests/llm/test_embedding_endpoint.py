@@ -37,10 +37,9 @@ from workbench.errors import (
     SettingError,
 )
 from workbench.index import Index
-from workbench.llm.budget import Budget
-from workbench.llm.meter import collect
+from workbench.llm.call import retrying
+from workbench.llm.meter import Budget, collect
 from workbench.llm.record import Recording
-from workbench.llm.retry import retrying
 
 TEXTS = ["Orsby lies on the River Aldra.", "Lake Mira", "東京", "\ud800 half", ""]
 

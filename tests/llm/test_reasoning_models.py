@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stopwatch import spent
 
-from workbench.llm.reasoning import Split, of_message, split
+from workbench.llm.payloads import Split, of_message, split
 
 DRAFT, ANSWER = 'First {"names": ["Oslo"]}, or Bergen?', '{"names": ["Bergen"]}'
 HARMONY = "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final{}<|message|>{}<|return|>"

@@ -10,9 +10,9 @@ import pytest
 from chat_server import Cut, by_schema, completion, error
 from small_steps import NAMES
 
+from workbench.llm.call import retrying
 from workbench.llm.chat import ChatEngine
 from workbench.llm.endpoint import endpoint
-from workbench.llm.retry import retrying
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from chat_server import by_schema, completion, error
 from small_steps import NAMES
 
 from workbench.errors import EngineRefused
-from workbench.llm.secrecy import blotter, guard_logs
+from workbench.llm.endpoint import blotter, guard_logs
 from workbench.llm.transport import MOST, SLOWEST, bounded, http
 
 KEY = "sk-of-the-test/0123456789"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
+from scripts import loaded
 
 import workbench as wb
 from workbench.errors import DataError, EngineError, RecordingMiss, SettingError
@@ -15,7 +17,7 @@ from workbench.evaluation import identity
 from workbench.evaluation.endings import ending, followed
 from workbench.llm.engine import no_model
 from workbench.llm.step import Step
-from workbench.llm.worked import Drafting, WorkedEngine, examples_in, stamp, worked_folder
+from workbench.llm.worked import WorkedEngine, examples_in, stamp, worked_folder
 from workbench.measures.em import exact_match
 from workbench.methods.catrag.replies import KeptReplies
 from workbench.methods.dotrag.dots import dots
@@ -24,6 +26,7 @@ from workbench.records import Question
 from workbench.views.session import Live
 from workbench.views.widget import question_box
 
+Drafting = loaded(Path(__file__).parents[2] / "benchmarks" / "worked.py", "benchmarks_worked").Drafting
 FOLDER = worked_folder("meridian")
 EXAMPLES = examples_in(FOLDER)
 GOLD = {question.question: question.answers for question in wb.load("meridian").questions}

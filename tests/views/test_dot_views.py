@@ -22,8 +22,8 @@ from workbench.data import Dataset
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import DataError, SettingError
 from workbench.index import Index
+from workbench.llm.call import repeat
 from workbench.llm.engine import RulesEngine
-from workbench.llm.repeat import repeat
 from workbench.methods.base import Method
 from workbench.methods.dotrag.dots import Comparison, Dots, MethodResult, dots, whole_region
 from workbench.operators.types import Types

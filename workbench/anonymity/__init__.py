@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.anonymity.linking import linked
+from workbench.anonymity.names import Named, Names, kind_of, read_aliases, read_names, table_of, text_of, write_names
 from workbench.anonymity.rewritten import Anonymised, anonymised, names_of_graph, restored
 from workbench.anonymity.tasks import choice, reversion, without_known
 from workbench.data import Dataset, load, write_folder
-from workbench.data.names import Named, Names, kind_of, read_aliases, read_names, table_of, text_of, write_names
 from workbench.errors import DataError
 from workbench.llm.engine import Engine, RulesEngine
 

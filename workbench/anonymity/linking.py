@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
+from workbench.anonymity.names import Named
 from workbench.data import Dataset
-from workbench.data.names import Named
 from workbench.errors import DataError
 from workbench.llm.engine import Engine
 from workbench.steps import find_names, link_names

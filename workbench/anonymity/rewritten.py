@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from workbench.anonymity.names import Named, Names, Replaced
+from workbench.anonymity.rewriter import Context, Rewriter
 from workbench.data.folder import Dataset, Extraction
 from workbench.data.graph import GoldEntity, GoldGraph, GoldTriple, Schema
-from workbench.data.names import Named, Names, Replaced
 from workbench.data.origin import Origin
-from workbench.data.rewriting import Context, Rewriter
 from workbench.errors import DataError
 from workbench.records import Passage, Question, Triple
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Literal, get_args
 
 from workbench import measures
+from workbench.anonymity.names import PLACEHOLDER, Names
 from workbench.anonymity.rewritten import restored
 from workbench.data import Dataset, Origin
-from workbench.data.names import PLACEHOLDER, Names
 from workbench.errors import DataError, SettingError
 from workbench.llm.engine import Engine
 from workbench.reading import reader

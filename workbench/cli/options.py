@@ -98,7 +98,7 @@ class Model:
     @cached_property
     def limits(self):
         """One budget for all engines of a command, or none."""
-        from workbench.llm.budget import Budget
+        from workbench.llm.meter import Budget
 
         given = {"max_money": self.max_money, "max_tokens": self.max_tokens, "max_calls": self.max_calls}
         return Budget(**given) if any(limit is not None for limit in given.values()) else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.llm.budget import LIMITS, Budget
+from workbench.llm.meter import LIMITS, Budget
 
 Share = dict[str, Any]  # the limits of a part of a budget
 

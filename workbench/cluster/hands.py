@@ -26,10 +26,10 @@ from workbench.encoding import encoder as known_encoder
 from workbench.encoding.endpoint import EndpointEncoder
 from workbench.errors import ClusterFault, EngineRefused, IndexFault, SettingError
 from workbench.index import Index
-from workbench.llm.budget import Budget
 from workbench.llm.call import open_address
 from workbench.llm.engine import EngineBase, Recipe
 from workbench.llm.engine import engine as known_engine
+from workbench.llm.meter import Budget
 from workbench.methods import Method
 from workbench.methods.ranking import Ranking
 from workbench.settings import parse_spec

@@ -19,31 +19,16 @@ import numpy as np
 from workbench import tokens
 from workbench.encoding import models
 from workbench.errors import EngineError, SettingError
-from workbench.llm.budget import Budget, limited
-from workbench.llm.call import EMBEDDING, Call, CallFailed, EmbeddingRequest, Reply, Request
+from workbench.llm.call import EMBEDDING, Call, CallFailed, EmbeddingRequest, Reply, Request, retrying
 from workbench.llm.chat import Line, at_least_one, located, side_by_side
 from workbench.llm.endpoint import decoded, embeddings
 from workbench.llm.engine import Recipe
-from workbench.llm.meter import Meter, money
+from workbench.llm.meter import Budget, Meter, limited, money
 from workbench.llm.record import Recording, recording_each, replaying
-from workbench.llm.retry import retrying
 from workbench.llm.step import Usage
 from workbench.records import Record
 from workbench.text import storable
 
-
-class Facts(NamedTuple):
-    """What is known of a model: the length of its vectors, and the cl100k tokens of a text that it reads."""
-
-    dimension: int
-    max_tokens: int
-
-
-KNOWN = {
-    "text-embedding-3-small": Facts(1536, 8191),
-    "text-embedding-3-large": Facts(3072, 8191),
-    "text-embedding-ada-002": Facts(1536, 8191),
-}
 _MOST = 128_000_000  # bytes of an answer: some servers write vectors as decimal numbers
 BLOCK = 512_000  # characters per block of an index build: enough texts for some requests at once
 
@@ -83,7 +68,7 @@ class EndpointEncoder(Record):
         budget: Budget | None = None,
         close: Callable[[], None] = lambda: None,
     ):
-        facts = KNOWN.get(model)
+        facts = models.KNOWN.get(f"openai:{model}")
         self.engine, self.meter = f"openai:{model}", Meter(apart=True)
         self.dimensions = None if dimensions is None else at_least_one(dimensions=dimensions)
         self.max_tokens = facts.max_tokens if facts and max_tokens is None else max_tokens

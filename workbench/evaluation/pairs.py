@@ -20,8 +20,8 @@ from workbench.evaluation.blinding import blinded
 from workbench.evaluation.run import Run, repeat_folder
 from workbench.index.journal import Journal, defect, maker, read, request_key
 from workbench.integrity import SUM
+from workbench.llm.call import repeating
 from workbench.llm.engine import Engine
-from workbench.llm.repeat import repeating
 from workbench.llm.step import Result
 from workbench.records import Question
 from workbench.steps import judge_pair, objecting

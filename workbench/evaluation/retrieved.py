@@ -18,8 +18,8 @@ from workbench.errors import FileDamaged
 from workbench.evaluation.identity import Identity, of_method
 from workbench.evaluation.run import varies
 from workbench.integrity import SUM, checksum, checksum_of
+from workbench.llm.call import repeat
 from workbench.llm.meter import collect
-from workbench.llm.repeat import repeat
 from workbench.llm.step import Usage
 from workbench.methods import Method
 from workbench.records import (

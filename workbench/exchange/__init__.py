@@ -16,7 +16,7 @@ from typing import Any
 
 from workbench.data.folder import Dataset
 from workbench.errors import DataError, SettingError
-from workbench.exchange import beir, gfmrag, hipporag, lightrag, msgraphrag, own, youtu
+from workbench.exchange import beir, export, gfmrag, hipporag, lightrag, msgraphrag, youtu
 from workbench.exchange.export import to_csv, to_graphml, write
 from workbench.exchange.openinference import to_openinference
 from workbench.exchange.trec import Ranked, read_qrels, read_run, to_qrels, to_trec
@@ -47,8 +47,8 @@ FORMATS: dict[str, Format] = {
     "gfmrag": Format(gfmrag.LOOKED_FOR, gfmrag.find, gfmrag.read),
     "youtu": Format(youtu.LOOKED_FOR, youtu.find, youtu.read),
     "beir": Format(beir.LOOKED_FOR, beir.find, beir.read),
-    "csv": Format(own.LOOKED_FOR_CSV, own.find_csv, own.read_csv_folder),
-    "graphml": Format(own.LOOKED_FOR_GRAPHML, own.find_graphml, own.read_graphml_file),
+    "csv": Format(export.LOOKED_FOR_CSV, export.find_csv, export.read_csv_folder),
+    "graphml": Format(export.LOOKED_FOR_GRAPHML, export.find_graphml, export.read_graphml_file),
 }
 
 

@@ -1,4 +1,5 @@
-"""Read files of other programs: each error names the file and the remedy, and nothing in a file is evaluated."""
+"""Read files of other programs: each error names the file and the remedy, and nothing in a file is evaluated. What is
+read becomes a data set piece by piece, with every id checked (`Gathering`)."""
 
 from __future__ import annotations
 
@@ -6,8 +7,10 @@ import ast
 import csv
 import json
 import math
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import ParseError
@@ -17,12 +20,17 @@ import pyarrow.parquet as pq
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import iterparse
 
-from workbench.data.lines import regular
+from workbench.data.folder import Dataset, Extraction
+from workbench.data.lines import regular, short
+from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import DataError
-from workbench.text import storable
+from workbench.records import Passage, Question
+from workbench.text import counted, storable
 
 CELL_LIMIT = 1 << 27  # characters of one CSV field; many documents exceed the csv module's own limit
 LITERAL_LIMIT = 1 << 20  # characters of a list or dict inside a string
+NAME_LIMIT = 10_000  # characters; a longer string is a text and not a name
+UNNAMED = "is related to"  # of a relation that its source does not describe
 _PEEK = 1 << 16  # bytes read to recognise a file
 
 
@@ -162,7 +170,7 @@ _KINDS = {dict: "an object", list: "a list", str: "a string"}
 def checked(value: Any, kind: type, where: str) -> Any:
     """The value, after a check of its type; a text as files can hold it."""
     if not isinstance(value, kind):
-        raise DataError(f"{where}: {_short(value)} should be {_KINDS[kind]}; is the file of another format?")
+        raise DataError(f"{where}: {short(value)} should be {_KINDS[kind]}; is the file of another format?")
     return storable(value) if isinstance(value, str) else value
 
 
@@ -205,7 +213,7 @@ def literal(text: str, where: str) -> Any:
     try:
         return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        raise DataError(f"{where}: {_short(text)} is neither JSON nor a Python list or dict; mend it") from None
+        raise DataError(f"{where}: {short(text)} is neither JSON nor a Python list or dict; mend it") from None
 
 
 def listed(value: Any, where: str, separator: str = ",") -> tuple[str, ...]:
@@ -214,7 +222,7 @@ def listed(value: Any, where: str, separator: str = ",") -> tuple[str, ...]:
         value = literal(value, where) if value.lstrip().startswith("[") else value.split(separator)
     words = [word(part) for part in checked(value if value is not None else [], list, where)]
     if None in words:
-        raise DataError(f"{where}: {_short(value)} should be a list of strings")
+        raise DataError(f"{where}: {short(value)} should be a list of strings")
     return tuple(dict.fromkeys(part.strip() for part in words if part.strip()))
 
 
@@ -273,6 +281,123 @@ def _names(found: Iterable[Any]) -> str:
     return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
 
 
-def _short(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 200 else f"{shown[:200]}…"
+# -- a data set -------------------------------------------------------------------------------------------------------
+
+
+class Gathering:
+    """The results of a reader so far. Passages come first, because everything else refers to them.
+
+    With `strict`, the id of a missing passage is an error; otherwise it is dropped and counted. A profile is kept only
+    if it contains more than names, so a system that extracts names alone has none.
+    """
+
+    def __init__(self, made_by: str, strict: bool = True):
+        self.made_by, self.strict = made_by, strict
+        self.passages: dict[str, Passage] = {}
+        self.notes: list[str] = []
+        self._entities: dict[str, dict[str, None]] = defaultdict(dict)  # passage id -> names, in order
+        self._triples: dict[str, dict[tuple[str, str, str], None]] = defaultdict(dict)
+        self._profiles: dict[EntityProfile | RelationProfile, None] = {}
+        self._questions: dict[str, Question] = {}
+        self._left_out: Counter[tuple[str, str]] = Counter()
+
+    def passage(self, where: str, passage_id: str, title: str, text: str) -> None:
+        passage_id, title, text = storable(passage_id), storable(title), storable(text)
+        if passage_id in self.passages:
+            raise DataError(f"{where}: the passage id {passage_id[:200]!r} occurs twice; ids must be unique")
+        if not (title + text).strip():
+            raise DataError(f"{where}: passage {passage_id[:200]!r} is empty; give it a text or take it out")
+        self.passages[passage_id] = Passage(passage_id, title, text)
+
+    def entity(self, where: str, name: str, passages: Iterable[str], type: str = "", description: str = "") -> None:
+        """An entity and the passages that name it."""
+        name, known = self._name(where, name), self._known(where, passages)
+        if not name:
+            self.leave_out("entity without a name", "entities without a name")
+            return
+        for passage_id in known:
+            self._entities[passage_id][name] = None
+        if type or description:
+            self.profile(EntityProfile(name, type, description, known))
+        elif not known:
+            self.leave_out("entity that no passage names", "entities that no passage names")
+
+    def relation(
+        self,
+        where: str,
+        source: str,
+        wording: str,
+        target: str,
+        passages: Iterable[str],
+        description: str = "",
+        keywords: tuple[str, ...] = (),
+        weight: float | None = None,
+    ) -> None:
+        """A triple and the passages that state it. `wording` is its relation."""
+        source, target, known = self._name(where, source), self._name(where, target), self._known(where, passages)
+        if not source or not target:
+            self.leave_out("relation without a name at one end", "relations without a name at one end")
+            return
+        for passage_id in known:
+            self._triples[passage_id][source, storable(wording), target] = None
+        if not known:
+            self.leave_out("relation that no passage states", "relations that no passage states")
+        if description or keywords or weight is not None:
+            self.profile(RelationProfile(source, target, description, keywords, weight, known))
+
+    def profile(self, profile: EntityProfile | RelationProfile) -> None:
+        """A separate profile, whose names and passages are already checked."""
+        self._profiles[profile] = None
+
+    def question(self, where: str, question: Question) -> None:
+        """A question, whose gold passages have to be there."""
+        if question.id in self._questions:
+            raise DataError(f"{where}: the question id {question.id[:200]!r} occurs twice; ids must be unique")
+        self._questions[question.id] = replace(question, support=self._known(where, question.support))
+
+    def leave_out(self, one: str, many: str = "", count: int = 1) -> None:
+        """Record something that an index cannot hold; equal descriptions are counted together."""
+        if count:
+            self._left_out[one, many] += count
+
+    def dataset(self, name: str, folder: Path) -> Dataset:
+        if not self.passages:
+            raise DataError(f"{folder} holds no passage, and an index needs at least one; is it of another format?")
+        entities = tuple(profile for profile in self._profiles if isinstance(profile, EntityProfile))
+        relations = tuple(profile for profile in self._profiles if isinstance(profile, RelationProfile))
+        return Dataset(
+            name,
+            tuple(self.passages.values()),
+            tuple(self._questions.values()),
+            extractions=tuple(
+                Extraction(
+                    passage_id, tuple(self._entities[passage_id]), tuple(self._triples[passage_id]), self.made_by
+                )
+                for passage_id in self.passages
+            ),
+            folder=folder,
+            profiles=Profiles(entities, relations) if self._profiles else None,
+            left_out=(*(counted(count, *words) for words, count in self._left_out.items()), *self.notes),
+        )
+
+    def _name(self, where: str, name: str) -> str:
+        if len(name) > NAME_LIMIT:
+            raise DataError(
+                f"{where}: a name of {len(name):,} characters ({name[:60]!r}…), where {NAME_LIMIT:,} are the most; "
+                "mend it or take it out"
+            )
+        return storable(name).strip()
+
+    def _known(self, where: str, ids: Iterable[str]) -> tuple[str, ...]:
+        known = []
+        for passage_id in dict.fromkeys(map(storable, ids)):
+            if passage_id in self.passages:
+                known.append(passage_id)
+            elif self.strict:
+                raise DataError(
+                    f"{where} names the passage {passage_id[:200]!r}, which is not there; give the whole folder, "
+                    "or leave such names out with workbench.exchange.read(…, strict=False)"
+                )
+            else:
+                self.leave_out("name of a passage that is not there", "names of passages that are not there")
+        return tuple(known)

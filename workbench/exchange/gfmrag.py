@@ -22,6 +22,7 @@ from typing import Any, Literal, NamedTuple
 from workbench.data.folder import Dataset
 from workbench.errors import DataError, SettingError
 from workbench.exchange.files import (
+    Gathering,
     checked,
     field,
     listed,
@@ -33,8 +34,7 @@ from workbench.exchange.files import (
     read_json,
     read_text,
     word,
-)
-from workbench.exchange.gather import Gathering
+)  # fmt: skip
 from workbench.records import Question
 from workbench.text import counted, storable
 

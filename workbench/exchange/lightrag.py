@@ -17,6 +17,8 @@ from typing import Any
 
 from workbench.data.folder import Dataset
 from workbench.exchange.files import (
+    UNNAMED,
+    Gathering,
     checked,
     field,
     listed,
@@ -27,8 +29,7 @@ from workbench.exchange.files import (
     read_json,
     unquoted,
     word,
-)
-from workbench.exchange.gather import UNNAMED, Gathering
+)  # fmt: skip
 
 GRAPH = "graph_chunk_entity_relation.graphml"
 LOOKED_FOR = f"a working folder of LightRAG ({GRAPH})"

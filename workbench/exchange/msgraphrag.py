@@ -16,8 +16,18 @@ from pathlib import Path
 
 from workbench.data.folder import Dataset
 from workbench.errors import DataError
-from workbench.exchange.files import listed, nearest, number, only, parquet_rows, read_parquet, unquoted, word
-from workbench.exchange.gather import UNNAMED, Gathering
+from workbench.exchange.files import (
+    UNNAMED,
+    Gathering,
+    listed,
+    nearest,
+    number,
+    only,
+    parquet_rows,
+    read_parquet,
+    unquoted,
+    word,
+)  # fmt: skip
 
 LOOKED_FOR = "an output folder of Microsoft GraphRAG (entities.parquet or create_final_entities.parquet)"
 _SIDES = {  # tables that an index cannot hold, and the name of a row

@@ -1,17 +1,27 @@
-"""One call to a chat endpoint, as plain values. Wrappers are functions that take a `Call` and return a `Call`."""
+"""One call to a chat endpoint, as plain values. Wrappers are functions that take a `Call` and return a `Call`; here
+stands the one that asks again after faults of the endpoint: rate limits, 5xx, broken connections."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+from workbench.errors import EngineUnavailable
 from workbench.llm.step import Message
+
+T, R = TypeVar("T"), TypeVar("R")
 
 REASONING = 8_192  # tokens that a model which reasons may have for it, beyond the limit of a Step
 EMBEDDING = "embedding"  # what a request for vectors is called where a Step stands: in recordings, meters, estimates
+_LEAST = 0.5  # seconds; a server that is asked again at once, by all callers, does not recover
+_REPEAT: ContextVar[int] = ContextVar("repeat", default=0)
 
 
 def model_of(engine: str) -> str:
@@ -108,3 +118,67 @@ class CallFailed(Exception):
     def __init__(self, message: str, *, recorded: bool = False):
         super().__init__(message)
         self.recorded = recorded
+
+
+class Transient(Exception):
+    """A temporary fault. `wait` is what the endpoint requested, in seconds; `unreachable` means no response."""
+
+    def __init__(self, message: str, *, wait: float | None = None, unreachable: bool = False):
+        super().__init__(message)
+        self.wait, self.unreachable = wait, unreachable
+
+
+def retrying(
+    call: Callable[[T], R],
+    *,
+    attempts: int = 5,
+    longest: float = 60.0,
+    first: float = 1.0,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Callable[[T], R]:
+    """Wait 1, 2, 4 … seconds (with jitter), or as long as the endpoint's Retry-After states, at most `longest`; then
+    retry."""
+    import tenacity
+
+    backoff = tenacity.wait_exponential_jitter(initial=first, max=longest, jitter=first)
+
+    def wait(state: tenacity.RetryCallState) -> float:
+        asked = getattr(state.outcome.exception(), "wait", None)
+        return min(max(asked, _LEAST), longest) if asked is not None else backoff(state)
+
+    retry = tenacity.Retrying(
+        retry=tenacity.retry_if_exception_type(Transient),
+        stop=tenacity.stop_after_attempt(attempts),
+        wait=wait,
+        sleep=sleep,
+        reraise=True,
+    )
+
+    def wrapped(request: T) -> R:
+        try:
+            return retry.copy()(call, request)
+        except Transient as fault:
+            if fault.unreachable:
+                raise EngineUnavailable(
+                    f"{fault} (asked {attempts} times); "
+                    "what is done is kept: run the same again when the endpoint is back"
+                ) from fault
+            raise CallFailed(f"{fault} (asked {attempts} times)") from fault
+
+    return wrapped
+
+
+def repeat() -> int:
+    """The number of the repeat under way, from 0. A repeat asks the same with another seed: an engine of your own adds
+    the number to its seed, as `ChatEngine` does."""
+    return _REPEAT.get()
+
+
+@contextmanager
+def repeating(number: int) -> Iterator[None]:
+    """Everything that is asked within the block belongs to this repeat."""
+    token = _REPEAT.set(number)
+    try:
+        yield
+    finally:
+        _REPEAT.reset(token)

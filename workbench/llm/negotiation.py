@@ -13,18 +13,16 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbench.errors import EngineRefused
+from workbench.errors import EngineRefused, SettingError
 from workbench.llm.call import CallFailed, Request
 from workbench.llm.step import is_label
 
 STRUCTURED = ("json_schema", "json_object", "none")  # how JSON is asked for, the strictest first
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _ROUNDS = 12  # refusals in a row after which an endpoint is taken at its word
-_PATIENCE = 1.0  # seconds; an answer may take longer, and then nothing was refused
 _FEWEST = 16  # tokens worth asking for where the window holds no more
 _BOUNDS = (
     "minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems", "minimum", "maximum",
@@ -52,18 +50,16 @@ class Refused(CallFailed):
 
 @dataclass(frozen=True)
 class Dialect:
-    """What is sent. `refused` are names that the endpoint does not take; `without`, keywords of JSON schema;
-    `unbounded` and `schemas`, Steps whose schema it takes without lengths alone, and not at all, though it takes
-    others; `most`, its own limit of tokens.
+    """What is sent. `refused` are the names that the endpoint does not take: arguments, keywords of JSON schema, and
+    `system` for messages of this role. `loose` names a Step once if its schema is sent without lengths, and twice if it
+    is not sent at all, though others are; `most` is the endpoint's own limit of tokens.
 
     `reasons` says that the model has been seen to reason before it answers, for which its limit is enlarged.
     """
 
     structured: str = STRUCTURED[0]
     refused: frozenset[str] = frozenset()
-    without: frozenset[str] = frozenset()
-    unbounded: frozenset[str] = frozenset()
-    schemas: frozenset[str] = frozenset()
+    loose: tuple[str, ...] = ()
     most: int | None = None
     reasons: bool = False
 
@@ -89,7 +85,9 @@ class Dialect:
         """How JSON is asked for in this request."""
         if request.schema is None:
             return "none"
-        mode = "json_object" if self.structured == "json_schema" and request.step in self.schemas else self.structured
+        mode = self.structured
+        if mode == "json_schema" and self.loose.count(request.step) > 1:
+            mode = "json_object"
         # A prompt that asks for a label does not say JSON, without which endpoints refuse `json_object`.
         return "none" if mode == "json_object" and is_label(request.schema) else mode
 
@@ -104,7 +102,7 @@ class Dialect:
         return {"response_format": {"type": "json_schema", "json_schema": named}}
 
     def _keywords(self, request: Request) -> frozenset[str]:
-        return frozenset(_BOUNDS) if request.step in self.unbounded else self.without
+        return frozenset(_BOUNDS) if request.step in self.loose else self.refused & frozenset(_BOUNDS)
 
     def said(self, request: Request, asked_for: str) -> str:
         """How the request was sent otherwise than the workbench does: a phrase each, separated by `; `. `asked_for`
@@ -121,21 +119,18 @@ class Dialect:
             alone = f"{'a label' if is_label(request.schema) else 'JSON'} asked for by the prompt alone"
             yield f"{mode} for {asked_for}" if mode != "none" else alone
         elif request.schema is not None and (keywords := self._keywords(request)):
-            yield "schema without " + ("lengths" if request.step in self.unbounded else ", ".join(sorted(keywords)))
+            yield "schema without " + ("lengths" if request.step in self.loose else ", ".join(sorted(keywords)))
 
 
 class Negotiation:
-    """The dialect of one endpoint and model, which all its callers share.
-
-    The first request of a kind (for text, for JSON) goes alone, and the others wait a moment for its outcome: a refusal
-    comes at once, and so there is one of them, not one for each caller.
-    """
+    """The dialect of one endpoint and model, which all its callers share."""
 
     def __init__(self, structured: str = "auto", dialect: Dialect | None = None):
+        if structured not in ("auto", *STRUCTURED):
+            raise SettingError(f"structured={structured!r} is unknown; choose one of auto, {', '.join(STRUCTURED)}")
         self.asked_for = STRUCTURED[0] if structured == "auto" else structured
         self._fixed, self._dialect = structured != "auto", dialect or Dialect(self.asked_for)
-        self._change, self._answered = threading.Lock(), dict[bool, threading.Event]()
-        self.window: int | None = None  # as a refusal has named it
+        self._change = threading.Lock()
 
     @property
     def dialect(self) -> Dialect:
@@ -144,35 +139,22 @@ class Negotiation:
     def ask(self, request: Request, reasoning: int, send: Callable[[Dialect, int | None], Any]) -> tuple[Dialect, Any]:
         """(dialect, outcome) of the request as the endpoint takes it. `send` gets a dialect, and a limit of tokens
         where the window leaves room for no more, and gives an answer or an exception."""
-        with self._alone(request.schema is not None):
-            most = None
-            for _ in range(_ROUNDS):
-                dialect = self._dialect
-                outcome = send(dialect, most)
-                if not isinstance(outcome, Refused):
-                    break
-                if left := self._left(outcome.said, dialect.limit(request, reasoning, most)):
-                    most = left
-                elif not self.learn(dialect, request, outcome):
-                    break
+        most = None
+        for _ in range(_ROUNDS):
+            dialect = self._dialect
+            outcome = send(dialect, most)
+            if not isinstance(outcome, Refused):
+                break
+            if left := _left(outcome.said, dialect.limit(request, reasoning, most)):
+                most = left
+            elif not self.learn(dialect, request, outcome):
+                break
         return dialect, outcome
 
     def reasons(self) -> None:
         """Note that the model reasons."""
         with self._change:
             self._dialect = replace(self._dialect, reasons=True)
-
-    @contextmanager
-    def _alone(self, kind: bool) -> Iterator[None]:
-        with self._change:
-            first = kind not in self._answered
-            answered = self._answered.setdefault(kind, threading.Event())
-        if not first:
-            answered.wait(_PATIENCE)
-        try:
-            yield
-        finally:
-            answered.set()
 
     def learn(self, sent: Dialect, request: Request, refusal: Refused) -> bool:
         """Whether the request is worth sending again: what it was refused for is now known, by us or by another."""
@@ -209,42 +191,31 @@ class Negotiation:
     def _looser(self, dialect: Dialect, request: Request, said: str) -> Dialect | None:
         """Less of a schema: without the keywords that a refusal names; of a Step whose schema is too much, without its
         lengths, then none; otherwise the next way of asking for JSON, for all Steps."""
-        mode, step = dialect.mode(request), frozenset([request.step])
-        named = frozenset(name for name in _BOUNDS if re.search(rf"['\"`]{name}\b", said)) - dialect.without
+        mode = dialect.mode(request)
+        named = frozenset(name for name in _BOUNDS if re.search(rf"['\"`]{name}\b", said)) - dialect.refused
         if mode == "json_schema" and named:
-            return replace(dialect, without=dialect.without | named)
+            return replace(dialect, refused=dialect.refused | named)
         if mode == "json_schema" and _OF_SCHEMA.search(said):
-            bounded = _pruned(request.schema, frozenset(_BOUNDS)) != request.schema
-            if bounded and request.step not in dialect.unbounded:
-                return replace(dialect, unbounded=dialect.unbounded | step)
-            return None if self._fixed else replace(dialect, schemas=dialect.schemas | step)
+            has_lengths = _pruned(request.schema, frozenset(_BOUNDS)) != request.schema
+            more = (request.step,) * (1 if has_lengths or request.step in dialect.loose else 2)
+            looser = replace(dialect, loose=dialect.loose + more)
+            return None if self._fixed and looser.mode(request) != mode else looser
         if self._fixed or mode == "none":
             return None
         return replace(dialect, structured=STRUCTURED[STRUCTURED.index(mode) + 1])
 
-    def _left(self, said: str, asked: int) -> int | None:
-        """Fewer tokens than were `asked` for, which the window leaves for a reply beside the prompt, from a refusal
-        that names both; None if that is not the reason, or hardly any are left."""
-        window, prompt = _number(_HELD, said), _number(_ASKED, said)
-        self.window = window or self.window
-        left = window - prompt if window and prompt else asked // 2 if _AT_LEAST.search(said) else 0
-        return left if _FEWEST <= left < asked else None
-
 
 _negotiations: dict[tuple[str, str, str], Negotiation] = {}
-_making = threading.Lock()
 
 
 def negotiation(address: str, model: str, structured: str) -> Negotiation:
     """The one of this process for a model at an address."""
-    with _making:
-        return _negotiations.setdefault((address, model, structured), Negotiation(structured))
+    return _negotiations.setdefault((address, model, structured), Negotiation(structured))
 
 
 def forget() -> None:
     """Forget what endpoints take, as after one was replaced by another at the same address."""
-    with _making:
-        _negotiations.clear()
+    _negotiations.clear()
 
 
 def _named(refusal: Refused) -> set[str]:
@@ -256,6 +227,14 @@ def _named(refusal: Refused) -> set[str]:
 
 def _mentions(refusal: Refused, name: str) -> bool:
     return refusal.param == name or re.search(rf"(?<![\w]){name}(?![\w])", refusal.said) is not None
+
+
+def _left(said: str, asked: int) -> int | None:
+    """Fewer tokens than were `asked` for, which the window leaves for a reply beside the prompt, from a refusal
+    that names both; None if that is not the reason, or hardly any are left."""
+    window, prompt = _number(_HELD, said), _number(_ASKED, said)
+    left = window - prompt if window and prompt else asked // 2 if _AT_LEAST.search(said) else 0
+    return left if _FEWEST <= left < asked else None
 
 
 def _number(pattern: re.Pattern[str], text: str) -> int | None:

@@ -1,6 +1,6 @@
 """Read a reply: strict JSON, otherwise the JSON inside fences or prose, otherwise repaired JSON, otherwise a failure.
 
-Reasoning is cut off first (`workbench.llm.reasoning`). The parsed part of a reply that was cut for length has the level
+Reasoning is cut off first (`workbench.llm.payloads`). The parsed part of a reply that was cut for length has the level
 `cut`, unless the reply is complete JSON; the finished members of its lists are kept. A reply that repeats the form or
 the worked example of its prompt is no answer (`Copied`). Replies are never evaluated as code, which some released
 programs do.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -18,8 +19,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from workbench.llm.call import Reply
-from workbench.llm.payloads import Payload, payloads, too_deep
-from workbench.llm.reasoning import split
+from workbench.llm.payloads import Payload, payloads, split, too_deep
 from workbench.llm.shapes import TemplateCopied, shaped
 from workbench.llm.step import Message, Step
 from workbench.text import storable
@@ -42,6 +42,44 @@ class Unreadable(ValueError):
 
 class Copied(Unreadable):
     """The reply repeats its prompt: the form of the answer, or the answer of the worked example."""
+
+
+class Reading:
+    """Reads the replies to `asked`, the messages of one request. A recording asks whether a reply can be read, and then
+    the engine reads it, so the last reading is kept."""
+
+    def __init__(self, step: Step, asked: Sequence[Message] = ()):
+        self.step, self.asked = step, asked
+        self._read: tuple[Any, tuple[BaseModel, str] | Unreadable] = None, Unreadable()
+
+    def __call__(self, reply: Reply) -> bool:
+        """Whether an answer can be read off the reply."""
+        with suppress(Unreadable):
+            return bool(self.of(reply))
+        return False
+
+    def of(self, reply: Reply) -> tuple[BaseModel, str]:
+        """As `parse`, which reasoning without an answer does not reach."""
+        said = reply.text, reply.finish, reply.reasoning, reply.reasoning_tokens
+        if self._read[0] != said:
+            try:
+                self._read = said, _answer(self.step, reply, self.asked)
+            except Unreadable as error:
+                self._read = said, error
+        if isinstance(self._read[1], Unreadable):
+            raise self._read[1]
+        return self._read[1]
+
+
+def _answer(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseModel, str]:
+    if reply.text.strip() or not (reply.reasoning or reply.reasoning_tokens):
+        return parse(step, reply, asked)
+    if reply.finish == "length":
+        raise Unreadable(
+            f"the limit of tokens went into reasoning ({reply.reasoning_tokens:,}), and none was left for the answer; "
+            "give the engine more, reasoning=…, or let it reason less, effort=low"
+        )
+    raise Unreadable("the model reasoned and gave no answer")
 
 
 def parse(step: Step, reply: Reply, asked: Sequence[Message] = ()) -> tuple[BaseModel, str]:

@@ -1,7 +1,18 @@
-"""The JSON in a reply: whole, inside fences or prose, unfinished, or broken and repaired.
+"""What stands in a reply: the reasoning before the answer, cut off so that a draft is never taken for it, and the JSON
+of the answer: whole, inside fences or prose, unfinished, or broken and repaired.
 
 Where several objects stand in a reply the last one comes first, because models write drafts, examples and the form that
 they were given before the answer. Nothing is evaluated as code, which some released programs do.
+
+Servers that know their model send reasoning in a field of its own; others leave it in the text, in the marks of the
+model's family:
+
+    <think> … </think>                   DeepSeek R1, Qwen 3 and most others; also <thinking>, <thought>, <reasoning>
+    [THINK] … [/THINK]                   Magistral
+    <|channel|>analysis<|message|> …     gpt-oss (harmony): the answer is the channel `final`
+
+A block that is not closed was cut, and a reply that only closes one began inside it, since the prompt of some models
+ends with the opening mark.
 """
 
 from __future__ import annotations
@@ -28,6 +39,18 @@ _MENDED = 10_000  # characters to repair, about 2,048 tokens
 _READS = 150_000  # characters that the repairer may look at in a reply; it takes two to five of each where it succeeds
 _TRIES = 1_000  # brackets in prose at which JSON is tried
 _BEGINNINGS = 20  # braces from which an object may be unfinished
+_DEEPEST = 100  # brackets within brackets; deeper than Python's stack, a reply would be read otherwise at each call
+_BRACKETS = re.compile(r"[\[\]{}]")
+
+FIELDS = ("reasoning_content", "reasoning", "thinking")  # where servers put it: DeepSeek, vLLM and others, Ollama
+_THOUGHT = re.compile(r"</?(?:think|thinking|thought|reasoning|seed:think)>|\[/?THINK\]", re.IGNORECASE)
+_HARMONY = re.compile(r"\A\s*(?:<\|start\|>\s*\w+\s*)?<\|channel\|>|<\|start\|>assistant<\|channel\|>")
+_CHANNEL = re.compile(r"<\|channel\|>\s*+(\w++)[^<]*+(?:<\|constrain\|>[^<]*+)?+<\|message\|>")  # possessive: linear
+_MESSAGE_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
+_START = re.compile(r"<\|start\|>\s*\w*\s*|<\|(?:end|return|call)\|>")
+_OPENING, _SPACE = re.compile(r"\s*+[{\[\"]"), re.compile(r"\s*+")
+_LOOKS = 100  # marks before which JSON is sought: each look may go through the whole text
+_BARE = re.compile(r"\s*analysis(.*?)assistantfinal(.*)", re.DOTALL)  # harmony without its special tokens
 
 
 class Payload(NamedTuple):
@@ -42,10 +65,6 @@ class Payload(NamedTuple):
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
-
-
-_DEEPEST = 100  # brackets within brackets; deeper than Python's stack, a reply would be read otherwise at each call
-_BRACKETS = re.compile(r"[\[\]{}]")
 
 
 def too_deep(text: str) -> bool:
@@ -77,15 +96,11 @@ def payloads(text: str, *, cut: bool = False) -> Iterator[Payload]:
     except _NO_JSON:
         yield from _in_prose(text, cut)
         return
-    inner = list(_encoded(whole))
-    yield from inner or [Payload("strict", whole, text)]
-
-
-def _encoded(whole: Any) -> Iterator[Payload]:
-    """JSON that was written as a JSON string."""
-    if isinstance(whole, str) and whole.lstrip().startswith(("{", "[")):
+    if isinstance(whole, str) and whole.lstrip().startswith(("{", "[")):  # JSON that was written as a JSON string
         with suppress(*_NO_JSON):
             yield Payload("fenced", _DECODER.decode(whole), whole)
+            return
+    yield Payload("strict", whole, text)
 
 
 def _in_prose(text: str, cut: bool) -> Iterator[Payload]:
@@ -95,9 +110,9 @@ def _in_prose(text: str, cut: bool) -> Iterator[Payload]:
             yield Payload("repaired", _DECODER.decode(text), text)
     fenced = [match.group(1) for match in _FENCE.finditer(text)]
     found, beginnings = _embedded(text)
-    reads = _Reads()
+    left = [_READS]
     for start in beginnings:  # the last attempt of a reply that ends inside it
-        yield from _unfinished(text[start:], cut, reads)
+        yield from _unfinished(text[start:], cut, left)
     if cut and beginnings:
         return  # what stands before it was a draft
     yield from (payload for payload in found if isinstance(payload.value, dict))
@@ -105,7 +120,7 @@ def _in_prose(text: str, cut: bool) -> Iterator[Payload]:
         yield from _embedded(part)[0]
     yield from (payload for payload in found if not isinstance(payload.value, dict))
     for part in [*fenced[::-1], text]:
-        yield from _repaired(part, cut, reads)
+        yield from _repaired(part, cut, left)
 
 
 def _embedded(text: str) -> tuple[list[Payload], list[int]]:
@@ -133,11 +148,11 @@ def _embedded(text: str) -> tuple[list[Payload], list[int]]:
     return sorted(found[::-1], key=lambda payload: isinstance(payload.value, list)), beginnings
 
 
-def _unfinished(text: str, cut: bool, reads: _Reads) -> Iterator[Payload]:
+def _unfinished(text: str, cut: bool, left: list[int]) -> Iterator[Payload]:
     """The finished part of an object that the text ends inside of; first as the repairer reads it, unless the end of
     the reply is known to be no end."""
     named = text.rstrip().endswith(":")  # the repairer would make up what is not begun
-    ways = [*([] if named else _repaired(text, cut, reads)), _salvaged(text)]
+    ways = [*([] if named else _repaired(text, cut, left)), _salvaged(text)]
     yield from (ways[::-1] if cut else ways)
 
 
@@ -183,26 +198,19 @@ def _finished(text: str) -> tuple[str, bool]:
     return text[:kept] + closers, bool(open_)
 
 
-class _Reads:
-    """How many characters the repairer may still look at in a reply."""
-
-    def __init__(self) -> None:
-        self.left = _READS
-
-
 class _Watched(str):
-    """A text whose characters are counted as they are read. ValueError where too many are."""
+    """A text whose characters are counted as they are read. ValueError where more are than `left` says."""
 
-    reads: _Reads
+    left: list[int]  # of the whole reply, which may be repaired in several ways
 
     def __getitem__(self, key: Any) -> str:
-        self.reads.left -= 1
-        if self.reads.left < 0:
+        self.left[0] -= 1
+        if self.left[0] < 0:
             raise ValueError("the repairer goes round and round")
         return super().__getitem__(key)
 
 
-def _repaired(text: str, cut: bool, reads: _Reads) -> Iterator[Payload]:
+def _repaired(text: str, cut: bool, left: list[int]) -> Iterator[Payload]:
     begin = _BEGIN.search(text)
     if not begin or len(text) > _MENDED:
         return
@@ -213,7 +221,7 @@ def _repaired(text: str, cut: bool, reads: _Reads) -> Iterator[Payload]:
     if mended is None:
         return
     watched = _Watched(mended)
-    watched.reads = reads
+    watched.left = left
     with suppress(Exception):  # whatever the repairer trips over, the reply is unreadable
         value = json_repair.loads(watched, skip_json_loads=True)
         if isinstance(value, dict) == broken.startswith("{"):  # an object cut inside a name becomes a list of that name
@@ -236,3 +244,108 @@ def _mended(text: str) -> str | None:
         parts += [_ELLIPSIS.sub('"…"', text[position : string.start()]), string[0]]
         position = string.end()
     return "".join([*parts, _ELLIPSIS.sub('"…"', text[position:])])
+
+
+# -- reasoning ---------------------------------------------------------------------------------------------------------
+
+
+class Split(NamedTuple):
+    """Reasoning and content of a reply, either of which may be empty."""
+
+    reasoning: str
+    content: str
+
+
+def split(text: str) -> Split:
+    """The reasoning in a raw reply, and the rest, which alone may be read as an answer.
+
+    >>> split('<think>{"a": 1} or 2?</think>{"a": 2}')
+    Split(reasoning='{"a": 1} or 2?', content='{"a": 2}')
+    """
+    deep = too_deep(text)
+    if not deep and _is_json(text):
+        return Split("", text)
+    if _HARMONY.search(text):
+        return _by_channel(text)
+    if bare := _BARE.fullmatch(text):
+        return Split(bare[1].strip(), bare[2].strip())
+    return _by_tags(text, deep)
+
+
+def of_message(message: Any) -> Split:
+    """Of a message of the chat protocol: its fields for reasoning, then what stands in its content.
+
+    Content is a text, nothing, or Mistral's list of parts of the types `text` and `thinking`; ValueError otherwise.
+    """
+    content = getattr(message, "content", None)
+    thought, content = _of_parts(content) if isinstance(content, list) else ("", content)
+    if not isinstance(content, str | None):
+        raise ValueError(f"its content is a {type(content).__name__} and no text")
+    fields = [value for name in FIELDS if isinstance(value := getattr(message, name, None), str) and value]
+    inside = split(content or "")
+    return Split(_joined([*fields[:1], thought, inside.reasoning]), inside.content)  # some servers send both fields
+
+
+def _by_tags(text: str, deep: bool) -> Split:
+    reasoning, content, begin, inside = [], [], 0, False
+    for number, mark in enumerate(_THOUGHT.finditer(text)):
+        closing = "/" in mark[0]
+        if inside and not closing:  # one that the reasoning mentions
+            continue
+        if not inside and not deep and number < _LOOKS and _is_json(text, begin):  # it is in a string of the answer
+            break
+        piece = text[begin : mark.start()]
+        if closing and not inside:  # its beginning was in the prompt
+            reasoning += [*content, piece]
+            content = []
+        else:
+            (reasoning if inside else content).append(piece)
+        begin, inside = mark.end(), not closing
+    if begin == 0:
+        return Split("", text)
+    (reasoning if inside else content).append(text[begin:])
+    return Split(_joined(reasoning), _joined(content))
+
+
+def _by_channel(text: str) -> Split:
+    """A message without a channel before the others is reasoning whose beginning was in the prompt."""
+    begins = list(_CHANNEL.finditer(text))
+    first = begins[0].start() if begins else None
+    reasoning, content = [_START.sub("", text[:first])], []
+    for begin in begins:
+        end = _MESSAGE_END.search(text, begin.end())
+        body = text[begin.end() : end.start() if end else None]
+        (content if begin[1] == "final" else reasoning).append(body)
+    return Split(_joined(reasoning), _joined(content))
+
+
+def _of_parts(parts: list[Any]) -> tuple[str, str]:
+    """(reasoning, content) of a list of parts, as dicts: {"type": "text", "text": …}."""
+    reasoning, content = [], []
+    for part in parts:
+        match part:
+            case {"type": "text", "text": str(text)}:
+                content.append(text)
+            case {"type": "thinking", "thinking": [*inner]}:
+                reasoning.append(_of_parts(inner)[1])
+            case {"type": "thinking", "thinking": str(text)}:
+                reasoning.append(text)
+            case _:
+                raise ValueError("its content is a list with something other than text and thinking")
+    return _joined(reasoning), "".join(content)
+
+
+def _joined(parts: list[str]) -> str:
+    return "\n".join(stripped for part in parts if (stripped := part.strip()))
+
+
+def _is_json(text: str, begin: int = 0) -> bool:
+    """Whether a text is JSON from a position on."""
+    opening = _OPENING.match(text, begin)
+    if opening is None:
+        return False
+    try:
+        _, end = _DECODER.raw_decode(text, opening.end() - 1)
+    except _NO_JSON:
+        return False
+    return _SPACE.fullmatch(text, end) is not None

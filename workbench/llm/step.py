@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any, Generic, TypeVar, cast
@@ -156,23 +156,15 @@ class Usage:
     by_rules: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.calls + other.calls,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.seconds + other.seconds,
-            None if self.money is None or other.money is None else self.money + other.money,
-            self.failed + other.failed,
-            self.repaired + other.repaired,
-            self.cut + other.cut,
-            self.recorded + other.recorded,
-            self.reasoning_tokens + other.reasoning_tokens,
-            self.by_rules + other.by_rules,
-        )
+        counts = {one.name: getattr(self, one.name) + getattr(other, one.name) for one in _COUNTS}
+        return Usage(money=None if self.money is None or other.money is None else self.money + other.money, **counts)
 
     def as_dict(self) -> dict[str, Any]:
         """The fields by name; `by_rules` only where rules stood in."""
         return {name: value for name, value in asdict(self).items() if value or name != "by_rules"}
+
+
+_COUNTS = tuple(one for one in fields(Usage) if one.name != "money")
 
 
 @dataclass(frozen=True, repr=False)

@@ -153,7 +153,7 @@ class WorkedEngine(ChatEngine):
         by_rules = iter(self._by_rules(step, rest) if rest else ())
         results = []
         for value, reply in zip(inputs, found):
-            result = next(by_rules) if reply is None else self._answer(step, self._answered(step, value, reply))
+            result = next(by_rules) if reply is None else self._answer(self._answered(step, value, reply))
             self.meter.add(step.name, result.usage)
             note(trace, self._rules.name if reply is None else self.replies, step, [result])
             results.append(result)
@@ -192,27 +192,6 @@ class WorkedEngine(ChatEngine):
 
     def __repr__(self) -> str:
         return f"WorkedEngine({len(self.examples)} questions, replies written by hand, else rules: {self.meter!r})"
-
-
-class Drafting(WorkedEngine):
-    """For authors: `unwritten` keeps the calls that rules answered, `stale` the (old, new) stamps of replies to other
-    prompts, which are given all the same, and `used` the replies that were given."""
-
-    def __init__(self, examples: Iterable[Example], folder: str | Path = FOLDER):
-        super().__init__(examples, folder)
-        self.unwritten: list[str] = []
-        self.stale: list[tuple[str, str]] = []
-        self.used: set[Written] = set()
-
-    def _by_rules(self, step: Step, inputs: Sequence[Any]) -> list[Result]:
-        results = super()._by_rules(step, inputs)
-        self.unwritten += [_draft(step, value, result) for value, result in zip(inputs, results)]
-        return results
-
-    def _use(self, found: Written, now: str) -> None:
-        self.used.add(found)
-        if found.stamp != now:
-            self.stale.append((found.stamp, now))
 
 
 def answered_by_hand(engine: object) -> frozenset[str]:
@@ -311,10 +290,3 @@ def _written(file: str, question: str, row: dict[str, Any]) -> Written:
     if bool(row.get("each")) != (_ITEMS in row["text"]):
         raise ValueError(f"each = … and {_ITEMS} in the text belong together")
     return Written(file, row.pop("question", question), row.pop("step"), **row, **lists, of=items)
-
-
-def _draft(step: Step, value: Any, by_rules: Result) -> str:
-    """What an author needs: the input, and the beginning of an entry."""
-    said = by_rules.failure or by_rules.value.model_dump_json()
-    shown = "\n".join(f"# {line}" for line in step.prompt(value)[-1]["content"].splitlines())
-    return f"{shown}\n# rules: {said}\n[[reply]]\nstep = {json.dumps(stamp(step, value))}\ntext = '''\n'''\n"

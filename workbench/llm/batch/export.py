@@ -1,9 +1,16 @@
-"""Export: the requests that work would send next, written as a round of a batch."""
+"""Export: the requests that work would send next, written as a round of a batch.
+
+The work asks an engine that sends nothing: it answers from a recording, and what the recording does not hold waits. An
+input whose reply is unknown raises `Deferred`; its siblings go on (`workbench.llm.deferrals`). So the ordinary build or
+evaluation finds out by itself what it would ask next, and does all that can be done without it.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -12,16 +19,19 @@ from typing import Any
 from tqdm.auto import tqdm
 
 from workbench.errors import Deferred, SettingError
-from workbench.llm.batch import requests
-from workbench.llm.batch.pending import Pending
-from workbench.llm.batch.state import Asking, File, State, held
-from workbench.llm.call import REASONING
-from workbench.llm.deferring import DeferringEngine, deferring_engine
-from workbench.llm.engine import split_spec
+from workbench.llm.batch.state import Asked, Asking, File, Pending, State, held
+from workbench.llm.call import REASONING, CallFailed, Reply, Request
+from workbench.llm.chat import ChatEngine, Recorded, located, named, window_of
+from workbench.llm.deferrals import each
+from workbench.llm.engine import LIMITS, split_spec
 from workbench.llm.record import Recording
+from workbench.llm.step import Result
 from workbench.records import Record
 from workbench.text import counted
 
+MOST_REQUESTS, MOST_BYTES = 50_000, 200_000_000  # of one file, as OpenAI takes it
+URL = "/v1/chat/completions"
+_OF_SENDING = ("api_key", "attempts", "concurrency", "record", "timeout", "structured", "reasoning", *LIMITS)
 
 class Export(Record):
     """The work of the block, done as far as the recording `record` goes; its next requests become a round.
@@ -131,8 +141,8 @@ class Export(Record):
         part.mkdir(parents=True, exist_ok=True)
         asking, round = self._state.asking[engine], self._state.round
         asked = tqdm(self._pending.of(round, engine), desc="export", unit="request", disable=not self.progress)
-        written = requests.split(
-            (requests.line(one, asking) for one in asked),
+        written = split(
+            (line(one, asking) for one in asked),
             lambda number: part / f"requests-{number:03d}.jsonl",
             len(self.files) + 1,
         )
@@ -163,3 +173,93 @@ def _replace(part: Path, folder: Path) -> None:
         for new in sorted(part.iterdir()):
             new.replace(folder / new.name)
         part.rmdir()
+
+
+def line(asked: Asked, asking: Asking) -> bytes:
+    """A request as a line: its key in the recording is what names it. `asking` is how its engine is asked."""
+    body = asking.dialect.arguments(asked.request, asking.reasoning)
+    said: dict[str, Any] = {"custom_id": asked.key, "method": "POST", "url": URL, "body": body}
+    return json.dumps(said, ensure_ascii=False).encode() + b"\n"
+
+
+def split(
+    lines: Iterable[bytes],
+    path_of: Callable[[int], Path],
+    first: int,
+    most_requests: int = MOST_REQUESTS,
+    most_bytes: int = MOST_BYTES,
+) -> Iterator[tuple[Path, int, int]]:
+    """Write the lines, and give (path, requests, bytes) of each file that is whole. `path_of` names files by their
+    numbers, which begin at `first`."""
+    with ExitStack() as stack:
+        out, number, requests, size = None, first, 0, 0
+        for one in lines:
+            if out is not None and (requests == most_requests or size + len(one) > most_bytes):
+                out.close()
+                yield path_of(number), requests, size
+                out, number, requests, size = None, number + 1, 0, 0
+            out = out or stack.enter_context(path_of(number).open("wb"))
+            out.write(one)
+            requests, size = requests + 1, size + len(one)
+        if out is not None:
+            out.close()
+            yield path_of(number), requests, size
+
+
+# -- the engine that sends nothing -------------------------------------------------------------------------------------
+
+
+class Deferring(Recorded):
+    """A call that answers, or fails, as recorded, and hands on what is not recorded. With `retry`, recorded failures
+    are handed on as well."""
+
+    def __init__(self, store: Recording, collect: Callable[[Request], None], *, retry: bool = False):
+        self.store, self._collect, self._retry = store, collect, retry
+
+    def __call__(self, request: Request) -> Reply:
+        outcome = self.store.get(request, bad=not self._retry)
+        if outcome is None:
+            self._collect(request)
+            raise Deferred(1)
+        if isinstance(outcome, CallFailed):
+            raise outcome
+        return outcome
+
+
+class DeferringEngine(ChatEngine):
+    """Has the name of the engine whose requests it collects, whose layers and rows are therefore its own. One after
+    another, because nothing is waited for."""
+
+    def _results(self, requests: Sequence[Request]) -> list[Result]:
+        return each(self._answer, requests)
+
+    def __repr__(self) -> str:
+        return f"DeferringEngine({self.name}: {self.meter!r})"
+
+
+def deferring_engine(
+    spec: str, store: Recording, collect: Callable[[Request], None], *, retry: bool = False
+) -> DeferringEngine:
+    """Of the SPEC of an engine behind an endpoint. Of its options those count that decide a request: seed, effort,
+    window, prompts."""
+    bare, options = split_spec(spec)
+    kind, _, rest = bare.partition(":")
+    if kind != "openai":
+        raise SettingError(f"a batch holds requests to an endpoint, openai:MODEL[@URL]; {kind!r} is none")
+    given = {name: value for name, value in options.items() if name not in _OF_SENDING}
+    prompts, base_url, seed = given.pop("prompts", None), given.pop("base_url", None), given.pop("seed", 0)
+    effort, window = given.pop("effort", None), given.pop("window", None)
+    if given:
+        raise SettingError(f"the engine 'openai' has no option {next(iter(given))!r}")
+    model, url = located(rest, base_url)
+    name = named(model, effort)
+    of_server = window_of(model, url, options.get("api_key"), window)
+    engine = DeferringEngine(
+        name, Deferring(store, collect, retry=retry), concurrency=1, seed=seed, effort=effort,
+        window=lambda: window or store.window(name) or (of_server and of_server()),
+    )  # fmt: skip
+    if prompts is not None:
+        from workbench.llm.wording import wordings
+
+        engine.prompts = wordings(prompts)
+    return engine

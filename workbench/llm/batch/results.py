@@ -13,12 +13,11 @@ from typing import Any, NamedTuple, TypeVar
 from tqdm.auto import tqdm
 
 from workbench.errors import DataError, EngineRefused
-from workbench.llm.batch.pending import Asked, Pending
-from workbench.llm.batch.state import State, held
+from workbench.llm.batch.state import Asked, Pending, State, held
 from workbench.llm.call import CallFailed, Reply, Request
-from workbench.llm.chat import acceptable
-from workbench.llm.endpoint import blot_of, reply_of
+from workbench.llm.endpoint import blot_of, reply_of, shortened
 from workbench.llm.negotiation import Negotiation, Refused
+from workbench.llm.parse import Reading
 from workbench.llm.record import Recording
 from workbench.llm.step import Step, known_steps
 from workbench.places import write_atomically
@@ -30,7 +29,6 @@ T = TypeVar("T")
 FAILURES = "failures.jsonl"
 NO_RESULT = "no result of this request was read"
 _SOME = 500  # results of one transaction
-_SHOWN = 300  # characters of what a failed request was told
 
 
 class Line(NamedTuple):
@@ -165,7 +163,7 @@ class _Reading:
         if step is None or step.schema != request.schema:
             return bool(reply.text.strip())
         try:
-            return acceptable(step, reply, request.messages)
+            return Reading(step, request.messages)(reply)
         except ValueError:  # of the output's own checks, where a variant has the same schema
             return False
 
@@ -240,7 +238,7 @@ def _line(place: str, raw: bytes, blot: Callable[[str], str]) -> Line:
         return Line(place, key, body)
     told = _told(error) or _told(body) or "the line has neither an answer nor an error"
     whole = blot(told)
-    why = f"HTTP {status}: {_shorten(whole)}" if isinstance(status, int) and status != 200 else _shorten(whole)
+    why = f"HTTP {status}: {shortened(whole)}" if isinstance(status, int) and status != 200 else shortened(whole)
     refusal = Refused(why, whole, blot(_param(body) or _param(error))) if status in (400, 422) else None
     return Line(place, key, None, why, refusal)
 
@@ -269,10 +267,6 @@ def _param(said: Any) -> str:
     return str(within.get("param") or "") if isinstance(within, dict) else ""
 
 
-def _shorten(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
-
-
 def _reply(body: dict[str, Any], blot: Callable[[str], str]) -> Reply:
     """Raises `CallFailed` for what is no completion."""
     from openai.types.chat import ChatCompletion
@@ -280,7 +274,7 @@ def _reply(body: dict[str, Any], blot: Callable[[str], str]) -> Reply:
     try:
         completion = ChatCompletion.construct(**body)
     except (TypeError, ValueError, RecursionError) as error:
-        raise CallFailed(f"the result is not a chat completion: {_shorten(blot(str(error)))}") from None
+        raise CallFailed(f"the result is not a chat completion: {shortened(blot(str(error)))}") from None
     return reply_of(completion, 0.0, blot)
 
 

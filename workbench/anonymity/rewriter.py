@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from workbench.data.names import PLACEHOLDER, Name, Named, kind_of
+from workbench.anonymity.names import PLACEHOLDER, Name, Named, kind_of
 from workbench.errors import DataError
 from workbench.text import UNSPACED
 
