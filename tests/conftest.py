@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import tiers  # noqa: F401  (loads the profile of hypothesis)
 from dot_traces import film_folder
 from filelock import FileLock
-from hypothesis import HealthCheck, settings
 from notebook_server import ROOT, Ran, Server
 from tiny import TinyEncoder, tiny_dataset
 
@@ -38,11 +38,6 @@ FIRST = (
     *("notebook 01", "notebook 03", "test_kills_attack", "test_wheel", "test_damage_attack", "test_load_attack"),
     "test_regression_runs",
 )
-# Two cores shared with others make single examples slow now and then; that is no failure.
-settings.register_profile(
-    "workbench", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-settings.load_profile("workbench")
 
 
 def pytest_configure(config: pytest.Config) -> None:

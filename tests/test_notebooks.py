@@ -22,10 +22,10 @@ FOLDER = ROOT / "notebooks"
 ALL = sorted(FOLDER.glob("*.ipynb"))
 
 
-@pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
-def test_outputs_are_stripped(path):
-    command = [sys.executable, "-m", "nbstripout", "--verify", str(path)]
-    assert subprocess.run(command, capture_output=True).returncode == 0, f"run: nbstripout {path.relative_to(ROOT)}"
+def test_outputs_are_stripped():
+    """One process for all: it takes two seconds to start."""
+    done = subprocess.run([sys.executable, "-m", "nbstripout", "--verify", *ALL], capture_output=True, text=True)
+    assert done.returncode == 0, f"run: nbstripout notebooks/*.ipynb: {done.stdout}{done.stderr}"
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
@@ -77,7 +77,7 @@ def test_each_cell_runs_again(notebook, number):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "chosen"), [("06", "--ids mer-q07"), ("04", "--questions 1 --seed 7")])
+@pytest.mark.parametrize(("number", "chosen"), [("04", "--questions 1 --seed 7")])
 def test_any_question_can_be_asked_in_a_notebook(meridian_curated, tmp_path, number, chosen):
     """One that has no worked replies as well; `benchmarks/any_question.py` asks more, with other engines."""
     shutil.copytree(meridian_curated.folder, tmp_path / "worked" / "indexes" / "meridian-curated")
@@ -97,7 +97,7 @@ def nbval(notebook: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", ["01", "04"])
+@pytest.mark.parametrize("number", ["01"])
 def test_nbval_finds_the_same_in_a_new_kernel(notebook, number):
     """The executed copy runs again without an error, and its lesson prints the same. Its index and the rows of its run
     stand, so this takes seconds."""
@@ -111,6 +111,7 @@ def test_nbval_finds_the_same_in_a_new_kernel(notebook, number):
     assert done.returncode == 0, done.stdout[-5_000:] + done.stderr[-2_000:]
 
 
+@pytest.mark.slow
 def test_nbval_finds_a_changed_output_and_a_failing_cell(tmp_path):
     """And takes other seconds for no change."""
     outputs = {"print('1.25 s', 'a')": "0.5 s a\n", "print('b')": "c\n", "1 / 0": ""}
@@ -148,16 +149,6 @@ def test_build_graph_on_a_folder_without_questions(run_in, tmp_path):
     (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     run_in("01_build_graph.ipynb", data=str(folder), engine="rules", question="Who designed the theatre in Halden?")
     assert json.loads((tmp_path / "figures" / "notes" / "01_verdict.json").read_text())["holds"]
-
-
-@pytest.mark.slow
-def test_build_graph_on_a_folder_of_triples(run_in, tmp_path):
-    """Its passages are the articles that the index writes."""
-    folder = tmp_path / "few"
-    folder.mkdir()
-    (folder / "triples.tsv").write_text("Nora Whitlock\tfounded\tOrsby Mill\nOrsby Mill\tlies in\tOrsby\n")
-    run_in("01_build_graph.ipynb", data=str(folder), engine="rules", question="Who founded the mill?")
-    assert (tmp_path / "figures" / "few" / "01_verdict.json").exists()
 
 
 def test_an_unknown_parameter_is_refused(run_in):

@@ -128,7 +128,6 @@ WORDS = ["fog", "Fog", "boat", "lake", "the", "mill", "x1", "Orsby", "river", "2
 texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 
 
-@settings(max_examples=60)
 @given(st.lists(texts, min_size=1, max_size=9), st.integers(1, 3))
 def test_the_graph_is_that_of_a_plain_loop(pieces, k):
     vectors = TinyEncoder().encode(pieces)
