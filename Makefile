@@ -9,7 +9,7 @@
 #                     examples
 # make lab            JupyterLab, with working copies of the notebooks in lab/
 #                     (LAB=--allow-root in a container that has no other user)
-# make browser        the notebooks in a browser
+# make browser        the notebooks in a browser, with screenshots in build/screenshots
 # make lint           the linters, and make types the type checker alone
 # make wheel          dist/hopscope-….whl, which brings the corpus and the notebooks; needs no .venv
 # make site           the docs site in build/site, which opens from a disk; executes notebooks that were not yet
@@ -57,7 +57,7 @@ attack: setup
 	$(if $(ATTACK),,HYPOTHESIS_PROFILE=full $(RUN) -m "hypothesis or full")
 
 browser: setup
-	HOPSCOPE_BROWSER=required $(BIN)/python -m pytest tests/browser
+	HOPSCOPE_BROWSER=required HOPSCOPE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/browser
 
 lab: setup
 	$(BIN)/workbench lab $(LAB)

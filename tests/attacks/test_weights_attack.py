@@ -53,7 +53,8 @@ def test_changed_weights_are_not_loaded(name, tmp_path, monkeypatch):
     file = next(file for one, file, _ in known.installed_weights() if one == name)
     weights.changed(copy / file, random.Random(1))
     check = known.check_weights
-    monkeypatch.setattr(known, "check_weights", lambda asked, folder=None: check(asked, copy if asked == name else folder))
+    here = {name: copy}
+    monkeypatch.setattr(known, "check_weights", lambda asked, folder=None: check(asked, here.get(asked, folder)))
     use = {
         "minilm": encoding._packaged_minilm,
         "english": pipeline.nlp.__wrapped__,

@@ -11,11 +11,10 @@ from playwright.sync_api import expect
 
 from workbench.notebooks import working_copies
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 NAME = "01_build_graph.ipynb"
 
 
-@pytest.mark.slow
 def test_running_and_saving_leaves_the_original_alone(lab, page, notebook):
     """All cells run once more, as a reader has JupyterLab run them."""
     ran, original = notebook("01", live=True), ROOT / "notebooks" / NAME
