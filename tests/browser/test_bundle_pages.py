@@ -16,7 +16,7 @@ from workbench.llm.call import Reply
 from workbench.llm.chat import ChatEngine
 from workbench.records import Passage, Question
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 ATTACKS = (
     "<script>window.pwned = 1</script>",

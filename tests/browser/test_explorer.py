@@ -20,7 +20,7 @@ from workbench.index import Index
 from workbench.records import Passage
 from workbench.views.palette import THEMES
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 IMPORTS = "import workbench as wb\nfrom workbench.views.canvas import WEBGL_STYLE, WebGL\n"
 OPEN = IMPORTS + "index = wb.Index.open(wb.home() / 'indexes' / '{}')"

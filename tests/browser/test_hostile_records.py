@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 from test_views import HOSTILE, OURS, TAGS
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 TESTS = Path(__file__).parents[1]
 ATTACKS = (

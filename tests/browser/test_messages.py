@@ -6,7 +6,7 @@ import pytest
 from lab import WHERE, becomes
 from playwright.sync_api import Locator, expect
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 SHOWN = """
 import workbench as wb

@@ -6,7 +6,7 @@ import pytest
 from lab import LABELS, Notebook
 from playwright.sync_api import expect
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 
 def test_the_notebook(lab, page, notebook):

@@ -19,7 +19,7 @@ from workbench.text import storable
 from workbench.views.map_page import map_page
 from workbench.views.tree_map import community_map, overview_map, type_palette
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 ASKED = "To which First Minister was the founder of the Vennick Conservatory married?"  # replied to by hand
 

@@ -21,7 +21,7 @@ from workbench.llm.engine import RulesEngine
 from workbench.records import Question
 from workbench.trace import Trace
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 
 def drawn(tracer: Locator) -> list[str]:

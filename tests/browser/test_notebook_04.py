@@ -6,7 +6,7 @@ import pytest
 from lab import Notebook
 from playwright.sync_api import Locator, expect
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 
 def stage(widget: Locator, side: int = 0) -> Locator:

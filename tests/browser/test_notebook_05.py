@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, expect
 from test_hostile_records import ATTACKS
 from test_views import TAGS
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 ASKED = "When was the engineer behind the Lanthorn Bridge born?"
 

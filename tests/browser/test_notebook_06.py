@@ -16,7 +16,7 @@ from test_views import TAGS
 import workbench as wb
 from workbench.trace import Trace
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 
 def picture(widget: Locator, at: int = 0) -> Locator:

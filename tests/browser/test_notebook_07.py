@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, expect
 from test_hostile_records import ATTACKS
 from test_views import TAGS
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 # A run of two methods over a tiny corpus, which stands for PopQA.
 MADE = (

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from workbench.notebooks import working_copies
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 NAME = "01_build_graph.ipynb"
 
 

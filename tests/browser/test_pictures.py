@@ -18,7 +18,7 @@ from workbench.views.figures import recall_figure
 from workbench.views.map_page import Map, map_frame, map_page
 from workbench.views.palette import THEMES
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 PHRASE, PASSAGE = NodeStyle("phrase", "#777777"), NodeStyle("passage", "#E69F00", "square")
 FACTS, SAID = EdgeStyle("facts", "#777777"), EdgeStyle("stated in", "#D9B15F")
