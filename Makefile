@@ -1,13 +1,15 @@
 # make run            set up, index the data, execute the notebooks, write figures/
 # make run DATA=DIR   the same for a data folder
 # make regress        execute the notebooks anew and compare their numbers with notebooks/baseline/
-# make test           set up, run the tests          make test-all   those that take longer as well
+# make test           set up, run the tests: five minutes on two cores
+# make test-all       those that take longer as well: a quarter of an hour
 #                     (WORKERS=1 on one core; PYTEST="-x -k index" for more arguments)
 # make attack         kills, hostile servers, replies and inputs, damage, load: an hour, with a seed that is drawn and
-#                     printed (ATTACK="replies inputs --scale .1 --seed 7" for some of it)
+#                     printed (ATTACK="replies inputs --scale .1 --seed 7" for some of it); properties over hundreds of
+#                     examples
 # make lab            JupyterLab, with working copies of the notebooks in lab/
 #                     (LAB=--allow-root in a container that has no other user)
-# make browser        the notebooks in a browser
+# make browser        the notebooks in a browser, with screenshots in build/screenshots
 # make lint           the linters, and make types the type checker alone
 # make wheel          dist/hopscope-….whl, which brings the corpus and the notebooks; needs no .venv
 # make site           the docs site in build/site, which opens from a disk; executes notebooks that were not yet
@@ -45,16 +47,17 @@ regress: setup
 	$(BIN)/workbench run --check
 
 test: setup
-	$(RUN) -m "not slow"
+	HYPOTHESIS_PROFILE=quick $(RUN) -m "not slow"
 
 test-all: setup
 	$(RUN)
 
 attack: setup
 	$(BIN)/python benchmarks/attacks.py $(ATTACK)
+	$(if $(ATTACK),,HYPOTHESIS_PROFILE=full $(RUN) -m "hypothesis or full")
 
 browser: setup
-	HOPSCOPE_BROWSER=required $(BIN)/python -m pytest tests/browser
+	HOPSCOPE_BROWSER=required HOPSCOPE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/browser
 
 lab: setup
 	$(BIN)/workbench lab $(LAB)

@@ -97,7 +97,8 @@ def page_of(context: BrowserContext, bundle: Path) -> Path:
 
 def take(names: list[str]) -> None:
     """Write each picture as `docs/images/NAME.png`."""
-    from lab import HEIGHT, PROJECT, WIDTH, Guard, Lab
+    os.environ["HOPSCOPE_SCREENSHOTS"] = "1"
+    from lab import HEIGHT, PROJECT, SCREENSHOTS, WIDTH, Guard, Lab
     from notebook_server import Server
     from playwright.sync_api import sync_playwright
     from tqdm import tqdm
@@ -120,7 +121,8 @@ def take(names: list[str]) -> None:
                     widget = opened.panel.locator(picture.shown).first
                     widget.wait_for()
                     opened.page.wait_for_timeout(2_000)  # pictures follow the texts beside them
-                    made = opened.screenshot(f"image_{name}", widget)
+                    opened.screenshot(f"image_{name}", widget)
+                    made = SCREENSHOTS / f"image_{name}.png"
                 else:
                     made = page_of(context, lab.root / "lab" / f"{name}.html")
                 with Image.open(made) as whole:

@@ -2,7 +2,8 @@
 
 With `-n 2 --no-loadscope-reorder` (pytest-xdist) two workers share the expensive indexes (`once`). A file stays on
 one worker, because its fixtures of module scope would otherwise be built twice, and so do all tests of a notebook,
-because they share its kernel. What takes longest begins first."""
+because they share its kernel. What takes longest (durations.tsv) begins first, and while one worker has a browser or a
+kernel, which take more than a core, the other one has neither. Whatever needs a server or a browser is slow."""
 
 from __future__ import annotations
 
@@ -13,36 +14,29 @@ import re
 import shutil
 import signal
 import socket
+import sys
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import tiers  # noqa: F401  (loads the profile of hypothesis)
 from dot_traces import film_folder
 from filelock import FileLock
-from hypothesis import HealthCheck, settings
-from notebook_server import ROOT, Ran, Server
+from IPython.core.interactiveshell import InteractiveShell
+from notebook_server import ROOT, Ran, Server, with_parameters
 from tiny import TinyEncoder, tiny_dataset
 
 import workbench as wb
-from workbench import notebooks
 from workbench.data import Dataset
 from workbench.encoding import Encoder
 from workbench.index import Index
 from workbench.registry import KINDS
 
+DURATIONS = Path(__file__).with_name("durations.tsv")
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 NOTEBOOK = re.compile(r"test_notebook_(\d\d)|test_notebooks\.py::.*\[(\d\d)\]$|test_opened_copies")
-# Groups of tests that take minutes; all others follow in the order of their folders.
-FIRST = (
-    *("notebook 05", "test_index_resume", "test_contract", "notebook 04", "notebook 06", "notebook 02", "notebook 07"),
-    *("notebook 01", "notebook 03", "test_kills_attack", "test_wheel", "test_damage_attack", "test_load_attack"),
-    "test_regression_runs",
-)
-# Two cores shared with others make single examples slow now and then; that is no failure.
-settings.register_profile(
-    "workbench", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-settings.load_profile("workbench")
+SHORT = 0.05  # seconds of a test that durations.tsv does not name
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -50,9 +44,41 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("WORKBENCH_THREADS", "1")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    groups: dict[str, list[pytest.Item]] = defaultdict(list)
+    crowded = set()
+    for item in items:
+        groups[_group(item.nodeid)].append(item)
+        if not {"server", "chromium"}.isdisjoint(item.fixturenames):
+            item.add_marker("slow")
+            crowded.add(_group(item.nodeid))
     if WORKER:
-        items.sort(key=lambda item: FIRST.index(group) if (group := _group(item.nodeid)) in FIRST else len(FIRST))
+        items[:] = [item for group in _in_turn(_seconds(groups), crowded) for item in groups[group]]
+
+
+def _seconds(groups: dict[str, list[pytest.Item]]) -> dict[str, float]:
+    """How long each group takes, as far as that was recorded."""
+    seconds = {group: SHORT * len(items) for group, items in groups.items()}
+    for line in DURATIONS.read_text(encoding="utf-8").splitlines()[1:]:
+        taken, test = line.split("\t")
+        if (group := _group(test)) in seconds:
+            seconds[group] += float(taken)
+    return seconds
+
+
+def _in_turn(seconds: dict[str, float], crowded: set[str]) -> list[str]:
+    """The longest groups first, and after each of the crowded ones as much of the others as it takes."""
+    longest = sorted(seconds, key=lambda group: -seconds[group])
+    others, ordered = deque(group for group in longest if group not in crowded), []
+    for group in longest:
+        if group in crowded:
+            ordered.append(group)
+            left = seconds[group]
+            while others and left > 0:
+                ordered.append(others.popleft())
+                left -= seconds[ordered[-1]]
+    return [*ordered, *others]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -191,10 +217,23 @@ def notes(tmp_path) -> Path:
 
 
 @pytest.fixture
-def run_in_folder(tmp_path, monkeypatch) -> Callable[..., object]:
-    """Execute a notebook with its figures, index and runs in the test's own folder."""
+def run_in_folder(tmp_path, monkeypatch) -> Iterator[Callable[..., None]]:
+    """Execute the cells of a notebook with its figures, index and runs in the test's own folder; in this process,
+    because a kernel would take seconds to import what is imported here."""
     monkeypatch.chdir(tmp_path)
-    return lambda notebook, **given: notebooks.run(notebook, tmp_path / "executed", given, progress=False)
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # the shell puts its own in its place
+    shell = InteractiveShell.instance(history_manager=None)
+
+    def run(notebook: Path, **given: object) -> None:
+        shell.reset(new_session=False)
+        for cell in with_parameters(notebook, given).cells:
+            if cell.cell_type == "code":
+                shell.run_cell(cell.source).raise_error()
+
+    yield run
+    shell.reset(new_session=False)
+    InteractiveShell.clear_instance()
 
 
 @pytest.fixture

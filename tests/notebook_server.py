@@ -108,7 +108,7 @@ class Server:
                 shutil.copytree(index.folder, self.root / project / "indexes" / place_of(index.data).name)
             notebooks.working_copies(ROOT / "notebooks", path.parent)
             if parameters:
-                nbformat.write(_with(path, parameters), path)
+                nbformat.write(with_parameters(path, parameters), path)
             ran = self._ran[project] = Ran(self, path)
         return ran
 
@@ -242,7 +242,7 @@ async def _execute(connection: Path, node: NotebookNode) -> None:
         kernel.stop_channels()
 
 
-def _with(notebook: Path, parameters: dict[str, Any]) -> NotebookNode:
+def with_parameters(notebook: Path, parameters: dict[str, Any]) -> NotebookNode:
     """The notebook with these values in place of those of its `parameters` cell."""
     unknown = parameters.keys() - inspect_notebook(str(notebook)).keys()
     assert not unknown, f"{notebook.name} has no parameter {unknown}"

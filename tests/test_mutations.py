@@ -27,5 +27,5 @@ def test_a_mutation_without_its_place_is_said_to_be_outdated():
         mutations.place(mutations.MUTATIONS[0]._replace(folder="workbench", old="what is written nowhere"))
 
 
-def test_there_are_twenty_at_least_of_different_names():
-    assert len({mutation.name for mutation in mutations.MUTATIONS}) == len(mutations.MUTATIONS) >= 20
+def test_there_are_forty_at_least_of_different_names():
+    assert len({mutation.name for mutation in mutations.MUTATIONS}) == len(mutations.MUTATIONS) >= 40

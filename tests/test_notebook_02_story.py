@@ -9,7 +9,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-pytestmark = pytest.mark.slow
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "02_inspect_communities.ipynb"
 TABLES = ("agreement", "communities", "differences", "levels", "merges", "rounds", "routes", "run", "schema", "weights")
 
@@ -41,7 +40,9 @@ def test_on_the_bundled_corpus(notebook):
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
 
 
+@pytest.mark.slow
 def test_on_a_folder_without_questions(run_in_folder, notes):
+    """A tree of summaries, or a grid of eleven readers."""
     run_in_folder(
         NOTEBOOK, data=str(notes), engine="rules", question="Who designed the theatre in Halden?", raptor=False
     )

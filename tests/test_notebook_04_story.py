@@ -40,7 +40,6 @@ def test_on_the_bundled_corpus(notebook):
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
 
 
-@pytest.mark.slow
 def test_on_a_folder_without_questions(run_in_folder, notes):
     run_in_folder(
         NOTEBOOK,

@@ -1,20 +1,17 @@
-"""Notebook 05 without a browser: what it writes, what its page shows, and that it can be stopped and resumed."""
+"""Notebook 05 without a browser: what it writes, and what its page shows."""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import nbformat
 import pandas as pd
 import pytest
 
-from workbench import notebooks
 from workbench.evaluation import Grid
 
-pytestmark = pytest.mark.slow
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "05_ablate_reasoning.ipynb"
 
 
@@ -46,29 +43,10 @@ def test_it_ends_in_two_sentences_and_is_short(notebook):
     assert sum(len(cell.source.splitlines()) for cell in ran.cells) <= 69
 
 
+@pytest.mark.slow
 def test_on_a_folder_without_questions(run_in_folder, notes):
+    """A tree of summaries, or a grid of eleven readers."""
     run_in_folder(NOTEBOOK, data=str(notes), question="Who designed the theatre in Halden?", engine="rules")
     assert json.loads((notes.parent / "figures" / "notes" / "05_verdict.json").read_text())["holds"]
 
 
-@pytest.fixture
-def copied(notebook, tmp_path, monkeypatch):
-    """The indexes and runs of the executed notebook, in the working folder of the test."""
-    for folder in ("indexes", "runs"):
-        shutil.copytree(notebook("05").project / folder, tmp_path / folder)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def test_it_goes_on_where_it_was_stopped(copied, notebook):
-    """A grid of which answers were lost: only these are asked again, in another process."""
-    grid = Grid.open(copied / "runs" / "05_meridian")
-    results = grid.runs["brief"].folder / "results.jsonl"
-    whole = results.read_bytes()
-    results.write_bytes(whole[: len(whole) // 2])
-    untouched = grid.runs["sparql"].folder / "results.jsonl"
-    before = untouched.stat().st_mtime_ns
-    original = notebook("05").path
-    notebooks.run(original, copied / "executed", progress=False)
-    assert results.read_bytes() == whole and untouched.stat().st_mtime_ns == before
-    assert json.loads((copied / "figures" / "meridian" / "05_verdict.json").read_text())["holds"]

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pandas as pd
-import pytest
 
-pytestmark = pytest.mark.slow
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "06_steer_the_walk.ipynb"
 
 

@@ -16,7 +16,6 @@ from workbench.lessons import tables_and_verdicts as lesson
 from workbench.papers.comparable import Needed, asked_for
 from workbench.published import papers
 
-pytestmark = pytest.mark.slow
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "07_tables_and_verdicts.ipynb"
 
 

@@ -46,7 +46,9 @@ def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_package_that_follows_the_page_passes_the_contract(tmp_path):
+    """The contract takes half a minute in a process of its own."""
     project = write(tmp_path)
     install(tmp_path, project)
     assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {

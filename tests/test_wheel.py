@@ -101,6 +101,6 @@ def test_the_notebooks_are_copied_opened_and_run(workbench):
     few.mkdir()
     few.joinpath("triples.tsv").write_text("Nora Whitlock\tfounded\tOrsby Mill\nOrsby Mill\tlies in\tOrsby\n")
     few.joinpath("questions.jsonl").write_text('{"id": "q1", "question": "Who founded the mill?", "answers": ["Nora"]}')
-    [ran] = json.loads(workbench("run", "--only", "06", "--data", "few", "--json").stdout)["notebooks"]
+    [ran] = json.loads(workbench("run", "--only", "01", "--data", "few", "--json").stdout)["notebooks"]
     assert Path(workbench.folder, ran["page"]).exists()
-    assert list(workbench.folder.glob("figures/*/06_verdict.json"))
+    assert list(workbench.folder.glob("figures/*/01_verdict.json"))

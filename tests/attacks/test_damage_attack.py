@@ -24,17 +24,14 @@ def of(name: str) -> damage.Target:
     return next(target for target in damage.targets() if target.name == name)
 
 
+@pytest.mark.slow
 def test_damage_is_noticed(tmp_path):
-    tally = damage.attack(60, 7, tmp_path)
-    assert tally.tried >= 60 and tally.holds, "\n".join(tally.failures)
+    """Each damaged copy is opened by each of its readers, which takes a third of a second: a tenth of `make attack`."""
+    tally = damage.attack(40, 7, tmp_path)
+    assert tally.tried >= 40 and tally.holds, "\n".join(tally.failures)
 
 
 @pytest.mark.slow
-def test_more_damage_is_noticed(tmp_path):
-    tally = damage.attack(200, 11, tmp_path)
-    assert tally.holds, "\n".join(tally.failures)
-
-
 @pytest.mark.parametrize("kind", ["index", "run", "grid", "recording"])
 def test_what_is_damaged_is_made_again(kind, tmp_path):
     """Deleted, and made again by the command that made it: everything then gives what it gave."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from contextlib import nullcontext
 
 import damage
@@ -25,8 +26,10 @@ def copy_of(name, folder):
 
 
 @pytest.mark.slow
-def test_two_processes_at_once_harm_nothing(tmp_path):
-    tally = two_processes.attack(len(two_processes.PAIRS), 3, tmp_path)
+def test_two_processes_at_once_harm_nothing(tmp_path, monkeypatch):
+    """Five pairs of deeds by chance: each is done twice at once, and anew to compare; `make attack` has all."""
+    monkeypatch.setattr(two_processes, "PAIRS", random.Random(3).sample(two_processes.PAIRS, 5))
+    tally = two_processes.attack(5, 3, tmp_path)
     assert tally.tried and tally.holds, "\n".join(tally.failures)
 
 

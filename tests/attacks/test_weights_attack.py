@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ PACKAGE = Path(workbench.__file__).parent
 # What makes objects of any kind out of bytes. The workers of a cluster are processes of ours: docs/cluster.md.
 ALLOWED = {("cluster/piece.py", "pickle.loads")}
 LOADERS = {"load", "loads", "Unpickler", "read_pickle"}
+UNSAFE = re.compile(r"load|Unpickler|pickle|\beval\b|\bexec\b")  # what a file has to hold to be parsed
 MAKERS = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "jsonpickle", "pandas", "pd"}
 
 
@@ -42,12 +44,6 @@ def test_changed_weights_are_noticed(tmp_path):
     assert tally.tried == 12 and tally.holds, tally.failures
 
 
-@pytest.mark.slow
-def test_each_file_of_the_weights_is_checked(tmp_path):
-    tally = weights.attack(len(weights.chosen()), 5, tmp_path)
-    assert tally.holds, tally.failures
-
-
 @pytest.mark.parametrize("name", ["minilm", "english", "smollm2", "gfm_rag mini"])
 def test_changed_weights_are_not_loaded(name, tmp_path, monkeypatch):
     """Where they are used first; the doctor says the same."""
@@ -56,8 +52,9 @@ def test_changed_weights_are_not_loaded(name, tmp_path, monkeypatch):
     copy = weights.copied(name, tmp_path)
     file = next(file for one, file, _ in known.installed_weights() if one == name)
     weights.changed(copy / file, random.Random(1))
-    check = known.check
-    monkeypatch.setattr(known, "check", lambda asked, folder=None: check(asked, copy if asked == name else folder))
+    check = known.check_weights
+    here = {name: copy}
+    monkeypatch.setattr(known, "check_weights", lambda asked, folder=None: check(asked, here.get(asked, folder)))
     use = {
         "minilm": encoding.models._packaged_minilm,
         "english": pipeline.nlp.__wrapped__,
@@ -75,7 +72,8 @@ def test_no_code_of_ours_loads_a_pickle():
     found = {
         (path.relative_to(PACKAGE).as_posix(), said)
         for path in PACKAGE.rglob("*.py")
-        for said in _unsafe(ast.parse(path.read_text(encoding="utf-8")))
+        if UNSAFE.search(text := path.read_text(encoding="utf-8"))
+        for said in _unsafe(ast.parse(text))
     }
     assert found == ALLOWED
 

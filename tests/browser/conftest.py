@@ -1,4 +1,4 @@
-"""One guarded browser page for each test."""
+"""One browser for each file, and one guarded page of it for each test."""
 
 from __future__ import annotations
 
@@ -54,29 +54,35 @@ def meridian(server, meridian_index):
     shutil.copytree(meridian_index.folder, server.project(PROJECT) / "indexes" / "meridian")
 
 
-@pytest.fixture
-def guard(chromium, tmp_path):
-    """The `lab.Guard` of the test's page; whatever it noted fails the test at its end."""
-    from lab import HEIGHT, WIDTH, Guard
+@pytest.fixture(scope="module")
+def browser(chromium):
+    """Started once for a file, not for the session: while it runs, its event loop stands in the way of the loops of
+    other files' tests."""
     from playwright.sync_api import sync_playwright
 
-    # A new one for each test: while it runs, its event loop stands in the way of any other test's.
     with sync_playwright() as playwright:
-        context = playwright.chromium.launch_persistent_context(
-            str(tmp_path / "profile"),
-            executable_path=chromium,
-            args=FLAGS,
-            viewport={"width": WIDTH, "height": HEIGHT},
-            service_workers="block",
-            color_scheme="null",  # else the page in a frame takes this one's word for that of the page around it
-        )
-        guard = Guard(context)
-        yield guard
-        context.close()
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def guard(browser):
+    """The `lab.Guard` of the test's page; whatever it noted fails the test at its end."""
+    from lab import HEIGHT, WIDTH, Guard
+
+    context = browser.new_context(
+        viewport={"width": WIDTH, "height": HEIGHT},
+        service_workers="block",
+        color_scheme="null",  # else the page in a frame takes this one's word for that of the page around it
+    )
+    guard = Guard(context)
+    yield guard
+    context.close()
     assert guard.problems == []
 
 
 @pytest.fixture
 def page(guard):
-    """An empty page of a fresh browser."""
-    return guard.context.pages[0]
+    """An empty page, which knows nothing of other tests' pages."""
+    return guard.context.new_page()

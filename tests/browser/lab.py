@@ -4,12 +4,13 @@ A test asks for the fixtures `lab`, `page` and `notebook` (the project's noteboo
 
     opened = lab.open(page, notebook("01", live=True).path, theme="dark")
     expect(opened.outputs("holds")).to_be_visible()
-    opened.screenshot("01_dark")                           # build/screenshots/01_dark.png
+    opened.screenshot("01_dark")                           # build/screenshots/01_dark.png, of `make browser`
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -21,6 +22,7 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Locator,
 
 T = TypeVar("T")
 SCREENSHOTS = ROOT / "build" / "screenshots"
+SHOOTING = bool(os.environ.get("HOPSCOPE_SCREENSHOTS"))
 WIDTH, HEIGHT = 1280, 1400  # pixels
 PROJECT = "browser"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
@@ -123,21 +125,28 @@ class Notebook:
         body = self.page.locator(f'body[data-jp-theme-light="{light}"][data-jp-theme-name="{THEMES[theme]}"]')
         body.wait_for(state="attached")
 
-    def screenshot(self, name: str, part: Locator | None = None, *, all_of_it: bool = True) -> Path:
+    def both_themes(self, name: str, part: Locator | None = None) -> None:
+        """Screenshots `<name>_light` and `<name>_dark`."""
+        for theme in THEMES if SHOOTING else ():
+            self.set_theme(theme)
+            self.screenshot(f"{name}_{theme}", part)
+
+    def screenshot(self, name: str, part: Locator | None = None, *, all_of_it: bool = True) -> None:
         """Write `build/screenshots/<name>.png`: one part of the notebook, or all of it, however long; else what the
-        window shows."""
+        window shows. Only `make browser` does, because each takes a second."""
+        if not SHOOTING:
+            return
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         target = SCREENSHOTS / f"{name}.png"
         if not all_of_it:
             self.page.screenshot(path=str(target))
-            return target
+            return
         cells = self.panel.locator(".jp-WindowedPanel-outer")
         hidden = cells.evaluate("e => e.scrollHeight - e.clientHeight")
         self.page.set_viewport_size({"width": WIDTH, "height": HEIGHT + hidden})
         cells.evaluate("e => { e.scrollTop = 0 }")
         (part or self.page).screenshot(path=str(target))
         self.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
-        return target
 
     def first_screens(self, name: str, *parts: Locator) -> None:
         """Write `build/screenshots/<name>_first.png` and `_second.png`, what a window of 1280 × 900 shows at first and

@@ -6,7 +6,7 @@ import pytest
 from lab import WHERE, becomes
 from playwright.sync_api import Locator, expect
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 SHOWN = """
 import workbench as wb
@@ -44,9 +44,7 @@ def test_messages_pass_layer_by_layer(lab, page):
     assert {what.partition(",")[0] for _, what in start} == {"entity of the question", "not yet reached"}
     stage.press("ArrowRight")
     becomes(widget, nodes, lambda found: changed(found, "Lucan Morravel"))
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"messages_{theme}", widget)
+    notebook.both_themes("messages", widget)
     place = widget.locator("iframe:visible").first.content_frame.locator("body").evaluate(WHERE, "Lucan Morravel")
     widget.locator("iframe:visible").first.content_frame.locator("canvas").click(position=place)
     expect(widget.get_by_text("paths to Lucan Morravel")).to_be_visible()

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from lab import LABELS
+from lab import LABELS, Notebook
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
 
-def test_its_trace_folds(lab, page, notebook):
-    notebook = lab.open(page, notebook("01", live=True).path)
+def test_the_notebook(lab, page, notebook):
+    """A page of JupyterLab with a kernel: opened once for all that is looked at."""
+    opened = lab.open(page, notebook("01", live=True).path)
+    opens_on_a_success(opened)
+    its_trace_folds(opened)
+
+
+def its_trace_folds(notebook: Notebook) -> None:
     expect(notebook.outputs("01 Build a graph: meridian")).to_contain_text("all checks hold")
 
     # The output that is a trace and nothing else: its outermost event stands open, those inside are folded.
@@ -20,17 +26,14 @@ def test_its_trace_folds(lab, page, notebook):
     expect(inside).to_be_hidden()
     step.locator("summary").first.click()
     expect(inside).to_be_visible()
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"01_build_graph_{theme}")
-        notebook.screenshot(f"01_trace_{theme}", trace)
+    notebook.both_themes("01_build_graph")
+    notebook.both_themes("01_trace", trace)
     step.locator("summary").first.click()
     expect(inside).to_be_hidden()
 
 
-def test_it_opens_on_a_success(lab, page, notebook):
+def opens_on_a_success(notebook: Notebook) -> None:
     """The right answer, whose it is, and the picture, in which no two labels meet."""
-    notebook = lab.open(page, notebook("01", live=True).path)
     answer = notebook.outputs("replies written by hand").first
     expect(answer).to_contain_text("Stavering")
     picture = notebook.panel.locator("iframe").first

@@ -83,10 +83,15 @@ def tab(widget: Locator, name: str) -> Locator:
     return widget.locator(".jupyter-widget-tab-contents, .widget-tab-contents")
 
 
-@pytest.mark.slow
-def test_it_opens_on_a_success(lab, page, notebook):
-    """The right answer, whose it is, and the map on which the searches are marked; then one search that fails."""
+def test_the_notebook(lab, page, notebook):
+    """A page of JupyterLab with a kernel: opened once for all that is looked at."""
     opened = lab.open(page, notebook("02", live=True).path)
+    opens_on_a_success(opened)
+    its_widgets_walk_the_tree(opened)
+
+
+def opens_on_a_success(opened: Notebook) -> None:
+    """The right answer, whose it is, and the map on which the searches are marked; then one search that fails."""
     answer = opened.outputs("Aldous Quarrender").first
     expect(answer).to_contain_text("replies written by hand")
     widget = opened.panel.locator(".hopscope-tree").first
@@ -95,9 +100,7 @@ def test_it_opens_on_a_success(lab, page, notebook):
     expect(opened.outputs("one search brings the founder and stops").first).to_be_visible()
 
 
-@pytest.mark.slow
-def test_its_widgets_walk_the_tree(lab, page, notebook):
-    notebook = lab.open(page, notebook("02", live=True).path)
+def its_widgets_walk_the_tree(notebook: Notebook) -> None:
     expect(notebook.outputs("02 Inspect communities: meridian")).to_contain_text("all checks hold")
     widgets = notebook.panel.locator(".hopscope-tree")
     expect(widgets).to_have_count(3, timeout=60_000)
@@ -105,10 +108,8 @@ def test_its_widgets_walk_the_tree(lab, page, notebook):
     walk(notebook, live)
     compare(notebook, live)
     ask(notebook, live)
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"02_weighed_{theme}", weighed)
-        notebook.screenshot(f"02_saved_{theme}", saved)
+    notebook.both_themes("02_weighed", weighed)
+    notebook.both_themes("02_saved", saved)
     expect(weighed.get_by_text("are in another community than in the index")).to_be_visible()
     asked = saved.locator("input[list]").first.input_value()
     expect(saved.locator("p", has_text=asked.partition(": ")[2]).first).to_be_visible()
@@ -119,18 +120,14 @@ def walk(notebook: Notebook, live: Locator) -> None:
     live.get_by_role("button", name="all communities").click()
     shown = stands(live)
     assert shown["discs"] > 10 and len(entries(live)) >= shown["discs"]
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"02_overview_{theme}", live)
+    notebook.both_themes("02_overview", live)
 
     # A disc, then a member of it, by clicks.
     click(live, shown["ids"][0])
     expect(live.locator("span.tag", has_text="community 0")).to_be_visible()
     keywords = entries(live)
     inside = becomes(live, stands, lambda found: found["discs"] == 0 and found["rings"])
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"02_community_{theme}", live)
+    notebook.both_themes("02_community", live)
     click(live, inside["ids"][0])
     name = inside["labels"][0]
     expect(live.locator("p b", has_text=name).first).to_be_visible()
@@ -199,9 +196,7 @@ def ask(notebook: Notebook, live: Locator) -> None:
     becomes(live, stands, lambda found: found["rings"])
     live.get_by_role("button", name="path", exact=True).click()
     expect(live.get_by_text("through").first).to_be_visible()
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"02_asked_{theme}", live)
+    notebook.both_themes("02_asked", live)
     expect(tab(live, "rounds").get_by_text("first answer").first).to_be_visible()
     notebook.screenshot("02_rounds", live)
 

@@ -21,7 +21,7 @@ from workbench.llm.engine import RulesEngine
 from workbench.records import Question
 from workbench.trace import Trace
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 
 def drawn(tracer: Locator) -> list[str]:
@@ -56,9 +56,7 @@ def test_it_opens_on_a_success(lab, page, notebook):
 def test_its_tracer_traces(lab, page, notebook_on_films):
     notebook = lab.open(page, notebook_on_films(live=True).path)
     expect(notebook.outputs("03 Trace the paths of DotRAG: films")).to_contain_text("all checks hold")
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"03_trace_{theme}")
+    notebook.both_themes("03_trace")
     trace(notebook)
 
 
@@ -74,9 +72,7 @@ def trace(notebook: Notebook) -> None:
     expect(paths.locator("option:checked")).to_contain_text("Ilse Varn")
     expect(live.get_by_text("a click on any node shows all paths again")).to_be_visible()
     becomes(live, drawn, lambda names: len(names) < len(whole))
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"03_path_{theme}", live)
+    notebook.both_themes("03_path", live)
     click(live, "Ilse Varn")
     expect(live.get_by_text("a click on a node shows a path to it")).to_be_visible()
     becomes(live, drawn, whole.__eq__)
@@ -146,9 +142,7 @@ def test_two_answers_and_the_reasons_of_a_judge(lab, page):
     expect(rows).to_have_count(2)
     expect(rows.first).to_contain_text(re.compile(r"relevance\s*lightrag\s*dotrag"))
     expect(rows.last).to_contain_text(re.compile(r"relevance\s*dotrag\s*lightrag"))
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"03_answers_{theme}", tracer)
+    notebook.both_themes("03_answers", tracer)
     beside.select_option("– none –")
     expect(two).to_have_count(0)
 

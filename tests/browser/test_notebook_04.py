@@ -14,10 +14,17 @@ def stage(widget: Locator, side: int = 0) -> Locator:
     return widget.locator("svg.hopscope-bump").nth(side).locator("text[text-anchor=middle][font-weight='600']")
 
 
-@pytest.mark.slow
-def test_it_opens_on_a_success(lab, page, notebook):
+def test_the_notebook(lab, page, notebook):
+    """A page of JupyterLab with a kernel: opened once for all that is looked at."""
+    opened = lab.open(page, notebook("04", live=True).path)
+    opens_on_a_success(opened)
+    expect(opened.outputs("04 Replay iterative retrieval: meridian")).to_contain_text("all checks hold")
+    opened.both_themes("04_replay")
+    play(opened)
+
+
+def opens_on_a_success(notebook: Notebook) -> None:
     """The right answer, whose it is, and the rank of the bridge, from round to round; no two labels meet."""
-    notebook = lab.open(page, notebook("04", live=True).path)
     live = notebook.panel.locator(".hopscope-replay").first
     answer = live.get_by_text("answer: 1938")
     expect(answer).to_be_visible(timeout=60_000)
@@ -34,16 +41,6 @@ def meet(a: dict, b: dict) -> bool:
     """Whether two boxes overlap."""
     across = a["left"] < b["right"] and b["left"] < a["right"]
     return across and a["top"] < b["bottom"] and b["top"] < a["bottom"]
-
-
-@pytest.mark.slow
-def test_its_widgets_play(lab, page, notebook):
-    notebook = lab.open(page, notebook("04", live=True).path)
-    expect(notebook.outputs("04 Replay iterative retrieval: meridian")).to_contain_text("all checks hold")
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"04_replay_{theme}")
-    play(notebook)
 
 
 def play(notebook: Notebook) -> None:
@@ -63,9 +60,7 @@ def play(notebook: Notebook) -> None:
     expect(live.get_by_text("reasoning chain").first).to_be_visible()
     expect(live.get_by_text("passages support the chain").first).to_be_visible()
     expect(live.locator("textarea")).to_have_count(0)
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"04_widget_end_{theme}", live)
+    notebook.both_themes("04_widget_end", live)
 
     # One search beside several: what the reader answers to each.
     expect(both.get_by_text("answer: (abstained)")).to_be_visible()
@@ -83,12 +78,9 @@ def play(notebook: Notebook) -> None:
     saved.get_by_role("button", name="run again from this round").click()
     expect(saved.get_by_text("a saved run is replayed without an engine")).to_be_visible()
     expect(saved.locator("svg.hopscope-bump")).to_have_count(1)
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"04_saved_{theme}", saved)
+    notebook.both_themes("04_saved", saved)
 
 
-@pytest.mark.slow
 def test_a_thought_is_edited(lab, page, meridian):
     """By rules, which reply to any words: the button runs the method again from its round on, and puts the outcome
     beside."""
@@ -111,9 +103,7 @@ def test_a_thought_is_edited(lab, page, meridian):
     expect(again).to_contain_text("Lucan Morravel", timeout=60_000)
     expect(again).to_contain_text("given by hand")
     expect(live.locator(".hopscope", has=page.locator("svg")).first).not_to_contain_text("given by hand")
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"04_widget_edited_{theme}", live)
+    notebook.both_themes("04_widget_edited", live)
 
     # Another method beside it, another question for both.
     question, _, _, beside, _ = live.locator("select").all()

@@ -28,7 +28,6 @@ def tab(widget: Locator, name: str) -> None:
     widget.get_by_role("tab", name=name).click()
 
 
-@pytest.mark.slow
 def test_it_opens_on_a_success(lab, page, notebook):
     """The right answer with its query, on the first two screens; then the same question answered wrongly, and why."""
     opened = lab.open(page, notebook("05", live=True).path)
@@ -49,25 +48,30 @@ def test_it_opens_on_a_success(lab, page, notebook):
     expect(cut.get_by_text("lost in compression: the answer was in the full context").first).to_be_visible()
 
 
-@pytest.fixture
-def by_rules(server, meridian_index):
-    """The notebook with rules in place of worked replies, which answer any question."""
-    return server.run("05_ablate_reasoning.ipynb", meridian_index, project="rules", live=True, engine="rules", limit=4)
-
-
-@pytest.mark.slow
-def test_its_widgets_answer(lab, page, by_rules):
-    notebook = lab.open(page, by_rules.path)
-    expect(notebook.outputs("05 Ablate reasoning: meridian")).to_contain_text("all checks hold")
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"05_ablate_{theme}")
+@pytest.mark.usefixtures("meridian")
+def test_its_widgets_answer(lab, page):
+    """Both widgets of the notebook by rules, which answer any question; a small grid."""
+    lab.write(
+        "ablate.ipynb",
+        "import workbench as wb\ndata, rules = wb.load('meridian'), wb.engine('rules')\n"
+        "index = wb.Index.build(data, rules)\n"
+        "methods = {spec: wb.method(spec, index, rules) for spec in ('hipporag2', 'dense')}",
+        "widget = wb.ablate(index, [data.question('mer-q05'), data.question('mer-q01')], prompt='sparql', budget=300,\n"
+        "                   engine=rules, methods=list(methods), compress='', check=False)\n"
+        "widget.ask(compress='graph-walk')\nwidget",
+        "asked = data.questions[:: len(data.questions) // 4][:4]\n"
+        "readers = {prompt: f'direct[prompt={prompt},k=none,budget=12000]' for prompt in ('brief', 'sparql')}\n"
+        "grid = wb.grid(asked, methods, readers, wb.home() / 'ablated', k=50, progress=False)\n"
+        "wb.ablate(grid, asked, index=index)",
+    )
+    notebook = lab.open(page, "ablate.ipynb")
+    notebook.run_all()
     ablate(notebook)
     look_into(notebook)
 
 
 def ablate(notebook: Notebook) -> None:
-    widget = notebook.panel.locator(".hopscope-ablator").nth(1)  # the one that shows a compressed context
+    widget = notebook.panel.locator(".hopscope-ablator").first
     beside = widget.locator(".beside")
     expect(widget.locator("select")).to_have_count(4, timeout=60_000)
     retrieval, context, prompt, _ = widget.locator("select").all()
@@ -86,9 +90,7 @@ def ablate(notebook: Notebook) -> None:
     expect(beside.get_by_text("compressed").first).to_be_visible()
     expect(widget.get_by_text(re.compile(r"budget 250"))).to_be_visible(timeout=60_000)
     few = beside.locator(".gone").count()
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"05_compressed_{theme}", widget)
+    notebook.both_themes("05_compressed", widget)
     budget.press("End")
     expect(widget.get_by_text(re.compile(r"budget 12,000"))).to_be_visible(timeout=60_000)
     assert 0 <= beside.locator(".gone").count() < few
@@ -112,9 +114,7 @@ def ablate(notebook: Notebook) -> None:
     expect(widget.get_by_role("button", name="execute the query")).to_have_count(0, timeout=60_000)
     expect(widget.locator("th", has_text="pattern").first).to_be_visible()
     assert any("lanthorn bridge" in name.lower() for name in drawn(widget))
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"05_query_{theme}", widget)
+    notebook.both_themes("05_query", widget)
 
     # Another method and another prompt; all that was tried is listed.
     retrieval.select_option(label="hipporag2")
@@ -148,7 +148,6 @@ def look_into(notebook: Notebook) -> None:
     notebook.screenshot("05_diagnosis", widget)
 
 
-@pytest.mark.slow
 def test_nothing_in_a_context_or_a_query_is_acted_upon(lab, page):
     """An attack as title, text, name and relation of an index that is asked."""
     text = " ".join(one for one in ATTACKS if "\ud800" not in one)

@@ -43,11 +43,18 @@ def sizes(widget: Locator) -> dict[str, float]:
     return {name: place[2] for name, place in nodes(widget).items()}
 
 
-@pytest.mark.slow
-def test_it_opens_on_a_success(lab, page, notebook):
+def test_the_notebook(lab, page, notebook):
+    """A page of JupyterLab with a kernel: opened once for all that is looked at."""
+    opened = lab.open(page, notebook("06", live=True).path)
+    opens_on_a_success(opened)
+    expect(opened.outputs("06 Steer the walk: meridian")).to_contain_text("all checks hold")
+    opened.both_themes("06_steer")
+    steer(opened)
+
+
+def opens_on_a_success(opened: Notebook) -> None:
     """The right answer on the first two screens, why the unsteered walk does not get there, and the steered one; then a
     question on which steering changes no rank."""
-    opened = lab.open(page, notebook("06", live=True).path)
     read = opened.outputs("Aldous Quarrender").filter(has_text="gold passages at").first
     expect(read).to_contain_text("replies written by hand")
     expect(read).to_contain_text("(abstained)")
@@ -59,16 +66,6 @@ def test_it_opens_on_a_success(lab, page, notebook):
     assert len(nodes(widget)) <= 14
     expect(opened.outputs("not among the first five").first).to_be_visible()
     expect(opened.outputs("3 May 1889").filter(has_text="gold passages at")).to_have_count(1)
-
-
-@pytest.mark.slow
-def test_its_widgets_steer(lab, page, notebook):
-    notebook = lab.open(page, notebook("06", live=True).path)
-    expect(notebook.outputs("06 Steer the walk: meridian")).to_contain_text("all checks hold")
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"06_steer_{theme}")
-    steer(notebook)
 
 
 def steer(notebook: Notebook) -> None:
@@ -93,9 +90,7 @@ def steer(notebook: Notebook) -> None:
     assert {name: place[:2] for name, place in static.items()} == {name: place[:2] for name, place in steered.items()}
     assert sizes(live) != steered_sizes
     assert not any(", × " in tooltip for tooltip in edges(live))
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"06_static_{theme}", live)
+    notebook.both_themes("06_static", live)
     for name in ("+ key facts", "+ anchors", "+ rated edges"):
         stage.press("ArrowRight")
         expect(live.locator("b", has_text=name).first).to_be_visible()
@@ -124,9 +119,7 @@ def steer(notebook: Notebook) -> None:
     live.get_by_role("button", name="rate by hand").click()
     expect(live.get_by_text(re.compile(r"^by hand; it was \d+$"))).to_be_visible(timeout=30_000)
     expect(neighbour.locator("option:checked")).to_have_text(re.sub(r"^\d+", "0", rated))
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"06_rated_{theme}", live)
+    notebook.both_themes("06_rated", live)
 
     expect(live.get_by_text(re.compile("^asking"))).to_have_count(0)
 
@@ -146,9 +139,7 @@ def steer(notebook: Notebook) -> None:
     assert {name: pytest.approx(place[:2], abs=3) for name, place in left.items()} == {
         name: place[:2] for name, place in right.items()
     }
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"06_beside_{theme}", live)
+    notebook.both_themes("06_beside", live)
 
     # A question of the list for both.
     asked = live.locator("input[list]")

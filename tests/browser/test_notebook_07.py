@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from lab import Notebook
 from playwright.sync_api import Locator, expect
 from test_hostile_records import ATTACKS
 from test_views import TAGS
@@ -23,12 +22,6 @@ MADE = (
     "                  measures=['em', 'f1'], progress=False)\n"
     "verdicts = wb.verdicts([run], stands_for={str(run.folder): 'popqa'}, data=data)\nverdicts"
 )
-
-
-def both_themes(notebook: Notebook, name: str, part: Locator) -> None:
-    for theme in ("dark", "light"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"07_{name}_{theme}", part)
 
 
 def tab(widget: Locator, name: str) -> None:
@@ -50,7 +43,7 @@ def test_a_cell_is_chosen_and_read(lab, page):
     expect(widget.locator(".mark.differs", has_text="differs").first).to_be_visible()
     expect(widget.locator(".mark.unknown", has_text="unknown").first).to_be_visible()
     expect(grid.locator("button[aria-pressed=true]")).to_have_count(1)
-    both_themes(notebook, "conditions", widget)
+    notebook.both_themes("07_conditions", widget)
 
     # By keyboard: the cell above it, chosen with enter.
     grid.locator("button[aria-pressed=true]").focus()
@@ -67,16 +60,16 @@ def test_a_cell_is_chosen_and_read(lab, page):
     expect(widget.get_by_text("2 questions, the lowest score first")).to_be_visible()
     widget.get_by_label("trace of").select_option(index=1)
     expect(widget.get_by_text("round 1").first).to_be_visible()
-    both_themes(notebook, "questions", widget)
+    notebook.both_themes("07_questions", widget)
 
     # What it takes, claims, all sources.
     tab(widget, "what it takes")
     widget.get_by_role("button", name="estimate").click()
     expect(widget.get_by_text("What it does not buy")).to_be_visible(timeout=240_000)
-    both_themes(notebook, "cost", widget)
+    notebook.both_themes("07_cost", widget)
     tab(widget, "claims")
     expect(widget.get_by_text("BDTR is best, for every backbone and data set")).to_be_visible()
-    both_themes(notebook, "claims", widget)
+    notebook.both_themes("07_claims", widget)
     tab(widget, "all sources")
     expect(widget.get_by_role("cell", name="reasoning")).to_be_visible()
 
@@ -88,34 +81,26 @@ def test_a_cell_is_chosen_and_read(lab, page):
     expect(grid.get_by_role("button")).to_have_count(2)
     widget.get_by_label("table", exact=True).select_option(index=0)
     expect(grid.get_by_role("button")).to_have_count(150)
-    both_themes(notebook, "table", widget)
+    notebook.both_themes("07_table", widget)
     widget.get_by_label("paper", exact=True).select_option(index=4)
     expect(grid.get_by_role("columnheader", name="anonyrag/chs")).to_be_visible()
     notebook.screenshot("07_youtu", widget)
 
 
-@pytest.mark.slow
-def test_the_notebook_shows_it(lab, page, notebook):
-    notebook = lab.open(page, notebook("07", live=True).path)
-    expect(notebook.outputs("07 Tables and verdicts: bdtr, table 2, on meridian")).to_contain_text("all checks hold")
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"07_notebook_{theme}")
-    widget = notebook.panel.locator(".hopscope-verdicts").first
-    expect(widget.get_by_role("tab", name="conditions")).to_have_attribute("aria-selected", "true")
-    widget.locator(".hopscope-grid").get_by_role("button", name="Original, popqa, em").click()
-    tab(widget, "conditions")
-    expect(widget.get_by_text("popqa/hipporag-1000").first).to_be_visible()
-
-
-@pytest.mark.slow
-def test_it_opens_on_a_success(lab, page, notebook):
-    """What the sources' numbers are worth by themselves, and a table beside its printed numbers."""
+def test_the_notebook(lab, page, notebook):
+    """What the sources' numbers are worth by themselves, and a table beside its printed numbers. A page of JupyterLab
+    with a kernel: opened once for all that is looked at."""
     notebook = lab.open(page, notebook("07", live=True).path)
     held = notebook.outputs("held by its own numbers").first
     expect(held).to_contain_text("printed numbers")
     widget = notebook.panel.locator(".hopscope-verdicts").first
     notebook.first_screens("07", held, widget.locator(".hopscope-grid"))
+    expect(notebook.outputs("07 Tables and verdicts: bdtr, table 2, on meridian")).to_contain_text("all checks hold")
+    notebook.both_themes("07_notebook")
+    expect(widget.get_by_role("tab", name="conditions")).to_have_attribute("aria-selected", "true")
+    widget.locator(".hopscope-grid").get_by_role("button", name="Original, popqa, em").click()
+    tab(widget, "conditions")
+    expect(widget.get_by_text("popqa/hipporag-1000").first).to_be_visible()
 
 
 def test_nothing_in_a_run_is_acted_upon(lab, page):

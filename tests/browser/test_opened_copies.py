@@ -15,7 +15,6 @@ pytestmark = pytest.mark.browser
 NAME = "01_build_graph.ipynb"
 
 
-@pytest.mark.slow
 def test_running_and_saving_leaves_the_original_alone(lab, page, notebook):
     """All cells run once more, as a reader has JupyterLab run them."""
     ran, original = notebook("01", live=True), ROOT / "notebooks" / NAME

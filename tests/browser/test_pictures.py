@@ -87,12 +87,13 @@ def test_what_is_hidden_stays_hidden_in_the_next_picture(page):
     assert settled(page, SHOWN) == [0, 1]
 
 
-@pytest.mark.parametrize("attack", [one for one in HOSTILE if "\ud800" not in one])
-def test_a_hostile_name_is_text_in_the_legend(page, attack):
-    page.set_content(drawing_page(drawing(kind=attack)))
-    assert page.locator("#legend").locator("img, script, a, b, iframe").count() == 0
-    page.locator("#legend button").nth(2).click()
-    assert settled(page, SHOWN) == [2, 3]
+def test_a_hostile_name_is_text_in_the_legend(page):
+    for attack in HOSTILE:
+        if "\ud800" not in attack:
+            page.set_content(drawing_page(drawing(kind=attack)))
+            assert page.locator("#legend").locator("img, script, a, b, iframe").count() == 0, attack
+            page.locator("#legend button").nth(2).click()
+            assert settled(page, SHOWN) == [2, 3], attack
 
 
 def small_map() -> Map:

@@ -10,6 +10,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -20,6 +21,7 @@ from imitated import Imitated  # noqa: E402
 import workbench as wb  # noqa: E402
 from workbench.data import Dataset  # noqa: E402
 from workbench.index import Index  # noqa: E402
+from workbench.llm.batch import Export  # noqa: E402
 from workbench.llm.call import CallFailed, Reply, Request  # noqa: E402
 from workbench.testing.data import HashEncoder  # noqa: E402
 
@@ -50,10 +52,20 @@ def counted(engine: Imitated, done: Callable[[], object]) -> Counts:
     return {step: calls for step, calls in sorted(after.items()) if calls}
 
 
+def exported(data: Dataset, folder: Path) -> int:
+    """Requests of the first round of a batch, for an index."""
+    with Export(folder, progress=False) as export:
+        engine = export.engine("openai:gpt-4o-mini")
+        Index.build(data, engine, folder / "index", encoder=HashEncoder(), layers=LAYERS, progress=False)
+    return export.requests
+
+
 def all_counts(folder: Path) -> Iterator[tuple[str, Counts]]:
     """(what is done, what it asks), one after another over the same folders."""
     meridian = wb.load("meridian")
-    questions = [one for one in meridian.questions if one.answers][:4]
+    # No answer has these words, so that each is left to the judge.
+    gold = ("whoever is meant, in other words",)
+    questions = [replace(one, answers=gold) for one in meridian.questions if one.answers][:4]
     first, rest = meridian.passages[:24], meridian.passages[24:28]
     data = Dataset("meridian", first, questions)
 
@@ -87,6 +99,7 @@ def all_counts(folder: Path) -> Iterator[tuple[str, Counts]]:
     yield "judge again", counted(judge, lambda: evaluate(4, judged=True))
     readers = ("direct", "direct[k=2]")
     folders = folder / "grid"
+    yield "batch", {"requests": exported(data, folder / "batch")}
     yield "grid", counted(asked, lambda: wb.grid(questions[:2], methods, readers, folders, progress=False))
 
 

@@ -18,5 +18,6 @@ def test_it_asks_for_no_more_than_it_did(what, found):
 
 
 def test_what_was_answered_is_not_asked_again(found):
+    assert found["judge"]["judge"] and found["batch"]["requests"]
     assert not found["build again"] and not found["evaluate again"] and not found["judge again"]
     assert found["retry"].keys() and found["retry"]["triples"] < found["build with failures"]["triples"]

@@ -594,20 +594,18 @@ NAMES = list(things("x"))
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "".join(HOSTILE), "", "x" * 100_000], ids=range(len(HOSTILE) + 3))
-@pytest.mark.parametrize("which", NAMES)
-def test_nothing_in_them_is_acted_upon(which, text):
-    thing = things(text)[which]
-    shown = thing._repr_html_()
-    Checked(shown)
-    assert not UNSHOWABLE.search(shown) and not UNSHOWABLE.search(repr(thing))
-    assert len(shown) < 30_000 and len(repr(thing)) < 20_000
+def test_nothing_in_them_is_acted_upon(text):
+    for name, thing in things(text).items():
+        shown = thing._repr_html_()
+        Checked(shown)
+        assert not UNSHOWABLE.search(shown) and not UNSHOWABLE.search(repr(thing)), name
+        assert len(shown) < 30_000 and len(repr(thing)) < 20_000, name
 
 
 @pytest.mark.filterwarnings("ignore:Glyph .* missing from font")
-@pytest.mark.parametrize("text", ["bdtr[backbone=raptor]", r"$x_{$ \frac{1}{0}", "\x1b[2J\x00\u202e", "", "x" * 1_000])
 @pytest.mark.parametrize("which", NAMES)
-def test_figures_are_drawn_and_saved_with_the_same_bytes(which, text, tmp_path):
-    thing = things(text)[which]
+def test_figures_are_drawn_and_saved_with_the_same_bytes(which, tmp_path):
+    thing = things("$x_{$ \\frac{1}{0}\x1b[2J\x00\u202e" + "x" * 1_000)[which]
     files = [thing.figure().save(tmp_path / f"{name}.png").read_bytes() for name in "ab"]
     assert files[0] == files[1] and len(files[0]) > 1_000
 

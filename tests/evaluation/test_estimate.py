@@ -267,7 +267,9 @@ def test_profiles_are_asked_for_once_and_for_what_was_missed():
     assert "entity_relations" not in build_costs(chat(), 0, data=given, layers=["typed"])[1]
 
 
+@pytest.mark.slow
 def test_a_skeleton_costs_two_calls_for_each_chunk_of_its_pieces(meridian_profiles):
+    """A layer over all of Meridian is made for the estimate."""
     data = wb.load("meridian")
     estimate, costs = build_costs(chat(), 0, data=data, layers=["skeleton"])
     cost = costs["graph_records"]

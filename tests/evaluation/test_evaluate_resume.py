@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tiers import FULL
 from tiny import files
 
 import workbench as wb
@@ -138,14 +139,11 @@ def whole_lines(path: Path) -> bytes:
     return raw[: raw.rfind(b"\n") + 1]
 
 
-def test_killed_at_random_moments(evaluate_and_kill, tmp_path):
-    kill_repeatedly(evaluate_and_kill, tmp_path, kills=4, seed=1)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-def test_killed_twenty_times_at_random_moments(evaluate_and_kill, tmp_path, seed):
-    kill_repeatedly(evaluate_and_kill, tmp_path, kills=20, seed=seed)
+@pytest.mark.full
+def test_killed_at_random_moments(evaluate_and_kill, tmp_path):
+    """A process that imports everything, and evaluations that end in different seconds."""
+    kill_repeatedly(evaluate_and_kill, tmp_path, kills=20 if FULL else 5, seed=1)
 
 
 # -- stopped between any two things done to the disk ------------------------------------------------------------------
@@ -189,45 +187,47 @@ def stop_at(monkeypatch, step: int) -> Counter:
     return reached
 
 
+def moments(steps: int, most: int) -> list[int]:
+    """Which of the steps to stop at: all in the full profile, else the first ones, the last, and others by chance."""
+    assert steps > 40
+    return [*range(steps)] if FULL else sorted({0, 1, steps - 1, *random.Random(5).sample(range(steps), most)})
+
+
+@pytest.mark.full
 def test_stopped_before_any_step_on_the_disk(ask, monkeypatch):
-    whole = same_always(ask("whole"))
-    for step in itertools.count():
+    """An evaluation stopped and one that goes on, for each of a dozen moments."""
+    with monkeypatch.context() as patch:
+        reached = stop_at(patch, 10_000)
+        whole = same_always(ask("whole"))
+    for step in moments(reached["steps"], 10):
         with monkeypatch.context() as patch:
-            reached = stop_at(patch, step)
-            with suppress(KeyboardInterrupt):
+            stop_at(patch, step)
+            with pytest.raises(KeyboardInterrupt):
                 ask(str(step))
         folder = ask(str(step))
         assert same_always(folder) == whole
         assert (folder / "timings.jsonl").read_text().count("\n") == 3
-        if reached["steps"] <= step:
-            break
-    assert step > 40
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_stopped_before_any_step_on_the_disk_while_rows_are_put_aside(ask, monkeypatch, tiny_index):
     """What is asked again replaces the earlier rows, which are kept once, wherever the process was stopped."""
 
-    def changed(folder, step=None):
+    def changed(folder, step):
         ask(folder)
         with monkeypatch.context() as patch:
             patch.setattr(tiny_index.passages, "hash", "other")
-            if step is None:
-                return ask(folder), 0
             with patch.context() as stops:
                 reached = stop_at(stops, step)
                 with suppress(KeyboardInterrupt):
                     ask(folder)
-            return ask(folder), reached["steps"]
+            return same_always(ask(folder)), reached["steps"]
 
-    whole = same_always(changed("whole")[0])
+    whole, steps = changed("whole", 10_000)
     assert sum(name.startswith("before/") and name.endswith("run.json") for name in whole) == 1
-    for step in itertools.count():
-        folder, steps = changed(str(step), step)
-        assert same_always(folder) == whole
-        if steps <= step:
-            break
-    assert step > 40
+    for step in moments(steps, 8):
+        assert changed(str(step), step)[0] == whole
 
 
 # -- damaged ----------------------------------------------------------------------------------------------------------

@@ -6,9 +6,8 @@ import json
 
 import pytest
 from test_analyses import written
-from test_views import HOSTILE, UNSHOWABLE, Checked
 
-from workbench.analyses import Analysis, at_equal_nodes, by_hops
+from workbench.analyses import at_equal_nodes, by_hops
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
 from workbench.records import Question
@@ -85,14 +84,3 @@ def test_at_equal_nodes_says_what_it_needs(run, tmp_path):
     none = written(tmp_path / "none", {"dense": {}}, {"dense": {"em": [1, 1, 1]}}, questions=QUESTIONS)
     with pytest.raises(SettingError, match="has no dotrag; name the method"):
         at_equal_nodes(none, QUESTIONS)
-
-
-@pytest.mark.parametrize("text", [*HOSTILE, "".join(HOSTILE), "", "x" * 100_000], ids=range(len(HOSTILE) + 3))
-def test_nothing_in_them_is_acted_upon(text):
-    row = {"hops": 1, "method": text, "n": 3, "node_recall": None, "node_count": 3.5, "passages": 2.0, "failures": 0}
-    equal = {"hops": None, "method": text, "n": 3, "nodes": 2.0, "recall": 0.5, "precision": None, "f1": 0.5}
-    for rows in ((row, row), (equal, equal)):
-        found = Analysis(text, rows, (text,))
-        shown = found._repr_html_()
-        Checked(shown)
-        assert not UNSHOWABLE.search(shown) and not UNSHOWABLE.search(repr(found)) and len(shown) < 30_000

@@ -1,5 +1,6 @@
 """The run that a paper asks for, as the paper states its conditions, of every table of every paper: each of its
-conditions changed alone is named by a reason that the unchanged run lacks."""
+conditions changed alone is named by a reason that the unchanged run lacks. Every third one, and all of them in the
+full profile."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 import unchanged
+from tiers import FULL
 
 from workbench.index.usage import ARTICLES
 from workbench.measures import OF_SHORT
@@ -134,14 +136,17 @@ def rows() -> dict[str, list[Row]]:
         return {name: list(rows_of(stated(name))) for name in papers()}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", papers())
 def test_each_condition_changed_alone_is_named(rows, name):
     tried = 0
     for row in rows[name]:
         (before,) = row.reasons(row.side.run)
         for what, change in changes(row):
-            after = row.reasons(unchanged.changed(row.side.run, change, row.side.label))
             tried += 1
+            if not FULL and tried % 3:
+                continue
+            after = row.reasons(unchanged.changed(row.side.run, change, row.side.label))
             assert all({*one} - {*before} for one in after), (row.printed.table, row.printed.method, what, before)
     assert tried >= LEAST
 

@@ -84,9 +84,11 @@ def test_layers_are_made_with_steps_that_there_are():
     assert {step for steps in LAYERS.values() for step in steps} <= set(STEPS)
 
 
-def test_on_the_command_line():
+def test_on_the_command_line(monkeypatch):
+    monkeypatch.setattr("workbench.llm.chat.Line.sleep", lambda line, seconds: None)
     shown = CliRunner().invoke(app, ["try-model", "rules", "--step", "enough"])
     assert shown.exit_code == 0 and "2 of 2" in shown.output
     said = CliRunner().invoke(app, ["try-model", "rules", "--step", "enough", "--json"])
     assert json.loads(said.stdout)["steps"][0]["right"] == "2 of 2"
-    assert CliRunner().invoke(app, ["try-model", "openai:m@http://u:secret@127.0.0.1:1/v1"]).exit_code == 1
+    nobody = "openai:m@http://u:secret@127.0.0.1:1/v1"
+    assert CliRunner().invoke(app, ["try-model", nobody, "--step", "enough"]).exit_code == 1

@@ -9,9 +9,8 @@ import pytest
 from judges import Judge
 from stopwatch import spent
 from test_analyses import written
-from test_views import HOSTILE, UNSHOWABLE, Checked
 
-from workbench.analyses import WinRate, win_rate
+from workbench.analyses import win_rate
 from workbench.analyses import win_rate as win_rate_
 from workbench.errors import SettingError
 from workbench.evaluation import blinding
@@ -213,16 +212,6 @@ def test_there_is_no_tie_and_no_third(winner):
 
 
 # -- how it looks -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("text", [*HOSTILE, "".join(HOSTILE), "", "x" * 100_000], ids=range(len(HOSTILE) + 3))
-def test_nothing_in_it_is_acted_upon(text):
-    row = {"hops": None, "dimension": text, "n": 3, "win_rate": None, "low": None, "high": 0.5, "failures": 0,
-           "unanswered": 1}  # fmt: skip
-    found = WinRate(text, (row, row | {"hops": 1}), (text,), text, text, ({"reasons": {text: text}},))
-    shown = found._repr_html_()
-    Checked(shown)
-    assert not UNSHOWABLE.search(shown) and not UNSHOWABLE.search(repr(found)) and len(shown) < 30_000
 
 
 @pytest.mark.parametrize("module", [blinding, __import__("importlib").import_module(win_rate_.__module__)])

@@ -13,7 +13,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tiny import TinyEncoder, files
 
@@ -101,7 +101,6 @@ stories = st.lists(
 )
 
 
-@settings(max_examples=40)
 @given(stories, st.sampled_from(["unicode", "ascii"]))
 @example([("=1+1", "</data>]]>&#0;", [("a b", "", "B  A"), ("İ", "a  b", "ß"), ("'=a", "\r", "a\r\nb")])], "ascii")
 def test_any_names_come_back(story, rule):

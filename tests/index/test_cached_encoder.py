@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tiny import CountingEncoder, TinyEncoder, tiny_dataset
 
@@ -143,7 +143,6 @@ def test_what_was_not_asked_for_longest_goes_first():
     assert inner.texts == ["a", "b", "c", "b", "a"]
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=9), max_size=9), st.integers(0, 2000))
 def test_it_stays_within_its_limit_and_right(requests, limit):
     kept = CachedEncoder(TinyEncoder(), limit=limit)

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from small import index_of
-from tiny import TinyEncoder, files, tiny_dataset
+from tiny import TinyEncoder, tiny_dataset
 
 from workbench import tokens
 from workbench.data import Dataset, Extraction
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
-from workbench.errors import EngineUnavailable, IndexFault, SettingError
+from workbench.errors import EngineUnavailable, SettingError
 from workbench.index import Index, communities, leiden
 from workbench.index.communities import EntityGraph, entity_text, one_line
 from workbench.llm.engine import RulesEngine
@@ -86,10 +86,6 @@ def reported(folder, engine=None, **settings) -> Index:
         replace(index.data, extractions=tuple(index.extractions.records)), engine, folder, layers=["communities"],
         encoder=TinyEncoder(), settings={"communities": settings}, progress=False,
     )  # fmt: skip
-
-
-def names(index: Index, members) -> set[str]:
-    return {index.facts.phrases[row] for row in members}
 
 
 # -- the hierarchy ---------------------------------------------------------------------------------------------------
@@ -246,13 +242,6 @@ def test_the_order_of_facts_and_passages_does_not_matter(tmp_path):
         assert other.communities == first.communities and other.reports == first.reports
 
 
-def test_two_builds_give_the_same_bytes(tmp_path):
-    stated = {"p": [*clique("a", 12), *clique("b", 5)], "q": [("a0", "likes", "b0")]}
-    left, right = (built(tmp_path / name, stated).folder for name in "ab")
-    assert files(left).keys() == files(right).keys()
-    assert all(files(right)[name] == content for name, content in files(left).items())
-
-
 def test_every_entity_is_in_one_community_per_level_and_once_when_rolled_up(tmp_path):
     layer = built(tmp_path, {"p": ring(40)}).communities
     assert layer.levels > 1
@@ -369,20 +358,6 @@ def test_reports_are_asked_for_level_by_level_in_groups(tmp_path):
     assert list(map(len, engine.calls)) == [64, 6]
 
 
-def test_a_build_that_was_stopped_loses_no_paid_report(tmp_path):
-    index_of(tmp_path / "a", MANY)
-    with pytest.raises(EngineUnavailable):
-        reported(tmp_path / "a", first := Reporter(breaks_at=1))
-    part = next((tmp_path / "a").glob("communities-*.part")) / "reports.jsonl.part"
-    part.write_bytes(part.read_bytes() + b'{"id": 3, "cont')  # and the last line is torn
-    index = reported(tmp_path / "a", second := Reporter())
-    assert list(map(len, first.calls)) == [64] and list(map(len, second.calls)) == [6]
-    whole = built(tmp_path / "b", MANY, Reporter())
-    assert {n: b for n, b in files(index.folder).items() if "communities" in n} == {
-        n: b for n, b in files(whole.folder).items() if "communities" in n
-    }
-
-
 def test_a_failed_report_is_counted_never_invented_and_asked_for_again(tmp_path):
     index = built(tmp_path, MANY, Reporter(fails_on="name7 0"))
     layer = index.communities
@@ -436,20 +411,3 @@ def test_without_a_model_what_a_model_wrote_is_kept_as_far_as_it_fits(tmp_path, 
     assert sum(report.title.startswith("About") for report in again.communities.reports.values()) == 70
     less = again.delete(["p3"], progress=False)
     assert len(less.communities.reports) == 70
-
-
-def test_what_the_rules_wrote_makes_room_for_a_model(tmp_path):
-    index = built(tmp_path, MANY)
-    assert index.communities.metadata["made_by"] == ["rules (community_report v1)"]
-    again = reported(tmp_path, engine := Reporter())
-    assert len(engine.contexts) == 70 and again.communities.metadata["made_by"] == [
-        "openai:reporter (community_report v1)"
-    ]
-
-
-def test_a_damaged_layer_is_named(tmp_path):
-    index = built(tmp_path, MANY)
-    path = index.communities.folder / "reports.jsonl"
-    path.write_text("".join(path.read_text().splitlines(True)[:-1]), encoding="ascii")
-    with pytest.raises(IndexFault, match="layer 'communities'"):
-        Index.open(tmp_path)

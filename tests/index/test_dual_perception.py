@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
+from tiers import FULL
 
 from workbench.errors import SettingError
 from workbench.index import dual_perception as dual
@@ -63,7 +64,8 @@ def partition(found: dual.Communities) -> set[frozenset[int]]:
 # -- 200 random graphs -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(600 if FULL else 12))
 def test_what_holds_for_every_graph(seed):
     (graph, relations), draw = random_graph(seed), random.Random(-seed)
     profile = PROFILES[seed % 3]
@@ -233,7 +235,7 @@ def test_multisets_count_every_relation():
 
 
 @pytest.mark.parametrize("pooled", ["sum", "mean"])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_score_is_the_overlap_of_relations_plus_the_cosine_as_often_as_lambda_says(seed, pooled):
     """With the sum, a shortcut is taken: here the Jaccard index is written out."""
     graph, relations = random_graph(seed)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tiny import CountingEncoder, TinyEncoder, TinyEngine, files, same_content
 
@@ -53,7 +53,6 @@ def passage_of(number: int, said: list) -> Passage:
     return Passage(f"p{number}", f"Title {number % 2}", ". ".join(" ".join(triple) for triple in said))
 
 
-@settings(max_examples=25)
 @given(pools, st.sets(st.integers(0, 5), min_size=1), changes, layer_settings)
 # A phrase whose full list loses its member must look further down: `a b` was there all along.
 @example(

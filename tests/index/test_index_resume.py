@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from tiers import FULL
 from tiny import CountingEncoder, TinyEngine, files, same_content, tiny_dataset
 
 from workbench.errors import IndexFault
@@ -139,11 +140,13 @@ def stop_at(monkeypatch, step: int | None, error: BaseException) -> Counter:
     return reached
 
 
+@pytest.mark.full
 def test_stopped_before_any_step_on_the_disk(tmp_path, undisturbed, monkeypatch):
     expected, whole_encoder, whole_engine = undisturbed
-    start = older(tmp_path / "start")
-    for step in itertools.count():
-        error = OSError(errno.ENOSPC, "No space left on device") if step % 2 else KeyboardInterrupt("stopped")
+    """Builds that are stopped and go on, for every fourth moment, and for each in the full profile."""
+    start, every = older(tmp_path / "start"), 1 if FULL else 4
+    for step in itertools.count(step=every):
+        error = OSError(errno.ENOSPC, "No space left on device") if step // every % 2 else KeyboardInterrupt()
         folder, encoder, engine = shutil.copytree(start, tmp_path / str(step)), CountingEncoder(), TinyEngine()
         with monkeypatch.context() as patch:
             reached = stop_at(patch, step, error)
@@ -233,14 +236,11 @@ def kill_repeatedly(build_and_kill, folder: Path, kills: int, seed: int) -> None
             break
 
 
-def test_killed_at_random_moments(build_and_kill, tmp_path):
-    kill_repeatedly(build_and_kill, tmp_path, kills=3, seed=20)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-def test_killed_twenty_times_at_random_moments(build_and_kill, tmp_path, seed):
-    kill_repeatedly(build_and_kill, tmp_path, kills=20, seed=seed)
+@pytest.mark.full
+def test_killed_at_random_moments(build_and_kill, tmp_path):
+    """A process that imports everything, and builds that it forks."""
+    kill_repeatedly(build_and_kill, tmp_path, kills=40 if FULL else 5, seed=20)
 
 
 # -- damaged --------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import json
 import shutil
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tiny import TinyEncoder
 
@@ -35,7 +35,6 @@ def record(number: int, said: tuple[list, str]) -> Extraction:
     return Extraction(f"p{number}", ("Orsby",) * (number % 2), tuple(said[0]), said[1])
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(spoken, min_size=2, max_size=4), changes, st.sampled_from(["unicode", "ascii"]))
 def test_any_changes_end_in_the_index_that_is_built_at_once(tmp_path, first, course, normalise):
     chosen = {"facts": {"normalise": normalise}, "entity_summaries": {"tau": 1}}

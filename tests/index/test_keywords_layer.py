@@ -104,20 +104,3 @@ def test_a_sentence_is_encoded_once_whatever_changes(tmp_path):
     assert np.allclose(fresh.vectors, index.keywords.vectors, atol=1e-6)
     index.delete(["n"], progress=False)
     assert not any(b"sink" in raw for raw in files(tmp_path / "changed").values())
-
-
-def test_a_build_that_is_stopped_goes_on_where_it_was(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.index.vectors.BLOCK_CHARACTERS", 40)
-    whole = CountingEncoder()
-    build(tmp_path / "whole", tiny_dataset(), whole)
-    at = len(whole.calls) - 2
-    with pytest.raises(RuntimeError, match="injected"):
-        build(tmp_path / "stopped", tiny_dataset(), CountingEncoder(fail_at=at))
-    rest = CountingEncoder()
-    index = build(tmp_path / "stopped", tiny_dataset(), rest)
-    assert rest.calls == whole.calls[at:]
-    again = Index.open(tmp_path / "whole").keywords
-    assert np.array_equal(index.keywords.vectors, again.vectors) and index.keywords.words == again.words
-    assert {n: raw for n, raw in files(tmp_path / "stopped").items() if n != ".lock"} == {
-        n: raw for n, raw in files(tmp_path / "whole").items() if n != ".lock"
-    }

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 from planted import planted
+from tiers import FULL
 from tiny import TinyEncoder, TinyEngine, files, tiny_dataset
 
 from workbench.index import Index, journal, vectors
@@ -41,7 +42,7 @@ SETTINGS = {
     "pieces": {"piece_tokens": 12},
     "skeleton": {"merge_tokens": 24, "unit_tokens": 12},
 }
-KILLS = 6  # places at which a layer is killed, spread over all that there are
+KILLS = 12 if FULL else 3  # places at which a layer is killed, spread over all that there are
 
 
 class Model(TinyEngine):

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import signal
-import subprocess
-import sys
-import textwrap
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny import TinyEncoder, files, tiny_dataset
 
@@ -308,75 +300,6 @@ def written(folder: Path) -> dict[str, bytes]:
     return {name: raw for name, raw in files(folder).items() if not name.endswith(".lock")}
 
 
-def test_a_build_that_is_stopped_anywhere_loses_nothing(tmp_path):
-    data = replace(DATA, name="made")
-    whole = Model()
-    build(tmp_path / "whole", whole, data, fragments=2)
-    assert len(whole.asked) == len(DATA.passages) and whole.fused
-    for call in range(len(whole.calls)):
-        folder, stopped, second = tmp_path / str(call), Model(fail_at=call), Model()
-        with pytest.raises(KeyboardInterrupt):
-            build(folder, stopped, data, fragments=2)
-        build(folder, second, data, fragments=2)
-        assert written(folder) == written(tmp_path / "whole")
-        done = call // 2 * 2 if call < 2 * 4 else call  # the two rounds of a group are one piece of work
-        assert second.calls == whole.calls[done:]
-
-
-SLOW_BUILD = """
-    import sys, time
-    import test_profiling as made
-
-    class Slow(made.Model):
-        def run(self, *args, **options):
-            time.sleep(0.3)
-            return super().run(*args, **options)
-
-    made.journal.GROUP = 2
-    made.build(sys.argv[1], Slow(), fragments=2)
-"""
-
-
-def test_a_build_that_is_killed_goes_on_at_the_last_finished_group(tmp_path):
-    places = [str(Path(__file__).parents[up]) for up in (0, 1, 2)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
-    killed, second = tmp_path / "killed", Model()
-    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(SLOW_BUILD), str(killed)], env=environment) as process:
-        while process.poll() is None and not any(path.stat().st_size for path in killed.glob("*/records.jsonl.part")):
-            time.sleep(0.01)
-        process.kill()
-        assert process.wait() == -signal.SIGKILL
-    build(killed, second, fragments=2)
-    assert 0 < len(second.asked) < len(DATA.passages)
-    build(tmp_path / "whole", Model(), fragments=2)
-    assert written(killed) == written(tmp_path / "whole")
-
-
-@pytest.mark.parametrize("cut", [1, 30, 200])
-def test_a_torn_last_line_costs_one_passage(tmp_path, cut):
-    with pytest.raises(KeyboardInterrupt):
-        build(tmp_path / "torn", Model(fail_at=4), gleanings=1)  # two groups of two are done
-    (part,) = (tmp_path / "torn").glob("profiles-*.part/records.jsonl.part")
-    raw = part.read_bytes()
-    part.write_bytes(raw[:-cut])
-    lost = len(raw.splitlines()) - raw[:-cut].count(b"\n")
-    model = Model()
-    build(tmp_path / "torn", model)
-    assert model.asked == [passage.title for passage in DATA.passages[4 - lost :]]
-    build(tmp_path / "fresh", Model())
-    assert written(tmp_path / "torn") == written(tmp_path / "fresh")
-
-
-def test_what_failed_is_asked_for_again_and_what_succeeded_is_kept(tmp_path):
-    first = build(tmp_path, Model(fails_on=["Quell", "Fog"]))
-    assert first.manifest["layers"]["profiles"]["failures"] == 2
-    assert not {"Quell", "Fog"} & {entity.name for entity in first.profiles.entities}
-    model = Model(fails_on=["Fog"])
-    second = build(tmp_path, model)
-    assert model.asked == ["Quell", "Fog"] and second.manifest["layers"]["profiles"]["failures"] == 1
-    assert "Quell" in {entity.name for entity in second.profiles.entities}
-
-
 def test_the_order_of_the_answers_does_not_matter(tmp_path, monkeypatch):
     build(tmp_path / "whole", Model())
     monkeypatch.setattr(journal, "GROUP", 3)
@@ -421,22 +344,6 @@ def test_without_an_engine_new_passages_are_refused_and_what_stands_stays(tmp_pa
     assert told(Index.open(tmp_path), "Quell") == told(index, "Quell")
 
 
-def makers(index: Index) -> list[str]:
-    return index.manifest["layers"]["profiles"]["made_by"]
-
-
-def test_the_rules_write_what_is_new_and_replace_nothing_of_a_model_s(tmp_path):
-    index = build(tmp_path, Model())
-    before = [entity for entity in index.profiles.entities if entity.passages == ("p6",)]
-    more = index.insert([NEW], wb.engine("rules"), progress=False)
-    assert set(before) < set(more.profiles.entities) and told(more, "Skarne") == NEW.text
-    assert {"openai:one (entity_relations v1)", "rules (entity_relations v1)"} <= set(makers(more))
-    profiles = more.profiles.profiles
-    assert (
-        build(tmp_path, wb.engine("rules"), replace(DATA, passages=(*DATA.passages, NEW))).profiles.profiles == profiles
-    )
-
-
 WORDS = [
     "Orsby is a town on the River Aldra.",
     "Orsby was founded by Nora Whitlock in 1889.",
@@ -446,34 +353,7 @@ WORDS = [
     "東京 は…",
     "",
 ]
-TITLES = ["Orsby", "Nora Whitlock", "River Aldra", ""]
 texts = st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join)
-pools = st.lists(st.tuples(st.sampled_from(TITLES), texts), min_size=2, max_size=5)
-
-
-@settings(max_examples=15)
-@given(pools, st.data())
-def test_any_way_to_a_list_of_passages_gives_one_index_with_the_rules(tmp_path_factory, pool, draw):
-    folder, rules = tmp_path_factory.mktemp("any"), wb.engine("rules")
-    passages = [Passage(f"p{n}", title, text) for n, (title, text) in enumerate(pool)]
-    first = draw.draw(st.integers(1, len(passages)))
-    chosen = {"fragments": 2}
-    index = build(folder / "changed", rules, Dataset("any", tuple(passages[:first])), ("typed",), **chosen)
-    if passages[first:]:
-        index = index.insert(passages[first:], rules, progress=False)
-    gone = draw.draw(st.sets(st.sampled_from([passage.id for passage in passages]), max_size=len(passages) - 1))
-    if gone:
-        index = index.delete(sorted(gone), progress=False)
-    kept = tuple(passage for passage in passages if passage.id not in gone)
-    fresh = build(folder / "fresh", rules, Dataset("any", kept), ("typed",), **chosen)
-    assert index.profiles.profiles == fresh.profiles.profiles and index.profiles.schema == fresh.profiles.schema
-    assert (
-        index.typed.names == fresh.typed.names
-        and index.typed.relation_descriptions == fresh.typed.relation_descriptions
-    )
-    shutil.rmtree(folder)
-
-
 # -- the rules --------------------------------------------------------------------------------------------------------
 
 

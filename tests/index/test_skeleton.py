@@ -11,7 +11,7 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tiny import TinyEncoder, files, tiny_dataset
 
@@ -128,7 +128,6 @@ WORDS = ["fog", "Fog", "boat", "lake", "the", "mill", "x1", "Orsby", "river", "2
 texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 
 
-@settings(max_examples=60)
 @given(st.lists(texts, min_size=1, max_size=9), st.integers(1, 3))
 def test_the_graph_is_that_of_a_plain_loop(pieces, k):
     vectors = TinyEncoder().encode(pieces)
@@ -379,23 +378,6 @@ def written(folder) -> dict[str, bytes]:
     return {name: raw for name, raw in files(folder).items() if not name.endswith(".lock")}
 
 
-def test_a_build_that_is_stopped_anywhere_loses_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(journal, "GROUP", 2)
-    chosen = {"beta": 1, "merge_tokens": 20}
-    whole = Model()
-    build(tmp_path / "whole", whole, **chosen)
-    assert len(whole.asked) > 5 and whole.fused
-    extracting = sum(isinstance(call[0], graph_records.Input) for call in whole.calls)
-    for call in range(len(whole.calls)):
-        folder, stopped, second = tmp_path / str(call), Model(fail_at=call), Model()
-        with pytest.raises(KeyboardInterrupt):
-            build(folder, stopped, **chosen)
-        build(folder, second, **chosen)
-        assert written(folder) == written(tmp_path / "whole")
-        done = call // 2 * 2 if call < extracting else call  # the two rounds of a group are one piece of work
-        assert second.calls == whole.calls[done:]
-
-
 def test_a_build_that_is_stopped_goes_on_with_the_core_that_it_found(tmp_path, monkeypatch):
     chosen, found, graph = {"merge_tokens": 20}, [], knn.graph
     monkeypatch.setattr(knn, "graph", lambda *given: found.append(given) or graph(*given))
@@ -413,30 +395,6 @@ def test_a_build_that_is_stopped_goes_on_with_the_core_that_it_found(tmp_path, m
         build(tmp_path / "fresh", Model(), **chosen)
         assert written(tmp_path / "stopped") == written(tmp_path / "fresh")
         assert not list((tmp_path / "stopped").rglob("core.json*"))
-
-
-@pytest.mark.parametrize("cut", [1, 40, 400])
-def test_a_torn_last_line_costs_one_chunk(tmp_path, monkeypatch, cut):
-    monkeypatch.setattr(journal, "GROUP", 2)
-    chosen = {"beta": 1, "merge_tokens": 20}
-    with pytest.raises(KeyboardInterrupt):
-        build(tmp_path / "torn", Model(fail_at=4), **chosen)
-    (part,) = (tmp_path / "torn").glob("skeleton-*.part/records.jsonl.part")
-    part.write_bytes(part.read_bytes()[:-cut])
-    build(tmp_path / "torn", Model(), **chosen)
-    build(tmp_path / "fresh", Model(), **chosen)
-    assert written(tmp_path / "torn") == written(tmp_path / "fresh")
-
-
-def test_what_failed_is_asked_for_again_and_what_succeeded_is_kept(tmp_path):
-    chosen = {"beta": 1, "merge_tokens": 20}
-    first = build(tmp_path, Model(fails_on=["Quell"]), **chosen)
-    assert first.skeleton.metadata["failures"] > 0
-    model = Model()
-    second = build(tmp_path, model, **chosen)
-    assert model.asked and all("Quell" in text for text in model.asked) and second.skeleton.metadata["failures"] == 0
-    build(tmp_path / "fresh", Model(), **chosen)
-    assert second.skeleton.relations == Index.open(tmp_path / "fresh").skeleton.relations
 
 
 def test_a_description_that_cannot_be_fused_keeps_its_fragments(tmp_path):
@@ -468,39 +426,6 @@ def test_without_an_engine_the_rules_write_what_is_new(tmp_path):
     assert {"openai:one (graph_records v1)", "rules (graph_records v1)"} <= set(more.skeleton.metadata["made_by"])
     assert "SKARNE" in more.skeleton.row and more.skeleton.metadata["failures"] == 0
     assert more.delete(["p9"], progress=False).skeleton.relations == index.skeleton.relations
-
-
-PARTS = [
-    "Orsby is a town on the River Aldra.",
-    "Nora Whitlock founded Orsby in 1889.",
-    "The Aldra flows into Lake Mira.",
-    "東京 は…",
-    "",
-]
-TITLES = st.sampled_from(["Orsby", "River Aldra", ""])
-pools = st.lists(st.tuples(TITLES, st.lists(st.sampled_from(PARTS), max_size=3).map(" ".join)), min_size=2, max_size=5)
-
-
-@settings(max_examples=12)
-@given(pools, st.data())
-def test_any_way_to_a_list_of_passages_gives_one_index_with_the_rules(tmp_path_factory, pool, draw):
-    folder, rules = tmp_path_factory.mktemp("any"), wb.engine("rules")
-    passages = [Passage(f"p{n}", title, text) for n, (title, text) in enumerate(pool)]
-    first = draw.draw(st.integers(1, len(passages)))
-    chosen = {"merge_tokens": 24, "unit_tokens": 9, "cut": {"piece_tokens": 8}}
-    index = build(folder / "changed", rules, Dataset("any", tuple(passages[:first])), **chosen)
-    if passages[first:]:
-        index = index.insert(passages[first:], rules, progress=False)
-    gone = draw.draw(st.sets(st.sampled_from([passage.id for passage in passages]), max_size=len(passages) - 1))
-    if gone:
-        index = index.delete(sorted(gone), progress=False)
-    kept_ones = tuple(passage for passage in passages if passage.id not in gone)
-    fresh = build(folder / "fresh", rules, Dataset("any", kept_ones), **chosen)
-    for name in ("chunks", "units", "entities", "types", "relations"):
-        assert getattr(index.skeleton, name) == getattr(fresh.skeleton, name)
-    assert np.allclose(index.skeleton.entity_vectors, fresh.skeleton.entity_vectors, atol=1e-6)
-    assert np.array_equal(index.skeleton.relation_units.toarray(), fresh.skeleton.relation_units.toarray())
-    shutil.rmtree(folder)
 
 
 def test_a_line_tells_what_was_said_by_whom(tmp_path):

@@ -15,7 +15,7 @@ import workbench as wb
 from workbench import tokens
 from workbench.data import Dataset
 from workbench.errors import IndexFault, SettingError
-from workbench.index import Index, clustering, journal, summaries
+from workbench.index import Index, clustering, summaries
 from workbench.index.clustering import Clustering, sizes, soft_clusters
 from workbench.records import Passage
 
@@ -223,26 +223,6 @@ def test_an_answer_that_was_cut_is_counted(tmp_path):
 # -- what is not asked again ------------------------------------------------------------------------------------------
 
 
-def test_a_build_that_was_stopped_asks_for_nothing_twice(tmp_path, monkeypatch):
-    monkeypatch.setattr(journal, "GROUP", 4)
-    whole, encoder = Summariser(), CountingEncoder()
-    build(tmp_path / "whole", engine=whole, encoder=encoder, **DEEP)
-    expected = files(tmp_path / "whole")
-    assert len(whole.calls) > 4 and len(encoder.calls) == 3
-    for call in range(len(whole.calls)):
-        folder, engine = tmp_path / f"engine {call}", Summariser()
-        with pytest.raises(KeyboardInterrupt, match="injected"):
-            build(folder, engine=Summariser(call, KeyboardInterrupt), **DEEP)
-        build(folder, engine=engine, **DEEP)
-        assert engine.calls == whole.calls[call:] and files(folder) == expected
-    for call in (1, 2):  # once the summaries of level 1 or 2 are there, and before they are encoded
-        folder, engine = tmp_path / f"encoder {call}", Summariser()
-        with pytest.raises(RuntimeError, match="injected"):
-            build(folder, encoder=CountingEncoder(call), **DEEP)
-        build(folder, engine=engine, **DEEP)
-        assert len(engine.calls) < len(whole.calls) and files(folder) == expected
-
-
 def test_a_build_that_was_stopped_clusters_nothing_twice(tmp_path, monkeypatch):
     build(tmp_path / "whole", **{**DEEP, "levels": 1})
     with pytest.raises(KeyboardInterrupt, match="injected"):
@@ -258,29 +238,6 @@ def test_clustering_shows_its_progress_and_fitting_where_there_is_any(tmp_path, 
     Index.build(DATA, None, tmp_path, encoder=TinyEncoder(), layers=["summaries"], settings=chosen)
     shown = capsys.readouterr().err
     assert "cluster level 1: 100%" in shown and ("fit level 1: 100%" in shown) == bar
-
-
-def test_a_torn_last_line_costs_one_summary(tmp_path, monkeypatch):
-    monkeypatch.setattr(journal, "GROUP", 2)
-    whole, engine = Summariser(), Summariser()
-    build(tmp_path / "whole", engine=whole)
-    with pytest.raises(RuntimeError):
-        build(tmp_path / "torn", engine=Summariser(1))
-    (part,) = tmp_path.glob("torn/summaries-*.part/summaries.jsonl.part")
-    part.write_bytes(part.read_bytes()[:-1])
-    build(tmp_path / "torn", engine=engine)
-    assert engine.asked == whole.asked[1:] and files(tmp_path / "torn") == files(tmp_path / "whole")
-
-
-def test_a_failure_of_a_stopped_build_is_tried_again(tmp_path, monkeypatch):
-    """The vectors of a level that the stopped build had encoded are then those of other texts."""
-    monkeypatch.setattr(journal, "GROUP", 2)
-    build(tmp_path / "whole", **DEEP)
-    fails = Summariser(fails=lambda texts: "harbour" in texts[0])
-    with pytest.raises(RuntimeError, match="injected"):
-        build(tmp_path / "stopped", engine=fails, encoder=CountingEncoder(2), **DEEP)
-    build(tmp_path / "stopped", **DEEP)
-    assert files(tmp_path / "stopped") == files(tmp_path / "whole")
 
 
 def test_other_settings_ask_for_other_clusters_alone(tmp_path):
@@ -313,18 +270,6 @@ def test_without_an_engine_the_rules_write_what_is_missing_and_are_named(tmp_pat
     assert index.summaries.leaves.shape[1] == 59
 
 
-def test_another_engine_is_asked_anew_but_rules_replace_no_model(tmp_path):
-    build(tmp_path)
-    other = Summariser()
-    other.name = "other"
-    index = build(tmp_path, engine=other)
-    assert said(index)["asked"] == len(other.asked) > 0 and said(index)["made_by"] == ["other (summarise v1)"]
-    index = build(tmp_path, engine=wb.engine("rules"))
-    assert said(index)["asked"] == 0 and said(index)["made_by"] == ["other (summarise v1)"]
-    index = build(tmp_path, engine=Summariser())
-    assert said(index)["made_by"] == ["tiny (summarise v1)"]
-
-
 def test_another_encoder_makes_new_vectors(tmp_path):
     build(tmp_path)
     encoder = CountingEncoder()
@@ -352,14 +297,3 @@ def test_an_index_gets_the_layer_when_it_is_needed(tiny_index, tmp_path):
 def test_a_senseless_setting_is_refused(tmp_path, setting, value):
     with pytest.raises(SettingError, match=f"{setting}="):
         build(tmp_path, **{setting: value})
-
-
-@pytest.mark.parametrize("name", ["clusters.jsonl", "vectors.npy"])
-@pytest.mark.parametrize("keep", [0, 1, 0.5])
-def test_a_truncated_file_is_said_to_be_and_is_mended_by_what_is_said(tmp_path, name, keep):
-    build(tmp_path)
-    (path,) = tmp_path.glob(f"summaries-*/{name}")
-    raw = path.read_bytes()
-    path.write_bytes(raw[: keep if keep in (0, 1) else raw.find(b"\n", len(raw) // 2) + 1])
-    with pytest.raises(IndexFault, match=r"layer 'summaries'.*is damaged.*workbench check"):
-        Index.open(tmp_path)

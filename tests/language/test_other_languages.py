@@ -19,7 +19,7 @@ from workbench.steps import catalogue
 from workbench.views import html, text
 
 HERE = Path(__file__).parent
-LANGUAGES = ("german", "chinese")
+LANGUAGES = ("german", pytest.param("chinese", marks=pytest.mark.slow))
 SETTINGS = {
     "summaries": {"reduction": "pca", "dimension": 3, "components": 4, "cluster_tokens": 60},
     "communities": {"min_members": 2},

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from chat_server import completion
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_steps import BOOK, NAMES, SAID, Book, Names, Said
 from stopwatch import spent
@@ -201,7 +201,6 @@ JSON_SOUP = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=100)
 @given(ANY_TEXT | JSON_SOUP, st.sampled_from(["stop", "length"]))
 @pytest.mark.parametrize("step", [NAMES, named_entities.STEP, SAID, answer.STEP], ids=lambda step: step.name)
 def test_any_text_is_read_or_unreadable(step, text, finish):

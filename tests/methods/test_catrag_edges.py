@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.index.graph import MERGES, Graph
@@ -56,7 +56,6 @@ def whole(parts: dict[str, np.ndarray]) -> np.ndarray:
     ])  # fmt: skip
 
 
-@settings(max_examples=1000)
 @given(edits(), st.floats(0, 0.9))
 def test_the_walk_is_that_over_the_edited_matrix_and_no_edit_outlives_it(case, damping):
     graph, changes, merge = case

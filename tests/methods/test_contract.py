@@ -27,6 +27,7 @@ class TestMethods(MethodContract):
     methods = METHODS
 
 
+@pytest.mark.slow  # a minute for all of them
 class TestVariants(MethodContract):
     methods = VARIANTS
     checks = OF_VARIANTS

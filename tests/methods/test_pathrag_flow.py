@@ -8,7 +8,7 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.errors import SettingError
@@ -114,7 +114,6 @@ def test_nothing_between_nothing():
     assert flow_paths(graph(4, [(0, 1), (1, 2), (2, 3)]), [0, 3], hops=2).paths == []
 
 
-@settings(max_examples=300)
 @given(
     n=st.integers(2, 9),
     data=st.data(),

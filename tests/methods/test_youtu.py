@@ -8,7 +8,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from knowledge_trees import Scripted, TreeIndex, WordEncoder
 
@@ -420,7 +420,6 @@ GRAPHS = st.dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
 @given(GRAPHS, st.text("dunelifog borwh", min_size=1, max_size=30).filter(str.strip), st.integers(1, 5), st.booleans())
 def test_invariants(stated, question, k, agent):
     index = TreeIndex(TYPES, stated, ATTRIBUTES, COMMUNITIES, PASSAGES, WordEncoder())

@@ -255,7 +255,6 @@ def distances(start: int, pairs) -> dict[int, int]:
     return found
 
 
-@settings(max_examples=25)
 @given(st.data(), stated)
 def test_what_holds_for_any_neighbourhood(tmp_path_factory, data, stated):
     index = index_of(tmp_path_factory.mktemp("any"), stated)

@@ -4,7 +4,7 @@ import igraph
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.errors import SettingError
@@ -128,7 +128,6 @@ def edits(draw):
     return weights, reset, nodes, after, draw(st.floats(0, 0.95))
 
 
-@settings(max_examples=1000)
 @given(edits())
 def test_an_edited_walk_is_the_walk_over_the_edited_matrix(case):
     weights, reset, nodes, after, damping = case

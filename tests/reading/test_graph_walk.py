@@ -1,7 +1,7 @@
 """Graph-walk compression: the published rules worked out by hand, and what our own walk promises."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from walk_graphs import QUESTION, graphs, path, questions
 
@@ -258,7 +258,6 @@ def test_a_text_is_read_by_its_layout():
         assert "Kestrel Radio was begun by Ida Holm." in GraphWalk().compress(QUESTION, layout.write(graph)).text
 
 
-@settings(max_examples=120, deadline=None)
 @given(questions, graphs, st.integers(1, 400), st.booleans())
 def test_budget_holds_and_nothing_is_invented(question, graph, budget, shorten):
     result = GraphWalk(budget=budget, shorten=shorten).compress(question, graph)
@@ -272,14 +271,12 @@ def test_budget_holds_and_nothing_is_invented(question, graph, budget, shorten):
     assert [hop for _, hop in result.hops] == sorted(hop for _, hop in result.hops)
 
 
-@settings(max_examples=60, deadline=None)
 @given(questions, graphs, st.sampled_from(["workbench", "released", "thesis"]))
 def test_the_same_twice(question, graph, profile):
     walk = GraphWalk(profile=profile, budget=80)
     assert walk.compress(question, graph) == walk.compress(question, graph)
 
 
-@settings(max_examples=40, deadline=None)
 @given(questions, graphs)
 def test_enough_budget_keeps_every_sentence(question, graph):
     text = " ".join(GraphWalk(budget=10**6).compress(question, graph).text.casefold().split())

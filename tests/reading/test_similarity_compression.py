@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tiny import TinyEncoder
 from walk_graphs import QUESTION, graphs, path, questions
@@ -80,7 +80,6 @@ def test_an_encoder_says_what_is_alike():
     assert "MARK" in by_meaning.text and "MARK" not in by_words.text
 
 
-@settings(max_examples=80, deadline=None)
 @given(questions, graphs, st.integers(1, 300), st.sampled_from([0.0, 0.3, 1.0]))
 def test_budget_holds_and_nothing_is_invented(question, graph, budget, diversity):
     one = Similarity(budget=budget, diversity=diversity)

@@ -1,7 +1,7 @@
 """What the rules say between two retrievals, worked through on one question of two hops."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.rules import iterative
@@ -113,7 +113,6 @@ def test_where_nothing_is_asked_nothing_is_said(question):
     assert directions(question, WHOLE, 3) == ([], False)
 
 
-@settings(max_examples=25)
 @given(question=st.text(max_size=60), title=st.text(max_size=20), text=st.text(max_size=60), width=st.integers(1, 4))
 def test_no_text_breaks_it(question, title, text, width):
     passages = [(title, text)]

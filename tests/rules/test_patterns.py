@@ -1,7 +1,7 @@
 """Questions as triple patterns. All names are invented for these tests."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.rules.patterns import query, write
@@ -108,7 +108,6 @@ def test_what_is_written_is_read_back(question):
     assert parse(str(written)) == written
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.text(max_size=200))
 def test_any_text_is_read(question):
     found = query(question)

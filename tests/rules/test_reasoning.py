@@ -1,7 +1,7 @@
 """The hops of a question, resolved in the passages as far as these go."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.rules.reasoning import links
@@ -70,7 +70,6 @@ def test_a_passage_without_text_or_title_grounds_nothing():
     assert not any(link.grounded for link in links(MAYOR, [("", ""), ("Kestrel FM", ""), ("", "\x00\u202e")]))
 
 
-@settings(max_examples=25)
 @given(question=st.text(max_size=60), title=st.text(max_size=20), text=st.text(max_size=60))
 def test_no_text_breaks_it(question, title, text):
     for link in links(question, [(title, text)]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from invented_schemas import COMPANIES, FILMS, MUSEUMS
 
@@ -174,7 +174,6 @@ def test_relations_without_types_lead_everywhere():
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=60), st.text(max_size=20))
-@settings(max_examples=25)
 def test_any_text_is_read_as_some_walk(question, name):
     for walk in walks(question, name, ("film",), WalkedGraph(*FILMS, 3)):
         assert 1 <= len(walk.hops) <= 3 and len(walk.types) == len(walk.hops) + 1

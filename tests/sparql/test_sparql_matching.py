@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from stopwatch import spent
 
@@ -218,7 +218,6 @@ def exact(proof):
     return {b.values for b in proof.bindings if all(match.exact for match in b.matches)}
 
 
-@settings(deadline=None, max_examples=60)
 @given(PATTERNS, FACTS, st.randoms())
 def test_orders_do_not_matter(patterns, facts, random):
     query = Query(tuple(patterns), "?x") if any("?x" in p.members for p in patterns) else None
@@ -231,7 +230,6 @@ def test_orders_do_not_matter(patterns, facts, random):
     assert (proof.bindings, proof.broken, proof.answers) == (other.bindings, other.broken, other.answers)
 
 
-@settings(deadline=None, max_examples=60)
 @given(PATTERNS, FACTS, FACTS)
 def test_more_facts_take_no_exact_binding_away(patterns, facts, more):
     query = Query(tuple(patterns), "?x")
@@ -240,7 +238,6 @@ def test_more_facts_take_no_exact_binding_away(patterns, facts, more):
         assert before <= after or len(after) >= 50
 
 
-@settings(deadline=None, max_examples=60)
 @given(PATTERNS, FACTS)
 def test_bindings_hold_what_they_say(patterns, facts):
     if not any("?x" in p.members for p in patterns):

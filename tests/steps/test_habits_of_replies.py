@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import pytest
 from test_steps_catalogue import MAKE
+from tiers import FULL
 
 from workbench.llm.call import Reply
 from workbench.llm.parse import Unreadable, parse
@@ -246,8 +247,12 @@ def bare(value):
 
 
 @pytest.mark.parametrize("name", STEPS)
-@pytest.mark.parametrize("habit", HABITS)
-def test_a_reply_is_read_right_or_fails(habit, name):
+def test_a_reply_is_read_right_or_fails(name):
+    for habit in HABITS:
+        read_right_or_fails(habit, name)
+
+
+def read_right_or_fails(habit: str, name: str) -> None:
     copied = habit in ("form alone", "the example's reply")
     messages = asked(name) if copied or habit == "form, then the answer" else ()
     if habit == "form, then the answer":  # the real prompt, with an input that holds the names of the answer
@@ -294,12 +299,14 @@ def test_a_draft_in_reasoning_is_never_taken(family):
     assert (value.query, level) == ("the answer", "strict")
 
 
-def test_of_5000_replies_with_reasoning_around_them_none_gives_a_wrong_object():
+@pytest.mark.full
+def test_of_replies_with_reasoning_around_them_none_gives_a_wrong_object():
     """Drafts in tags, in prose and in fences, the form, brackets of prose, then the answer, then words behind it."""
     chance, started, read_right = random.Random(7), time.process_time(), 0
     steps = {name: (step, canonical(name)) for name, step in STEPS.items() if step.read is None}
     wanted = {name: parse(step, Reply(text))[0] for name, (step, text) in steps.items()}
-    for _ in range(5_000):
+    count = 5_000 if FULL else 500
+    for _ in range(count):
         name = chance.choice([*steps])
         step, text = steps[name]
         said = [_thought(chance, name, text) for _ in range(chance.randrange(4))]
@@ -314,7 +321,7 @@ def test_of_5000_replies_with_reasoning_around_them_none_gives_a_wrong_object():
             continue
         assert got == wanted[name], (name, reasoning, answer)
         read_right += 1
-    assert read_right > 4_900, read_right
+    assert read_right > 0.98 * count, read_right
     assert time.process_time() - started < 30
 
 

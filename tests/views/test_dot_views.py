@@ -147,7 +147,6 @@ def test_methods_side_by_side():
     assert "z gold" in said(beside) and "dotrag: 2 passages, 2 nodes (1 shared), 1 path" in repr(beside)
 
 
-@settings(max_examples=25)
 @given(hostile)
 def test_no_text_is_acted_upon(text):
     for thing in things(text):

@@ -6,7 +6,7 @@ from html import unescape
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from test_views import HOSTILE, UNSHOWABLE, Checked, hostile
 from tiny import TinyEncoder
 
@@ -70,7 +70,6 @@ def things(text: str) -> list:
 NAMES = [f"{type(thing).__name__}-{position}" for position, thing in enumerate(things("x"))]
 
 
-@settings(max_examples=25)
 @given(hostile)
 def test_no_text_is_acted_upon(text):
     for thing in things(text):

@@ -8,7 +8,7 @@ from html import unescape
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from rounds import bdtr_trace, ircot_trace
 from test_figures import TEXTS, _missing_letters  # noqa: F401
 from test_hostile_views import CONTROL
@@ -60,7 +60,6 @@ class Drawn(HTMLParser):
         self.texts.append(data)
 
 
-@settings(max_examples=25)
 @given(hostile)
 def test_no_text_is_acted_upon(text):
     shown = replay_of(text)

@@ -6,7 +6,7 @@ import json
 from html import unescape
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from small import index_of
 from steered import ASKED, QUESTION, SPEC, Rater, hub_index
 from test_views import HOSTILE, UNSHOWABLE, Checked, hostile
@@ -67,7 +67,6 @@ def told_of(text: str) -> Steering:
                     scores, scores, (text,), text, text)  # fmt: skip
 
 
-@settings(max_examples=25)
 @given(hostile)
 def test_no_text_is_acted_upon(text):
     told = told_of(text)
