@@ -108,7 +108,7 @@ def _one_version(folder):
     for row in run.rows:
         question = next(one for one in run.questions if one.id == row["question_id"])
         keys = run.config["methods"][row["method"]]["key"], (run.config["reading"] or {}).get("key")
-        assert row["key"] == wb.experiments.identity.row_key(*keys, question)
+        assert row["key"] == wb.evaluation.identity.row_key(*keys, question)
     for units in json.loads((folder / "sources.json").read_text()).values():
         for unit, code in units.items():
             assert known.setdefault(unit, code) == code, unit
@@ -369,11 +369,11 @@ def test_the_wording_of_a_readers_prompt(asked, monkeypatch):
 
 
 def test_a_measure_of_the_package(asked, monkeypatch):
-    from workbench.measures import f1
+    from workbench.measures import answers
 
     asked("dense", measures=["f1", "em"])
     ems = asked.run.scores("em", "dense")
-    monkeypatch.setattr(f1, "f1", lambda said, gold: 0.25)
+    monkeypatch.setattr(answers, "f1", lambda said, gold: 0.25)
     assert asked("dense", measures=["f1", "em"]) == []
     assert set(asked.run.scores("f1", "dense").values()) == {0.25} and asked.run.scores("em", "dense") == ems
 

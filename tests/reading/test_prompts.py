@@ -9,7 +9,7 @@ import pytest
 
 from workbench.llm import fingerprints
 from workbench.llm.step import Result
-from workbench.measures.answer_sets import set_em
+from workbench.measures.answers import set_em
 from workbench.reading.prompts import PROMPTS, step_of
 from workbench.rules import rule_for
 from workbench.steps import catalogue

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.analyses.base import Analysis, asked, cautions, known_methods, mean_of
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
-from workbench.measures.node_f1 import node_f1
-from workbench.measures.node_precision import node_precision
-from workbench.measures.node_recall import node_recall
+from workbench.measures.nodes import node_f1, node_precision, node_recall
 from workbench.records import Question
 
 if TYPE_CHECKING:

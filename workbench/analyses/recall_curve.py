@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.analyses.base import Analysis, asked, cautions, known_methods, mean_of
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
-from workbench.measures.recall import recall
+from workbench.measures.ranking import recall
 from workbench.records import Question
 
 if TYPE_CHECKING:

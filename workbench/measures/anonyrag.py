@@ -1,5 +1,10 @@
-"""reversion: which originals of placeholders an answer names (AnonyRAG's anonymity reversion; Youtu-GraphRAG, arXiv
-2508.19855). The source reports judged accuracy; this mapping is deterministic and ours.
+"""AnonyRAG's tasks (Youtu-GraphRAG, arXiv 2508.19855): multiple choice and anonymity reversion.
+
+Choice: the letter is read off the answer: alone, in brackets, before its option, after "answer" or "option". An answer
+without one that repeats the text of exactly one option chooses that. Two letters choose none.
+
+Reversion: which originals of placeholders an answer names. The source reports judged accuracy; this mapping is
+deterministic and ours.
 
     predicted, gold: pairs (placeholder, name), read off answer and gold answer in the same way
     reversion_precision   right pairs / predicted pairs; 0 without any
@@ -15,7 +20,48 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from workbench.measures.em import normalised
+from workbench.measures.answers import normalised
+from workbench.measures.words import places, words
+
+_GOLD = re.compile(r"\(?([A-H])\)?(?:[.:)].*)?", re.DOTALL)
+_OPTION = re.compile(r"(?m)^\s*\(?([A-H])[.):]\s+(.+?)\s*$")
+_SAID = re.compile(
+    r"(?i:answer|option|choice|antwort|答案|选项)(?:\s+(?:is|ist)|是|为)?\s*[:=：]?\s*[*_(\[\"]*([A-H])\b"
+)
+_MARKED = re.compile(r"^[\s*_(\[\"]*([A-H])\s*(?:[.):\]*_\"]|$|\n)")
+
+
+def letter_of(answer: str, question: str = "") -> str | None:
+    """The letter that an answer chooses.
+
+    >>> letter_of("C"), letter_of("(b) Orsby".upper()), letter_of("The answer is **D**."), letter_of("A and B")
+    ('C', 'B', 'D', None)
+    >>> letter_of("Die Antwort ist B."), letter_of("答案是C。")
+    ('B', 'C')
+    >>> letter_of("It is Orsby.", "Where?\\nA. Halmery\\nB. Orsby")
+    'B'
+    """
+    said = set(_SAID.findall(answer)) or set(_MARKED.findall(answer.strip()))
+    if said:
+        return said.pop() if len(said) == 1 else None
+    held = [letter for letter, text in _OPTION.findall(question) if places(words(text), words(answer))]
+    return held[0] if len(held) == 1 else None
+
+
+def gold_letter(gold: Sequence[str]) -> str | None:
+    """The letter of a gold answer that is an option; None for other questions.
+
+    >>> gold_letter(["C"]), gold_letter(["C. Orsby"]), gold_letter(["Cassel"])
+    ('C', 'C', None)
+    """
+    found = _GOLD.fullmatch(gold[0].strip()) if gold else None
+    return found[1] if found else None
+
+
+def choice(answer: str, gold: Sequence[str], question: str = "") -> float | None:
+    right = gold_letter(gold)
+    return None if right is None else float(letter_of(answer, question) == right)
+
 
 _PLACEHOLDER = re.compile(r"[\[(]?\b([A-Za-z][A-Za-z_]*)\s?#\s?(\d+)\b[\])]?")
 _SIGN = re.compile(r"[\s*_`\"'“”]*(?:[-–—]+>?|=+>?|→|⇒|:|\||,|\bis\b|\bwas\b)?[\s*_`\"'“”]*", re.IGNORECASE)
