@@ -333,7 +333,7 @@ def test_a_helper_of_the_package_that_one_method_calls(asked, monkeypatch):
 
 
 def test_a_rule_body(asked, monkeypatch):
-    from workbench.rules import fact_filter as filtering
+    from workbench.rules import choosing as filtering
 
     asked("hipporag2", "dense")
     monkeypatch.setattr(filtering, "relevant", lambda question, facts: list(facts)[:1])
@@ -341,7 +341,7 @@ def test_a_rule_body(asked, monkeypatch):
 
 
 def test_a_rule_body_of_a_backbone_whose_engine_is_another(asked, monkeypatch):
-    from workbench.rules import fact_filter as filtering
+    from workbench.rules import choosing as filtering
 
     def both():
         backbone = wb.method("hipporag2", asked.index)
