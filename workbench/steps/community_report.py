@@ -6,7 +6,6 @@ the report before all others.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from pydantic import BaseModel, field_validator
@@ -66,21 +65,7 @@ _SYSTEM = _TEXTS["system"]
 
 _EXAMPLE = _TEXTS["example"]
 
-_EXAMPLE_ANSWER = json.dumps(
-    {
-        "title": "Kestrel FM and Nora Whitlock",
-        "summary": "Kestrel FM, a community radio station in Alderby, and the broadcaster who founded it.",
-        "rating": 3.0,
-        "rating_explanation": "A local station and one person, with a single event between them.",
-        "findings": [
-            {
-                "summary": "Nora Whitlock founded Kestrel FM.",
-                "explanation": "The broadcaster Nora Whitlock founded the station in 1994 "
-                "[Data: Entities (1, 2); Relationships (1)].",
-            }
-        ],
-    }
-)
+_EXAMPLE_ANSWER = _TEXTS["example answer"]
 
 
 def prompt(value: Input) -> list[Message]:

@@ -13,19 +13,12 @@ from workbench.steps.final_answer import UNKNOWN, Output, shown
 from workbench.steps.prose import plain
 from workbench.steps.reading_mode import OWN_KNOWLEDGE, opened
 
-_SYSTEM = texts("essay_answer")["system"]
+_TEXTS = texts("essay_answer")
+_SYSTEM = _TEXTS["system"]
 _OPEN = opened(_SYSTEM, (" context alone", " context"), (f"say only: {UNKNOWN}", f"{OWN_KNOWLEDGE}."))
 
-_EXAMPLE = shown(
-    "",
-    "-----Paths-----\n1. Kestrel FM → Nora Whitlock → Alderby: Kestrel FM founded by Nora Whitlock; Nora Whitlock born "
-    "in Alderby.\n\n-----Sources-----\nNora Whitlock\nNora Whitlock (born 1951 in Alderby) is a broadcaster.",
-    "In which town was the founder of Kestrel FM born?",
-)
-_EXAMPLE_ANSWER = (
-    "The founder of Kestrel FM was born in Alderby. The station was founded by the broadcaster Nora Whitlock, and she "
-    "was born there in 1951."
-)
+_EXAMPLE = _TEXTS["example"]
+_EXAMPLE_ANSWER = _TEXTS["example answer"]
 
 
 def prompt(value: Input) -> list[Message]:

@@ -3,7 +3,6 @@ search of Microsoft GraphRAG, arXiv 2404.16130; our wording)."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from pydantic import BaseModel, field_validator
@@ -45,16 +44,7 @@ _SYSTEM = _TEXTS["system"]
 
 _EXAMPLE = _TEXTS["example"]
 
-_EXAMPLE_ANSWER = json.dumps(
-    {
-        "points": [
-            {
-                "description": "Nora Whitlock founded Kestrel FM, the radio station of Alderby [Data: Reports (7)].",
-                "score": 95,
-            }
-        ]
-    }
-)
+_EXAMPLE_ANSWER = _TEXTS["example answer"]
 
 
 def prompt(value: Input) -> list[Message]:

@@ -4,7 +4,6 @@ one, or all of several, which can be compared with gold answers."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from pydantic import BaseModel
@@ -46,13 +45,7 @@ _OPEN = opened(
 
 _EXAMPLE = _TEXTS["example"]
 
-_EXAMPLE_ANSWER = json.dumps(
-    {
-        "response": "The radio station of Alderby, Kestrel FM, was founded by **Nora Whitlock** [Data: Reports (7)].",
-        "answer": "Nora Whitlock",
-        "abstained": False,
-    }
-)
+_EXAMPLE_ANSWER = _TEXTS["example answer"]
 
 
 def prompt(value: Input) -> list[Message]:

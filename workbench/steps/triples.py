@@ -45,17 +45,7 @@ _SYSTEM = _TEXTS["system"]
 
 _EXAMPLE = _TEXTS["example"]
 
-_EXAMPLE_ANSWER = json.dumps(
-    {
-        "triples": [
-            ["Kestrel FM", "is", "community radio station"],
-            ["Kestrel FM", "located in", "Alderby"],
-            ["Kestrel FM", "founded by", "Nora Whitlock"],
-            ["Kestrel FM", "founded on", "3 May 1994"],
-            ["Kestrel FM", "broadcasts", "Night Ferry"],
-        ]
-    }
-)
+_EXAMPLE_ANSWER = _TEXTS["example answer"]
 
 
 def prompt(value: Input) -> list[Message]:

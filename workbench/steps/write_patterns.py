@@ -52,13 +52,10 @@ class Output(BaseModel):
     compare: Compare | None = None
 
 
-_SYSTEM = texts("write_patterns")["system"]
+_TEXTS = texts("write_patterns")
+_SYSTEM = _TEXTS["system"]
 
-_CONTEXT = """Kestrel FM
-Kestrel FM is a community radio station founded by Nora Whitlock in 1984.
-
-Radio Plover
-Radio Plover was founded in 1990."""
+_CONTEXT = _TEXTS["context"]
 
 
 def _example(patterns: list[tuple[str, str, str]], wanted: str, compare: dict | None = None) -> str:
