@@ -20,8 +20,7 @@ from workbench.data import Dataset
 from workbench.data.splitter import split
 from workbench.index import Index
 from workbench.index.words import sentences as spaced_sentences
-from workbench.language.foreign import other_language
-from workbench.language.instruction import LINE
+from workbench.language.foreign import LINE, other_language
 from workbench.llm.engine import OtherLanguage, RulesEngine
 from workbench.measures.abstained import is_abstention
 from workbench.measures.accuracy import accuracy

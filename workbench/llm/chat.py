@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from workbench import threads
 from workbench.errors import EngineUnavailable, SettingError
-from workbench.language.instruction import in_its_language
+from workbench.language.foreign import in_its_language
 from workbench.llm.budget import Budget, limited
 from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request
 from workbench.llm.engine import EngineBase, break_off, nominal, note, split_spec

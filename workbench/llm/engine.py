@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from workbench.errors import SettingError
-from workbench.language.instruction import spoken
+from workbench.language.foreign import spoken
 from workbench.llm.budget import LIMITS, Budget
 from workbench.llm.call import open_address
 from workbench.llm.meter import Meter
