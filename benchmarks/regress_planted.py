@@ -40,8 +40,8 @@ class Planted(NamedTuple):
 P = Planted
 PLANTED = (
     P("a threshold", "01", "workbench/index", "products >= threshold", "products >= threshold + 0.02"),
-    P("a prompt", "01", "workbench/steps/fact_filter.py", "copied exactly, best first.", "best first."),
-    P("the prompt of an extraction", "01", "workbench/steps/triples.py", "You turn a passage into a knowledge graph",
+    P("a prompt", "01", "workbench/steps/prompts/fact_filter.md", "copied exactly, best first.", "best first."),
+    P("the prompt of an extraction", "01", "workbench/steps/prompts/triples.md", "You turn a passage into a knowledge graph",
       "You turn a passage into a graph"),
     P("the order of ties", "01", "workbench/methods/hipporag2.py", "key=lambda pair: (-pair[1], pair[0]))[:limit]",
       "key=lambda pair: (-pair[1], -pair[0]))[:limit]"),
