@@ -41,8 +41,8 @@ P = Planted
 PLANTED = (
     P("a threshold", "01", "workbench/index", "products >= threshold", "products >= threshold + 0.02"),
     P("a prompt", "01", "workbench/steps/prompts/fact_filter.md", "copied exactly, best first.", "best first."),
-    P("the prompt of an extraction", "01", "workbench/steps/prompts/triples.md", "You turn a passage into a knowledge graph",
-      "You turn a passage into a graph"),
+    P("the prompt of an extraction", "01", "workbench/steps/prompts/triples.md",
+      "You turn a passage into a knowledge graph", "You turn a passage into a graph"),
     P("the order of ties", "01", "workbench/methods/hipporag2.py", "key=lambda pair: (-pair[1], pair[0]))[:limit]",
       "key=lambda pair: (-pair[1], -pair[0]))[:limit]"),
     P("the rule of a measure", "01", "workbench/measures/ranking.py", "1 / log2(rank + 1) for rank in hits",
