@@ -86,7 +86,7 @@ RULES: dict[str, Rule] = {
     "task_questions": Rule("questioning"),
     "triples": Rule("extraction", batch=True),
     "verify": Rule("reasoning"),
-    "verify_claim": Rule("claims"),
+    "verify_claim": Rule("judging"),
     "write_article": Rule("summarising"),
     "write_article_paper": Rule("summarising"),
     "write_patterns": Rule("patterns"),

@@ -4,25 +4,38 @@ arXiv 2404.16130; microsoft/graphrag, commit 6dad6d2). It reads no passage and d
 Reports of one level, each entity in one of them, are shuffled and dealt out to as many calls of `global_map` as it
 takes; the points that these find, the most important first, are what `global_reduce` answers from. The order within a
 call is by the share of the passages that a community is mentioned in. Left out: the choice of communities by a model
-(dynamic selection)."""
+(dynamic selection).
+
+Reader `local`: reports, entities, relationships and passages in one context, a short answer (Microsoft GraphRAG's
+local search, arXiv 2404.16130; microsoft/graphrag, commit 6dad6d2).
+
+It reads whatever the evidence holds of these: all four from the method `graphrag`, passages alone from `dense`. Each
+table (`workbench.layouts.graphrag`) has its share of the budget and is filled in the order of the evidence, up to the
+first row that does not fit. Left out: conversation history, claims, the source's markdown report; the prompts are those
+of all readers.
+"""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from workbench import tokens
 from workbench.errors import IndexFault, SettingError
 from workbench.index.communities import mentions, text_units
+from workbench.layouts import graphrag
+from workbench.layouts.evidence import told
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result, Step
 from workbench.llm.window import room_beside
+from workbench.reading import base
 from workbench.reading.base import settled, trace_of
 from workbench.reading.render import Context, Contexts
-from workbench.records import Answer, Evidence, Record
-from workbench.settings import Budget, Natural, spec_of, validated
+from workbench.records import Answer, ContextEntity, Evidence, Record
+from workbench.settings import Budget, Natural, Share, spec_of, validated
 from workbench.steps import global_map, global_reduce
 from workbench.steps.reading_mode import Mode
 from workbench.trace import Trace
@@ -205,3 +218,32 @@ def _packed(points: list[tuple[int, float, str]], budget: int) -> tuple[str, tup
         blocks.append(block)
         packed.append(description)
     return "\n\n".join(blocks), tuple(packed)
+
+
+class Local(base.ContextReader):
+    """Reads at most `budget` tokens: `reports` and `sources` (passages) are shares of it, entities and relationships
+    have the rest; at most `entities` entities."""
+
+    name = "local"
+    paper = "From Local to Global (arXiv 2404.16130)"
+
+    @validated
+    class Settings(base.Settings):
+        budget: Budget = 12_000
+        reports: Share = 0.15
+        sources: Share = 0.5
+        entities: Natural = 20
+
+        def __post_init__(self):
+            base.check_shares(self, "reports", "sources")
+
+    def uncompressed(self, evidence: Evidence) -> Context:
+        given, held = self.settings, told(evidence)
+        entities = tuple(
+            ContextEntity(entity.name, entity.description or entity.type)
+            for entity, _ in evidence.entities[: given.entities]
+        )
+        graph = graphrag.filled(replace(held, entities=entities), given.budget, given.reports, given.sources)
+        text = graphrag.write(graph)
+        passages = tuple(passage for passage, _ in evidence.passages[: len(graph.chunks)])
+        return Context(text, tokens.count(text), passages)
