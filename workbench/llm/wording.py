@@ -40,7 +40,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from workbench.errors import SettingError
 from workbench.llm.fingerprints import Verdict, recognised
@@ -63,6 +63,11 @@ def texts(step: str) -> dict[str, str]:
     backslash at the end of a line continues it in the next. Nothing else is markup."""
     _, *found = _NAMED.split((_OURS / f"{step}.md").read_text(encoding="utf-8").replace("\\\n", "") + "\n")
     return {name: text[:-2] for name, text in zip(found[::2], found[1::2])}
+
+
+def example(text: str, kind: Any) -> Any:
+    """A worked example, which the file has as JSON, as what the Step takes or gives."""
+    return TypeAdapter(kind).validate_json(text)
 
 
 @dataclass(frozen=True)

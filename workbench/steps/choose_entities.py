@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, FiniteFloat
 
 from workbench.llm.step import Message, Step
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 
 Fact = tuple[str, str, str]
 
@@ -30,14 +30,10 @@ class Output(BaseModel):
     scores: list[FiniteFloat]
 
 
-_SYSTEM = texts("choose_entities")["system"]
+_TEXTS = texts("choose_entities")
+_SYSTEM = _TEXTS["system"]
 
-_EXAMPLE = Input(
-    "Which harbour town did the founder of Kestrel FM live in?",
-    (("kestrel fm", "founded by", "nora whitlock"),),
-    ("nora whitlock", "lived in", "?"),
-    ("alderby", "alderby harbour", "1994"),
-)
+_EXAMPLE = example(_TEXTS["example"], Input)
 _EXAMPLE_ANSWER = Output(scores=[0.7, 0.3, 0.0])
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, FiniteFloat
 
 from workbench.llm.shapes import Number
 from workbench.llm.step import Message, Step
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 
 Fact = tuple[str, str, str]
 
@@ -44,16 +44,10 @@ class Output(BaseModel):
     choices: list[Choice]
 
 
-_SYSTEM = texts("choose_relations")["system"]
+_TEXTS = texts("choose_relations")
+_SYSTEM = _TEXTS["system"]
 
-_EXAMPLE = Input(
-    "In which country was the founder of Kestrel FM born?",
-    (("kestrel fm", "founded by", "nora whitlock"),),
-    "nora whitlock",
-    (("born in", True), ("collects", True), ("interviewed", False), ("grew up in", True)),
-    (0.5, 0.1, 0.1, 0.4),
-    2,
-)
+_EXAMPLE = example(_TEXTS["example"], Input)
 _EXAMPLE_ANSWER = Output(choices=[Choice(number=1, score=0.8), Choice(number=4, score=0.2)])
 
 

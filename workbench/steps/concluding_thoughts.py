@@ -19,16 +19,11 @@ class Output(reasoning_chain.Output, dual_thoughts.Output):
     """The queries, and the chain with its steps and bridges."""
 
 
-_SYSTEM = texts("concluding_thoughts")["system"]
+_TEXTS = texts("concluding_thoughts")
+_SYSTEM = _TEXTS["system"]
 
 _EXAMPLE = Input(QUESTION, (STATION, FOUNDER), (("Where was Nora Whitlock born?", "Nora Whitlock's home town"),))
-_SAID = {
-    "fast": "In which country is Alderby?",
-    "slow": "Nora Whitlock, the founder of Kestrel FM, was born in Alderby; which country is Alderby in?",
-    "chain": "Kestrel FM was founded by Nora Whitlock. She was born in Alderby, which is in Norway.",
-    "steps": ["Kestrel FM was founded by Nora Whitlock.", "Nora Whitlock was born in Alderby, Norway."],
-    "bridges": ["Nora Whitlock", "Alderby"],
-}
+_SAID = json.loads(_TEXTS["said"])
 
 
 def prompt(value: Input) -> list[Message]:

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from workbench.llm.shapes import Identifier
 from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 from workbench.steps.objecting import objected
 
 MOST = 20  # members
@@ -45,21 +45,11 @@ class Input:
     objection: str = ""
 
 
-_SYSTEM = texts("curate_cluster")["system"]
+_TEXTS = texts("curate_cluster")
+_SYSTEM = _TEXTS["system"]
 
-_EXAMPLE = Input(
-    (
-        Member("1", "Kestrel FM", "organization", "A radio station of Alderby."),
-        Member("2", "Kestrel Radio", "organization", "The station of Alderby, on air since 1984, also Kestrel FM."),
-        Member("3", "Kestrel", "living_entity", "A falcon, after which the station of Alderby is named."),
-    )
-)
-_EXAMPLE_ANSWER = Output(
-    groups=[
-        Group(canonical_label="Kestrel FM", member_ids=["1", "2"]),
-        Group(canonical_label="Kestrel", member_ids=["3"]),
-    ]
-)
+_EXAMPLE = example(_TEXTS["example"], Input)
+_EXAMPLE_ANSWER = example(_TEXTS["example answer"], Output)
 
 
 def prompt(value: Input) -> list[Message]:

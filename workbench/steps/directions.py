@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict, FiniteFloat
 
 from workbench.llm.step import Message, Step
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 from workbench.steps.passage_list import numbered
 
 
@@ -37,19 +37,14 @@ class Output(BaseModel):
     targets: list[Target]
 
 
-_SYSTEM = texts("directions")["system"]
+_TEXTS = texts("directions")
+_SYSTEM = _TEXTS["system"]
 
 _EXAMPLE = Input(
     "In which country was the founder of Kestrel FM born?",
     (("Kestrel FM", "Kestrel FM is a community radio station of Alderby, founded by Nora Whitlock in 1984."),),
 )
-_EXAMPLE_ANSWER = Output(
-    sufficient=False,
-    targets=[
-        Target(entity="Nora Whitlock", relation="place of birth", score=0.8),
-        Target(entity="Alderby", relation="country", score=0.2),
-    ],
-)
+_EXAMPLE_ANSWER = example(_TEXTS["example answer"], Output)
 
 
 def prompt(value: Input) -> list[Message]:

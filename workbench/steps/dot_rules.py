@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from workbench.llm.shapes import Blank
 from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 from workbench.steps.prose import Query
 
 
@@ -70,36 +70,11 @@ class Output(Written):
 _ON_THE_WAY = "connects an anchor to something that the question mentions or implies"
 _AT_THE_END = "states what the question asks for"
 
-_SYSTEM = texts("dot_rules")["system"]
+_TEXTS = texts("dot_rules")
+_SYSTEM = _TEXTS["system"]
 
-_EXAMPLE = Input(
-    "Which towns do the bridges by the engineer of the Alder Viaduct stand in?",
-    "Alder Viaduct",
-    (("Alder Viaduct", "bridge", "A stone viaduct over the Alder."),),
-    "Bridges of a river valley, who built them, and the towns they join.",
-    (
-        ("bridge", "a structure that carries a way over something", 412),
-        ("person", "somebody who builds", 97),
-        ("town", "a place where people live", 60),
-        ("year", "when something was opened", 140),
-    ),
-    (
-        ("built_by", ("bridge",), ("person",), "who designed a bridge"),
-        ("stands_in", ("bridge",), ("town",), "where a bridge is"),
-        ("opened", ("bridge",), ("year",), "the year of its opening"),
-    ),
-    3,
-)
-_EXAMPLE_ANSWER = Output(
-    query_constraints="Towns in which other bridges by the engineer of the Alder Viaduct stand.",
-    intermediate_rules=[
-        "names the engineer who built the Alder Viaduct",
-        "names another bridge that this engineer built",
-    ],
-    terminal_rules=["leads from the Alder Viaduct by its engineer to another bridge and states its town"],
-    allowed_types=["bridge", "person", "town"],
-    initial_query="engineer who built the Alder Viaduct",
-)
+_EXAMPLE = example(_TEXTS["example"], Input)
+_EXAMPLE_ANSWER = example(_TEXTS["example answer"], Output)
 
 
 def prompt(value: Input) -> list[Message]:

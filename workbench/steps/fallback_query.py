@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 from workbench.steps.prose import Query
 
 
@@ -33,15 +33,10 @@ class Output(BaseModel):
     query: Query
 
 
-_SYSTEM = texts("fallback_query")["system"]
+_TEXTS = texts("fallback_query")
+_SYSTEM = _TEXTS["system"]
 
-_EXAMPLE = Input(
-    "Which towns do the bridges by the engineer of the Alder Viaduct stand in?",
-    "Towns in which other bridges by the engineer of the Alder Viaduct stand.",
-    ("engineer who built the Alder Viaduct",),
-    ("Alder Viaduct → Ines Marr: The Alder Viaduct was built by Ines Marr.",),
-    2,
-)
+_EXAMPLE = example(_TEXTS["example"], Input)
 _EXAMPLE_ANSWER = Output(query="railway bridges by Ines Marr and the towns they stand in")
 
 

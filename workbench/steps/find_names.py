@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 
 TYPES = ("person", "place")
 
@@ -32,18 +32,13 @@ class Output(BaseModel):
     names: list[Found]
 
 
-_SYSTEM = texts("find_names")["system"]
+_TEXTS = texts("find_names")
+_SYSTEM = _TEXTS["system"]
 
 _EXAMPLE = Input(
     "Kestrel FM", "Kestrel FM is a radio station in Alderby. Nora Whitlock founded it; Mrs Whitlock still runs it."
 )
-_EXAMPLE_ANSWER = Output(
-    names=[
-        Found(name="Alderby", type="place"),
-        Found(name="Nora Whitlock", type="person"),
-        Found(name="Whitlock", type="person"),
-    ]
-)
+_EXAMPLE_ANSWER = example(_TEXTS["example answer"], Output)
 
 
 def prompt(value: Input) -> list[Message]:

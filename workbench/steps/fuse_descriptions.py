@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 from workbench.steps.prose import plain
 from workbench.text import storable
 
@@ -31,13 +31,10 @@ class Output(BaseModel):
     description: str
 
 
-_SYSTEM = texts("fuse_descriptions")["system"]
+_TEXTS = texts("fuse_descriptions")
+_SYSTEM = _TEXTS["system"]
 
-_EXAMPLE = (
-    "Nora Whitlock is a broadcaster born in Alderby.",
-    "Nora Whitlock founded Kestrel FM on 3 May 1994.",
-    "Nora Whitlock is the founder of Kestrel FM, a community radio station.",
-)
+_EXAMPLE = example(_TEXTS["example"], tuple[str, str, str])
 _EXAMPLE_ANSWER = (
     "Nora Whitlock is a broadcaster born in Alderby, who founded the community radio station Kestrel FM on 3 May 1994."
 )

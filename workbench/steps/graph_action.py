@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.llm.shapes import Blank, Reading, blank
 from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 from workbench.records import Triple
 
 ACTIONS = ("find", "read", "neighbours", "count", "finish")
@@ -59,30 +59,10 @@ class Input:
     turns: tuple[Turn, ...] = ()
 
 
-_SYSTEM = texts("graph_action")["system"]
+_TEXTS = texts("graph_action")
+_SYSTEM = _TEXTS["system"]
 
-_EXAMPLES = (
-    (
-        Input("In which town was the founder of Kestrel FM born?"),
-        Output(thought="I need Kestrel FM first.", actions=[Action(action="find", argument="Kestrel FM", type="")]),
-    ),
-    (
-        Input(
-            "In which town was the founder of Kestrel FM born?",
-            (
-                Turn(
-                    "I need Kestrel FM first.",
-                    (Action(action="find", argument="Kestrel FM", type=""),),
-                    (Observation("phrases: kestrel fm; passages: p3 (Kestrel FM)"),),
-                ),
-            ),
-        ),
-        Output(
-            thought="Its facts should name the founder.",
-            actions=[Action(action="neighbours", argument="kestrel fm", type="relation")],
-        ),
-    ),
-)
+_EXAMPLES = example(_TEXTS["examples"], tuple[tuple[Input, Output], ...])
 
 
 def prompt(value: Input) -> list[Message]:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, field_validator
 
 from workbench.llm.shapes import Blank
 from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 
 
 @dataclass(frozen=True)
@@ -34,18 +34,10 @@ class Output(BaseModel):
         return value.strip().casefold() if isinstance(value, str) else value
 
 
-_SYSTEM = texts("judge")["system"]
+_TEXTS = texts("judge")
+_SYSTEM = _TEXTS["system"]
 
-_EXAMPLES = (
-    (
-        Input("Where was the founder of Kestrel FM born?", ("Alderby", "Alderby, Norland"), "in the town of Alderbie"),
-        Output(verdict="correct", reason="The same town in another spelling."),
-    ),
-    (
-        Input("Who founded Kestrel FM?", ("Nora Whitlock",), "her brother, Jonas Whitlock"),
-        Output(verdict="incorrect", reason="Another person of the same family name."),
-    ),
-)
+_EXAMPLES = example(_TEXTS["examples"], tuple[tuple[Input, Output], ...])
 
 
 def prompt(value: Input) -> list[Message]:

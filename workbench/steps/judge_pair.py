@@ -13,7 +13,7 @@ from pydantic import BaseModel, field_validator
 
 from workbench.llm.shapes import Blank
 from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 from workbench.steps.objecting import objected
 
 
@@ -46,22 +46,10 @@ class Output(BaseModel):
     overall: Choice
 
 
-_SYSTEM = texts("judge_pair")["system"]
+_TEXTS = texts("judge_pair")
+_SYSTEM = _TEXTS["system"]
 
-_EXAMPLE = (
-    Input(
-        "Where was the founder of Kestrel FM born?",
-        "Kestrel FM plays folk music. Its founder is well known.",
-        "Kestrel FM was founded by Nora Whitlock, who was born in Alderby.",
-    ),
-    Output(
-        comprehensiveness=Choice(winner=2, reason="It names the founder and the place; the other names neither."),
-        logicity=Choice(winner=2, reason="It goes from station to founder to birthplace."),
-        relevance=Choice(winner=2, reason="The music was not asked for."),
-        coherence=Choice(winner=2, reason="One sentence that leads to the place, against two loose ones."),
-        overall=Choice(winner=2, reason="Only it answers the question."),
-    ),
-)
+_EXAMPLE = example(_TEXTS["example"], tuple[Input, Output])
 
 
 def prompt(value: Input) -> list[Message]:

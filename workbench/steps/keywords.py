@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, field_validator
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 
 
 @dataclass(frozen=True)
@@ -39,15 +39,10 @@ class Output(BaseModel):
         return [word for word in map(str.strip, value) if word]
 
 
-_SYSTEM = texts("keywords")["system"]
+_TEXTS = texts("keywords")
+_SYSTEM = _TEXTS["system"]
 
-_EXAMPLES = (
-    (
-        "In which towns were the founders of Kestrel FM born?",
-        Output(high_level=["founder", "place of birth", "town"], low_level=["Kestrel FM"]),
-    ),
-    ("Hello there!", Output(high_level=[], low_level=[])),
-)
+_EXAMPLES = example(_TEXTS["examples"], tuple[tuple[str, Output], ...])
 
 
 def prompt(value: Input) -> list[Message]:

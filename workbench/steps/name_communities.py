@@ -80,18 +80,14 @@ class Output(BaseModel):
         return found
 
 
-_SYSTEM = texts("name_communities")["system"]
+_TEXTS = texts("name_communities")
+_SYSTEM = _TEXTS["system"]
 
 _EXAMPLE = (
     Community(0, "Kestrel FM", ("Kestrel FM", "Night Ferry", "Nora Whitlock"), 3),
     Community(1, "Lake Mira", ("Lake Mira", "River Aldra", "Marl Reservoir", "Quell Weir"), 14),
 )
-_EXAMPLE_ANSWER = {
-    "communities": [
-        {"id": 0, "name": "Kestrel FM radio", "summary": "A radio station with a programme and a broadcaster."},
-        {"id": 1, "name": "Waters around Lake Mira", "summary": "Lakes, rivers and waterworks, with Lake Mira first."},
-    ]
-}
+_EXAMPLE_ANSWER = json.loads(_TEXTS["example answer"])
 
 
 def prompt(value: Input) -> list[Message]:

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from workbench.language.pipeline import content_words
 from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 from workbench.steps.objecting import objected
 from workbench.text import words
 
@@ -39,27 +39,11 @@ class Input:
     objection: str = ""
 
 
-_SYSTEM = texts("path_questions")["system"]
+_TEXTS = texts("path_questions")
+_SYSTEM = _TEXTS["system"]
 
-_EXAMPLE = Input(
-    ("Marl Viaduct", "Ines Tolland", "Kestrel FM", "Nora Whitlock"),
-    ("structure", "person", "organization", "person"),
-    "Marl Viaduct: a railway bridge. Ines Tolland designed the Marl Viaduct. Ines Tolland financed Kestrel FM, a radio "
-    "station. Nora Whitlock was the first announcer of Kestrel FM.",
-    2,
-)
-_EXAMPLE_ANSWER = Output(
-    questions=[
-        Asked(
-            question="Whose voice was the first on the radio station that the designer of the Marl Viaduct paid for?",
-            answer="Nora Whitlock",
-        ),
-        Asked(
-            question="Who was the first announcer at the broadcaster backed by the engineer behind the Marl Viaduct?",
-            answer="Nora Whitlock",
-        ),
-    ]
-)
+_EXAMPLE = example(_TEXTS["example"], Input)
+_EXAMPLE_ANSWER = example(_TEXTS["example answer"], Output)
 
 
 def prompt(value: Input) -> list[Message]:

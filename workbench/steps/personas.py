@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 from workbench.steps.objecting import objected
 
 
@@ -34,20 +34,11 @@ class Input:
     objection: str = ""
 
 
-_SYSTEM = texts("personas")["system"]
+_TEXTS = texts("personas")
+_SYSTEM = _TEXTS["system"]
 
 _EXAMPLE = Input("Notices of a local radio station.", ("Kestrel FM", "Night Ferry"), 1, 2)
-_EXAMPLE_ANSWER = Output(
-    users=[
-        Persona(
-            user="Nora Whitlock's successor, an announcer who is new to Kestrel FM and knows other stations.",
-            tasks=[
-                "Learn which programmes have shaped the station and why.",
-                "Find out how the station and its town depend on each other.",
-            ],
-        )
-    ]
-)
+_EXAMPLE_ANSWER = example(_TEXTS["example answer"], Output)
 
 
 def prompt(value: Input) -> list[Message]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 from workbench.steps.prose import unpacked
 from workbench.steps.summarise_entity import statement
 from workbench.text import unicode_phrase
@@ -55,35 +55,10 @@ class Output(BaseModel):
     ratings: list[Rating]
 
 
-_SYSTEM = texts("rate_neighbours")["system"]
+_TEXTS = texts("rate_neighbours")
+_SYSTEM = _TEXTS["system"]
 
-_EXAMPLES = (
-    (
-        Input(
-            "In which county was the founder of Kestrel FM born?",
-            (("kestrel fm", "was founded by", "nora whitlock"),),
-            "nora whitlock",
-            (
-                Neighbour("alderby", (("nora whitlock", "was born in", "alderby"),), "alderby lies in marl county."),
-                Neighbour("night ferry", (("nora whitlock", "presents", "night ferry"),), "it is a programme."),
-                Neighbour("1994", (("nora whitlock", "founded a station in", "1994"),), ""),
-            ),
-        ),
-        "1 (alderby): 9 | her birthplace, whose county is asked for\n2 (night ferry): 2\n3 (1994): 1",
-    ),
-    (
-        Input(
-            "Who designed the bridge over the Tarn?",
-            (("low bridge", "crosses", "tarn"),),
-            "low bridge",
-            (
-                Neighbour("ines marr", (("low bridge", "was designed by", "ines marr"),), "ines marr is an engineer."),
-                Neighbour("granite", (("low bridge", "is built of", "granite"),), "granite is a rock."),
-            ),
-        ),
-        "1 (ines marr): 10 | the designer\n2 (granite): 2",
-    ),
-)  # fmt: skip
+_EXAMPLES = example(_TEXTS["examples"], tuple[tuple[Input, str], ...])
 
 
 def prompt(value: Input) -> list[Message]:

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from workbench.llm.payloads import payloads
 from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 from workbench.steps.entity_relations import clean_name, one_line
 
 Kind = Literal["entity_types", "relations", "attributes"]
@@ -76,18 +76,8 @@ _SYSTEM = _TEXTS["system"]
 _NEW = ', "new_schema_types": {"nodes": […], "relations": […], "attributes": […]}'
 _PROPOSE = _TEXTS["propose"]
 
-_EXAMPLE = Input(
-    "Kestrel FM",
-    "Kestrel FM is a community radio station in Alderby. It was founded by Nora Whitlock on 3 May 1994.",
-    (("person", ""), ("location", ""), ("organization", "")),
-    ("located_in", "created_by"),
-    ("date", "type"),
-)
-_EXAMPLE_ANSWER = {
-    "attributes": {"Kestrel FM": ["type: community radio station", "date: founded on 3 May 1994"]},
-    "triples": [["Kestrel FM", "located_in", "Alderby"], ["Kestrel FM", "created_by", "Nora Whitlock"]],
-    "entity_types": {"Kestrel FM": "organization", "Alderby": "location", "Nora Whitlock": "person"},
-}
+_EXAMPLE = example(_TEXTS["example"], Input)
+_EXAMPLE_ANSWER = json.loads(_TEXTS["example answer"])
 _EXAMPLE_NEW = {"new_schema_types": {"nodes": [], "relations": [], "attributes": []}}
 
 

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from workbench.llm.shapes import Blank, Reading, countable, number
 from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 from workbench.text import normalized
 
 ANCHORS = 3  # at most, as in the paper
@@ -52,20 +52,11 @@ class Output(BaseModel):
     routing: Routing
 
 
-_SYSTEM = texts("select_regions")["system"]
+_TEXTS = texts("select_regions")
+_SYSTEM = _TEXTS["system"]
 
-_EXAMPLE = Input(
-    "Which bridges did the engineer of the Alder Viaduct build?",
-    "Bridges of a river valley, who built them, and the towns they join.",
-    (("bridge", "a structure that carries a way over something", 412), ("person", "somebody who builds", 97)),
-    (),
-    (("Alder Viaduct", "bridge"),),
-)
-_EXAMPLE_ANSWER = Output(
-    anchors=[Anchor(span="Alder Viaduct", description="A viaduct designed by an engineer.", type="bridge")],
-    topics=["works of an engineer", "bridges"],
-    routing=1,
-)
+_EXAMPLE = example(_TEXTS["example"], Input)
+_EXAMPLE_ANSWER = example(_TEXTS["example answer"], Output)
 
 
 def prompt(value: Input) -> list[Message]:

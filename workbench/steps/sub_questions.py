@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, Field, field_validator, model_validator
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 
 _ITEM = ("sub_question", "question", "query", "text")  # keys under which models wrap a sub-question
 _ALSO = {"nodes": "entity_types", "entities": "entity_types", "types": "entity_types"}  # names that models use
@@ -94,20 +94,11 @@ def _text(item: Any) -> str:
     return next(iter(held), "")
 
 
-_SYSTEM = texts("sub_questions")["system"]
+_TEXTS = texts("sub_questions")
+_SYSTEM = _TEXTS["system"]
 
-_EXAMPLE = Input(
-    "In which county was the founder of Kestrel FM born?",
-    ("person", "place", "radio station", "event"),
-    ("founded_by", "born_in", "located_in", "broadcasts_to"),
-    ("frequency", "date of birth"),
-)
-_EXAMPLE_ANSWER = Output(
-    sub_questions=["Who founded Kestrel FM?", "Where was the founder of Kestrel FM born?"],
-    involved_types=InvolvedTypes(
-        entity_types=["person", "place", "radio station"], relations=["founded_by", "born_in", "located_in"]
-    ),
-)
+_EXAMPLE = example(_TEXTS["example"], Input)
+_EXAMPLE_ANSWER = example(_TEXTS["example answer"], Output)
 
 
 def prompt(value: Input) -> list[Message]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 
 
 @dataclass(frozen=True)
@@ -25,17 +25,10 @@ class Output(BaseModel):
     summary: str
 
 
-_SYSTEM = texts("summarise_entity")["system"]
+_TEXTS = texts("summarise_entity")
+_SYSTEM = _TEXTS["system"]
 
-_EXAMPLE = Input(
-    "nora whitlock",
-    (
-        ("kestrel fm", "was founded by", "nora whitlock"),
-        ("nora whitlock", "is", "sound engineer"),
-        ("nora whitlock", "was born in", "alderby"),
-        ("nora whitlock", "presents", "night ferry"),
-    ),
-)
+_EXAMPLE = example(_TEXTS["example"], Input)
 _EXAMPLE_ANSWER = Output(
     summary="nora whitlock is a sound engineer born in alderby. She founded kestrel fm and presents night ferry."
 )

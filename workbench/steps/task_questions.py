@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 from workbench.steps.objecting import objected
 
 
@@ -29,21 +29,11 @@ class Input:
     objection: str = ""
 
 
-_SYSTEM = texts("task_questions")["system"]
+_TEXTS = texts("task_questions")
+_SYSTEM = _TEXTS["system"]
 
-_EXAMPLE = Input(
-    "Notices of a local radio station.",
-    ("Kestrel FM", "Night Ferry"),
-    "An announcer who is new to Kestrel FM.",
-    "Learn which programmes have shaped the station and why.",
-    2,
-)
-_EXAMPLE_ANSWER = Output(
-    questions=[
-        "Which programmes of Kestrel FM lasted longest, and what kept them on air?",
-        "How did the people behind Night Ferry change what Kestrel FM plays?",
-    ]
-)
+_EXAMPLE = example(_TEXTS["example"], Input)
+_EXAMPLE_ANSWER = example(_TEXTS["example answer"], Output)
 
 
 def prompt(value: Input) -> list[Message]:

@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.wording import example, texts
 from workbench.steps.answer import Input, after_cue
 from workbench.steps.reading_mode import opened
 
@@ -39,18 +39,7 @@ _OPEN = opened(
 _STATION = _TEXTS["station"]
 _BRIDGE = _TEXTS["bridge"]
 
-_EXAMPLES = (
-    (
-        (_STATION, "A radio station was founded in 1984 by a broadcaster from the largest town of Marl County."),
-        "Thought: Nora Whitlock founded the radio station Kestrel FM in 1984. She is a broadcaster from Alderby, and "
-        f"Alderby is the largest town of Marl County. Every part is stated.\nAnswer: {SUPPORTED}",
-    ),
-    (
-        (_BRIDGE, "The engineer from Quell who designed Low Bridge was present when it was opened in 1931."),
-        "Thought: Low Bridge was designed by Ines Marr, an engineer born in Quell, and it was opened in 1931. No "
-        f"passage says that she was present at the opening.\nAnswer: {NOT_SUPPORTED}",
-    ),
-)  # fmt: skip
+_EXAMPLES = example(_TEXTS["examples"], tuple[tuple[tuple[str, str], str], ...])
 
 
 def prompt(value: Input) -> list[Message]:
