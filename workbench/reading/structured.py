@@ -139,8 +139,10 @@ def _joined(blocks: Iterable[str]) -> str:
 
 
 class Essay(Structured):
-    """`structured` with the prompt `essay`: paragraphs in place of the shortest answer, which a judge compares in pairs
-    (DotRAG, Tables 1 and 3). EM and F1 of them mean nothing, unless they are made short (`rewrite=true`)."""
+    """`structured` with the prompt `essay`.
+
+    It gives paragraphs in place of the shortest answer, which a judge compares in pairs (DotRAG, Tables 1 and 3). EM
+    and F1 of them mean nothing, unless they are made short (`rewrite=true`)."""
 
     name = "essay"
     paper = "DotRAG; LightRAG (arXiv 2410.05779)"
