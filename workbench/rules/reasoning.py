@@ -308,7 +308,7 @@ def _queries(value: reflection.Input, missing: Iterable[Link]) -> Iterator[str]:
 
 def _involved(question: str, value: decomposition.Input) -> decomposition.InvolvedTypes:
     """The names of the schema that words of the hops evoke, the types of what is asked for and of the names."""
-    hops = list(_hops(analysis_of(question).asked))
+    hops = list(analysis_of(question).asked.nested())
     words = unique(word for hop in hops for word in (*hop.words, hop.head))
     kinds = unique((*words, *(hop.wants for hop in hops)))
     types = SchemaTerms([("", value.entity_types, (), "")])
@@ -325,9 +325,3 @@ def _evoked(labels: Iterable[str], words: Iterable[str]) -> list[str]:
     terms = SchemaTerms([(label, (), (), "") for label in labels])
     spelled = {" ".join(label.replace("_", " ").replace("-", " ").split()): label for label in labels}
     return unique(spelled.get(found, found) for word in words for found in terms.relations(word))
-
-
-def _hops(hop: Hop) -> Iterator[Hop]:
-    yield hop
-    for inner in hop.inner:
-        yield from _hops(inner)
