@@ -20,7 +20,7 @@ from workbench.testing import HashEncoder
 def test_every_verb_has_help(workbench):
     verbs = (
         "methods readers compressors measures index insert delete datasets anonymise checkup check export retrieve "
-        "ask evaluate estimate tables bundle record replay run notebooks lab doctor world decompositions"
+        "ask evaluate estimate tables bundle record replay run notebooks lab doctor world"
     )
     for verb in verbs.split():
         assert "Usage" in workbench(verb, "--help").output

@@ -37,7 +37,7 @@ GROUPS = {
     ),
     "Share": ("bundle", "export", "store", "anonymise"),
     "Models": ("try-model", "record", "replay", "batch", "train"),
-    "Maintain": ("insert", "delete", "merge", "checkup", "check", "decompositions"),
+    "Maintain": ("insert", "delete", "merge", "checkup", "check"),
 }  # fmt: skip
 _GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}
 
@@ -301,15 +301,6 @@ def world(
     written = wb.world(folder, **given)
     files = [{"file": str(path), "bytes": path.stat().st_size} for path in sorted(written.rglob("*")) if path.is_file()]
     return Said({"folder": str(written), "files": files}, [_table(files)])
-
-
-@verb
-def decompositions(data: opt.Data) -> Said:
-    """Execute the decompositions of a data set's questions on its gold graph; exit code 1 where one is wrong."""
-    import workbench as wb
-
-    found = wb.check_decompositions(data)
-    return Said(asdict(found), [found], code=1 if found.faults else 0)
 
 
 @verb

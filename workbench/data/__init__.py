@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.data import registry, sampling
-from workbench.data.decompositions import check as check_decompositions
 from workbench.data.documents import is_documents, read_documents
 from workbench.data.folder import Dataset, Extraction, is_beir, is_folder, questions_in, read_folder
 from workbench.data.graph import GoldGraph
@@ -35,7 +34,6 @@ __all__ = [
     "Known",
     "Origin",
     "SourceFile",
-    "check_decompositions",
     "datasets",
     "load",
     "read_documents",

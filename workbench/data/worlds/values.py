@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from workbench.data.decompositions import MONTHS
 from workbench.data.worlds.facts import Value
+from workbench.text import MONTHS
 
 LOCALES = ("en-GB", "en-US", "de", "fr", "iso")
 _MONTHS = {
-    "en": MONTHS,
+    "en": tuple(month.capitalize() for month in MONTHS),
     "de": (
         "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
         "Dezember",
