@@ -20,12 +20,10 @@ import workbench as wb
 from workbench.data.curated import GENERATED
 from workbench.data.lines import rows
 from workbench.data.worlds import Dials
-from workbench.data.worlds.draws import Draws, Shuffle
+from workbench.data.worlds.draws import Draws, Row, Shuffle, Strand, Words
 from workbench.data.worlds.facts import Entity, World
-from workbench.data.worlds.links import Row, Strand
-from workbench.data.worlds.names import Words
 from workbench.data.worlds.questions import SHAPES
-from workbench.data.worlds.tables import WORDINGS
+from workbench.data.worlds.schema import WORDINGS
 from workbench.errors import DataError, SettingError
 from workbench.testing import HashEncoder
 

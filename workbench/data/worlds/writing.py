@@ -12,12 +12,10 @@ from typing import Any, TextIO
 from tqdm import tqdm
 
 from workbench.data.origin import Origin, read_origin, write_origin
-from workbench.data.worlds.dials import Dials
-from workbench.data.worlds.facts import Entity, Fact, World
+from workbench.data.worlds.facts import Entity, Fact, World, written
 from workbench.data.worlds.prose import Article, distractor, passage_id
 from workbench.data.worlds.questions import Questions
-from workbench.data.worlds.schema import schema
-from workbench.data.worlds.values import written
+from workbench.data.worlds.schema import Dials, schema
 from workbench.data.writing import new_folder
 from workbench.text import counted
 
