@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.methods.youtu.events import Facts, Scores
-from workbench.methods.youtu.routed import Reflected, Routes, RouteTaken, Searched
+from workbench.methods.youtu.routed import Facts, Reflected, Routes, RouteTaken, Scores, Searched
 from workbench.text import counted
 from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text
 from workbench.views.records import asked_part, said_by

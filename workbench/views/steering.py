@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from workbench.methods.catrag.stages import Flow, StagedWalk
-from workbench.methods.catrag.steering import SKIP, EditedEdge, RatedSeed, Scores, Seed, Steering
+from workbench.methods.catrag.steering import SKIP, EditedEdge, Flow, RatedSeed, Scores, Seed, StagedWalk, Steering
 from workbench.records import Passage
 from workbench.text import counted
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text

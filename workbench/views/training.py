@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from workbench.methods.gfm_rag.history import Checked, Trained
+from workbench.methods.gfm_rag.hub import Checked, Trained
 from workbench.text import counted
 from workbench.views.base import esc, html, page, table, text
 from workbench.views.charts import bare

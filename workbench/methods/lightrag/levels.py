@@ -7,7 +7,7 @@ from typing import NamedTuple
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.methods.lightrag.graph import EdgeGraph
-from workbench.operators.anchors import named
+from workbench.operators.linking import named
 from workbench.steps import keywords as step
 from workbench.trace import Trace
 
