@@ -7,7 +7,10 @@ are queries of a retriever, is the variant for any method.
 
 The original answers and ranks no passages. Here, passages are ranked by their first use: a passage is used when it is
 read, or when both ends of a fact that it states have been visited (the answer counts as visited). The model's output is
-typed data here; the released code evaluates it as a program."""
+typed data here; the released code evaluates it as a program.
+
+Actions in a graph: find a node, read it, list or count its neighbours.
+"""
 
 from __future__ import annotations
 

@@ -7,7 +7,22 @@ by the paper's formula; its values for the settings could not be confirmed, so t
 
 The evidence has paths best first; a reader, and the layout `tables` of its own context, reverse them. Passages are the
 text units of the high level, then those of the low level; all scores except those of paths are 1 / rank. Without a
-high-level hit, where the code fails, the evidence has the low level alone."""
+high-level hit, where the code fails, the evidence has the low level alone.
+
+Flow-based pruning: the most reliable of all short paths between some nodes (PathRAG, arXiv 2502.14902).
+
+One unit of resource leaves the first node of an ordered pair and is split among the next nodes on the pair's simple
+paths, decaying by alpha at each further edge; an amount below the threshold flows no further. The score of a path is an
+average, in two forms:
+
+    edges    the released code, the default: flow over the edges; an amount of at most `threshold` is not passed on
+    nodes    the paper's formula: resource of the nodes, including the first node's 1; passed on if each share of it
+             is at least `threshold`
+
+Between hubs there are too many paths to list. The numbers of common neighbours give the nodes that lead from s to t,
+and the number of paths. If so many nodes follow s that nothing flows beyond them, which is nearly always the case, all
+paths of one length have the same score, so the first few suffice.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 People live in five generations, 32 years apart, so that times are possible: a mother is 17 to 47 years older than her
 child, nobody founds, writes or governs before 25 or after death, no ship sails before its launch.
+
+Dates and numbers as languages write them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Dynamic edge weighting: which neighbours of a seed are rated, and what a rating does to an edge."""
+"""Dynamic edge weighting: which neighbours of a seed are rated, and what a rating does to an edge.
+
+The out-edges of a few phrases, by kind: a copy that a question may edit, while the graph stays as it is.
+
+What CatRAG writes into the trace: anchors, rated neighbours, edited edges.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
 """How CatRAG steered a walk, read from its trace: kept facts, seeds and anchors, ratings, edited edges.
 
 Nothing is recomputed, so a saved trace suffices, without index or engine. An index adds how the passages spell the
-phrases."""
+phrases.
+
+A question's walk with CatRAG's mechanisms switched on one after another, so that the part of each can be seen.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,13 @@ authors' code (RManLuo/gfm-rag):
     ranking  = documents by their best entities, rare ones first
 
 The index provides phrases, facts, synonyms and vectors of relation names. The weights are a checkpoint: `mini`, a small
-one of this project's own, comes with it; the published one is loaded from a folder or the hub (docs/gfm_rag.md)."""
+one of this project's own, comes with it; the published one is loaded from a folder or the hub (docs/gfm_rag.md).
+
+From entities to documents (GFM-RAG, section 3.2.2; the rankers of the released code).
+
+Every ranker gives each entity a weight, and a document the sum of the weights of its entities. The one by default
+takes the logits only to choose the best entities: each then counts 1 / its number of documents.
+"""
 
 from __future__ import annotations
 

@@ -9,6 +9,10 @@
 
 Parameters have the names and shapes of the published checkpoint, so its state dict loads as it is. The messages are a
 plain scatter-add over edges, in blocks: no compiled operator, and no memory for all messages at once.
+
+The graph that messages pass over: the phrases of an index, its facts and its synonyms.
+
+The losses of GFM-RAG (arXiv 2502.01113, section 3.2.3, and release 1.0).
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """How a question's messages passed, read from its trace: what lit up layer by layer, and what documents got of it.
 
 Nothing is recomputed, so a saved trace suffices, without index or checkpoint. An index adds how the passages spell the
-phrases."""
+phrases.
+
+What GFM-RAG writes into the trace: the entities of the question, the entities and documents that it ranks.
+"""
 
 from __future__ import annotations
 

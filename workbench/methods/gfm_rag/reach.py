@@ -8,6 +8,13 @@ are linear in the states, so
 
 and a layer has to be computed only where something changed. Once the changed nodes have many edges, the sum is taken
 over all edges of the graph, which is then cheaper.
+
+The paths that carried most of an entity's score (the path interpretations of GFM-RAG and NBFNet).
+
+The logit of an entity is a function of how much each edge of each layer counts. Its gradient with respect to these
+weights, all 1, says what an edge carried. A path of ℓ edges takes its first edge from the first layer, its second from
+the second, and so on; its importance is the mean of their gradients. A beam search keeps the best beginnings of paths
+at each node.
 """
 
 from __future__ import annotations

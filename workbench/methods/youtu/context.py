@@ -1,4 +1,7 @@
-"""The evidence of all queries of a question: gathered, ranked, and laid out for a reader."""
+"""The evidence of all queries of a question: gathered, ranked, and laid out for a reader.
+
+The reflection loop: a first answer, then rounds that either give the answer or say what to search for next.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """How the agent answered a question, read from its trace: sub-questions, what each route brought, fusion, rounds.
 
-Nothing is recomputed, so a saved trace suffices, without index or engine."""
+Nothing is recomputed, so a saved trace suffices, without index or engine.
+
+What Youtu-GraphRAG writes into the trace: the decomposition, what each route brought, fusion, the rounds.
+"""
 
 from __future__ import annotations
 

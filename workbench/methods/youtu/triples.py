@@ -1,4 +1,11 @@
-"""The graph as the routes search it: relations (level 2) and attributes (level 1) as one table of triples."""
+"""The graph as the routes search it: relations (level 2) and attributes (level 1) as one table of triples.
+
+The path route: simple paths from a few entities, along edges in both directions, scored by their triples.
+
+The paper searches depth first. We list the same paths level by level, in arrays: the result is the same, unless the
+limit of visits is reached. A depth-first search then misses whatever stands last; here it is the worst paths that are
+not extended.
+"""
 
 from __future__ import annotations
 
