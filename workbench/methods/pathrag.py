@@ -49,8 +49,7 @@ from workbench.methods.lightrag.context import (
     of_entities,
     tables,
 )
-from workbench.methods.lightrag.graph import EdgeGraph, leading
-from workbench.methods.lightrag.levels import high_level, keywords_of, low_level
+from workbench.methods.lightrag.graph import EdgeGraph, high_level, keywords_of, leading, low_level
 from workbench.records import Evidence, Path, Scored
 from workbench.settings import Cosine, Positive, Share, Tokens, validated
 from workbench.trace import Trace
