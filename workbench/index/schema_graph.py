@@ -1,6 +1,6 @@
 """Layer `schema_graph`: levels 1 and 2 of Youtu-GraphRAG's knowledge tree (arXiv 2508.19855, section 3): attributes of
 entities, and triples between them, extracted within a schema that grows with the corpus (`schema_extracting.py`),
-or is taken from the profiles that the data bring.
+or taken from the profiles that the data bring.
 
 It is a graph like that of the layer `typed`, with attributes beside it. A vector of an entity is that of its name, of a
 relation that of "head relation tail", of an attribute that of "name has_attribute type: value", which are the texts of

@@ -24,6 +24,8 @@ from functools import lru_cache
 from math import isqrt
 from typing import TypeVar
 
+from workbench.data.worlds.schema import SOUNDS
+
 T = TypeVar("T")
 _MASK = (1 << 64) - 1
 _STEP = 0x9E3779B97F4A7C15
@@ -176,30 +178,17 @@ class Strand:
                     yield self.heads[self._mixed.undo(start + at)]
 
 
-_ONSETS = (
-    "b", "d", "f", "g", "h", "j", "k", "l", "m", "n", "p", "r", "s", "t", "v", "w", "z", "br", "dr", "fl", "gr", "kl",
-    "kr", "pl", "sk", "sl", "st", "th", "tr", "vr", "sh", "fr", "kn",
-)  # fmt: skip
-_PLAIN = ("a", "e", "i", "o", "u")
-_MARKED = ("ae", "ei", "au", "ia", "oe", "é", "ö", "ü", "á", "å", "ø")
-_MEDIALS = (
-    "b", "d", "g", "k", "l", "m", "n", "r", "s", "t", "v", "z", "ld", "lm", "ln", "lt", "mb", "nd", "ng", "nk", "nt",
-    "rb", "rd", "rk", "rl", "rm", "rn", "rt", "rv", "sk", "st", "ss", "tt", "ll", "mm", "nn", "th", "sh", "lv",
-)  # fmt: skip
-_FINALS = ("n", "l", "r", "s", "t", "k", "m", "d", "th", "nd", "rn", "st", "sk", "sh", "lt", "rk")
-
-
 class Words:
     """The words of a world by number, open (ending in a vowel) or closed: first all that have two syllables, then those
     of three."""
 
     def __init__(self, seed: int):
         draws = Draws(key(seed, "sounds"))
-        vowels = [*_PLAIN, draws.pick(_MARKED)]
-        medials = draws.sample(_MEDIALS, 18)
-        first = (draws.sample(_ONSETS, 14), vowels, medials, vowels)
+        vowels = [*SOUNDS["plain_vowels"], draws.pick(SOUNDS["marked_vowels"])]
+        medials = draws.sample(SOUNDS["medials"], 18)
+        first = (draws.sample(SOUNDS["onsets"], 14), vowels, medials, vowels)
         longer = (*first, medials, vowels)
-        last = draws.sample(_FINALS, 8)
+        last = draws.sample(SOUNDS["finals"], 8)
         self._parts = {
             (is_open, syllables): parts if is_open else (*parts, last)
             for is_open in (True, False)

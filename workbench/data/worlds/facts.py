@@ -14,35 +14,12 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from workbench.data.worlds.draws import Draws, Row, Shuffle, Strand, Words, key
-from workbench.data.worlds.schema import ALWAYS, ATTRIBUTES, KINDS, RELATIONS, Dials
+from workbench.data.worlds.schema import ALWAYS, ATTRIBUTES, KINDS, OCCUPATIONS, PATTERNS, PRODUCTS, RELATIONS, Dials
 from workbench.errors import SettingError
 from workbench.text import MONTHS
 
 GENERATIONS, APART, FIRST_YEAR, BORN_WITHIN = 5, 32, 1760, 16
 MARRIED = 0.8  # share of couples among the pairs of a generation
-OCCUPATIONS = (
-    "surveyor", "physician", "notary", "engineer", "printer", "chemist", "botanist", "merchant", "teacher",
-    "cartographer", "glazier", "architect", "organist", "veterinarian", "astronomer", "clockmaker", "apothecary",
-    "journalist", "geologist", "translator", "judge", "bookbinder", "brewer", "lithographer",
-)  # fmt: skip
-PRODUCTS = (
-    "window glass", "rope", "pianos", "church bells", "stoves", "linen", "paper", "pumps", "clocks", "bricks", "boots",
-    "barrels", "lamps", "saddles", "candles", "cutlery", "porcelain", "carriages", "soap", "printing ink", "telescopes",
-    "scales",
-)  # fmt: skip
-_FIRMS = ("{} & Sons", "{} Works", "{} Brothers", "House of {}", "{} & Company", "{} Manufactory")
-_YARDS = ("{} Shipyard", "{} Slipways", "{} Dockyard", "{} & Daughters")
-_BOOKS = (
-    "The Lamps of {}", "A Winter in {}", "The Road to {}", "{}'s Daughter", "The Bells of {}", "Farewell to {}",
-    "The Last Ferry to {}", "Letters from {}", "The House at {}", "{} in the Rain", "The Tailor of {}",
-    "Seven Days in {}", "The Gardens of {}", "Beyond {}",
-)  # fmt: skip
-_SCHOOLS = ("{} Academy", "{} College", "{} Institute", "University of {}")
-_BUILDINGS = ("{} Hall", "{} Tower", "{} Light", "{} Arcade", "{} Gate", "{} Theatre", "{} Observatory", "{} Exchange")
-_PATTERNS = {
-    "firm": _FIRMS, "shipyard": _YARDS, "book": _BOOKS, "school": _SCHOOLS, "building": _BUILDINGS,
-}  # fmt: skip
-
 FOLLOWING = ("captain", "capital", "enters the sea at")
 _BACK = {"capital": "located in", "enters the sea at": "lies on"}  # the first town of a region, of a river
 
@@ -157,8 +134,8 @@ class World:
             first = self.words.word(self._offsets["female" if woman else "male"] + given, woman)
             return f"{first} {self.words.word(self._offsets['surname'] + surname)}"
         word = self.words.word(self._offsets[kind] + number, KINDS[kind].open_name)
-        if kind in _PATTERNS:
-            return self.draws("pattern", number).pick(_PATTERNS[kind]).format(word)
+        if kind in PATTERNS:
+            return self.draws("pattern", number).pick(PATTERNS[kind]).format(word)
         return word
 
     def alias(self, entity: Entity) -> str | None:
