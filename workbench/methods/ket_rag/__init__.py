@@ -75,7 +75,7 @@ class KETRAG(Method):
                         `skeleton`: none; `three`: keyword and text, each with half of the share
         entities        number of matched entities; at most `per_entity` times as many relationships with others
         text_share      share of the entity channel for sources
-        sources         `bridges`: pieces that the skeleton connects to the text (`bridges.py`); `units`: parts of the
+        sources         `bridges`: pieces that the skeleton connects to the text (`channels.py`); `units`: parts of the
                         chunks from which the skeleton was extracted, those of the first entity first
         keywords, pool  number of keywords to examine; size of their pool, in multiples of the channel's tokens
         duplicates_end_pool, repeat_sources, empty_reports   behaviour of the released code, see docs/ketrag.md
