@@ -15,8 +15,9 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import fmean
 
+from decompositions import execute, read_facts
+
 import workbench as wb
-from workbench.data.decompositions import execute, read_facts
 from workbench.data.folder import question_files
 from workbench.data.lines import rows
 from workbench.measures.ranking import all_gold, recall
@@ -52,7 +53,7 @@ def hops(passages: int, seed: int, folder: Path) -> None:
     index = wb.Index.build(written, folder=folder / f"index-{passages}", layers=["passages"])
     methods = [wb.method(name, index) for name in METHODS]
     asked = [row for path in question_files(written) for _, row in rows(path) if row["answers"]]
-    facts = read_facts(written, asked)
+    facts = read_facts(written)
     scores = defaultdict(list)
     for row in asked:
         found = [[passage.id for passage, _ in method.retrieve(row["question"], K).passages] for method in methods]

@@ -12,7 +12,7 @@ import workbench as wb
 from workbench import analyses
 from workbench.lessons import ablate_reasoning, steer_the_walk
 from workbench.llm.worked import reasons
-from workbench.methods.catrag.stages import staged
+from workbench.methods.catrag.steering import staged
 
 READERS = {"brief": "direct[prompt=brief]", "sparql": "direct[prompt=sparql,compress=graph-walk[budget=60]]"}
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:  # for type checkers and editors, what `_DEFINED_IN` says; tes
     from workbench import views as views
     from workbench.analyses.diagnose import diagnose as diagnose
     from workbench.anonymity import anonymise as anonymise
-    from workbench.data import check_decompositions as check_decompositions
     from workbench.data import datasets as datasets
     from workbench.data import load as load
     from workbench.data import world as world
@@ -89,7 +88,7 @@ __version__ = "0.1.0"
 _DEFINED_IN = {
     "analyses.diagnose": ("diagnose",),
     "anonymity": ("anonymise",),
-    "data": ("check_decompositions", "datasets", "load", "world", "write_folder"),
+    "data": ("datasets", "load", "world", "write_folder"),
     "encoding": ("encoder",),
     "evaluation": ("Grid", "Run", "Verdict", "evaluate", "grid"),
     "evaluation.agreement": ("compare_extractions",),

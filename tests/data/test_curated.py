@@ -13,7 +13,7 @@ import workbench as wb
 from workbench.data.curated import BY_HAND, Said, curated, extracted
 from workbench.data.graph import GoldEntity
 from workbench.errors import SettingError
-from workbench.index.schema_given import given
+from workbench.index.schema_extracting import given
 from workbench.text import sentences
 
 DATA = wb.load("meridian")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -190,3 +191,14 @@ def test_the_documents_table_lists_every_id_with_its_counts():
         assert all(f"{count:,}" in row for count in (entry.passages, entry.questions) if count) and entry.licence in row
         assert all(f"`{name}`" in row for name, target in ALIASES.items() if target == entry.id)
     assert [name for name in rows if name not in ("graph/", "worked/")] == []
+
+
+def test_every_row_of_the_file_has_the_types_of_an_entry():
+    texts = ("id", "of", "licence", "citation", "page", "note")
+    counts = ("passages", "questions", "triples", "documents")
+    for entry in ENTRIES.values():
+        assert all(isinstance(getattr(entry, name), str) for name in texts)
+        assert all(isinstance(getattr(entry, name), int | None) for name in counts)
+        for file in entry.files:
+            assert isinstance(file.name, str) and isinstance(file.megabytes, int | float | None)
+        assert set(entry.options) <= set(signature(entry.read).parameters)

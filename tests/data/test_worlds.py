@@ -14,21 +14,20 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
+from scripts import loaded
 
 import workbench as wb
 from workbench.data.curated import GENERATED
-from workbench.data.decompositions import check, execute, read_facts
 from workbench.data.lines import rows
 from workbench.data.worlds import Dials
-from workbench.data.worlds.draws import Draws, Shuffle
+from workbench.data.worlds.draws import Draws, Row, Shuffle, Strand, Words
 from workbench.data.worlds.facts import Entity, World
-from workbench.data.worlds.links import Row, Strand
-from workbench.data.worlds.names import Words
 from workbench.data.worlds.questions import SHAPES
-from workbench.data.worlds.tables import WORDINGS
+from workbench.data.worlds.schema import WORDINGS
 from workbench.errors import DataError, SettingError
 from workbench.testing import HashEncoder
 
+SCRIPT = loaded(Path(__file__).parents[2] / "benchmarks/decompositions.py", "decompositions_script")
 KINDS = {kind for kind, _ in SHAPES}
 
 
@@ -171,13 +170,13 @@ def test_no_answer_stands_in_its_question(data):
 
 
 def test_executing_every_decomposition_gives_answers_and_support(folder, data):
-    found = wb.check_decompositions(folder)
+    found = SCRIPT.check(folder)
     assert (found.answerable + found.unanswerable, found.without, found.faults) == (300, 0, {})
     assert found.unanswerable == sum(not question.answers for question in data.questions) > 20
     asked = [row for row in read(folder, "questions.jsonl") if row["answers"]]
-    facts = read_facts(folder, asked)
+    facts = SCRIPT.read_facts(folder)
     for row in asked:
-        executed = execute(row["decomposition"], facts)
+        executed = SCRIPT.execute(row["decomposition"], facts)
         assert set(row["support"]) <= set(executed.passages)
         assert set(executed.answers) <= set(row["answers"])
 
@@ -200,40 +199,13 @@ def test_a_wrong_question_is_found(folder, tmp_path, kind, field, value, reason)
     row[field] = value
     (tmp_path / "graph").symlink_to(folder / "graph")
     (tmp_path / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked), "utf-8")
-    faults = check(tmp_path).faults
+    faults = SCRIPT.check(tmp_path).faults
     assert list(faults) == [row["id"]] and re.search(reason, faults[row["id"]])
 
 
-@pytest.mark.parametrize(
-    "step",
-    [
-        {},
-        {"pattern": "mayor"},
-        {"pattern": ["?", "mayor", "?"], "answer": "x"},
-        {"pattern": ["#9", "mayor", "?"], "answer": "x"},
-        {"pattern": [1, 2, "?"], "answer": "x"},
-        {"compare": {"of": ["a", "b"], "by": "taste", "pick": ["a", "b"]}, "answer": "a"},
-        {"count": "#0", "answer": "0"},
-    ],
-)
-def test_a_step_that_is_none_is_reported_for_its_question(folder, tmp_path, step):
-    asked = read(folder, "questions.jsonl")[:2]
-    asked[0]["decomposition"] = [step]
-    (tmp_path / "graph").symlink_to(folder / "graph")
-    (tmp_path / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked), "utf-8")
-    faults = check(tmp_path).faults
-    assert list(faults) == [asked[0]["id"]] and faults[asked[0]["id"]]
-
-
 def test_the_decompositions_of_the_bundled_corpus_are_right_too():
-    found = wb.check_decompositions("meridian")
+    found = SCRIPT.check("meridian")
     assert (found.answerable, found.unanswerable, found.without, found.faults) == (121, 10, 0, {})
-
-
-def test_a_data_set_without_a_gold_graph_cannot_be_checked(tmp_path):
-    (tmp_path / "corpus.jsonl").write_text('{"id": "a", "text": "b"}\n')
-    with pytest.raises(DataError, match="no gold graph"):
-        wb.check_decompositions(tmp_path)
 
 
 # Hearsay
@@ -362,7 +334,7 @@ def test_a_dial_out_of_its_bounds_is_an_error_that_writes_nothing(tmp_path, dial
 def test_the_smallest_worlds_are_whole(tmp_path, dials):
     made = wb.world(tmp_path / "w", passages=100, seed=1, progress=False, **dials)
     assert len(wb.load(made).passages) == 100
-    found = wb.check_decompositions(made)
+    found = SCRIPT.check(made)
     assert not found.faults
     asked = found.answerable + found.unanswerable
     assert asked == 300 or "were asked for" in wb.load(made).origin.notes[-1]
@@ -439,8 +411,6 @@ def test_on_the_command_line(workbench, tmp_path):
     said = json.loads(workbench("world", str(tmp_path / "w"), "--passages", "200", "--seed", "3", "--json").stdout)
     names = {row["file"].rpartition("/")[2] for row in said["files"]}
     assert names >= {"corpus.jsonl", "questions.jsonl", "triples.jsonl"}
-    checked = wb.check_decompositions(tmp_path / "w")
-    assert not checked.faults and checked.answerable > 200
     refused = workbench("world", str(tmp_path / "x"), "--hubs", "3", code=1)
     assert "hubs=3.0" in refused.output + refused.stderr
 

@@ -13,7 +13,7 @@ from tiny import TinyEncoder
 from workbench.data import Dataset
 from workbench.errors import IndexFault
 from workbench.index import Index, approximate
-from workbench.index.skeleton import knn, likely
+from workbench.index.skeleton import building
 from workbench.records import Passage
 
 pytest.importorskip("faiss")
@@ -39,53 +39,53 @@ def vectors() -> np.ndarray:
 
 
 def shared(texts, pairs) -> np.ndarray:
-    held = knn.bags(texts)
+    held = building.bags(texts)
     return np.asarray(held[pairs[:, 0]].multiply(held[pairs[:, 1]]).sum(axis=1)).ravel()
 
 
 def test_most_pieces_have_a_partner_that_shares_as_many_words(texts, monkeypatch):
     monkeypatch.setattr(approximate, "SAMPLE", PIECES)
-    found, said = likely.by_words_shared(knn.bags(texts), 1)
-    exact = np.concatenate(list(knn.lexical(texts)))
+    found, said = building.by_words_shared(building.bags(texts), 1)
+    exact = np.concatenate(list(building.lexical(texts)))
     assert found[:, 0].tolist() == exact[:, 0].tolist() == list(range(PIECES)) and (found[:, 0] != found[:, 1]).all()
     as_many = shared(texts, found) == shared(texts, exact)
     assert said["recall"] == round(float(as_many.mean()), 4) >= 0.9, "all are in the sample, so the figure is exact"
 
 
 def test_several_partners_are_those_that_share_most(texts):
-    found, said = likely.by_words_shared(knn.bags(texts), 3)
+    found, said = building.by_words_shared(building.bags(texts), 3)
     assert np.bincount(found[:, 0]).tolist() == [3] * PIECES and 0.8 < said["recall"] <= 1
     counts = shared(texts, found).reshape(-1, 3)
     assert (np.diff(counts, axis=1) <= 0).all()
 
 
 def test_too_few_candidates_are_seen_in_the_recall(texts, monkeypatch):
-    monkeypatch.setattr(likely, "CANDIDATES", 1)
-    _, said = likely.by_words_shared(knn.bags(texts), 1)
+    monkeypatch.setattr(building, "CANDIDATES", 1)
+    _, said = building.by_words_shared(building.bags(texts), 1)
     assert said["recall"] < 0.8
 
 
 def test_the_nearest_by_vectors_are_those_of_products(vectors):
-    found, said = likely.by_cosine(vectors, 2)
-    exact = np.concatenate(list(knn.semantic(vectors, 2)))
+    found, said = building.by_cosine(vectors, 2)
+    exact = np.concatenate(list(building.semantic(vectors, 2)))
     pairs = [set(map(tuple, some.tolist())) for some in (found, exact)]
     assert said["recall"] >= 0.99 and len(pairs[0] & pairs[1]) > 0.98 * len(pairs[1])
 
 
 def test_of_equals_the_earlier_is_nearer():
     vectors = np.tile(np.eye(4, dtype=np.float32), (20, 1))  # piece p is equal to p + 4, p + 8, …
-    found, _ = likely.by_cosine(vectors[:8], 1)
+    found, _ = building.by_cosine(vectors[:8], 1)
     assert found.tolist() == [[0, 4], [1, 5], [2, 6], [3, 7], [4, 0], [5, 1], [6, 2], [7, 3]]
 
 
 def test_pieces_that_share_no_word_are_not_joined_for_their_words():
-    held = knn.bags(["Fog over the lake.", "The fog.", "Boats.", "A mill and a lake."])
-    found, said = likely.by_words_shared(held, 2)
+    held = building.bags(["Fog over the lake.", "The fog.", "Boats.", "A mill and a lake."])
+    found, said = building.by_words_shared(held, 2)
     assert found.tolist() == [[0, 1], [0, 3], [1, 0], [3, 0]] and said["recall"] == 1
 
 
 def test_the_same_pieces_give_the_same_graph(texts, vectors):
-    one, other = (likely.graph(texts, vectors)[0] for _ in range(2))
+    one, other = (building.likely_graph(texts, vectors)[0] for _ in range(2))
     assert (one != other).nnz == 0 and (one != one.T).nnz == 0 and one.diagonal().sum() == 0
 
 
@@ -102,7 +102,7 @@ def build(folder, **chosen) -> Index:
 
 def test_a_layer_above_the_size_says_how_its_pieces_were_joined(tmp_path, monkeypatch):
     assert "approximate" not in build(tmp_path / "exact").skeleton.metadata
-    monkeypatch.setattr(knn, "EXACT_UP_TO", 59)
+    monkeypatch.setattr(building, "EXACT_UP_TO", 59)
     build(tmp_path / "most")
     said = json.loads((tmp_path / "most" / "manifest.json").read_text())["layers"]["skeleton"]["approximate"]
     assert set(said) == {"words", "vectors"} and all(one["by"].startswith("faiss-cpu") for one in said.values())
@@ -110,7 +110,7 @@ def test_a_layer_above_the_size_says_how_its_pieces_were_joined(tmp_path, monkey
 
 
 def test_without_faiss_a_large_layer_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(knn, "EXACT_UP_TO", 59)
+    monkeypatch.setattr(building, "EXACT_UP_TO", 59)
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(IndexFault, match=r"hopscope\[scale\].*selection.*uniform"):
         build(tmp_path)

@@ -13,7 +13,8 @@ from tiny import TinyEncoder, files, tiny_dataset
 from workbench.data import Extraction
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile, joined, within
 from workbench.errors import DataError, IndexFault
-from workbench.index import Index, profile_tables
+from workbench.index import Index
+from workbench.index import profiles as tables_on_disk
 from workbench.records import Passage
 
 ORSBY = EntityProfile("Orsby!", "town", "A town on the Aldra.", ("p1", "p5"))
@@ -139,17 +140,17 @@ def test_any_profiles_come_back(profiles):
 
 @given(sets, sets, st.sets(st.sampled_from(["p1", "p2"])))
 def test_a_change_of_the_tables_is_that_of_the_profiles(stand, new, gone):
-    tables = profile_tables.changed(profile_tables.tables_of(stand), gone, new)
-    fresh = profile_tables.tables_of(joined([within(stand, {"p1", "p2", "p3"} - gone), new]))
-    assert list(map(profile_tables.rows_of, tables)) == list(map(profile_tables.rows_of, fresh))
-    assert list(map(profile_tables.content_hash, tables)) == list(map(profile_tables.content_hash, fresh))
+    tables = tables_on_disk.changed(tables_on_disk.tables_of(stand), gone, new)
+    fresh = tables_on_disk.tables_of(joined([within(stand, {"p1", "p2", "p3"} - gone), new]))
+    assert list(map(tables_on_disk.rows_of, tables)) == list(map(tables_on_disk.rows_of, fresh))
+    assert list(map(tables_on_disk.content_hash, tables)) == list(map(tables_on_disk.content_hash, fresh))
 
 
 @pytest.mark.parametrize(
     "other", [replace(FOG, type="f"), replace(FOG, passages=()), replace(FOG, name="Fo", type="g")]
 )
 def test_other_profiles_are_another_content(other):
-    hashes = (profile_tables.content_hash(profile_tables.tables_of(Profiles((one,))).entities) for one in (FOG, other))
+    hashes = (tables_on_disk.content_hash(tables_on_disk.tables_of(Profiles((one,))).entities) for one in (FOG, other))
     assert len(set(hashes)) == 2
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.data.graph import Attribute, EntityType, Relation, Schema
-from workbench.index.schema_evolution import Evolution, forms
+from workbench.index.schema_extracting import Evolution, forms
 from workbench.steps.schema_extraction import ProposalRecord
 
 SEED = Schema(

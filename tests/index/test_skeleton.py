@@ -20,7 +20,7 @@ from workbench import tokens
 from workbench.data import Dataset
 from workbench.errors import SettingError
 from workbench.index import Index, journal
-from workbench.index.skeleton import Settings, core, knn, merging, writing
+from workbench.index.skeleton import Settings, building
 from workbench.index.words import sentences, stop_words
 from workbench.llm.call import Reply
 from workbench.llm.meter import Meter
@@ -132,9 +132,9 @@ texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 def test_the_graph_is_that_of_a_plain_loop(pieces, k):
     vectors = TinyEncoder().encode(pieces)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(knn, "CELLS", 2 * len(pieces))  # several blocks
-        patch.setattr(knn, "DIGITS", 5)  # the loop adds up in another order
-        graph = knn.graph(pieces, vectors, k)
+        patch.setattr(building, "CELLS", 2 * len(pieces))  # several blocks
+        patch.setattr(building, "DIGITS", 5)  # the loop adds up in another order
+        graph = building.graph(pieces, vectors, k)
     found = {(int(a), int(b)) for a, b in zip(*graph.nonzero())}
     assert {(a, b) for a, b in found if a < b} == naive(pieces, vectors, k)
     assert all((b, a) in found and a != b for a, b in found) and set(graph.data) <= {1.0}
@@ -146,21 +146,26 @@ def test_the_graph_of_four_pieces_by_hand():
     vectors[3] = vectors[0]
     # By words 0-2 (fog, lake) and 1-2; 2 has two words with both and takes the earlier; 3 shares none. By vectors 0-3;
     # 1 and 2 are as far from all, and take the first.
-    assert sorted(zip(*np.triu(knn.graph(pieces, vectors).toarray()).nonzero())) == [(0, 1), (0, 2), (0, 3), (1, 2)]
+    assert sorted(zip(*np.triu(building.graph(pieces, vectors).toarray()).nonzero())) == [
+        (0, 1),
+        (0, 2),
+        (0, 3),
+        (1, 2),
+    ]
 
 
 def test_identical_pieces_are_joined():
     pieces = ["Fog on Lake Mira.", "Boats on the river.", "Fog on Lake Mira.", "Mills.", "Boats on the river."]
-    graph = knn.graph(pieces, TinyEncoder().encode(pieces))
+    graph = building.graph(pieces, TinyEncoder().encode(pieces))
     assert graph[0, 2] == graph[1, 4] == 1 and graph.diagonal().sum() == 0
 
 
 def test_the_most_frequent_words_of_a_piece_count(monkeypatch):
-    monkeypatch.setattr(knn, "WORDS", 1)
+    monkeypatch.setattr(building, "WORDS", 1)
     vectors = np.eye(3, 4, dtype=np.float32)
-    graph = knn.graph(["boat fog fog", "boat boat mill", "fog lake fog"], vectors)
+    graph = building.graph(["boat fog fog", "boat boat mill", "fog lake fog"], vectors)
     assert graph[0, 2] == 1  # by vectors all are as far, and take the first: 0-1 and 0-2
-    assert np.concatenate(list(knn.lexical(["boat fog fog", "boat boat mill", "fog lake fog"]))).tolist() == [
+    assert np.concatenate(list(building.lexical(["boat fog fog", "boat boat mill", "fog lake fog"]))).tolist() == [
         [0, 2], [2, 0],
     ]  # fmt: skip
 
@@ -174,13 +179,13 @@ def test_pagerank_chooses_the_central_pieces_and_the_earlier_of_equals():
     graph = nx.to_scipy_sparse_array(star, nodelist=range(7), dtype=float)
     ranks = nx.pagerank(star, 0.85, max_iter=1000, tol=1e-12)
     assert ranks[0] > ranks[5] > ranks[1]
-    assert core.by_pagerank(graph, 3, 0.85) == [0, 5, 6] and core.by_pagerank(graph, 5, 0.85) == [0, 1, 2, 5, 6]
-    assert core.by_pagerank(graph, 0, 0.85) == [] and core.by_pagerank(graph, 7, 0.85) == list(range(7))
+    assert building.by_pagerank(graph, 3, 0.85) == [0, 5, 6] and building.by_pagerank(graph, 5, 0.85) == [0, 1, 2, 5, 6]
+    assert building.by_pagerank(graph, 0, 0.85) == [] and building.by_pagerank(graph, 7, 0.85) == list(range(7))
 
 
 def test_a_sample_is_that_of_its_seed():
-    assert core.at_random(100, 30, 42) == core.at_random(100, 30, 42) != core.at_random(100, 30, 43)
-    assert len(set(core.at_random(100, 30, 42))) == 30
+    assert building.at_random(100, 30, 42) == building.at_random(100, 30, 42) != building.at_random(100, 30, 43)
+    assert len(set(building.at_random(100, 30, 42))) == 30
 
 
 def test_the_share_is_rounded_down_and_all_is_the_whole_stream(tmp_path):
@@ -198,9 +203,9 @@ def test_the_share_is_rounded_down_and_all_is_the_whole_stream(tmp_path):
 
 def test_pieces_are_merged_greedily():
     sizes = [100, 60, 50, 40, 300, 90]
-    assert core.merged([0, 1, 2, 3, 4, 5], sizes, 150) == [(0,), (1, 2, 3), (4,), (5,)]
-    assert core.merged([0, 2, 5], sizes, 150) == [(0, 2), (5,)] and core.merged([], sizes, 150) == []
-    assert core.merged([0, 1], sizes, 0) == [(0,), (1,)]
+    assert building.merged([0, 1, 2, 3, 4, 5], sizes, 150) == [(0,), (1, 2, 3), (4,), (5,)]
+    assert building.merged([0, 2, 5], sizes, 150) == [(0, 2), (5,)] and building.merged([], sizes, 150) == []
+    assert building.merged([0, 1], sizes, 0) == [(0,), (1,)]
 
 
 def test_whole_chunks_are_not_merged(tmp_path):
@@ -215,10 +220,10 @@ def test_a_chunk_has_no_seams_but_the_rules_read_none_across(tmp_path):
     pieces, passages = index.pieces, data.passages
     assert len(index.skeleton.chunks) == 1
     rows = list(range(len(pieces.pieces)))
-    runs = core.runs(rows, pieces, passages)
+    runs = building.runs(rows, pieces, passages)
     assert [title for title, _ in runs] == ["Orsby", "Orsby", "Nora Whitlock"]  # two chunks, which overlap, and one
     assert text.startswith(runs[0][1]) and text.endswith(runs[1][1]) and runs[2][1] == passages[1].text
-    gap = core.runs([row for row in rows if row not in (1, 2)], pieces, passages)
+    gap = building.runs([row for row in rows if row not in (1, 2)], pieces, passages)
     assert len(gap) == 4 and gap[1][1] in text
 
 
@@ -235,7 +240,7 @@ def test_units_name_the_passages_they_hold_something_of(tmp_path):
 
 
 def test_the_graph_is_undirected_and_its_names_upper_case():
-    nodes, edges = merging.merge([
+    nodes, edges = building.merge([
         (0, Output(
             entities=[EntityRecord(name="Orsby", type="geo", description="A town."),
                       EntityRecord(name=" ash &amp;\x00 sons", type="", description="")],
@@ -301,11 +306,11 @@ def test_the_prompt_shows_the_chunk_as_it_is(tmp_path):
 
 
 def test_long_descriptions_are_fused_in_batches_that_take_up_what_came_of_the_last(monkeypatch, tmp_path):
-    monkeypatch.setattr(writing, "WINDOW", 3)
+    monkeypatch.setattr(building, "WINDOW", 3)
     model = Model()
     fused = journal.StepJournal(tmp_path, "fused.jsonl", model, fuse_descriptions.STEP, None)
     things = [("X", "entity", ("a", "b", "c", "d", "e")), ("Y", "entity", ())]
-    described = writing.descriptions(fused, [fuse_descriptions.Input(*thing) for thing in things])
+    described = building.descriptions(fused, [fuse_descriptions.Input(*thing) for thing in things])
     assert described == ["2 of X", ""]
     batches = [value.fragments for value in model.fused]
     assert batches[:2] == [("a", "b", "c"), ("3 of X", "d")] and batches[-1] == ("2 of X", "e")
@@ -336,11 +341,11 @@ def test_a_relation_is_stated_where_its_ends_are_named(tmp_path):
     data = corpus("Orsby met Nora in the fog over the lake.", "Nora slept.", "Fog and rain.", titles=["", "Orsby", ""])
     index = build(tmp_path, data=data, beta=1, merge_tokens=6, cut={"piece_tokens": 6})
     held = [(row,) for row in range(len(index.pieces.pieces))]
-    stating = core.Stating(held, index.pieces, data.passages)
+    stating = building.Stating(held, index.pieces, data.passages)
     assert index.pieces.passage.tolist() == [0, 0, 1, 1, 2]  # the second piece of the first passage names neither end
 
     def stated(source, target):
-        return stating(merging.Edge(source, target, chunks=dict.fromkeys(range(len(held)))))
+        return stating(building.Edge(source, target, chunks=dict.fromkeys(range(len(held)))))
 
     assert stated("ORSBY", "NORA") == ("p0", "p1")  # of the second, one stands in the title
     assert stated("RAIN", "NORA") == ("p0", "p1", "p2")  # each names one
@@ -379,8 +384,8 @@ def written(folder) -> dict[str, bytes]:
 
 
 def test_a_build_that_is_stopped_goes_on_with_the_core_that_it_found(tmp_path, monkeypatch):
-    chosen, found, graph = {"merge_tokens": 20}, [], knn.graph
-    monkeypatch.setattr(knn, "graph", lambda *given: found.append(given) or graph(*given))
+    chosen, found, graph = {"merge_tokens": 20}, [], building.graph
+    monkeypatch.setattr(building, "graph", lambda *given: found.append(given) or graph(*given))
     for damage in (None, lambda raw: raw[:-9], lambda raw: raw.replace(b"0,", b"1,", 1), lambda raw: b"[]"):
         shutil.rmtree(tmp_path / "stopped", ignore_errors=True)
         with pytest.raises(KeyboardInterrupt):

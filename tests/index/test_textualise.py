@@ -19,7 +19,7 @@ from workbench.errors import DataError, IndexFault, SettingError
 from workbench.index import Index, journal
 from workbench.index.journal import signed_by
 from workbench.index.textualise import induced, textualise
-from workbench.index.textualise.markup import mentions, plain, safe, topics, without_strangers
+from workbench.index.textualise.writers import mentions, plain, safe, topics, without_strangers
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result
 from workbench.records import Question, Triple

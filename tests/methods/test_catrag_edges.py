@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.index.graph import MERGES, Graph
-from workbench.methods.catrag.edges import KINDS, DirectedGraph, key_passages
+from workbench.methods.catrag.rating import KINDS, DirectedGraph, key_passages
 
 FACTORS = st.sampled_from([0.0, 0.2, 0.3, 1.0, 2.5, 3.5, 10.0])
 

@@ -2,7 +2,7 @@
 
 from small import index_of
 
-from workbench.methods.think_on_graph.directions import Direction, directions, other_end
+from workbench.methods.think_on_graph import Direction, directions, other_end
 
 
 def test_relations_are_grouped_by_name_and_direction(tmp_path):

@@ -10,7 +10,7 @@ from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.methods import method
 from workbench.methods.gfm_rag import TIE_RULE, hub
-from workbench.methods.gfm_rag.graph import edges_of, triples_of
+from workbench.methods.gfm_rag.network import edges_of, triples_of
 from workbench.methods.gfm_rag.passing import passing
 from workbench.testing import small_index, tiny_index
 

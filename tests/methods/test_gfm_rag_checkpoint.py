@@ -9,7 +9,7 @@ import torch
 
 from workbench.errors import DataError
 from workbench.methods.gfm_rag import checkpoint, hub
-from workbench.methods.gfm_rag.history import Trained
+from workbench.methods.gfm_rag.hub import Trained
 from workbench.methods.gfm_rag.network import Edges, Network, Shape
 
 SMALL = Shape(12, 8, 2)

@@ -6,9 +6,8 @@ import torch
 
 from workbench.errors import SettingError
 from workbench.methods import method
-from workbench.methods.gfm_rag.interpretation import best_paths, edge_gradients
 from workbench.methods.gfm_rag.network import Edges, Network, Shape
-from workbench.methods.gfm_rag.reach import Start
+from workbench.methods.gfm_rag.reach import Start, best_paths, edge_gradients
 from workbench.testing import small_index
 
 QUESTION = "Who designed the bridge over the river at Vennick?"

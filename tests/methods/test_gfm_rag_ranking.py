@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from workbench.methods.gfm_rag.ranking import entity_weights, rank
+from workbench.methods.gfm_rag import entity_weights, rank
 
 CONTEXT = sp.csr_array(np.array([[1.0, 1, 0, 0], [0, 1, 0, 0], [0, 1, 1, 0]]))
 DOCUMENTS = np.array([1.0, 3, 1, 0])

@@ -14,8 +14,8 @@ from workbench.errors import DataError, SettingError
 from workbench.evaluation.identity import of_method
 from workbench.index import Index
 from workbench.llm.engine import RulesEngine
-from workbench.methods.gfm_rag import checkpoint, losses, training
-from workbench.methods.gfm_rag.history import Trained
+from workbench.methods.gfm_rag import checkpoint, network, training
+from workbench.methods.gfm_rag.hub import Trained
 from workbench.methods.gfm_rag.samples import KINDS, supported, synthetic
 from workbench.methods.gfm_rag.training import Source, train
 from workbench.records import Question
@@ -87,18 +87,18 @@ def test_the_losses_are_those_worked_out_by_hand():
     weights /= weights.sum()
     terms = np.array([np.log(2), np.log1p(np.exp(2.0)), np.log1p(np.exp(-1.0))])
     expected = (terms[0] + (weights * terms[1:]).sum()) / 2
-    assert float(losses.balanced_bce(logits, positive, 0.2)) == pytest.approx(expected, rel=1e-5)
+    assert float(network.balanced_bce(logits, positive, 0.2)) == pytest.approx(expected, rel=1e-5)
     shares = 1 / (1 + np.exp(-np.array([0.0, 2.0, -1.0])))
     listed = -np.log(shares[0] / (shares.sum() + 1e-5) + 1e-5)
-    assert float(losses.list_loss(logits, positive)) == pytest.approx(listed, rel=1e-5)
-    assert float(losses.retrieval_loss(logits, positive)) == pytest.approx(0.3 * expected + 0.7 * listed, rel=1e-5)
+    assert float(network.list_loss(logits, positive)) == pytest.approx(listed, rel=1e-5)
+    assert float(network.retrieval_loss(logits, positive)) == pytest.approx(0.3 * expected + 0.7 * listed, rel=1e-5)
 
 
 def test_what_is_not_counted_is_no_negative():
     logits, positive = torch.tensor([[0.0], [9.0], [-1.0]]), torch.tensor([[1.0], [0.0], [0.0]])
     counted = torch.tensor([[1.0], [0.0], [1.0]])
-    without = losses.balanced_bce(logits[[0, 2]], positive[[0, 2]], 1.0)
-    assert float(losses.balanced_bce(logits, positive, 1.0, counted)) == pytest.approx(float(without))
+    without = network.balanced_bce(logits[[0, 2]], positive[[0, 2]], 1.0)
+    assert float(network.balanced_bce(logits, positive, 1.0, counted)) == pytest.approx(float(without))
 
 
 # -- training ----------------------------------------------------------------------------------------------------------

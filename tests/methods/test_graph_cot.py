@@ -15,7 +15,7 @@ from workbench.llm import Result
 from workbench.llm.call import Reply
 from workbench.llm.meter import Meter
 from workbench.llm.parse import parse
-from workbench.methods.graph_cot.actions import GraphActions
+from workbench.methods.graph_cot import GraphActions
 from workbench.records import Passage
 from workbench.steps import graph_action
 from workbench.steps.graph_action import Action

@@ -17,9 +17,8 @@ from workbench import tokens
 from workbench.errors import SettingError
 from workbench.index import Index
 from workbench.layouts import ket_rag as layout
-from workbench.methods.ket_rag import entity, keyword
-from workbench.methods.ket_rag.bridges import Bridges
-from workbench.methods.ket_rag.rows import Rows, head_tokens, leading
+from workbench.methods.ket_rag import channels
+from workbench.methods.ket_rag.channels import Bridges, Rows, head_tokens, leading
 from workbench.records import ContextEntity, ContextRelation, Passage, Unit
 
 LAYERS = ("pieces", "keywords", "skeleton")
@@ -51,7 +50,7 @@ COSINES = np.array([0.3, 0.6, 0.8, 0.9])
 
 def pooled(cap, *, candidates=1000, duplicates_end_it=False, sizes=(10, 10, 10, 10)):
     layers = standin(HELD, VECTORS, sizes)
-    return keyword.pool(
+    return channels.pool(
         *layers, np.array([1.0, 0.0]), COSINES, candidates=candidates, cap=cap, duplicates_end_it=duplicates_end_it
     )
 
@@ -155,7 +154,7 @@ def rows(skeleton) -> Rows:
 
 
 def test_relationships_among_entities_stand_before_those_with_others():
-    related = entity.Skeleton(layer()).related
+    related = channels.Skeleton(layer()).related
     # D is joined to A and to B, C too; of these A – C and B – C have the rank 6, as A – D and B – D.
     assert related([0, 1], 10) == [(0, None), (1, 2), (2, 2), (3, 2), (4, 2)]
     # of C and D: both ends of 1 to 4 but for A and B (2 links each), E (2 links, a lower rank)
@@ -166,18 +165,18 @@ def test_relationships_among_entities_stand_before_those_with_others():
 
 def test_the_other_end_with_more_links_is_first_and_then_the_higher_rank():
     # E with A: B and C and D have one link each; of the same rank 6. E's own neighbours have rank 5.
-    assert entity.Skeleton(layer()).related([0, 4], 10) == [(1, 2), (3, 2), (5, 2), (6, 2), (0, 1)]
+    assert channels.Skeleton(layer()).related([0, 4], 10) == [(1, 2), (3, 2), (5, 2), (6, 2), (0, 1)]
 
 
 def test_units_of_an_entity_by_its_relationships_in_them():
     # A: relationships 0 and 1 are in unit 2, 3 in units 0 and 1.
-    assert entity.Skeleton(layer()).units(0) == [2, 0, 1]
-    assert entity.Skeleton(layer()).units(3) == []
+    assert channels.Skeleton(layer()).units(0) == [2, 0, 1]
+    assert channels.Skeleton(layer()).units(3) == []
 
 
 def test_tables_grow_entity_by_entity_until_they_do_not_fit():
     skeleton = layer()
-    graph, counted = entity.Skeleton(skeleton), rows(skeleton)
+    graph, counted = channels.Skeleton(skeleton), rows(skeleton)
 
     def whole(many):
         related = graph.related(list(range(many)), 10 * many)
@@ -188,19 +187,19 @@ def test_tables_grow_entity_by_entity_until_they_do_not_fit():
     entities = head_tokens("entities") + sum(map(counted.entity_tokens, range(5)))
     for many in (1, 3):
         cap = entities + whole(many)
-        found = entity.tables(graph, counted, range(5), cap, 10)
+        found = channels.tables(graph, counted, range(5), cap, 10)
         assert found.entities == [0, 1, 2, 3, 4]
         assert len(found.relations) == len(graph.related(list(range(many)), 99))
         assert found.tokens == cap
-    assert entity.tables(graph, counted, range(5), entities + whole(1) - 1, 10).relations == []
-    assert entity.tables(graph, counted, range(5), head_tokens("entities"), 10) == ([], [], 0)
+    assert channels.tables(graph, counted, range(5), entities + whole(1) - 1, 10).relations == []
+    assert channels.tables(graph, counted, range(5), head_tokens("entities"), 10) == ([], [], 0)
 
 
 def test_links_are_a_column_where_the_first_relationship_has_them():
     skeleton = layer()
-    graph, counted = entity.Skeleton(skeleton), rows(skeleton)
-    assert entity.tables(graph, counted, [0], 999, 10).relations == [(0, 1), (1, 1), (3, 1)]
-    assert {links for _, links in entity.tables(graph, counted, [0, 1], 999, 10).relations} == {None}
+    graph, counted = channels.Skeleton(skeleton), rows(skeleton)
+    assert channels.tables(graph, counted, [0], 999, 10).relations == [(0, 1), (1, 1), (3, 1)]
+    assert {links for _, links in channels.tables(graph, counted, [0, 1], 999, 10).relations} == {None}
 
 
 def test_leading_items_and_what_a_table_without_rows_costs():

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.errors import SettingError
-from workbench.methods.pathrag.flow import flow_paths
+from workbench.methods.pathrag import flow_paths
 
 
 def graph(n: int, edges) -> sp.csr_array:

@@ -10,8 +10,7 @@ from steered import ASKED, QUESTION, SPEC, Rater, hub_index
 
 import workbench as wb
 from workbench.errors import DataError, SettingError
-from workbench.methods.catrag.stages import ALONE, STATIC, UNEDITED, staged
-from workbench.methods.catrag.steering import steering
+from workbench.methods.catrag.steering import ALONE, STATIC, UNEDITED, staged, steering
 from workbench.trace import Trace
 
 

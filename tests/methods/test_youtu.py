@@ -17,8 +17,7 @@ from workbench.errors import SettingError
 from workbench.layouts import youtu as layout
 from workbench.methods.bdtr import BDTR
 from workbench.methods.youtu import Youtu, fusion
-from workbench.methods.youtu.events import Route
-from workbench.methods.youtu.routed import routed
+from workbench.methods.youtu.routed import Route, routed
 from workbench.methods.youtu.routes import Tree
 from workbench.records import Evidence, Passage
 from workbench.testing.contract import QUESTIONS

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.methods.youtu.paths import Edges, search
+from workbench.methods.youtu.triples import Edges, search_paths
 
 N = 6
 EDGES = st.lists(st.tuples(st.integers(0, N - 1), st.integers(0, N - 1)), max_size=9)
@@ -37,7 +37,7 @@ def depth_first(pairs, seeds, depth):
 def found(pairs, cosines, seeds, goals=(), depth=5, visits=10**6, most=10**6):
     marked = np.isin(np.arange(N), list(goals))
     seeds = np.array(seeds, np.int64)
-    paths = search(edges_of(pairs), np.array(cosines, np.float32), seeds, marked, depth, visits, most)
+    paths = search_paths(edges_of(pairs), np.array(cosines, np.float32), seeds, marked, depth, visits, most)
     listed = paths.first(len(paths.scores))
     best: dict[int, float] = {}
     for path in listed:

@@ -4,7 +4,7 @@ import pytest
 from stopwatch import spent
 from typed_graphs import TypedGraph
 
-from workbench.operators.anchors import exact, named
+from workbench.operators.linking import exact, named
 
 TYPES = {
     "Tom Hale": "person", "Tom": "person", "The Owl": "film", "Owl": "tag", "Comedy": "genre", "comedy": "tag",

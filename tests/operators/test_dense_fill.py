@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workbench.operators.dense_fill import with_dense_fill
+from workbench.operators.walk_distribution import with_dense_fill
 from workbench.records import Passage
 
 PASSAGES = [Passage(f"p{n}", "", f"text {n}") for n in range(5)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.operators.hubs import hub_bias, super_hubs
+from workbench.operators.walk_distribution import hub_bias, super_hubs
 
 
 def test_three_phrases():

@@ -10,8 +10,7 @@ from small import index_of, stated
 
 import workbench as wb
 from workbench.errors import SettingError
-from workbench.operators.hubs import hub_bias
-from workbench.operators.walk_distribution import walk_subgraph
+from workbench.operators.walk_distribution import hub_bias, walk_subgraph
 
 QUESTION = "Which lake does the River Aldra flow into?"
 

@@ -17,8 +17,7 @@ from workbench.data import Dataset
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.index import Index
 from workbench.llm.engine import RulesEngine
-from workbench.methods.catrag.stages import staged
-from workbench.methods.catrag.steering import EditedEdge, RatedNeighbour, RatedSeed, Seed, Steering
+from workbench.methods.catrag.steering import EditedEdge, RatedNeighbour, RatedSeed, Seed, Steering, staged
 from workbench.methods.dotrag.dots import dots
 from workbench.methods.gfm_rag.passing import LinkedEntities, PassedLayer, Passing, RankedEntities
 from workbench.operators.knowledge_tree import KnowledgeTree

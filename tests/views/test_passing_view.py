@@ -10,8 +10,14 @@ from test_views import HOSTILE, Checked
 
 import workbench as wb
 from workbench.errors import SettingError
-from workbench.methods.gfm_rag.events import LinkedEntities, PassedLayer, RankedDocuments, RankedEntities
-from workbench.methods.gfm_rag.passing import Passing, passing
+from workbench.methods.gfm_rag.passing import (
+    LinkedEntities,
+    PassedLayer,
+    Passing,
+    RankedDocuments,
+    RankedEntities,
+    passing,
+)
 from workbench.records import Path, Question, Scored
 from workbench.testing import small_index
 from workbench.views import html, text

@@ -12,8 +12,7 @@ from steered import ASKED, QUESTION, SPEC, Rater, hub_index
 from test_views import HOSTILE, UNSHOWABLE, Checked, hostile
 
 import workbench as wb
-from workbench.methods.catrag.stages import staged
-from workbench.methods.catrag.steering import EditedEdge, RatedNeighbour, RatedSeed, Seed, Steering, steering
+from workbench.methods.catrag.steering import EditedEdge, RatedNeighbour, RatedSeed, Seed, Steering, staged, steering
 from workbench.views import html
 from workbench.views.drawing import drawing_data, drawing_page
 from workbench.views.figures import drawing_figure

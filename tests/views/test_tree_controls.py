@@ -9,7 +9,7 @@ from test_views import HOSTILE, Checked
 
 import workbench as wb
 from workbench.errors import DataError, SettingError
-from workbench.index.schema_evolution import Proposal
+from workbench.index.schema_extracting import Proposal
 from workbench.operators.regrouping import Division
 from workbench.records import Passage
 from workbench.views import html, text

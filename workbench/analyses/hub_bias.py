@@ -1,8 +1,8 @@
 """How far walks are drawn into hubs, and what each mechanism of CatRAG changes about it (CatRAG, arXiv 2602.01965, the
 analysis of hub bias on 100 random questions of MuSiQue).
 
-Strength is the weighted degree in the static graph, whatever a question edits; `workbench.operators.hubs` defines the
-numbers of one walk."""
+Strength is the weighted degree in the static graph, whatever a question edits; the numbers of one walk are those of
+`operators.walk_distribution`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.methods import method
 from workbench.methods.base import Method
-from workbench.operators import hubs
+from workbench.operators import walk_distribution as walks
 from workbench.records import Question
 from workbench.settings import parse_spec, spec_of
 
@@ -90,7 +90,7 @@ def hub_bias(
     if unknown := [label for label in against if label not in named]:
         raise SettingError(f"against={unknown[0]!r} is none of the methods {', '.join(named)}")
     walks = tuple(_walks(asked, named, progress))
-    expected = hubs.hub_bias(graph.strength, graph.strength)
+    expected = walks.hub_bias(graph.strength, graph.strength)
     rows = [_row(label, [walk for walk in walks if walk["method"] == label], expected) for label in named]
     rows.append({**_row(STATIC, (), expected), **_numbers(expected)})
     differences = tuple(_corrected(list(_differences(walks, list(named), against))))
@@ -119,11 +119,11 @@ def _walks(questions: Sequence[Question], methods: Mapping[str, Method], progres
                 bar.update()
 
 
-def _numbers(found: hubs.HubBias | None) -> dict[str, float | None]:
+def _numbers(found: walks.HubBias | None) -> dict[str, float | None]:
     return {measure: getattr(found, measure, None) for measure in MEASURES}
 
 
-def _row(label: str, walks: Sequence[Mapping[str, Any]], expected: hubs.HubBias) -> dict[str, Any]:
+def _row(label: str, walks: Sequence[Mapping[str, Any]], expected: walks.HubBias) -> dict[str, Any]:
     walked = [walk for walk in walks if walk["strength"] is not None]
     return {
         "method": label, "n": len(walked),

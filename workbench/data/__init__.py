@@ -8,7 +8,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.data import decompositions, registry, sampling
+from workbench.data import registry, sampling
 from workbench.data.documents import is_documents, read_documents
 from workbench.data.folder import Dataset, Extraction, is_beir, is_folder, questions_in, read_folder
 from workbench.data.graph import GoldGraph
@@ -36,7 +36,6 @@ __all__ = [
     "Known",
     "Origin",
     "SourceFile",
-    "check_decompositions",
     "datasets",
     "load",
     "read_documents",
@@ -103,19 +102,6 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
         '{"id", "title", "text"} a line, a triples.tsv, or documents (.txt, .md, .pdf); see '
         f"{page('data.md')}"
     )
-
-
-def check_decompositions(data: str | Path) -> decompositions.CheckedQuestions:
-    """Execute the decompositions of all questions of a data set, by name or folder, on its gold graph.
-
-    Files are read line by line, so a folder may be larger than the memory. Raises :class:`DataError` without a gold
-    graph, or where a question without an answer does not say why.
-    """
-    path = Path(data).expanduser()
-    folder = path if (path / "graph").is_dir() else load(data).folder
-    if folder is None:
-        raise DataError(f"{str(data)!r} is not read from a folder; write it with write_folder first")
-    return decompositions.check(folder, str(data))
 
 
 def is_named(data: str) -> bool:

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,39 +14,48 @@ from workbench.data import sampling
 from workbench.data.folder import Dataset, is_folder, read_folder
 from workbench.data.origin import Origin
 from workbench.data.sampling import Sample
-from workbench.data.sources import anonyrag, development, graphrag_bench, hipporag, hover, ketrag, metaqa, ultradomain
-from workbench.data.sources.entry import Converted, Copy, Entry
+from workbench.data.sources import hipporag, metaqa, texts
+from workbench.data.sources.entry import Converted, Copy, Entry, File
 from workbench.data.sources.fetch import cache, fetch, source_folder
 from workbench.errors import DataError, SettingError
 from workbench.records import Record
 from workbench.text import counted, did_you_mean
 
-FAMILIES = (hipporag, development, hover, ketrag, metaqa, ultradomain, anonyrag, graphrag_bench)
-ENTRIES: dict[str, Entry] = {
-    entry.id: entry
-    for entry in sorted(
-        (entry for family in FAMILIES for entry in family.ENTRIES),
-        key=lambda entry: entry.id,
+READERS = {
+    "hipporag": hipporag.read,
+    "hotpotqa": hipporag.read_hotpotqa,
+    "musique": hipporag.read_musique,
+    "2wikimultihopqa": hipporag.read_two_wiki,
+    "hover-hops": hipporag.read_many_hops,
+    "metaqa": metaqa.read,
+    "metaqa-base": partial(metaqa.read, split=None),
+    "ultradomain": texts.read_ultradomain,
+    "graphrag-bench": texts.read_textbooks,
+    "anonyrag": texts.read_anonyrag,
+    "ketrag": texts.read_ketrag,
+}
+_OF_FOLDER = {"metaqa": metaqa.of_folder}
+
+
+def _entry(row: dict[str, Any]) -> Entry:
+    """The entry of a row of `sources.toml`."""
+    reader, base = row.pop("reader"), row.pop("base", "")
+    files = [{**file, "url": f"{base}/{file['url']}"} if "url" in file else file for file in row.pop("files", ())]
+    return Entry(
+        files=tuple(File(**file) for file in files),
+        read=partial(READERS[reader], **row.pop("settings", {})),
+        copies=tuple(Copy(**copy) for copy in row.pop("copies", ())),
+        options=tuple(row.pop("options", ())),
+        of_folder=_OF_FOLDER.get(reader),
+        **row,
     )
+
+
+_NAMED = tomllib.loads(Path(__file__).with_name("sources.toml").read_text("utf-8"))
+ENTRIES: dict[str, Entry] = {
+    entry.id: entry for entry in sorted(map(_entry, _NAMED["data"]), key=lambda entry: entry.id)
 }
-# A bare name is the sample that most papers report.
-ALIASES = {
-    "musique": "musique/dev/hipporag-1000",
-    "hotpotqa": "hotpotqa/dev/hipporag-1000",
-    "2wikimultihopqa": "2wikimultihopqa/dev/hipporag-1000",
-    "popqa": "popqa/hipporag-1000",
-    "nq": "nq/hipporag-1000",
-    "narrativeqa": "narrativeqa/dev/hipporag-10",
-    "lveval": "lveval/hipporag-124",
-    "hover": "hover/dev/catrag-1000",
-    "hover/dev": "hover/dev/catrag-1000",
-    "hover/dev/3-4hop": "hover/dev/3-4hop-1000",
-    "metaqa": "metaqa/vanilla/dev",
-    "metaqa/vanilla": "metaqa/vanilla/dev",
-    "ultradomain": "ultradomain/cs",
-    "anonyrag": "anonyrag/eng",
-    "graphrag-bench": "graphrag-bench/textbooks",
-}
+ALIASES: dict[str, str] = _NAMED["aliases"]  # a bare name is the sample that most papers report
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -17,8 +17,7 @@ from workbench.data.profiles import Profiles
 from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens, repeated
 from workbench.index.journal import StepJournal, counts, maker, request_key
 from workbench.index.layer import Build, Layer
-from workbench.index.profile_tables import entities_of, relations_of
-from workbench.index.profiles import ProfilesLayer, write_profiles
+from workbench.index.profiles import ProfilesLayer, entities_of, relations_of, write_profiles
 from workbench.index.typed import merged, topmost
 from workbench.language.entity_types import KINDS
 from workbench.llm.engine import Engine, RulesEngine

@@ -21,8 +21,7 @@ from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens, repeated
 from workbench.index.journal import StepJournal, counts, lines, maker, read, request_key
 from workbench.index.layer import Build, Layer
-from workbench.index.profile_tables import entities_of, relations_of
-from workbench.index.profiles import ProfilesLayer, write_profiles
+from workbench.index.profiles import ProfilesLayer, entities_of, relations_of, write_profiles
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.typed import TypedLayer, encode_part, merged
 from workbench.llm.engine import Engine, RulesEngine

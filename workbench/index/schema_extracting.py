@@ -5,31 +5,154 @@ The journal `records.jsonl` keeps each answer under the passage and the schema t
 changes at the boundaries of batches alone, in the order of the corpus, so a build repeats whatever the order of the
 answers. An insert at the end asks about the new passages. A change further up moves the batches behind it: their
 passages are asked again if, and only if, another schema reaches them.
+
+How the schema of the layer `schema_graph` grows with what passages ask for (Youtu-GraphRAG, section 3.1, Eq. 3).
+
+The paper admits a new type whose agreement with the schema reaches μ, without saying how that is measured; the released
+code admits whatever the model proposes. Both are policies here, and the measure is ours:
+
+    confidence(x) = min(1, support(x) / s) · max(similarity(x, types of its kind), score(x))
+
+with support the number of passages that ask for x, s the support that counts in full, the cosine of the name to the
+nearest name of the schema, and the mean of the scores that the engine gave. An engine that gives no score counts as
+sure (1): then the support alone decides.
+
+The schema graph of profiles that the data bring: taken as they are.
+
+Relations are those of the profiles or, where these name none, the triples that came with them, as in an import of
+Youtu-GraphRAG. A description of the form "type: value; type: value", as the same import has it, becomes attributes;
+another one is the attribute `description`.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from statistics import fmean
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+import numpy as np
 from tqdm.auto import tqdm
 
-from workbench.data.graph import Schema
-from workbench.data.profiles import EntityProfile, RelationProfile
+from workbench.data import Extraction
+from workbench.data.graph import Attribute, EntityType, Relation, Schema
+from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.encoding import cached
 from workbench.index.journal import StepJournal, counts, request_key
 from workbench.index.layer import Build, Layer
-from workbench.index.schema_evolution import Evolution, forms
 from workbench.language.entity_types import UNKNOWN
 from workbench.llm.engine import Engine
 from workbench.records import Passage
-from workbench.steps.schema_extraction import KINDS, STEP, Input, Output
+from workbench.steps.schema_extraction import DESCRIPTION, KINDS, STEP, Input, Kind, Output, ProposalRecord
 from workbench.text import normal_form
 
 if TYPE_CHECKING:
     from workbench.index.schema_graph import Settings
+
+
+Policy = Literal["off", "llm", "gated"]
+_MAKE = {
+    "entity_types": lambda name: EntityType(name, ""),
+    "relations": lambda name: Relation(name, "", (), ()),
+    "attributes": lambda name: Attribute(name, "", (), "text"),
+}
+
+
+class Proposal(NamedTuple):
+    """A type that passages (ids, in the order of the corpus) asked for. `confidence` is that of the boundary at which
+    it was admitted, else of the last one."""
+
+    kind: Kind
+    name: str
+    passages: tuple[str, ...]
+    confidence: float
+    admitted: bool
+
+
+@dataclass
+class _Candidate:
+    kind: Kind
+    name: str
+    passages: dict[str, None] = field(default_factory=dict)
+    scores: list[float | None] = field(default_factory=list)
+    confidence: float = 0.0
+    admitted: bool = False
+
+
+class Evolution:
+    """The schema, and what was proposed for it. `ask` in the order of the corpus, `admit` after each batch.
+
+    `encode` gives unit vectors of names; it is asked where a score was below 1."""
+
+    def __init__(
+        self, seed: Schema, policy: Policy, mu: float, support: int, encode: Callable[[Sequence[str]], np.ndarray]
+    ):
+        self.schema, self.policy, self.mu, self.support, self._encode = seed, policy, mu, support, encode
+        self.known = dict.fromkeys(KINDS, 0)  # proposals of what the seed has
+        self.scored = False  # whether an engine gave any score
+        self._seed = {kind: forms(seed, kind) for kind in KINDS}
+        self._candidates: dict[tuple[Kind, str], _Candidate] = {}
+
+    def ask(self, passage: str, proposed: Iterable[ProposalRecord]) -> None:
+        """Note what a passage proposes; what the seed has in some spelling is counted alone."""
+        for record in proposed:
+            form = normal_form(record.name)
+            if not form or form in self._seed[record.kind]:
+                self.known[record.kind] += bool(form)
+                continue
+            found = self._candidates.setdefault((record.kind, form), _Candidate(record.kind, record.name))
+            if passage not in found.passages:
+                found.passages[passage] = None
+                found.scores.append(record.score)
+                self.scored |= record.score is not None
+
+    def admit(self) -> None:
+        """Take over what the policy admits, in the order in which it was first proposed."""
+        before = self.schema
+        for found in self._candidates.values():
+            if not found.admitted:
+                found.confidence = self._confidence(found, before)
+                found.admitted = self.policy == "llm" or (self.policy == "gated" and found.confidence >= self.mu)
+                if found.admitted:
+                    names = (*getattr(self.schema, found.kind), _MAKE[found.kind](found.name))
+                    self.schema = replace(self.schema, **{found.kind: names})
+
+    def proposals(self) -> list[Proposal]:
+        """In the order in which they were first made."""
+        return [
+            Proposal(found.kind, found.name, tuple(found.passages), round(found.confidence, 6), found.admitted)
+            for found in self._candidates.values()
+        ]
+
+    def counts(self) -> dict[Kind, dict[str, int]]:
+        """Of each kind how many were admitted and rejected, and how often something known was proposed."""
+        found = {kind: {"admitted": 0, "rejected": 0, "known": self.known[kind]} for kind in KINDS}
+        for one in self._candidates.values():
+            found[one.kind]["admitted" if one.admitted else "rejected"] += 1
+        return found
+
+    def _confidence(self, found: _Candidate, schema: Schema) -> float:
+        score = fmean(1.0 if one is None else one for one in found.scores)
+        sure = score if score >= 1 else max(score, self._similarity(found, schema))
+        return min(1.0, len(found.passages) / self.support) * sure
+
+    def _similarity(self, found: _Candidate, schema: Schema) -> float:
+        """The cosine of a name to the nearest of its kind; 0 where there is none."""
+        names = sorted(forms(schema, found.kind))
+        vectors = self._encode([normal_form(found.name), *names])
+        return max(0.0, float((vectors[1:] @ vectors[0]).max())) if names else 0.0
+
+
+def forms(schema: Schema, kind: Kind) -> dict[str, str]:
+    """Normal form → name of the types of a kind; the first of several spellings."""
+    found: dict[str, str] = {}
+    for one in getattr(schema, kind):
+        found.setdefault(normal_form(one.name), one.name)
+    return found
+
 
 Stated = dict[tuple[str, str, str], dict[str, None]]  # a triple, or entity, type, value of an attribute → its passages
 
@@ -177,3 +300,79 @@ def _strictly(relations: Stated, attributes: Stated, types: dict[str, str], spel
             left_out[why or "described"] += 1
             del attributes[entity, kind, value]
     return left_out
+
+
+RELATED = "related to"  # of relations that their source does not name
+LISTED = 100  # wordings of relations beyond which they are no schema
+_ATTRIBUTE = r"[^\W\d][\w /()'-]{0,39}: (?=\S)"
+_BEGINS = re.compile(_ATTRIBUTE)
+_BETWEEN = re.compile(rf"; (?={_ATTRIBUTE})")
+
+
+def given(profiles: Profiles, extractions: Sequence[Extraction] = ()) -> Parts:
+    """All profiles of a name as one entity, with the type that most give, in doubt the first."""
+    types: dict[str, Counter[str]] = defaultdict(Counter)
+    relations: Stated = defaultdict(dict)
+    attributes: Stated = defaultdict(dict)
+    for profile in profiles.entities:
+        types[profile.name].update([profile.type] if profile.type else [])
+        for kind, value in _attributes(profile.description):
+            attributes[profile.name, kind, value] |= dict.fromkeys(profile.passages)
+    for source, label, target, passages in _relations(profiles, extractions):
+        if source and target:
+            relations[source, label, target] |= dict.fromkeys(passages)
+    settled = {name: votes.most_common(1)[0][0] for name, votes in types.items() if votes}
+    found = parts(relations, attributes, settled, {})
+    return found._replace(entities=_with_all(found.entities, profiles.entities, settled))
+
+
+def described(found: Parts) -> Schema:
+    """What a graph without a schema speaks of; wordings of texts are no list of relations."""
+    types = sorted({entity.type for entity in found.entities} - {UNKNOWN})
+    labels = sorted({relation.label for relation in found.relations})
+    attributes = sorted({kind for _, kind, _ in found.attributes})
+    return Schema(
+        tuple(EntityType(name, "") for name in types),
+        tuple(Relation(name, "", (), ()) for name in labels if len(labels) <= LISTED),
+        tuple(Attribute(name, "", (), "text") for name in attributes),
+    )
+
+
+def _attributes(description: str) -> Iterator[tuple[str, str]]:
+    """
+    >>> list(_attributes("type: town; founded: 1994; a port")), list(_attributes("A town; it is old."))
+    ([('type', 'town'), ('founded', '1994; a port')], [('description', 'A town; it is old.')])
+    """
+    if not _BEGINS.match(description):
+        yield from [(DESCRIPTION, description)] if description.strip() else []
+        return
+    for part in _BETWEEN.split(description):
+        kind, _, value = part.partition(": ")
+        yield kind, value
+
+
+def _relations(profiles: Profiles, extractions: Sequence[Extraction]) -> Iterator[tuple[str, str, str, Sequence[str]]]:
+    """(source, label, target, passages)"""
+    if extractions and not any(relation.label for relation in profiles.relations):
+        for record in extractions:
+            for subject, label, obj in record.triples:
+                yield subject, label or RELATED, obj, (record.passage_id,)
+    else:
+        for relation in profiles.relations:
+            yield relation.source, _label(relation), relation.target, relation.passages
+
+
+def _label(relation: RelationProfile) -> str:
+    return relation.label or ", ".join(relation.keywords) or RELATED
+
+
+def _with_all(
+    entities: Sequence[EntityProfile], profiles: Sequence[EntityProfile], types: dict[str, str]
+) -> list[EntityProfile]:
+    """The entities with the passages of their profiles, and those of which nothing but a profile is known."""
+    passages = {entity.name: dict.fromkeys(entity.passages) for entity in entities}
+    kinds = {entity.name: entity.type for entity in entities} | types
+    for profile in profiles:
+        if profile.name:
+            passages.setdefault(profile.name, {}).update(dict.fromkeys(profile.passages))
+    return [EntityProfile(name, kinds.get(name, UNKNOWN), "", tuple(passages[name])) for name in sorted(passages)]

@@ -1,6 +1,6 @@
 """Layer `schema_graph`: levels 1 and 2 of Youtu-GraphRAG's knowledge tree (arXiv 2508.19855, section 3): attributes of
-entities, and triples between them, extracted within a schema (`schema_extracting.py`) that grows with the corpus
-(`schema_evolution.py`), or taken from the profiles that the data bring (`schema_given.py`).
+entities, and triples between them, extracted within a schema that grows with the corpus (`schema_extracting.py`),
+or taken from the profiles that the data bring.
 
 It is a graph like that of the layer `typed`, with attributes beside it. A vector of an entity is that of its name, of a
 relation that of "head relation tail", of an attribute that of "name has_attribute type: value", which are the texts of
@@ -24,13 +24,12 @@ from workbench import tokens
 from workbench.data import Dataset
 from workbench.data.graph import Schema, read_schema
 from workbench.data.schemas import seed as read_seed
-from workbench.index import schema_extracting, schema_given
+from workbench.index import schema_extracting
 from workbench.index.forecast import RECORDS, Forecast, Range, Requests, exactly, prompt_tokens
 from workbench.index.journal import maker, request_key
 from workbench.index.layer import Build
-from workbench.index.profile_tables import LIST, SCHEMAS, table_of
-from workbench.index.schema_evolution import Proposal
-from workbench.index.schema_extracting import Parts, schema_lists
+from workbench.index.profiles import LIST, SCHEMAS, table_of
+from workbench.index.schema_extracting import Parts, Proposal, schema_lists
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.typed import TypedLayer, encode_part, write_graph, write_links
 from workbench.llm.engine import Engine, RulesEngine
@@ -104,8 +103,8 @@ class SchemaGraphLayer(TypedLayer):
         profiles = _given(build)
         if profiles is not None:
             extractions = build.layers.get("extractions")
-            found = schema_given.given(profiles.profiles, extractions.records if extractions else ())
-            schema = seed = seed if _named(build.data, settings) else schema_given.described(found)
+            found = schema_extracting.given(profiles.profiles, extractions.records if extractions else ())
+            schema = seed = seed if _named(build.data, settings) else schema_extracting.described(found)
             by = profiles.metadata.get("made_by")
             evolution, summary = [], {"given": True} | ({"made_by": by} if by else {})
         else:

@@ -3,6 +3,11 @@
 A layer is written into `<kind>-<key>.part/`, flushed to disk and renamed to `<kind>-<key>/`: a folder without the
 suffix is whole. When all layers that were asked for stand, `manifest.json` is replaced in one step. What the manifest
 does not name does not count, except that the next build finds it and need not make it again.
+
+Arrays that a method computes from a layer alone, kept in the folder of the index: `derived/NAME-KEY.npz`.
+
+They are no layer: nothing names them, they may be deleted at any time, and who cannot write there computes them anew. A
+name holds the key of its layer, and `Store.prune` removes those of layers that are gone.
 """
 
 from __future__ import annotations
@@ -11,11 +16,13 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import pyarrow as pa
@@ -111,7 +118,7 @@ class Store:
         flush(self.folder)
 
     def derived(self, name: str, layer: str, **parts: Any) -> Path:
-        """The file of what is derived (:mod:`workbench.index.derived`) from the layer of this key and from `parts`."""
+        """The file of what is derived (:mod:`workbench.index.store`) from the layer of this key and from `parts`."""
         return self.folder / DERIVED / f"{name}-{layer}-{key_of(**parts)}.npz"
 
     def prune(self, manifest: Mapping) -> None:
@@ -167,3 +174,24 @@ def map_vectors(path: Path) -> np.ndarray:
     """A memory-mapped float32 matrix, shape (n, d); rows are read from disk as they are touched."""
     vectors = np.load(path, mmap_mode="r")
     return vectors if len(vectors) else np.zeros(vectors.shape, dtype=np.float32)
+
+
+Arrays = dict[str, np.ndarray]
+
+
+def kept(path: Path, make: Callable[[], Arrays]) -> Arrays:
+    """The arrays of a file; where it is missing or damaged (the members of a ZIP file have checksums), `make()`, which
+    is then kept."""
+    with suppress(OSError, EOFError, ValueError, KeyError, BadZipFile), np.load(path, allow_pickle=False) as file:
+        return dict(file)
+    made = make()
+    part = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")  # others may be writing the same
+    with suppress(OSError):  # a folder that may only be read, a full disk: the next process computes them again
+        path.parent.mkdir(exist_ok=True)
+        try:
+            with part.open("wb") as file:
+                np.savez(file, **made)
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
+    return made

@@ -24,8 +24,7 @@ import scipy.sparse as sp
 
 from workbench.data.graph import EntityType, Schema, read_schema
 from workbench.index.layer import Build, Layer
-from workbench.index.profile_tables import SCHEMAS, Tables
-from workbench.index.profiles import ProfilesLayer
+from workbench.index.profiles import SCHEMAS, ProfilesLayer, Tables
 from workbench.index.store import map_vectors, read_columns, read_table, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.records import Entity

@@ -15,7 +15,7 @@ from workbench.llm.engine import whose_words
 from workbench.measures.answers import exact_match
 from workbench.methods import Method, method
 from workbench.methods.catrag import CatRAG
-from workbench.methods.catrag.stages import Stage, StagedWalk, staged
+from workbench.methods.catrag.steering import Stage, StagedWalk, staged
 from workbench.reading import Reader
 from workbench.records import Question
 from workbench.text import wrapped

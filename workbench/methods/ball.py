@@ -11,7 +11,7 @@ import numpy as np
 from workbench.encoding.similarity import top
 from workbench.language.schema_terms import names_meant
 from workbench.methods.base import Method
-from workbench.operators.anchors import named
+from workbench.operators.linking import named
 from workbench.operators.region import region
 from workbench.records import Evidence, ranked
 from workbench.settings import Cosine, Natural, Positive, validated

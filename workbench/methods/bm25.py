@@ -9,7 +9,7 @@ from importlib.metadata import version
 import numpy as np
 
 from workbench.encoding.similarity import top
-from workbench.index.derived import Arrays, kept
+from workbench.index.store import Arrays, kept
 from workbench.methods.base import Method
 from workbench.records import Evidence, ranked
 from workbench.settings import NonNegative, Share, validated

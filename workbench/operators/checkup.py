@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from workbench import places
 from workbench.encoding.similarity import top
 from workbench.index import Index
-from workbench.operators.hubs import super_hubs
+from workbench.operators.walk_distribution import super_hubs
 from workbench.records import Record
 from workbench.text import apart, storable
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.display import html, text
-from workbench.methods.youtu.events import Facts, Scores
-from workbench.methods.youtu.routed import Reflected, Routes, RouteTaken, Searched
+from workbench.methods.youtu.routed import Facts, Reflected, Routes, RouteTaken, Scores, Searched
 from workbench.text import clean, counted, short
 from workbench.views.base import NAME, details, esc, page, table
 from workbench.views.records import asked_part, said_by

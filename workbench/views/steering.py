@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from workbench.display import html, text
-from workbench.methods.catrag.stages import Flow, StagedWalk
-from workbench.methods.catrag.steering import SKIP, EditedEdge, RatedSeed, Scores, Seed, Steering
+from workbench.methods.catrag.steering import SKIP, EditedEdge, Flow, RatedSeed, Scores, Seed, StagedWalk, Steering
 from workbench.records import Passage
 from workbench.text import clean, counted, short
 from workbench.views.base import NAME, Markup, details, esc, number, page, table

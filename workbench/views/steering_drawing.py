@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.index.layout import layout
-from workbench.methods.catrag.stages import StagedWalk
-from workbench.methods.catrag.steering import EditedEdge, Steering
+from workbench.methods.catrag.steering import EditedEdge, StagedWalk, Steering
 from workbench.operators.neighbourhood import Edge, Node, Subgraph, among
 from workbench.operators.types import Types
 from workbench.records import Passage

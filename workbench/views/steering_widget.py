@@ -26,8 +26,7 @@ from workbench.llm.engine import Engine, RulesEngine
 from workbench.methods import method as method_named
 from workbench.methods.catrag import CatRAG
 from workbench.methods.catrag.replies import KeptReplies
-from workbench.methods.catrag.stages import StagedWalk, staged
-from workbench.methods.catrag.steering import METHOD, RatedSeed, Steering, steering
+from workbench.methods.catrag.steering import METHOD, RatedSeed, StagedWalk, Steering, staged, steering
 from workbench.operators.types import types_of
 from workbench.records import Question
 from workbench.settings import parse_spec

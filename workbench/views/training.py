@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from workbench.display import html, text
-from workbench.methods.gfm_rag.history import Checked, Trained
+from workbench.methods.gfm_rag.hub import Checked, Trained
 from workbench.text import counted
 from workbench.views.base import esc, page, table
 from workbench.views.charts import bare, picture

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from workbench.data.graph import Schema
 from workbench.display import html, text
 from workbench.index.dual_perception import Merge, Perception
-from workbench.index.schema_evolution import Proposal
+from workbench.index.schema_extracting import Proposal
 from workbench.operators.groupings import Agreement
 from workbench.operators.knowledge_tree import NONE, CommunityPlace, EntityPlace, PassagePlace
 from workbench.operators.regrouping import Change

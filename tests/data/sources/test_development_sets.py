@@ -11,7 +11,7 @@ import pytest
 
 from workbench.data import load
 from workbench.data.registry import ENTRIES
-from workbench.data.sources import development, graphrag_bench
+from workbench.data.sources import hipporag, texts
 from workbench.data.sources.entry import passage_id
 from workbench.data.sources.fetch import source_folder
 from workbench.errors import DataError
@@ -45,7 +45,7 @@ def parquet(path, rows):
 
 def test_hotpotqa_joins_sentences_with_nothing_and_resolves_titles(tmp_path):
     rows = [hotpot("5a77", ROPES, OTHER, QUELL), hotpot("5a78", QUELL, ROPES, ROPES)]
-    found = development.read_hotpotqa(parquet(tmp_path / "validation-00000-of-00001.parquet", rows))
+    found = hipporag.read_hotpotqa(parquet(tmp_path / "validation-00000-of-00001.parquet", rows))
     texts = [("Orsby & Co.", "A firm. It sells rope."), ("Other", "x"), ("Quell", "A river. It is long.")]
     ropes, other, quell = (passage_id("hp", *text) for text in texts)
     assert [(passage.title, passage.text) for passage in found.passages] == texts and found.repeated == 3
@@ -57,7 +57,7 @@ def test_hotpotqa_joins_sentences_with_nothing_and_resolves_titles(tmp_path):
 
 def test_2wikimultihopqa_joins_them_with_a_space_and_reads_json_in_strings(tmp_path):
     rows = [two_wiki(hotpot("a1", ("Quell", ["A river.", "It is long."]), OTHER, facts=[("Quell", 0)]))]
-    found = development.read_two_wiki(parquet(tmp_path / "dev.parquet", rows))
+    found = hipporag.read_two_wiki(parquet(tmp_path / "dev.parquet", rows))
     assert [passage.text for passage in found.passages] == ["A river. It is long.", "x"]
     [question] = found.questions
     assert (question.id, question.type, question.hops) == ("a1", "comparison", 2)
@@ -66,31 +66,31 @@ def test_2wikimultihopqa_joins_them_with_a_space_and_reads_json_in_strings(tmp_p
 
 def test_gold_that_is_not_among_the_paragraphs_is_counted(tmp_path):
     rows = [hotpot("5a77", ROPES, QUELL), hotpot("5a78", OTHER, facts=[("Gone", 0)])]
-    found = development.read_hotpotqa(parquet(tmp_path / "validation-00000-of-00001.parquet", rows))
+    found = hipporag.read_hotpotqa(parquet(tmp_path / "validation-00000-of-00001.parquet", rows))
     assert [len(question.support) for question in found.questions] == [2, 0]
     assert found.notes == ("1 question without gold among the paragraphs: no support",)
 
 
 def test_a_question_twice_has_two_ids_and_its_own_paragraphs(tmp_path):
     rows = [hotpot("5a77", ROPES, QUELL), hotpot("5a77", QUELL, OTHER)]
-    found = development.read_hotpotqa(parquet(tmp_path / "validation-00000-of-00001.parquet", rows))
+    found = hipporag.read_hotpotqa(parquet(tmp_path / "validation-00000-of-00001.parquet", rows))
     assert list(found.paragraphs) == ["5a77", "5a77-2"] and found.paragraphs["5a77"] != found.paragraphs["5a77-2"]
 
 
 @pytest.mark.parametrize(
     ("read", "file", "row", "said"),
     [
-        (development.read_hotpotqa, "validation-0.parquet", {"id": "a"}, "has no column answer, context"),
+        (hipporag.read_hotpotqa, "validation-0.parquet", {"id": "a"}, "has no column answer, context"),
         (
-            development.read_hotpotqa, "validation-0.parquet", hotpot("a", QUELL) | {"context": {"title": ["x"]}},
+            hipporag.read_hotpotqa, "validation-0.parquet", hotpot("a", QUELL) | {"context": {"title": ["x"]}},
             "has not HotpotQA's columns .*sentences.*fetch it again",
         ),
         (
-            development.read_two_wiki, "dev.parquet", two_wiki(hotpot("a", QUELL)) | {"context": "[["},
+            hipporag.read_two_wiki, "dev.parquet", two_wiki(hotpot("a", QUELL)) | {"context": "[["},
             "has not 2WikiMultiHopQA's columns",
         ),
         (
-            development.read_two_wiki, "dev.parquet", two_wiki(hotpot("a", QUELL)) | {"context": "[[]]"},
+            hipporag.read_two_wiki, "dev.parquet", two_wiki(hotpot("a", QUELL)) | {"context": "[[]]"},
             "dev.parquet has not the layout of 2wikimultihopqa .*fetch it again",
         ),
     ],
@@ -103,7 +103,7 @@ def test_another_layout_is_an_error_that_names_the_file(tmp_path, read, file, ro
 def test_musique_without_paragraphs_is_an_error(tmp_path):
     (tmp_path / "musique_ans_v1.0_dev.jsonl").write_text('{"id": "2hop__1_2", "question": "?", "answer": "x"}\n')
     with pytest.raises(DataError, match=r"dev.jsonl has not the layout of musique \(KeyError: 'paragraphs'\)"):
-        development.read_musique(tmp_path)
+        hipporag.read_musique(tmp_path)
 
 
 def test_a_changed_file_is_not_read(tmp_path, monkeypatch):
@@ -119,9 +119,9 @@ def test_a_changed_file_is_not_read(tmp_path, monkeypatch):
 
 def books(folder, **questions):
     folder.mkdir(parents=True, exist_ok=True)
-    for number in range(1, graphrag_bench.BOOKS + 1):
+    for number in range(1, texts.BOOKS + 1):
         (folder / f"textbook{number}.md").write_text(f"# Book {number}\n\n" + f"Text of book {number}. " * 40)
-    for kind in graphrag_bench.KINDS:
+    for kind in texts.KINDS:
         row = {"Question": f"Is it {kind}?", "Answer": "True"} | questions.get(kind, {})
         (folder / f"{kind}.jsonl").write_text(json.dumps(row) + "\n")
     return folder
@@ -132,9 +132,9 @@ def test_graphrag_bench(tmp_path):
     folder = books(
         tmp_path, MC={"Answer": "C", **choices}, MS={"Answer": "AC", **choices}, OE={"Answer": ["It", " is."]}
     )
-    found = graphrag_bench.read(folder, size=60, overlap=0, unit="words")
+    found = texts.read_textbooks(folder, size=60, overlap=0, unit="words")
     asked = {question.type: question for question in found.questions}
-    assert list(asked) == list(graphrag_bench.KINDS.values())
+    assert list(asked) == list(texts.KINDS.values())
     single, several = asked["multiple-choice"], asked["multiple-select"]
     assert single.question == "Is it MC?\nA. a list\nB. a tree\nC. a graph" and single.answers == ("C", "a graph")
     assert several.answers == ("AC",) and asked["open-ended"].answers == ("It is.",)
@@ -159,4 +159,4 @@ def test_graphrag_bench_by_its_name_with_its_options(tmp_path, monkeypatch):
 )
 def test_a_question_of_another_form_is_an_error(tmp_path, row, said):
     with pytest.raises(DataError, match=said):
-        graphrag_bench.read(books(tmp_path, FB=row))
+        texts.read_textbooks(books(tmp_path, FB=row))

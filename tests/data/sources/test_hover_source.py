@@ -11,7 +11,7 @@ from workbench.data.registry import ENTRIES, find
 from workbench.data.sources import hipporag
 from workbench.data.sources.entry import passage_id
 from workbench.data.sources.fetch import source_folder
-from workbench.data.sources.hover import read, read_many_hops
+from workbench.data.sources.hipporag import read, read_many_hops
 from workbench.errors import DataError
 
 CORPUS = [
@@ -47,7 +47,7 @@ def write(folder, claims, dev=None):
 
 
 def one(folder, **more):
-    return read(write(folder, [claim(1, **more)])).questions[0]
+    return read(write(folder, [claim(1, **more)]), "hover").questions[0]
 
 
 def test_a_claim_is_the_question_and_its_label_the_answer(tmp_path):
@@ -63,7 +63,7 @@ def test_the_sentences_of_a_gold_passage_are_joined_by_a_space_and_each_passage_
 def test_the_claim_may_stand_as_a_question_with_its_answer_and_the_words_that_ask(tmp_path):
     row = {"question": "Verify the following claim: Orsby lies in Vell.", "answer": ["SUPPORTED"], "uid": "x"}
     row |= {"context": CONTEXT, "supporting_facts": [["Quell", 0]]}
-    (question,) = read(write(tmp_path, [row])).questions
+    (question,) = read(write(tmp_path, [row]), "hover").questions
     assert (question.id, question.question, question.answers) == ("x", "Orsby lies in Vell.", ("SUPPORTED",))
     assert question.hops is None and question.support == (IDS[1],)
 
@@ -72,7 +72,7 @@ def test_the_claim_may_stand_as_a_question_with_its_answer_and_the_words_that_as
 def test_passages_and_facts_may_be_objects(tmp_path, field):
     row = claim(1) | {"supporting_facts": [{"key": "Quell", "value": 0}]}
     del row["context"]
-    (question,) = read(write(tmp_path, [row | {field: CORPUS}])).questions
+    (question,) = read(write(tmp_path, [row | {field: CORPUS}]), "hover").questions
     assert question.support == (IDS[1],), "the others of the context are no gold"
 
 
@@ -89,7 +89,7 @@ def test_another_label_is_refused_with_what_was_expected(tmp_path, label):
 
 
 def test_gold_of_which_the_corpus_holds_only_a_part_is_none_and_is_said(tmp_path):
-    found = read(write(tmp_path, [claim(1, supporting_facts=[["Quell", 0], ["Gone", 0]])]))
+    found = read(write(tmp_path, [claim(1, supporting_facts=[["Quell", 0], ["Gone", 0]])]), "hover")
     assert found.questions[0].support == ()
     assert found.notes == ("1 questions name gold that is not in the corpus and have no support: u1 …",)
 

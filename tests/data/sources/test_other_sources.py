@@ -9,7 +9,7 @@ import pytest
 
 from workbench import measures, tokens
 from workbench.data import Dataset, load, registry
-from workbench.data.sources import anonyrag, ketrag, metaqa, ultradomain
+from workbench.data.sources import metaqa, texts
 from workbench.data.sources.fetch import source_folder
 from workbench.errors import DataError, SettingError
 from workbench.records import Question, Triple
@@ -114,7 +114,7 @@ def paragraphs(tmp_path):
 
 
 def test_ketrag(paragraphs):
-    found = ketrag.read(paragraphs)
+    found = texts.read_ketrag(paragraphs)
     first = "mk-" + hashlib.sha256(b"\nA town.").hexdigest()[:12]
     assert [(p.title, p.text) for p in found.passages] == [("", "A town."), ("", "A river\u2028in Vell.")]
     assert found.passages[0].id == first and found.repeated == 1
@@ -129,14 +129,14 @@ def test_ketrag(paragraphs):
 def test_a_damaged_ketrag_is_named(paragraphs, content):
     (paragraphs / "qa-pairs.json").write_text(content)
     with pytest.raises(DataError, match="has not KET-RAG's layout"):
-        ketrag.read(paragraphs)
+        texts.read_ketrag(paragraphs)
 
 
 def test_ultradomain_reads_each_book_once(tmp_path):
     book = {"context": "One two three. Four five six.", "meta": {"title": "Rope", "authors": "M. Pell"}}
     rows = [{**book, "input": "?"}, {**book, "input": "!"}, {"context": "Another.", "meta": None}]
     (tmp_path / "cs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = ultradomain.read(tmp_path, "cs", size=3, overlap=0, unit="words", at="sentence")
+    found = texts.read_ultradomain(tmp_path, "cs", size=3, overlap=0, unit="words", at="sentence")
     assert [(p.id, p.title, p.text) for p in found.passages] == [
         ("cs-1#1", "Rope", "One two three."),
         ("cs-1#2", "Rope", "Four five six."),
@@ -156,13 +156,13 @@ def rope(tmp_path):
 
 def test_ultradomain_is_cut_into_the_windows_of_lightrag(rope):
     """A window every size - overlap tokens; what is in two windows is the overlap, and nothing is lost."""
-    found = ultradomain.read(rope, "mix", size=20, overlap=5)
+    found = texts.read_ultradomain(rope, "mix", size=20, overlap=5)
     text = " ".join(f"knot{n}" for n in range(30))
     starts = tokens.starts(text)
     assert [p.text for p in found.passages if p.title] == [
         text[starts[at] : starts[min(at + 20, len(starts) - 1)]].strip() for at in range(0, len(starts) - 1, 15)
     ]
-    assert list(ultradomain._windows("one two three four five", 3, 1)) == ["one two three", " three four five", " five"]
+    assert list(texts._windows("one two three four five", 3, 1)) == ["one two three", " three four five", " five"]
     assert [p.id for p in found.passages][-1] == "mix-2#1" and found.documents == 2
 
 
@@ -181,7 +181,7 @@ def test_an_ultradomain_file_or_its_folder_is_recognised(rope):
 @pytest.mark.parametrize("content", ["", "[]\n", '{"context": "a"}\n', "{x", "\xff"])
 def test_other_json_lines_are_no_ultradomain(tmp_path, content):
     (tmp_path / "cs.jsonl").write_text(content, encoding="latin-1")
-    assert not ultradomain.is_file(tmp_path / "cs.jsonl") and not ultradomain.is_file(tmp_path / "none.jsonl")
+    assert not texts.is_ultradomain(tmp_path / "cs.jsonl") and not texts.is_ultradomain(tmp_path / "none.jsonl")
 
 
 def test_a_domain_that_is_not_here_says_where_its_file_belongs(tmp_path, monkeypatch):
@@ -200,7 +200,7 @@ def test_a_domain_that_is_not_here_says_where_its_file_belongs(tmp_path, monkeyp
 )
 def test_options_of_ultradomain_that_cannot_be(rope, options, said):
     with pytest.raises(SettingError, match=said):
-        ultradomain.read(rope, "mix", **options)
+        texts.read_ultradomain(rope, "mix", **options)
 
 
 CHUNKS = [
@@ -224,7 +224,7 @@ def parquet(folder, language, chunks, asked):
 
 def test_anonyrag(tmp_path):
     parquet(tmp_path, "eng", CHUNKS, ASKED)
-    found = anonyrag.read(tmp_path, "eng")
+    found = texts.read_anonyrag(tmp_path, "eng")
     assert [(p.title, p.text) for p in found.passages] == [("Ch. 1", "[PERSON#1] sailed."), ("", "The end.")]
     assert found.questions == (Question("anonyrag-eng-0001", "Who sailed?", ("PERSON#1 — Ishmael",), "subjective"),)
     outcome = measures.Outcome((), "PERSON#1 is Ishmael")
@@ -234,14 +234,14 @@ def test_anonyrag(tmp_path):
 def test_columns_that_anonyrag_lacks_are_named(tmp_path):
     parquet(tmp_path, "eng", CHUNKS, [{"text": "x"}])
     with pytest.raises(DataError, match="has no column answer, entities, query_type, question, relations; it has text"):
-        anonyrag.read(tmp_path, "eng")
+        texts.read_anonyrag(tmp_path, "eng")
     parquet(tmp_path, "eng", [{"title": "x", "chunk": "y"}], ASKED)
     with pytest.raises(DataError, match=r"text_chunks\.parquet has no column idx"):
-        anonyrag.read(tmp_path, "eng")
+        texts.read_anonyrag(tmp_path, "eng")
     parquet(tmp_path / "damaged", "eng", CHUNKS, ASKED)
     (tmp_path / "damaged" / "annoyrag_eng_qa.parquet").write_bytes(b"PAR1")
     with pytest.raises(DataError, match="is no Parquet file"):
-        anonyrag.read(tmp_path / "damaged", "eng")
+        texts.read_anonyrag(tmp_path / "damaged", "eng")
 
 
 @pytest.mark.parametrize(("language", "questions", "chunks"), [("chs", 688, 2763), ("eng", 709, 3447)])

@@ -1,7 +1,15 @@
-"""The samples published by HippoRAG and HippoRAG 2. CatRAG's sample of HoVer has their layout (`hover.py`).
+"""The samples published by HippoRAG and HippoRAG 2, and what has their questions: CatRAG's sample of HoVer and the
+whole development sets of HotpotQA, MuSiQue and 2WikiMultiHopQA.
 
-`<name>_corpus.json` is a list of {"title", "text"}, or one object of title → sentences; `<name>.json` is a list of
-questions, with gold passages in `paragraphs`, `contexts`, or `context` with `supporting_facts`.
+Of a sample, `<name>_corpus.json` is a list of {"title", "text"}, or one object of title → sentences; `<name>.json` is a
+list of questions, with gold passages in `paragraphs`, `contexts`, or `context` with `supporting_facts`.
+
+In a development set every question brings its own paragraphs, gold and distracting, and the corpus is these, pooled.
+The thesis on reasoning samples them (`musique/dev/500@42`).
+
+CatRAG publishes 1,000 claims of HoVer with a pooled corpus. Its paper describes its claims as 3- and 4-hop, but no
+public description of `hover.json` mentions hops. `hover_dev_release_v1.1.json` of HoVer does: it is a list of {"uid",
+"claim", "supporting_facts": [[title, sentence]], "label", "num_hops", "hpqa_id"}, without texts of Wikipedia.
 """
 
 from __future__ import annotations
@@ -11,25 +19,23 @@ import html
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
+from workbench.data import lines
 from workbench.data.folder import Extraction
 from workbench.data.lines import regular
-from workbench.data.sources.entry import Converted, Copy, Entry, File, one, passage_id, passages
+from workbench.data.sources.entry import Converted, one, passage_id, passages, table
 from workbench.errors import DataError
 from workbench.records import Question
 from workbench.text import counted, storable
 
-_HUB = "https://huggingface.co/datasets/osunlp/HippoRAG_2"
-_REVISION = "5ec05b38deecc3318bb432c69865959c56058990"
-_LEGACY = "https://raw.githubusercontent.com/OSU-NLP-Group/HippoRAG/3d95d255a8db0c1699b853cfb4fbe5056708162d"
-_SAMPLED = "as sampled by HippoRAG, with the passages of those questions pooled"
 _PREFIXES = {"musique": "mq", "hotpotqa": "hp", "2wikimultihopqa": "tw", "popqa": "pq", "nq_rear": "nq", "hover": "hv"}
 _TWO_WIKI_HOPS = {"compositional": 2, "inference": 2, "comparison": 2, "bridge_comparison": 4}
+_HOVER_DEV = "hover_dev_release_v1.1.json"
+_MANY_HOPS = (3, 4)
 _IDS = ("hover_id", "id", "_id", "uid")
 LABELS = ("SUPPORTED", "NOT_SUPPORTED")  # of HoVer's claims
 # CatRAG's reader adds no words to a claim, but its worked examples have these.
@@ -277,126 +283,84 @@ def read_json(path: Path, *kinds: type) -> Any:
     return found
 
 
-def _published(
-    id: str, name: str, of: str, passages: int, questions: int, licence: str, citation: str, **more
-) -> Entry:
-    """An entry of HippoRAG 2's data set on the hub, at a fixed revision."""
-    files = tuple(File(file, f"{_HUB}/resolve/{_REVISION}/{file}") for file in (f"{name}.json", f"{name}_corpus.json"))
-    return Entry(
-        id,
-        of,
-        files,
-        partial(read, name=name),
-        licence,
-        citation,
-        f"{_HUB}/tree/{_REVISION}",
-        passages,
-        questions,
-        **more,
-    )
+def read_hotpotqa(folder: Path) -> Converted:
+    """The authors' Parquet file on the hub: `context` and `supporting_facts` are structs of columns."""
+    path = one(folder, "validation-*.parquet")
+    rows = table(path, "id", "question", "answer", "type", "supporting_facts", "context")
+    try:
+        listed = [
+            {
+                **row,
+                "context": list(zip(row["context"]["title"], row["context"]["sentences"], strict=True)),
+                "supporting_facts": list(
+                    zip(row["supporting_facts"]["title"], row["supporting_facts"]["sent_id"], strict=True)
+                ),
+            }
+            for row in rows
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            f"{path} has not HotpotQA's columns ({type(error).__name__}: {error}); fetch it again"
+        ) from None
+    return read_pooled(_placed(path, listed), "hotpotqa")
 
 
-MUSIQUE = ("CC BY 4.0", "Trivedi et al. 2022, MuSiQue, TACL 10")
-HOTPOT = ("CC BY-SA 4.0", "Yang et al. 2018, HotpotQA, EMNLP")
-TWO_WIKI = ("Apache-2.0", "Ho et al. 2020, 2WikiMultiHopQA, COLING")
-_UNSEEN = "the names of these two files could not be checked against the publisher's list"
+def read_musique(folder: Path) -> Converted:
+    """The authors' JSON Lines file, with the paragraphs of a question in `paragraphs`."""
+    return read_pooled(lines.rows(one(folder, "musique_ans_v1.0_dev.jsonl")), "musique")
 
-ENTRIES = (
-    _published(
-        "musique/dev/hipporag-1000", "musique", f"MuSiQue-Answerable, development, {_SAMPLED}", 11656, 1000, *MUSIQUE
-    ),
-    _published(
-        "hotpotqa/dev/hipporag-1000", "hotpotqa", f"HotpotQA distractor, development, {_SAMPLED}", 9811, 1000, *HOTPOT
-    ),
-    _published(
-        "2wikimultihopqa/dev/hipporag-1000",
-        "2wikimultihopqa",
-        f"2WikiMultiHopQA, development, {_SAMPLED}",
-        6119,
-        1000,
-        *TWO_WIKI,
-    ),
-    _published(
-        "popqa/hipporag-1000",
-        "popqa",
-        "PopQA, one hop, as sampled by HippoRAG 2, Wikipedia of December 2021",
-        8676,
-        1000,
-        "MIT (questions), CC BY-SA (Wikipedia texts)",
-        "Mallen et al. 2023, PopQA, ACL",
-    ),
-    _published(
-        "nq/hipporag-1000",
-        "nq_rear",
-        "Natural Questions, one hop, as retrieved for REAR and sampled by HippoRAG 2",
-        9633,
-        1000,
-        "CC BY-SA 3.0",
-        "Kwiatkowski et al. 2019, Natural Questions, TACL 7; Wang et al. 2024, REAR, EMNLP",
-    ),
-    _published(
-        "narrativeqa/dev/hipporag-10",
-        "narrativeqa_dev_10_doc",
-        "NarrativeQA, development, ten documents in passages",
-        4111,
-        293,
-        "Apache-2.0 (questions); each story has its own",
-        "Kočiský et al. 2018, NarrativeQA, TACL 6",
-    ),
-    _published(
-        "lveval/hipporag-124",
-        "lveval",
-        "LV-Eval, hotpotwikiqa_mixup at 256k, as used by HippoRAG 2",
-        22849,
-        124,
-        "MIT",
-        "Yuan et al. 2024, LV-Eval, arXiv 2402.05136",
-        note=_UNSEEN,
-    ),
-    Entry(
-        "musique/train/hipporag-100",
-        f"MuSiQue-Answerable, training, 100 questions {_SAMPLED}; with the extractions of gpt-3.5-turbo-1106",
-        (
-            File("musique_train.json", f"{_LEGACY}/data/musique_train.json", megabytes=1.2),
-            File("musique_train_corpus.json", f"{_LEGACY}/data/musique_train_corpus.json", megabytes=1.0),
-            File(
-                "openie_musique_train_results_ner_gpt-3.5-turbo-1106_1890.json",
-                f"{_LEGACY}/output/openie_musique_train_results_ner_gpt-3.5-turbo-1106_1890.json",
-                megabytes=3.4,
-            ),
-        ),
-        partial(read, name="musique_train"),
-        *MUSIQUE,
-        "https://github.com/OSU-NLP-Group/HippoRAG/tree/3d95d255a8db0c1699b853cfb4fbe5056708162d/data",
-        passages=1890,
-        questions=100,
-        copies=(Copy("musique-train-100", 1890, 50, note="50 of the 100 questions, the whole corpus"),),
-    ),
-    Entry(
-        "hotpotqa/train/hipporag-100",
-        f"HotpotQA distractor, training, 100 questions {_SAMPLED}",
-        (
-            File("hotpotqa_train.json", f"{_LEGACY}/data/hotpotqa_train.json", megabytes=0.8),
-            File("hotpotqa_train_corpus.json", f"{_LEGACY}/data/hotpotqa_train_corpus.json", megabytes=0.7),
-        ),
-        partial(read, name="hotpotqa_train"),
-        *HOTPOT,
-        "https://github.com/OSU-NLP-Group/HippoRAG/tree/3d95d255a8db0c1699b853cfb4fbe5056708162d/data",
-        passages=994,
-        questions=100,
-        copies=(Copy("hotpotqa-train-100", 994, 50, note="50 of the 100 questions, the whole corpus"),),
-    ),
-    Entry(
-        "2wikimultihopqa/dev/matched-137",
-        "2WikiMultiHopQA, development: 137 questions whose whole chain stands in the 6,119 passages of HippoRAG; type, "
-        "hops and support are derived, not the authors'",
-        (),
-        read,
-        *TWO_WIKI,
-        "https://github.com/OSU-NLP-Group/HippoRAG/tree/191f281122e2437743daf1dd2dae23059a14c088/reproduce/dataset",
-        passages=6119,
-        questions=137,
-        copies=(Copy("2wikimultihopqa-6119", 6119, 68, note="68 of the 137 questions, the whole corpus"),),
-        note="nobody publishes this sample; it is read from a folder that HOPSCOPE_DATA names",
-    ),
-)
+
+def read_two_wiki(folder: Path) -> Converted:
+    """The authors' Parquet file on the hub: `context` and `supporting_facts` are HotpotQA's lists, written as JSON."""
+    path = one(folder, "dev.parquet")
+    rows = table(path, "_id", "type", "question", "answer", "context", "supporting_facts")
+    try:
+        listed = [{**row, **{name: _json(row[name]) for name in ("context", "supporting_facts")}} for row in rows]
+    except ValueError as error:
+        raise DataError(f"{path} has not 2WikiMultiHopQA's columns ({error}); fetch it again") from None
+    return read_pooled(_placed(path, listed), "2wikimultihopqa")
+
+
+def _json(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _placed(path: Path, rows: list[dict]) -> Iterator[tuple[str, dict]]:
+    return ((f"{path}, question {number}", row) for number, row in enumerate(rows, 1))
+
+
+def read_many_hops(folder: Path) -> Converted:
+    """The claims of CatRAG's sample that HoVer's development set counts as 3- or 4-hop, with that number of hops."""
+    found, hops = read(folder, "hover"), _hops_of_claims(folder / _HOVER_DEV)
+    claims = [replace(question, hops=_claim_hops(question, hops)) for question in found.questions]
+    kept = tuple(question for question in claims if question.hops in _MANY_HOPS)
+    return replace(found, questions=kept, notes=(*found.notes, *_left_out(claims)))
+
+
+def _hops_of_claims(path: Path) -> dict[str, int]:
+    """uid, and claim, → number of hops."""
+    found: dict[str, int] = {}
+    for number, row in enumerate(read_json(path, list), 1):
+        try:
+            found |= dict.fromkeys((str(row["uid"]), _plain(row["claim"])), int(row["num_hops"]))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            why = f"{type(error).__name__}: {error}"
+            raise DataError(
+                f"{path}, claim {number}: it has not HoVer's fields uid, claim and num_hops ({why})"
+            ) from None
+    return found
+
+
+def _claim_hops(question: Question, hops: Mapping[str, int]) -> int | None:
+    return hops.get(question.id, hops.get(_plain(question.question)))
+
+
+def _plain(claim: str) -> str:
+    return " ".join(claim.split())
+
+
+def _left_out(questions: list[Question]) -> Iterator[str]:
+    """What is said of the claims that are neither 3- nor 4-hop."""
+    for hops, count in Counter(question.hops for question in questions if question.hops not in _MANY_HOPS).items():
+        why = "HoVer's development set does not hold" if hops is None else f"HoVer counts as {hops}-hop"
+        yield f"{count:,} claims that {why} are left out"

@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.data.folder import Dataset
 from workbench.data.lines import regular
 from workbench.data.origin import Origin
-from workbench.data.sources import hipporag, ketrag, metaqa, ultradomain
+from workbench.data.sources import hipporag, metaqa, texts
 from workbench.data.sources.entry import Converted
 from workbench.errors import DataError
 from workbench.text import counted
@@ -22,7 +22,7 @@ def recognise(path: Path) -> Callable[[Path], Dataset] | None:
     if _corpora(path):
         return _hipporag
     if (path / "input" / "document.txt").exists() and next(path.rglob("qa-pairs.json"), None):
-        return lambda folder: _dataset(folder, folder.resolve().name, ketrag.read(folder))
+        return lambda folder: _dataset(folder, folder.resolve().name, texts.read_ketrag(folder))
     if (path / "kb.txt").exists() and _first_line(path / "kb.txt").count(b"|") == 2:
         return _metaqa
     return _ultradomain if any(map(_is_ultradomain, path.glob("*.jsonl"))) else None
@@ -57,7 +57,7 @@ def _metaqa(folder: Path) -> Dataset:
 
 
 def _is_ultradomain(path: Path) -> bool:
-    return path.suffix == ".jsonl" and path.is_file() and ultradomain.is_file(path)
+    return path.suffix == ".jsonl" and path.is_file() and texts.is_ultradomain(path)
 
 
 def _ultradomain(path: Path) -> Dataset:
@@ -66,7 +66,7 @@ def _ultradomain(path: Path) -> Dataset:
     if len(files) > 1:
         names = ", ".join(file.name for file in files)
         raise DataError(f"{path} holds {len(files)} domains; load one of them by its file: {names}")
-    found = ultradomain.read(files[0].parent, files[0].stem)
+    found = texts.read_ultradomain(files[0].parent, files[0].stem)
     return _dataset(files[0].parent, f"ultradomain/{files[0].stem}", found)
 
 

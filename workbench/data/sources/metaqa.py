@@ -10,22 +10,18 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 from workbench.data.folder import Dataset
 from workbench.data.lines import regular
 from workbench.data.origin import Origin
-from workbench.data.sources.entry import Converted, Copy, Entry, File, one
+from workbench.data.sources.entry import Converted, one
 from workbench.errors import DataError
 from workbench.records import Question, Triple
 from workbench.text import storable
 
-_KB = "https://raw.githubusercontent.com/vaijsc/keallm/f9d819d44924492d3b7993b417396e175a268fab/data/MetaQA/kb.txt"
 _TOPIC = re.compile(r"\[(.+)\]")
-_LICENCE, _CITATION = "CC BY 3.0", "Zhang et al. 2018, Variational Reasoning for Question Answering with KG, AAAI"
-_PAGE = "https://github.com/yuyuz/MetaQA"
 
 
 def read(folder: Path, split: str | None = "dev", *, brackets: bool = False, filtered: bool | None = None) -> Converted:
@@ -148,48 +144,3 @@ def _lines(path: Path) -> list[str]:
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 (byte {error.start}); fetch it again") from None
     return [storable(line.removesuffix("\r")) for line in text.split("\n") if line.strip()]
-
-
-def _vanilla(split: str, questions: int, **more) -> Entry:
-    per_hop = [(f"{n}-hop/vanilla/qa_{split}.txt", f"{n}-hop/qa_{split}_qtype.txt") for n in (1, 2, 3)]
-    return Entry(
-        f"metaqa/vanilla/{split}",
-        f"MetaQA, vanilla text, {split} split: questions of one, two and three hops over a base of films",
-        (File("kb.txt", _KB, megabytes=5.3), *(File(name) for names in per_hop for name in names)),
-        partial(read, split=split),
-        _LICENCE,
-        _CITATION,
-        _PAGE,
-        questions=questions,
-        triples=134_741,
-        note="the publisher shares the questions on Google Drive; that folder's zip file may be put in place as it is",
-        options=("brackets", "filtered"),
-        of_folder=of_folder,
-        **more,
-    )
-
-
-ENTRIES = (
-    _vanilla(
-        "dev",
-        39_138,
-        copies=(
-            Copy(
-                "metaqa", 0, 900, 129_660, "300 questions of each hop, those that a walk answers exactly; most triples"
-            ),
-        ),
-    ),
-    _vanilla("test", 39_093),
-    Entry(
-        "metaqa/kb",
-        "MetaQA's base of films alone: triples, no questions",
-        (File("kb.txt", _KB, megabytes=5.3),),
-        partial(read, split=None),
-        _LICENCE,
-        _CITATION,
-        _PAGE,
-        questions=0,
-        triples=134_741,
-        note="the copy in the repository vaijsc/keallm; the publisher's own is on Google Drive",
-    ),
-)

@@ -2,6 +2,8 @@
 
 People live in five generations, 32 years apart, so that times are possible: a mother is 17 to 47 years older than her
 child, nobody founds, writes or governs before 25 or after death, no ship sails before its launch.
+
+Dates and numbers as languages write them.
 """
 
 from __future__ import annotations
@@ -11,38 +13,13 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from workbench.data.worlds.dials import Dials
-from workbench.data.worlds.draws import Draws, Shuffle, key
-from workbench.data.worlds.links import Row, Strand
-from workbench.data.worlds.names import Words
-from workbench.data.worlds.schema import ALWAYS, ATTRIBUTES, KINDS, RELATIONS
+from workbench.data.worlds.draws import Draws, Row, Shuffle, Strand, Words, key
+from workbench.data.worlds.schema import ALWAYS, ATTRIBUTES, KINDS, OCCUPATIONS, PATTERNS, PRODUCTS, RELATIONS, Dials
 from workbench.errors import SettingError
+from workbench.text import MONTHS
 
 GENERATIONS, APART, FIRST_YEAR, BORN_WITHIN = 5, 32, 1760, 16
 MARRIED = 0.8  # share of couples among the pairs of a generation
-OCCUPATIONS = (
-    "surveyor", "physician", "notary", "engineer", "printer", "chemist", "botanist", "merchant", "teacher",
-    "cartographer", "glazier", "architect", "organist", "veterinarian", "astronomer", "clockmaker", "apothecary",
-    "journalist", "geologist", "translator", "judge", "bookbinder", "brewer", "lithographer",
-)  # fmt: skip
-PRODUCTS = (
-    "window glass", "rope", "pianos", "church bells", "stoves", "linen", "paper", "pumps", "clocks", "bricks", "boots",
-    "barrels", "lamps", "saddles", "candles", "cutlery", "porcelain", "carriages", "soap", "printing ink", "telescopes",
-    "scales",
-)  # fmt: skip
-_FIRMS = ("{} & Sons", "{} Works", "{} Brothers", "House of {}", "{} & Company", "{} Manufactory")
-_YARDS = ("{} Shipyard", "{} Slipways", "{} Dockyard", "{} & Daughters")
-_BOOKS = (
-    "The Lamps of {}", "A Winter in {}", "The Road to {}", "{}'s Daughter", "The Bells of {}", "Farewell to {}",
-    "The Last Ferry to {}", "Letters from {}", "The House at {}", "{} in the Rain", "The Tailor of {}",
-    "Seven Days in {}", "The Gardens of {}", "Beyond {}",
-)  # fmt: skip
-_SCHOOLS = ("{} Academy", "{} College", "{} Institute", "University of {}")
-_BUILDINGS = ("{} Hall", "{} Tower", "{} Light", "{} Arcade", "{} Gate", "{} Theatre", "{} Observatory", "{} Exchange")
-_PATTERNS = {
-    "firm": _FIRMS, "shipyard": _YARDS, "book": _BOOKS, "school": _SCHOOLS, "building": _BUILDINGS,
-}  # fmt: skip
-
 FOLLOWING = ("captain", "capital", "enters the sea at")
 _BACK = {"capital": "located in", "enters the sea at": "lies on"}  # the first town of a region, of a river
 
@@ -157,8 +134,8 @@ class World:
             first = self.words.word(self._offsets["female" if woman else "male"] + given, woman)
             return f"{first} {self.words.word(self._offsets['surname'] + surname)}"
         word = self.words.word(self._offsets[kind] + number, KINDS[kind].open_name)
-        if kind in _PATTERNS:
-            return self.draws("pattern", number).pick(_PATTERNS[kind]).format(word)
+        if kind in PATTERNS:
+            return self.draws("pattern", number).pick(PATTERNS[kind]).format(word)
         return word
 
     def alias(self, entity: Entity) -> str | None:
@@ -339,3 +316,52 @@ def _is_open(kind: str) -> bool:
 
 def _date(year: int, draws: Draws) -> Value:
     return Value((year, draws.between(1, 12), draws.between(1, 28)))
+
+
+LOCALES = ("en-GB", "en-US", "de", "fr", "iso")
+_MONTHS = {
+    "en": tuple(month.capitalize() for month in MONTHS),
+    "de": (
+        "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
+        "Dezember",
+    ),
+    "fr": (
+        "janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre",
+        "décembre",
+    ),
+}  # fmt: skip
+_THOUSANDS = {"en-GB": ",", "en-US": ",", "de": ".", "fr": " ", "iso": ""}
+
+
+def written(value: Value, locale: str = "en-GB") -> str:
+    """A value as a passage states it; by default as the gold graph does.
+
+    >>> [written(Value((1889, 5, 3)), locale) for locale in LOCALES]
+    ['3 May 1889', 'May 3, 1889', '3. Mai 1889', '3 mai 1889', '1889-05-03']
+    """
+    content = value.content
+    if isinstance(content, tuple):
+        return _written_date(*content, locale)
+    if value.is_year or isinstance(content, str):
+        return str(content)
+    digits = f"{content:,}".replace(",", _THOUSANDS[locale])
+    return f"{digits} {value.unit}".rstrip()
+
+
+def forms(value: Value) -> tuple[str, ...]:
+    """All ways to write a value, that of the gold graph first; of a number with a unit, then those without it."""
+    found = [written(value, locale) for locale in LOCALES]
+    if value.unit:
+        found += [written(value._replace(unit=""), locale) for locale in LOCALES]
+    return tuple(dict.fromkeys(found))
+
+
+def _written_date(year: int, month: int, day: int, locale: str) -> str:
+    if locale == "iso":
+        return f"{year:04}-{month:02}-{day:02}"
+    name = _MONTHS[locale[:2]][month - 1]
+    if locale == "en-US":
+        return f"{name} {day}, {year}"
+    if locale == "fr" and day == 1:
+        return f"1er {name} {year}"
+    return f"{day}{'.' if locale == 'de' else ''} {name} {year}"

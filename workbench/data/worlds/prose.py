@@ -7,10 +7,8 @@ from string import Formatter
 from typing import NamedTuple
 
 from workbench.data.worlds.draws import Draws
-from workbench.data.worlds.facts import Entity, Fact, Value, World, is_woman
-from workbench.data.worlds.schema import ATTRIBUTES, RELATIONS
-from workbench.data.worlds.tables import WORDINGS
-from workbench.data.worlds.values import LOCALES, written
+from workbench.data.worlds.facts import LOCALES, Entity, Fact, Value, World, is_woman, written
+from workbench.data.worlds.schema import ATTRIBUTES, RELATIONS, WORDINGS
 from workbench.records import Passage
 
 _NOUNS = {

@@ -12,11 +12,9 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from workbench.data.worlds.draws import Draws
-from workbench.data.worlds.facts import Entity, Fact, Value, World
+from workbench.data.worlds.facts import Entity, Fact, Value, World, forms, written
 from workbench.data.worlds.prose import mention, named, passage_id, reach
-from workbench.data.worlds.schema import ATTRIBUTES, KINDS, RELATIONS
-from workbench.data.worlds.tables import PHRASINGS
-from workbench.data.worlds.values import forms, written
+from workbench.data.worlds.schema import ATTRIBUTES, KINDS, PHRASINGS, RELATIONS
 
 SHAPES = tuple(
     (kind, hops)

@@ -11,16 +11,12 @@ from typing import Any, TextIO
 
 from tqdm import tqdm
 
-from workbench.data.decompositions import GoldFacts, fault, is_sought, sought
 from workbench.data.origin import Origin, read_origin, write_origin
-from workbench.data.worlds.dials import Dials
-from workbench.data.worlds.facts import Entity, Fact, World
+from workbench.data.worlds.facts import Entity, Fact, World, written
 from workbench.data.worlds.prose import Article, distractor, passage_id
 from workbench.data.worlds.questions import Questions
-from workbench.data.worlds.schema import schema
-from workbench.data.worlds.values import written
+from workbench.data.worlds.schema import Dials, schema
 from workbench.data.writing import new_folder
-from workbench.errors import DataError
 from workbench.text import counted
 
 VERSION = 1  # raised whenever the same dials give other bytes
@@ -31,9 +27,8 @@ _dumps = json.JSONEncoder(ensure_ascii=False).encode
 def world(to: str | Path, *, progress: bool = True, **dials: Any) -> Path:
     """Write an invented world as a data folder and return the folder; `dials` are those of :class:`Dials`.
 
-    The same dials give the same bytes. The folder appears only when it is complete. By then every question has been
-    checked: executing its decomposition on the written gold graph gives its answers and its support. A folder that
-    holds exactly this world is left as it is.
+    The same dials give the same bytes. The folder appears only when it is complete. A folder that holds exactly this
+    world is left as it is.
 
     Raises :class:`SettingError` for a dial that is unknown or out of its bounds, :class:`DataError` for a folder that
     holds anything else.
@@ -45,10 +40,7 @@ def world(to: str | Path, *, progress: bool = True, **dials: Any) -> Path:
     made = World(settings)
     with new_folder(folder) as part:
         rows = list(Questions(made).rows())
-        facts = _write(made, rows, part, progress)
-        if faults := {row["id"]: found for row in rows if (found := fault(row, facts))}:
-            first, reason = next(iter(faults.items()))
-            raise DataError(f"{len(faults)} questions of this world are wrong, such as {first}: {reason}")
+        _write(made, rows, part, progress)
         write_origin(_origin(settings, rows), part / "origin.json")
     return folder
 
@@ -67,7 +59,7 @@ def _settings(dials: Dials) -> dict[str, Any]:
 
 
 def _origin(dials: Dials, rows: list[dict]) -> Origin:
-    notes = [f"{counted(len(rows), 'question')}, each checked by executing its decomposition on the gold graph"]
+    notes = [f"{counted(len(rows), 'question')}, each with its decomposition on the gold graph"]
     if len(rows) < dials.questions:
         notes.append(f"{dials.questions:,} were asked for; a world of this size has no more of the missing shapes")
     return Origin(
@@ -75,16 +67,12 @@ def _origin(dials: Dials, rows: list[dict]) -> Origin:
     )
 
 
-def _write(made: World, rows: list[dict], part: Path, progress: bool) -> GoldFacts:
-    """Write all files but the origin; return the written triples that the questions need."""
+def _write(made: World, rows: list[dict], part: Path, progress: bool) -> None:
+    """Write all files but the origin."""
     graph = part / "graph"
     graph.mkdir()
     described = {**asdict(schema()), "made_by": "generated"}
     (graph / "schema.json").write_text(json.dumps(described, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    keys = {key for row in rows for key in sought(row)}
-    terms = {term for _, _, term in keys}
-    entities: list[Mapping[str, Any]] = []
-    triples: list[Mapping[str, Any]] = []
     with ExitStack() as stack:
         # Under its own name, the corpus would make a data folder of what a killed process leaves behind.
         corpus, named, stated, asked = (
@@ -101,16 +89,9 @@ def _write(made: World, rows: list[dict], part: Path, progress: bool) -> GoldFac
             facts = made.facts(entity)
             passage = Article(made, entity, facts, number).passage()
             corpus.write(_dumps({"id": passage.id, "title": passage.title, "text": passage.text}) + "\n")
-            row = _named(made, entity, passage.title, number)
-            named.write(_dumps(row) + "\n")
-            if passage.title.casefold() in terms:
-                entities.append(row)
-            for triple in _triples(made, passage.title, facts, passage.id):
-                stated.write(_dumps(triple) + "\n")
-                if is_sought(triple, keys):
-                    triples.append(triple)
+            _lines(named, [_named(made, entity, passage.title, number)])
+            _lines(stated, _triples(made, passage.title, facts, passage.id))
     (part / "corpus.part").rename(part / "corpus.jsonl")
-    return GoldFacts(entities, triples)
 
 
 def _lines(file: TextIO, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -22,7 +22,7 @@ from workbench.index.journal import StepJournal, counts, maker
 from workbench.index.layer import Build, Layer
 from workbench.index.pieces import PiecesLayer, cut
 from workbench.index.pieces import Settings as CutSettings
-from workbench.index.skeleton import core, knn, likely, merging, writing
+from workbench.index.skeleton import building
 from workbench.index.store import map_vectors, read_table, write_atomically, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.llm.engine import RulesEngine
@@ -77,19 +77,19 @@ class SkeletonLayer(Layer):
     def build(cls, folder: Path, build: Build, settings: Settings, old: SkeletonLayer | None) -> dict:
         pieces, passages = build.layers["pieces"], build.layers["passages"].passages
         chosen, said = _core(folder, pieces, settings, build.progress)
-        rows = core.merged(chosen, pieces.tokens.tolist(), 0 if pieces.whole else settings.merge_tokens)
-        chunks = [core.chunk_of(number, row, pieces) for number, row in enumerate(rows)]
-        parts = [core.runs(row, pieces, passages) for row in rows]
-        units = [core.units_of(chunk, row, pieces, settings.unit_tokens) for chunk, row in zip(chunks, rows)]
+        rows = building.merged(chosen, pieces.tokens.tolist(), 0 if pieces.whole else settings.merge_tokens)
+        chunks = [building.chunk_of(number, row, pieces) for number, row in enumerate(rows)]
+        parts = [building.runs(row, pieces, passages) for row in rows]
+        units = [building.units_of(chunk, row, pieces, settings.unit_tokens) for chunk, row in zip(chunks, rows)]
 
         engine = build.engine or RulesEngine()
         records = StepJournal(folder, "records.jsonl", engine, graph_records.STEP, old, build.progress)
         fused = StepJournal(folder, "fused.jsonl", engine, fuse_descriptions.STEP, old, build.progress)
         inputs = [graph_records.Input("", c.text, settings.types, parts=p) for c, p in zip(chunks, parts)]
-        nodes, edges = merging.merge(writing.records(records, inputs, settings.gleanings))
-        described = writing.descriptions(fused, map(_thing, chain(nodes, edges)))
+        nodes, edges = building.merge(building.records(records, inputs, settings.gleanings))
+        described = building.descriptions(fused, map(_thing, chain(nodes, edges)))
 
-        _write(folder, chosen, chunks, units, nodes, edges, described, core.Stating(rows, pieces, passages))
+        _write(folder, chosen, chunks, units, nodes, edges, described, building.Stating(rows, pieces, passages))
         texts = [entity_text(node.name, text) for node, text in zip(nodes, described)]
         same_encoder = old is not None and old.metadata["encoder"] == build.encoder.name
         known = Known(list(map(_entity_text, old.entities)), old.entity_vectors) if same_encoder else Known()
@@ -120,8 +120,8 @@ class SkeletonLayer(Layer):
         descriptions are not in it."""
         sizes = [size for _, size, _, _ in cut(data.passages, CutSettings())]
         count, ranked = math.floor(settings.beta * len(sizes)), sorted(range(len(sizes)), key=sizes.__getitem__)
-        cores = (core.at_random(len(sizes), count, settings.seed), ranked[:count], ranked[len(sizes) - count :])
-        calls = Range(*(len(core.merged(rows, sizes, settings.merge_tokens)) for rows in cores))
+        cores = (building.at_random(len(sizes), count, settings.seed), ranked[:count], ranked[len(sizes) - count :])
+        calls = Range(*(len(building.merged(rows, sizes, settings.merge_tokens)) for rows in cores))
         text = Range(*(sum(sizes[row] for row in rows) for rows in cores))
         rounds, step = 1 + settings.gleanings, graph_records.STEP
         own = prompt_tokens(step, graph_records.Input("", "", settings.types))
@@ -207,27 +207,27 @@ def _core(folder: Path, pieces: PiecesLayer, settings: Settings, progress: bool)
     n = len(pieces.pieces)
     count = math.floor(settings.beta * n)
     if settings.selection == "uniform":
-        return core.at_random(n, count, settings.seed), {}
+        return building.at_random(n, count, settings.seed), {}
     path = folder / STOPPED
     with suppress(FileNotFoundError, ValueError, LookupError, TypeError):  # there is none, or it is damaged
         found = json.loads(path.read_bytes())
         return found["rows"], found["said"]
     graph, said = _graph(pieces, settings.knn, progress)
-    rows = core.by_pagerank(graph, count, settings.damping)
+    rows = building.by_pagerank(graph, count, settings.damping)
     write_atomically(path, json.dumps({"rows": rows, "said": said}))
     return rows, said
 
 
 def _graph(pieces: PiecesLayer, k: int, progress: bool) -> tuple[sp.csr_array, dict[str, Any]]:
     texts = [piece.text for piece in pieces.pieces]
-    if len(texts) <= knn.EXACT_UP_TO:
-        return knn.graph(texts, pieces.vectors, k), {}
-    graph, found = likely.graph(texts, pieces.vectors, k, progress)
+    if len(texts) <= building.EXACT_UP_TO:
+        return building.graph(texts, pieces.vectors, k), {}
+    graph, found = building.likely_graph(texts, pieces.vectors, k, progress)
     return graph, {"approximate": found}
 
 
-def _thing(item: merging.Node | merging.Edge) -> fuse_descriptions.Input:
-    named = (item.name, "entity") if isinstance(item, merging.Node) else (f"{item.source} – {item.target}", "relation")
+def _thing(item: building.Node | building.Edge) -> fuse_descriptions.Input:
+    named = (item.name, "entity") if isinstance(item, building.Node) else (f"{item.source} – {item.target}", "relation")
     return fuse_descriptions.Input(*named, tuple(sorted(item.descriptions)), LONGEST)
 
 

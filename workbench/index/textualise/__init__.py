@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from workbench import tokens
 from workbench.data import Dataset, Extraction
@@ -23,22 +25,47 @@ from workbench.data.graph import Schema
 from workbench.data.origin import Origin
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.data.schemas import covering
-from workbench.errors import DataError, SettingError
+from workbench.errors import DataError, IndexFault, SettingError
 from workbench.index import usage
 from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens
 from workbench.index.journal import Journal, maker
-from workbench.index.store import Store
-from workbench.index.textualise.facts import Facts, Shard
-from workbench.index.textualise.folder import same_work, writable
-from workbench.index.textualise.induced import induced
-from workbench.index.textualise.inferred import inferred
-from workbench.index.textualise.markup import plain
-from workbench.index.textualise.writers import ARTICLES, WORKBENCH, Row, Text, Writers
+from workbench.index.store import Store, write_atomically
+from workbench.index.textualise.inferred import induced, inferred
+from workbench.index.textualise.writers import ARTICLES, WORKBENCH, Facts, Row, Shard, Text, Writers, plain
 from workbench.language.verbalisation import words
 from workbench.llm.engine import Engine
 from workbench.records import Passage
 from workbench.steps import describe_entity, describe_relations, write_article
 from workbench.text import text_hash
+
+
+@contextmanager
+def writable(folder: Path) -> Iterator[None]:
+    """Explains a full or write-protected disk, and that nothing paid for is lost."""
+    try:
+        yield
+    except OSError as error:
+        raise IndexFault(
+            f"{folder} could not be written or read ({error.strerror or error}); what is done is kept: make room, or "
+            "make it writable, and give the same command again"
+        ) from error
+
+
+def same_work(folder: Path, made_of: Mapping[str, Any]) -> None:
+    """Record what the texts in a folder are made of. Texts made of something else are refused, not continued."""
+    path = folder / "made_of.json"
+    wanted = json.loads(json.dumps(made_of))
+    if path.exists():
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if different := [name for name in wanted if found.get(name) != wanted[name]]:
+            name = different[0]
+            raise IndexFault(
+                f"{folder} holds texts with another {name!r} ({found.get(name)!r}, not {wanted[name]!r}); "
+                "choose another folder, or delete this one first"
+            )
+    else:
+        write_atomically(path, json.dumps(wanted, indent=1) + "\n")
+
 
 __all__ = ["forecast", "induced", "textualise"]
 

@@ -4,16 +4,22 @@ Every relation has two ends, the entities that it leaves and those that it enter
 half of the entities of the smaller one stand at the larger one as well; so the types are groups of ends. A type is
 called after a relation that names what it leads to (`master_builder`), else after a word that most of its names have
 (`comet`), else after the relation with most entities at that end, with an arrow for the side (`→ laid_down_at`). Its
-definition says what kind of names it has, and gives examples."""
+definition says what kind of names it has, and gives examples.
+
+A part of a graph, for small studies.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
+from workbench.data import Dataset
 from workbench.data.graph import EntityType, Relation, Schema
+from workbench.errors import DataError, SettingError
 from workbench.language.pipeline import parse
 from workbench.language.verbalisation import words
 from workbench.records import Triple
@@ -118,3 +124,30 @@ def _kind(group: Sequence[End], names: Sequence[str]) -> str:
         return "A place, "
     people = sum(any(one.label_ == "PERSON" and one.text == doc.text for one in doc.ents) for doc in parse(some))
     return "A person, " if people > len(some) / 2 else "Something, "
+
+
+def induced(data: Dataset, names: Iterable[str], hops: int = 3, cap: int = 5_000) -> Dataset:
+    """The graph of all entities within `hops` of the names, whatever the direction of the relations, and the questions
+    whose start and answers are all among them. Where these are more than `cap`, the nearest stay, by name.
+
+    Raises :class:`DataError` for a name that the graph does not have.
+    """
+    around: dict[str, set[str]] = defaultdict(set)
+    for triple in data.triples:
+        around[triple.subject].add(triple.object)
+        around[triple.object].add(triple.subject)
+    level = sorted(set(names))
+    if unknown := [name for name in level if name not in around]:
+        raise DataError(f"{data.name!r} has no entity {unknown[0]!r}; names count letter by letter")
+    if len(level) > cap:
+        raise SettingError(f"cap={cap} is less than the {len(level):,} names; raise it")
+    chosen = set(level)
+    for _ in range(hops):
+        level = sorted({near for name in level for near in around[name]} - chosen)[: cap - len(chosen)]
+        chosen.update(level)
+    return replace(
+        data,
+        name=f"{data.name}-part",
+        triples=tuple(triple for triple in data.triples if {triple.subject, triple.object} <= chosen),
+        questions=tuple(q for q in data.questions if {*q.start, *q.answers} <= chosen),
+    )

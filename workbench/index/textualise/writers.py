@@ -1,19 +1,168 @@
-"""Who writes: the engine, whose texts are checked here, and the template for what it does not write."""
+"""Who writes: the engine, whose texts are checked here, and the template for what it does not write.
+
+Marks in an article: `<topic>`, `[name]`. What counts as mentioned is what stands between brackets, exactly: a name
+that is part of a longer one is not found by accident.
+
+The triples of a graph, from the side of each entity: what it takes part in, its type, its articles.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from workbench.data.graph import Schema
-from workbench.index.textualise.facts import UNKNOWN, Facts, Shard
-from workbench.index.textualise.markup import mentions, plain, shielded, topics, without_strangers
+from workbench.errors import DataError
 from workbench.language import verbalisation as template
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result, Step
+from workbench.records import Triple
 from workbench.steps import describe_entity, describe_relations, write_article, write_article_paper
+from workbench.text import text_hash
+
+_MARKED = re.compile(r"\[([^\[\]<>]*)\]|<([^\[\]<>]*)>")
+_BRACKETS, _STAND_INS = "[]<>", "⟦⟧⟨⟩"
+_SAFE = str.maketrans(_BRACKETS, _STAND_INS)
+_PLAIN = str.maketrans(_STAND_INS, _BRACKETS, _BRACKETS)
+
+
+def safe(name: str) -> str:
+    """A name as it is written in marked text: `shielded`, if it can be told apart there."""
+    if not name.strip():
+        raise DataError(
+            f"{name!r} cannot be the name of an entity or a relation; give it another, or take its triples out"
+        )
+    if stands := set(name) & set(_STAND_INS):
+        raise DataError(
+            f"the name {name!r} holds {min(stands)}, which stands for a bracket in marked text; write another one"
+        )
+    return shielded(name)
+
+
+def shielded(text: str) -> str:
+    """Text whose own brackets are no marks: they become ⟦ ⟧ ⟨ ⟩, and `plain` turns them back."""
+    return text.translate(_SAFE)
+
+
+def plain(text: str) -> str:
+    """Marked text without its marks."""
+    return text.translate(_PLAIN)
+
+
+def mentions(text: str) -> set[str]:
+    """All that is marked, as a topic or as another name."""
+    return {square or angle for square, angle in _MARKED.findall(text)}
+
+
+def topics(text: str) -> set[str]:
+    """What is marked as the topic."""
+    return {angle for _, angle in _MARKED.findall(text) if angle}
+
+
+def without_strangers(text: str, known: Collection[str]) -> tuple[str, int]:
+    """The text with the marks taken off whatever is not `known`, and how many these were."""
+    strangers = 0
+
+    def unmarked(found: re.Match) -> str:
+        nonlocal strangers
+        name = found[1] if found[1] is not None else found[2]
+        if name in known:
+            return found[0]
+        strangers += 1
+        return name
+
+    return _MARKED.sub(unmarked, text), strangers
+
+
+UNKNOWN = "unknown"
+
+
+class Shard(NamedTuple):
+    """One article: its id, the entity it is about, which of that entity's articles it is, the rows of the triples that
+    it states."""
+
+    id: str
+    central: str
+    number: int
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """`triples` (subject, relation, object) stand once each, written as in marked text. `rows` entity → its
+    triples, sorted by relation, then by the name at the other end."""
+
+    triples: list[tuple[str, str, str]]
+    rows: dict[str, list[int]]
+    types: dict[str, str]
+
+    @classmethod
+    def of(cls, triples: Iterable[Triple], schema: Schema) -> Facts:
+        written: dict[str, str] = {}
+        for triple in triples:
+            for name in triple.members:
+                if name not in written:
+                    written[name] = safe(name)
+        members = dict.fromkeys(tuple(written[member] for member in triple.members) for triple in triples)
+        found, rows = list(members), defaultdict(list)
+        for row, (subject, _, obj) in enumerate(found):
+            for name in {subject, obj}:
+                rows[name].append(row)
+        for name, mine in rows.items():
+            mine.sort(key=lambda row: (found[row][1], _other(found[row], name), row))
+        return cls(found, dict(sorted(rows.items())), _types(found, rows, schema))
+
+    def of_rows(self, rows: Iterable[int]) -> tuple[tuple[str, str, str], ...]:
+        return tuple(self.triples[row] for row in rows)
+
+    def neighbours(self, name: str, rows: Iterable[int]) -> set[str]:
+        """The names at the other ends; of a triple that leads back to the entity, its own."""
+        return {_other(self.triples[row], name) for row in rows}
+
+    def stated_by(self, shard: Shard) -> list[int]:
+        """The triples of a shard that its entity is the subject of."""
+        return [row for row in shard.rows if self.triples[row][0] == shard.central]
+
+    def shards(self, size: int) -> list[Shard]:
+        """The articles of all entities, of at most `size` triples each, by name: `name#1`, `name#2`, …"""
+        return [
+            Shard(f"{key}#{number}", name, number, tuple(rows[start : start + size]))
+            for name, rows in self.rows.items()
+            for key in [_key(plain(name))]
+            for number, start in enumerate(range(0, len(rows), size), 1)
+        ]
+
+
+def _other(triple: tuple[str, str, str], name: str) -> str:
+    subject, _, obj = triple
+    return obj if subject == name else subject
+
+
+def _key(name: str) -> str:
+    """A name as it can stand in an id: without control characters, and unlike any other even so."""
+    return name if name.isprintable() else f"{''.join(filter(str.isprintable, name))}~{text_hash(name)}"
+
+
+def _types(triples: list[tuple[str, str, str]], rows: dict[str, list[int]], schema: Schema) -> dict[str, str]:
+    """Entity → type: one that all its relations allow at its end, else one that any does; the first in the schema."""
+    order = {kind.name: at for at, kind in enumerate(schema.entity_types)}
+    ends = {shielded(relation.name): (relation.head, relation.tail) for relation in schema.relations}
+    roles: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for subject, label, obj in triples:
+        head, tail = ends.get(label, ((), ()))
+        roles[subject].add(head)
+        roles[obj].add(tail)
+    types = {}
+    for name in rows:
+        allowed = [set(role) for role in roles[name] if role]
+        choice = (set.intersection(*allowed) or set.union(*allowed)) if allowed else {UNKNOWN}
+        types[name] = min(choice, key=lambda kind: order.get(kind, len(order)))
+    return types
+
 
 TEMPLATE = "template"
 Row = dict[str, Any]

@@ -25,9 +25,18 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from workbench.llm.deferrals import each
-from workbench.methods.catrag.edges import DirectedGraph, Edit, OutEdges, key_passages
-from workbench.methods.catrag.events import Anchors, EditedEdges
-from workbench.methods.catrag.rating import Rated, Rater, by_edge, by_target
+from workbench.methods.catrag.rating import (
+    Anchors,
+    DirectedGraph,
+    Edit,
+    EditedEdges,
+    OutEdges,
+    Rated,
+    Rater,
+    by_edge,
+    by_target,
+    key_passages,
+)
 from workbench.methods.hipporag2 import HippoRAG2, Linked
 from workbench.operators.pagerank import Walk
 from workbench.operators.walk_distribution import WalkDistribution

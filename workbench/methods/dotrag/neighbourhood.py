@@ -19,7 +19,7 @@ from workbench.llm.engine import Engine
 from workbench.llm.step import Result, Step
 from workbench.methods.dotrag.events import Anchor, AnchorsEvent, Concept, Rules, SelectedDot, Selection
 from workbench.methods.dotrag.events import Region as RegionEvent
-from workbench.operators.anchors import exact, named
+from workbench.operators.linking import exact, named
 from workbench.operators.region import ALWAYS, Region, region
 from workbench.steps import dot_rules, dot_rules_paper, select_regions, select_regions_paper
 from workbench.trace import Trace

@@ -8,29 +8,86 @@ authors' code (RManLuo/gfm-rag):
     ranking  = documents by their best entities, rare ones first
 
 The index provides phrases, facts, synonyms and vectors of relation names. The weights are a checkpoint: `mini`, a small
-one of this project's own, comes with it; the published one is loaded from a folder or the hub (docs/gfm_rag.md)."""
+one of this project's own, comes with it; the published one is loaded from a folder or the hub (docs/gfm_rag.md).
+
+From entities to documents (GFM-RAG, section 3.2.2; the rankers of the released code).
+
+Every ranker gives each entity a weight, and a document the sum of the weights of its entities. The one by default
+takes the logits only to choose the best entities: each then counts 1 / its number of documents.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.special import expit
 
 from workbench.encoding.similarity import minmax, top
 from workbench.errors import SettingError
 from workbench.index.relations import relation_name
 from workbench.methods.base import Method
-from workbench.methods.gfm_rag.events import LinkedEntities, PassedLayer, RankedDocuments, RankedEntities
-from workbench.methods.gfm_rag.ranking import Ranked, Ranker, rank
+from workbench.methods.gfm_rag.passing import LinkedEntities, PassedLayer, RankedDocuments, RankedEntities
 from workbench.operators.linking import Link, late, near
 from workbench.records import Entity, Evidence, Path, Scored, ranked
 from workbench.settings import Natural, Positive, validated
 from workbench.steps import named_entities
 from workbench.text import storable
 from workbench.trace import Trace
+
+Ranker = Literal["idf_topk", "idf_sigmoid", "simple", "idf", "topk"]
+
+
+class Ranked(NamedTuple):
+    """`rows`: documents with an entity that counts, best first; `scores`: min-max over all documents, of these rows;
+    `ties`: how many of the rows share their score with another; `weights`: what each entity gives, (n_e,)."""
+
+    rows: np.ndarray
+    scores: np.ndarray
+    ties: int
+    weights: np.ndarray
+
+
+def entity_weights(logits: np.ndarray, documents: np.ndarray, ranker: Ranker, best: int) -> np.ndarray:
+    """What each entity gives to a document, float64 (n_e,).
+
+        simple        p               idf           p / f              of all entities
+        topk          1               idf_topk      1 / f              of the `best` entities, 0 of others
+                                      idf_sigmoid   σ(p) / f           likewise (not in the released code)
+
+    with the logit p and f, the number of `documents` of an entity; one in no document gives nothing."""
+    share = np.divide(1.0, documents, out=np.zeros(len(logits)), where=documents > 0)
+    logits = logits.astype(np.float64)
+    if ranker == "simple":
+        return logits
+    if ranker == "idf":
+        return logits * share
+    weights = np.zeros(len(logits))
+    chosen = top(logits, best)
+    weights[chosen] = {"topk": 1.0, "idf_topk": share[chosen], "idf_sigmoid": expit(logits[chosen]) * share[chosen]}[
+        ranker
+    ]
+    return weights
+
+
+def rank(logits: np.ndarray, context: sp.csr_array, documents: np.ndarray, ranker: Ranker, best: int) -> Ranked:
+    """Documents by the weights of their entities. `context`: (n_p, n_e), 1 where a document has an entity.
+
+    Many scores are equal, because few entities count: then the sum of σ(p) / f over all entities of the document
+    decides, then its place in the corpus."""
+    weights = entity_weights(logits, documents, ranker, best)
+    raw = context @ weights
+    rows = np.flatnonzero(context @ (weights != 0).astype(float))
+    finer = context @ entity_weights(logits, documents, "idf_sigmoid", len(logits))
+    rows = rows[np.lexsort((rows, -finer[rows], -raw[rows]))]
+    scores = minmax(raw)[rows]
+    _, counts = np.unique(scores, return_counts=True)
+    return Ranked(rows, scores, int(counts[counts > 1].sum()), weights)
+
 
 TRACED, LIT = 20, 30  # entities and documents that the trace lists; entities of each layer
 TIE_RULE = "sum of σ(logit) / documents over all entities of the document, then its place in the corpus"
@@ -183,7 +240,7 @@ class GFMRAG(Method):
         an entity that the graph does not have."""
         import torch
 
-        from workbench.methods.gfm_rag.interpretation import best_paths, edge_gradients
+        from workbench.methods.gfm_rag.reach import best_paths, edge_gradients
 
         if entity is not None and entity not in self._facts.phrase_row:
             close = ", ".join(repr(self._facts.phrases[link.phrase]) for link in near(self.index, entity, 3))
@@ -218,7 +275,7 @@ class GFMRAG(Method):
         """The network over this index, with the states that no question changes."""
         import torch
 
-        from workbench.methods.gfm_rag.graph import edges_of
+        from workbench.methods.gfm_rag.network import edges_of
         from workbench.methods.gfm_rag.reach import Reach
 
         relations = torch.from_numpy(self.index.relations.features)

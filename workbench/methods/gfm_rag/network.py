@@ -9,16 +9,25 @@
 
 Parameters have the names and shapes of the published checkpoint, so its state dict loads as it is. The messages are a
 plain scatter-add over edges, in blocks: no compiled operator, and no memory for all messages at once.
+
+The graph that messages pass over: the phrases of an index, its facts and its synonyms.
+
+The losses of GFM-RAG (arXiv 2502.01113, section 3.2.3, and release 1.0).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from workbench.index import Index
+from workbench.index.relations import SYNONYM
 
 BLOCK = 1 << 18  # numbers of the messages that exist at once: 1 MB, which a cache holds
 GPU_BLOCK = 1 << 24  # the same on a GPU, whose cores all need work: 64 MB
@@ -166,3 +175,61 @@ def _add(total: Tensor, rows: Tensor, values: Tensor) -> None:
     """total[rows] += values; scatter_add over whole rows is several times faster than index_add on a CPU."""
     flat = values.reshape(len(rows), -1)
     total.view(len(total), -1).scatter_add_(0, rows.unsqueeze(1).expand_as(flat), flat)
+
+
+Pairs = Literal["last", "all"]
+
+
+def edges_of(index: Index, pairs: Pairs = "last") -> Edges:
+    """Facts and synonyms as edges between phrase rows, with inverses.
+
+    `last` keeps one relation for an ordered pair of phrases, as the released code does: a synonym replaces facts, and
+    of facts the last one stays (theirs in the order of the corpus, ours in that of the facts layer, which is sorted).
+    `all` keeps every one."""
+    heads, relations, tails = triples_of(index)
+    if pairs == "last":
+        keys = heads * len(index.facts.phrases) + tails
+        _, last = np.unique(keys[::-1], return_index=True)
+        kept = np.sort(len(keys) - 1 - last)
+        heads, relations, tails = heads[kept], relations[kept], tails[kept]
+    return Edges.of(heads, relations, tails, len(index.facts.phrases), len(index.relations.names))
+
+
+def triples_of(index: Index) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Phrase rows of heads, relation rows, phrase rows of tails: the facts, then the synonyms. int64."""
+    facts, synonyms, row = index.facts, index.synonyms, index.relations.row
+    kinds = np.array([row[relation] for _, relation, _ in facts.facts], dtype=np.int64)
+    same = np.full(len(synonyms.sources), row[SYNONYM], dtype=np.int64)
+    heads = np.r_[facts.subjects, synonyms.sources.astype(np.int64)]
+    return heads, np.r_[kinds, same], np.r_[facts.objects, synonyms.targets.astype(np.int64)]
+
+
+EPSILON = 1e-5
+SHARE_OF_BCE = 0.3
+RETRIEVAL, COMPLETION = 0.2, 1.0  # temperatures of the negatives' weights in the two stages
+
+
+def balanced_bce(logits: Tensor, positive: Tensor, temperature: float, counted: Tensor | None = None) -> Tensor:
+    """Binary cross-entropy in which a question's positives weigh 1 together and its negatives too, the harder ones
+    more: softmax(logit / temperature), without gradient. `logits`, `positive` and the mask of entries that are
+    `counted`: (nodes, batch)."""
+    counted = torch.ones_like(positive) if counted is None else counted
+    negative = counted * (1 - positive)
+    with torch.no_grad():
+        harder = torch.softmax((logits / temperature).masked_fill(negative == 0, -torch.inf), dim=0).nan_to_num()
+        weight = positive / positive.sum(0).clamp(min=1) + harder
+    loss = binary_cross_entropy_with_logits(logits, positive, weight=weight, reduction="none")
+    return (loss.sum(0) / weight.sum(0).clamp(min=EPSILON)).mean()
+
+
+def list_loss(logits: Tensor, positive: Tensor) -> Tensor:
+    """−mean over the positives i of log(σ_i / (Σ_j σ_j + ε) + ε). (nodes, batch)."""
+    shares = torch.sigmoid(logits)
+    log = torch.log(shares / (shares.sum(0) + EPSILON) + EPSILON)
+    return (-(log * positive).sum(0) / positive.sum(0).clamp(min=1)).mean()
+
+
+def retrieval_loss(logits: Tensor, positive: Tensor) -> Tensor:
+    """0.3 BCE + 0.7 list loss."""
+    bce = balanced_bce(logits, positive, RETRIEVAL)
+    return SHARE_OF_BCE * bce + (1 - SHARE_OF_BCE) * list_loss(logits, positive)

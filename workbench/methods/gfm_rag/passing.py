@@ -1,7 +1,10 @@
 """How a question's messages passed, read from its trace: what lit up layer by layer, and what documents got of it.
 
 Nothing is recomputed, so a saved trace suffices, without index or checkpoint. An index adds how the passages spell the
-phrases."""
+phrases.
+
+What GFM-RAG writes into the trace: the entities of the question, the entities and documents that it ranks.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,63 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from workbench.index import Index
-from workbench.methods.events import read_as_written, root_of, trace_of
-from workbench.methods.gfm_rag.events import LinkedEntities, PassedLayer, RankedDocuments, RankedEntities
+from workbench.methods.events import TraceEvent, read_as_written, root_of, trace_of
 from workbench.operators.neighbourhood import spelled
 from workbench.records import Evidence, Record
 from workbench.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LinkedEntities(TraceEvent):
+    """The entities `named` in the question, the phrases that each is `linked` to, as (entity, phrase, cosine), and the
+    phrases that the messages start from, with their weights w_e."""
+
+    kind, step, scores = "RETRIEVER", "link entities", "starts"
+
+    named: tuple[str, ...] = ()
+    linked: tuple[tuple[str, str, float], ...] = ()
+    starts: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PassedLayer(TraceEvent):
+    """What the question changed after a layer of messages, 0 for its start: how many entities it `reached`, those whose
+    state it changed most (Euclidean norm of the change), and the message that brought most to each of these, as
+    (source, relation, entity, norm); the name of an inverse relation begins with `inverse_`."""
+
+    step, scores = "pass layer", "entities"
+    inputs = ("layer",)
+
+    layer: int
+    reached: int = 0
+    messages: tuple[tuple[str, str, str, float], ...] = ()
+    entities: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RankedEntities(TraceEvent):
+    """The best entities with their logits, and of how many."""
+
+    kind, step, scores = "RERANKER", "pass messages", "entities"
+
+    checkpoint: str = ""
+    of: int = 0
+    entities: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RankedDocuments(TraceEvent):
+    """The documents, with what each got of which entity: (id, entity, share of the sum). `ties`: how many have a score
+    that another one has; `tie_rule`: what then decides."""
+
+    kind, step, scores = "RERANKER", "rank documents", "documents"
+
+    ranker: str = ""
+    ties: int = 0
+    tie_rule: str = ""
+    given: tuple[tuple[str, str, float], ...] = ()
+    documents: tuple[tuple[str, float], ...] = ()
+
 
 METHOD = "gfm_rag"
 

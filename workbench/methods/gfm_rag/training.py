@@ -26,10 +26,8 @@ from workbench.index import Index
 from workbench.index.store import key_of, write_atomically
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.methods.gfm_rag import checkpoint
-from workbench.methods.gfm_rag.graph import edges_of
-from workbench.methods.gfm_rag.history import HISTORY, Checked, Trained
-from workbench.methods.gfm_rag.losses import COMPLETION, balanced_bce, retrieval_loss
-from workbench.methods.gfm_rag.network import Edges, Network, Shape
+from workbench.methods.gfm_rag.hub import HISTORY, Checked, Trained
+from workbench.methods.gfm_rag.network import COMPLETION, Edges, Network, Shape, balanced_bce, edges_of, retrieval_loss
 from workbench.methods.gfm_rag.samples import KINDS, Sample, supported, synthetic
 from workbench.records import Question
 from workbench.settings import Natural, NonNegative, Positive, Share, validated

@@ -1,8 +1,12 @@
-"""The typed graph as LightRAG reads it: one undirected edge for each pair of entities, ranked by its ends' degrees."""
+"""The typed graph as LightRAG reads it: one undirected edge for each pair of entities, ranked by its ends' degrees.
+
+The two levels of a question: its keywords, and the entities and edges close to them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +16,11 @@ from workbench.encoding.similarity import top
 from workbench.index import Index
 from workbench.layouts import lightrag
 from workbench.layouts.evidence import chunk_of
+from workbench.llm.engine import Engine
+from workbench.operators.linking import named
 from workbench.records import ContextEntity, ContextRelation, Triple, Unit
+from workbench.steps import keywords as step
+from workbench.trace import Trace
 
 SEPARATOR = "<SEP>"  # between descriptions that stand together
 
@@ -154,3 +162,45 @@ def _nearest(cosines: np.ndarray, k: int, least: float) -> tuple[np.ndarray, np.
 
 def _row(matrix: sp.csr_array, at: int) -> list[int]:
     return matrix.indices[matrix.indptr[at] : matrix.indptr[at + 1]].tolist()
+
+
+TRACED = 10  # of what was found
+
+
+class Keywords(NamedTuple):
+    """The keywords of each level as one string, as they are encoded, and why there are none if the Step failed."""
+
+    high: str
+    low: str
+    failure: str | None = None
+
+
+def keywords_of(question: str, graph: EdgeGraph, engine: Engine, trace: Trace) -> Keywords:
+    """One call of the Step `keywords`."""
+    spans = tuple((span, graph.typed.types[row]) for span, row in named(graph.typed, question))
+    (result,) = engine.run(step.STEP, [step.Input(question, spans, graph.schema)], trace=trace)
+    if result.failure:
+        return Keywords("", "", result.failure)
+    return Keywords(", ".join(result.value.high_level), ", ".join(result.value.low_level))
+
+
+def low_level(words: str, index: Index, graph: EdgeGraph, k: int, least: float, trace: Trace) -> list[int]:
+    """The k entities closest to the keywords, best first; empty without keywords."""
+    if not words:
+        return []
+    with trace.span("RETRIEVER", "low level", keywords=words) as span:
+        rows, cosines = graph.nearest_entities(index.encode_query(words, "entities"), k, least)
+        span.set(found=len(rows))
+        span.score((graph.typed.names[row], cosine) for row, cosine in zip(rows[:TRACED].tolist(), cosines))
+    return rows.tolist()
+
+
+def high_level(words: str, index: Index, graph: EdgeGraph, k: int, least: float, trace: Trace) -> list[int]:
+    """The k edges closest to the keywords, best first; empty without keywords."""
+    if not words:
+        return []
+    with trace.span("RETRIEVER", "high level", keywords=words) as span:
+        rows, cosines = graph.nearest_edges(index.encode_query(words, "relations"), k, least)
+        span.set(found=len(rows))
+        span.score((graph.name(edge), cosine) for edge, cosine in zip(rows[:TRACED].tolist(), cosines))
+    return rows.tolist()

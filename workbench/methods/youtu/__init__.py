@@ -23,12 +23,11 @@ from typing import Literal, NamedTuple
 
 from workbench.layouts import youtu as layout
 from workbench.methods.base import Method
-from workbench.methods.youtu.context import Gathered, evidence_of
-from workbench.methods.youtu.events import Decomposition
-from workbench.methods.youtu.reflection import Knowledge, Reflection
+from workbench.methods.youtu.context import Gathered, Knowledge, Reflection, evidence_of
 from workbench.methods.youtu.released import Released
+from workbench.methods.youtu.routed import Decomposition
 from workbench.methods.youtu.routes import SUB_QUESTION, Tree
-from workbench.operators.anchors import named
+from workbench.operators.linking import named
 from workbench.records import Evidence
 from workbench.settings import NonNegative, Positive, Share, validated
 from workbench.steps import sub_questions

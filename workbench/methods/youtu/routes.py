@@ -19,11 +19,10 @@ import scipy.sparse as sp
 
 from workbench.encoding.similarity import top
 from workbench.index import Index
-from workbench.methods.youtu import fusion, paths
-from workbench.methods.youtu.events import Facts, Fusion, Route, Scores, Search
-from workbench.methods.youtu.paths import Edges
-from workbench.methods.youtu.triples import Triples, rows_of, slice_of
-from workbench.operators.dense_fill import with_dense_fill
+from workbench.methods.youtu import fusion
+from workbench.methods.youtu.routed import Facts, Fusion, Route, Scores, Search
+from workbench.methods.youtu.triples import Edges, FoundPath, Triples, rows_of, search_paths, slice_of
+from workbench.operators.walk_distribution import with_dense_fill
 from workbench.records import Passage, Path, Scored
 from workbench.trace import Trace
 
@@ -49,7 +48,7 @@ class Brought(NamedTuple):
     route: str
     triples: dict[int, float]
     through: dict[int, float] = {}
-    paths: tuple[paths.Found, ...] = ()
+    paths: tuple[FoundPath, ...] = ()
     filtered: bool = False
 
 
@@ -228,7 +227,7 @@ class Tree:
         settings = self.settings
         fits = self._fits(types) if types else np.ones(len(self.graph.names), dtype=bool)
         seeds = sorted(entities, key=lambda row: not fits[row])[: settings.path_seeds]  # stable
-        found = paths.search(
+        found = search_paths(
             self.edges, cosines.triples, np.array(seeds, dtype=np.int64), self._keywords(cosines),
             settings.depth, settings.visits, settings.paths,
         )  # fmt: skip
@@ -246,7 +245,7 @@ class Tree:
     def community_name(self, id: int) -> str:
         return self.tree.named[id].name
 
-    def path_record(self, path: paths.Found) -> Path:
+    def path_record(self, path: FoundPath) -> Path:
         """The path in words; an edge against its direction has ⁻¹ on its relation."""
         names, labels, heads = self.graph.names, self.graph.labels, self.triples.heads
         relations = tuple(

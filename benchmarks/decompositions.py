@@ -1,5 +1,7 @@
 """Decompositions executed on the gold graph: whether a question's steps lead to its answers.
 
+    python benchmarks/decompositions.py DATA...     data folders and names of data sets; exit code 1 where one is wrong
+
 A step is one of:
 
     {"pattern": ["Lanthorn Bridge", "designed by", "?"]}      what stands at the "?" of the matching triples
@@ -9,34 +11,44 @@ A step is one of:
 
 `#n` stands for the answers of step n. `by` is earlier, later, more, less, same or difference (in years); `pick` holds
 an answer for each value, or yes and no: of several values, the one that comes first; of "same", yes and no.
-
-    check("meridian")                  # every question of a data set with a gold graph
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import workbench as wb
 from workbench.data.folder import question_files
-from workbench.data.lines import rows, string, strings
+from workbench.data.lines import rows
 from workbench.errors import DataError
-from workbench.places import page
-from workbench.records import Record
-from workbench.text import MONTHS as _MONTHS
-from workbench.text import NUMBER_WORDS
+from workbench.text import MONTHS, NUMBER_WORDS
 
-MONTHS = tuple(month.capitalize() for month in _MONTHS)
-_DATE = re.compile(rf"(?:(?:(\d{{1,2}}) )?({'|'.join(MONTHS)}) )?(\d{{3,4}})")
+_DATE = re.compile(rf"(?:(?:(\d{{1,2}}) )?({'|'.join(MONTHS)}) )?(\d{{3,4}})", re.IGNORECASE)
 _STEP = re.compile(r"#(\d+)")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Executed(Record):
+def main(names: Sequence[str]) -> int:
+    wrong = 0
+    for name in names:
+        checked = check(name)
+        wrong += len(checked.faults)
+        print(
+            f"{name}: {checked.answerable:,} answerable and {checked.unanswerable:,} unanswerable questions, "
+            f"{checked.without:,} without a decomposition, {len(checked.faults):,} wrong"
+        )
+        for question, reason in checked.faults.items():
+            print(f"  {question}: {reason}")
+    return 1 if wrong else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
     """The answers of each step, in the names of the graph, and for each answer the passages that state it."""
 
     steps: tuple[Mapping[str, frozenset[str]], ...]
@@ -51,11 +63,10 @@ class Executed(Record):
         return tuple(dict.fromkeys(one for step in self.steps for stated in step.values() for one in sorted(stated)))
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class CheckedQuestions(Record):
+@dataclass(frozen=True, slots=True)
+class CheckedQuestions:
     """How many decompositions were executed, and what is wrong: question id → reason."""
 
-    data: str
     answerable: int
     unanswerable: int
     without: int
@@ -168,7 +179,7 @@ def _date(text: str) -> tuple[int, int, int]:
     if not found:
         raise ValueError(f"{text!r} is no date")
     day, month, year = found.groups()
-    return int(year), MONTHS.index(month) + 1 if month else 0, int(day or 0)
+    return int(year), MONTHS.index(month.casefold()) + 1 if month else 0, int(day or 0)
 
 
 def _number(text: str) -> float:
@@ -225,103 +236,30 @@ def _unfounded(question: Mapping[str, Any], facts: GoldFacts) -> str:
     return f"{patterns[-1]} has the match {sorted(found)[0]!r}, so there is an answer" if found else ""
 
 
-def sought(question: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """(end, relation, name or value, without case) of the triples that executing the steps of a row looks up, if they
-    lead where the row says: enough to pick them out of a graph that is read line by line."""
-    because = question.get("unanswerable_because") or {}
-    steps = question.get("decomposition") or [{"pattern": pattern} for pattern in because.get("pattern", ())]
-    answers = [step.get("answers", [step["answer"]]) for step in steps if "answer" in step]
-    answers = answers or [[answer] for answer in because.get("answers", ())]
-    for step in steps:
-        if "pattern" in step:
-            head, relation, tail = step["pattern"]
-            end, given = ("tail", tail) if head == "?" else ("head", head)
-            number = _STEP.fullmatch(given)
-            for term in answers[int(number[1]) - 1 : int(number[1])] if number else [[given]]:
-                yield from ((end, relation, one.casefold()) for one in term)
+def check(data: str | Path) -> CheckedQuestions:
+    """Execute the decompositions of all questions of a data set, by name or folder, on its gold graph.
 
-
-def is_sought(triple: Mapping[str, Any], keys: Collection[tuple[str, str, str]]) -> bool:
-    """Whether one of the keys of :func:`sought` looks up a triple."""
-    relation = triple["relation"]
-    ends = ("head", relation, triple["head"].casefold()), ("tail", relation, triple["tail"].casefold())
-    return ends[0] in keys or ends[1] in keys
-
-
-def check(folder: Path, data: str = "") -> CheckedQuestions:
-    """Execute the decompositions of all questions of a folder, called `data`, on its gold graph.
-
-    Files are read line by line, so a folder may be larger than the memory. Raises :class:`DataError` without a gold
-    graph, or where a question without an answer does not say why.
+    Raises :class:`DataError` without a gold graph.
     """
-    asked = [
-        {**row, "id": string(row, "id", where, default=where)}
-        for path in question_files(folder)
-        for where, row in rows(path)
+    folder = Path(data) if (Path(data) / "graph").is_dir() else wb.load(data).folder
+    facts = read_facts(folder)
+    questions = [
+        {**row, "id": row.get("id", where)} for path in question_files(folder) for where, row in rows(path)
     ]
-    facts = read_facts(folder, asked)
-    without = [row for row in asked if not row.get("decomposition") and not row.get("unanswerable_because")]
-    known = [row for row in asked if row.get("decomposition") or row.get("unanswerable_because")]
+    known = [row for row in questions if row.get("decomposition") or row.get("unanswerable_because")]
     faults = {row["id"]: found for row in known if (found := fault(row, facts))}
     unanswerable = sum(not row.get("answers") for row in known)
-    return CheckedQuestions(data or str(folder), len(known) - unanswerable, unanswerable, len(without), faults)
+    return CheckedQuestions(len(known) - unanswerable, unanswerable, len(questions) - len(known), faults)
 
 
-def read_facts(folder: Path, asked: Sequence[Mapping[str, Any]]) -> GoldFacts:
-    """The triples of a folder's gold graph that executing these rows can take."""
+def read_facts(folder: Path) -> GoldFacts:
+    """The gold graph of a data folder."""
     graph = folder / "graph"
     if not graph.is_dir():
-        raise DataError(f"{folder} has no gold graph, and decompositions are executed on one; see {page('data.md')}")
-    keys = {key for question in asked for key in _readable(question)}
-    while True:
-        facts = _read_facts(graph, keys)
-        # What leads to a missing fact need not be named in the row; each pass finds the next step of it.
-        found = {key for question in asked for key in _leading(question, facts)}
-        if found <= keys:
-            return facts
-        keys |= found
+        raise DataError(f"{folder} has no gold graph, and decompositions are executed on one")
+    entities, triples = (graph / name for name in ("entities.jsonl", "triples.jsonl"))
+    return GoldFacts((row for _, row in rows(entities)), (row for _, row in rows(triples)))
 
 
-def _readable(question: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """The keys of a row; none of one that cannot be read, which `fault` reports."""
-    try:
-        return list(sought(question))
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
-        return []
-
-
-def _leading(question: Mapping[str, Any], facts: GoldFacts) -> Iterator[tuple[str, str, str]]:
-    """The keys of the steps that lead to a missing fact, as far as they can be executed."""
-    because = question.get("unanswerable_because") or {}
-    if patterns := because.get("pattern", ()):
-        try:
-            executed = execute([{"pattern": pattern} for pattern in patterns], facts)
-        except DataError:  # which `fault` reports
-            return
-        answers = [answer for step in executed.steps for answer in list(step)[:1]]
-        yield from sought({"unanswerable_because": {"pattern": patterns, "answers": answers}})
-
-
-def _read_facts(graph: Path, keys: Collection[tuple[str, str, str]]) -> GoldFacts:
-    """The entities that the keys name, and the triples that they look up by any of the names of these."""
-    terms = {term for _, _, term in keys}
-    named = _checked(graph / "entities.jsonl", ("name",), ("aliases", "mentions"))
-    entities = [row for row in named if any(name.casefold() in terms for name in names_of(row))]
-    called: dict[str, set[str]] = defaultdict(set)
-    for row in entities:
-        names = {name.casefold() for name in names_of(row)}
-        for name in names:
-            called[name] |= names
-    wanted = {(end, relation, name) for end, relation, term in keys for name in called[term] | {term}}
-    stated = _checked(graph / "triples.jsonl", ("head", "relation", "tail", "kind"), ("passages",))
-    return GoldFacts(entities, (row for row in stated if is_sought(row, wanted)))
-
-
-def _checked(path: Path, texts: Sequence[str], lists: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The rows of a file that have these fields."""
-    for where, row in rows(path):
-        yield {
-            **row,
-            **{name: string(row, name, where) for name in texts},
-            **{name: strings(row, name, where) for name in lists},
-        }
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:] or ["meridian"]))

@@ -17,6 +17,7 @@ all facts found so far (in the code, those of the last depth); question and rela
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple
@@ -25,16 +26,42 @@ import numpy as np
 
 from workbench.encoding.similarity import top
 from workbench.errors import SettingError
+from workbench.index import Index
 from workbench.language.questions import start_names
 from workbench.methods.base import Method
-from workbench.methods.think_on_graph.directions import Direction, directions, other_end
-from workbench.operators.dense_fill import with_dense_fill
 from workbench.operators.linking import Link, linked, standing
+from workbench.operators.walk_distribution import with_dense_fill
 from workbench.records import Entity, Evidence, Passage, Path, Scored, ranked
 from workbench.settings import NonNegative, Number, Positive, validated
 from workbench.steps import choose_entities, choose_relations, enough
 from workbench.text import text_hash, unspaced
 from workbench.trace import Trace
+
+
+class Direction(NamedTuple):
+    """A relation of a phrase, `forward` if the phrase is the subject; `facts` are rows, one per other end."""
+
+    relation: str
+    forward: bool
+    facts: tuple[int, ...]
+
+
+def directions(index: Index, phrase: int) -> list[Direction]:
+    """The relations of a phrase, by name, each direction by itself. A fact about the phrase and itself leads nowhere
+    and is left out."""
+    facts = index.facts
+    found: dict[tuple[str, bool], list[int]] = defaultdict(list)
+    for row in facts.about(phrase):
+        if facts.subjects[row] != facts.objects[row]:
+            found[facts.facts[row][1], bool(facts.subjects[row] == phrase)].append(row)
+    return [Direction(relation, forward, tuple(rows)) for (relation, forward), rows in sorted(found.items())]
+
+
+def other_end(index: Index, fact: int, phrase: int) -> int:
+    """The phrase at the other end of a fact."""
+    subject, obj = index.facts.subjects[fact], index.facts.objects[fact]
+    return int(obj if subject == phrase else subject)
+
 
 ENOUGH, ENDED, DEPTH = "the facts are enough", "no candidate is left", "the depth is reached"
 

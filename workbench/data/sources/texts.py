@@ -1,0 +1,192 @@
+"""Corpora of texts without gold passages: UltraDomain, GraphRAG-Bench, AnonyRAG and KET-RAG's samples.
+
+UltraDomain: textbooks by domain. `<domain>.jsonl` repeats a book for each of its questions, or names another text of
+its own in each line, as `mix` does. The papers that use it generate their own questions, so only the corpus is read.
+Two of the domains are DotRAG's and bring what it tells of their graphs (`workbench/data/schemas/dotrag/`).
+
+GraphRAG-Bench (Xiao et al. 2025), Youtu-GraphRAG's "G-Bench": questions of five kinds on 20 textbooks of computer
+science. Another benchmark of the same name, on novels and medicine, is not meant. `<kind>.jsonl` holds {"Question",
+"Answer", "Rationale", "Level-1 Topic", "Level-2 Topic"}, with "Choices" (letter → text) where there are some;
+`textbook<n>.md` is a whole book. No question says which pages answer it.
+
+AnonyRAG (Youtu-GraphRAG): four novels with replaced names, as Parquet files of chunks and of questions.
+
+KET-RAG's samples: `input/document.txt`, one paragraph per line without titles, and `qa-pairs.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from workbench import tokens
+from workbench.data import splitter
+from workbench.data.lines import regular, rows, string, value
+from workbench.data.schemas import paper_schema
+from workbench.data.sources.entry import Converted, one, passages, table
+from workbench.errors import DataError, SettingError
+from workbench.records import Passage, Question
+from workbench.text import storable
+
+WINDOW, SENTENCE = "window", "sentence"
+SCHEMAS = {"cs": "ultradomain_cs", "mix": "ultradomain_mixed"}  # domain → what DotRAG tells of its graph
+_LINE = 100_000_000  # characters of a line, which holds a whole book
+BOOKS = 20
+KINDS = {
+    "FB": "fill-in-blank",
+    "MC": "multiple-choice",
+    "MS": "multiple-select",
+    "OE": "open-ended",
+    "TF": "true-or-false",
+}
+
+
+def read_ultradomain(
+    folder: Path, domain: str, size: int = 1200, overlap: int = 100, unit: str = "tokens", at: str = WINDOW
+) -> Converted:
+    """Each book once, split into passages: at `window`, the windows of so many tokens that LightRAG's code cuts, in the
+    middle of a word if need be; at `sentence`, of that length, but at the end of a paragraph or a sentence."""
+    books: dict[str, str] = {}
+    for where, row in rows(one(folder, f"{domain}.jsonl")):
+        about = row.get("meta")
+        books.setdefault(
+            string(row, "context", where), str(about.get("title") or "") if isinstance(about, dict) else ""
+        )
+    kept = [
+        Passage(f"{domain}-{book}#{number}", title, text)
+        for book, (context, title) in enumerate(books.items(), 1)
+        for number, text in enumerate(_split(context, size, overlap, unit, at), 1)
+    ]
+    if not kept:
+        raise DataError(f"{folder} holds no text in {domain}.jsonl; delete it and fetch it again")
+    schema = paper_schema(SCHEMAS[domain]) if domain in SCHEMAS else None
+    return Converted(tuple(kept), documents=len(books), schema=schema)
+
+
+def is_ultradomain(path: Path) -> bool:
+    """Whether a file has the publisher's form, by its first line: a question with the text that answers it."""
+    try:
+        with regular(path).open(encoding="utf-8-sig") as lines:
+            row = json.loads(lines.readline(_LINE))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(row, dict) and {"context", "input"} <= row.keys()
+
+
+def _split(text: str, size: int, overlap: int, unit: str, at: str) -> list[str]:
+    if at not in (WINDOW, SENTENCE):
+        raise SettingError(f"at={at!r} is not known; use {WINDOW} or {SENTENCE}")
+    if at == SENTENCE:
+        return splitter.split(text, size, overlap, unit)
+    if unit != "tokens":
+        raise SettingError(f"at={WINDOW} cuts tokens; with unit={unit!r} use at={SENTENCE}")
+    splitter.check(size, overlap, unit)
+    return [part for part in map(str.strip, _windows(text, size, overlap)) if part]
+
+
+def _windows(text: str, size: int, overlap: int) -> Iterator[str]:
+    """A window at every `size - overlap` tokens, the last ones within the overlap of the one before, as in the code.
+
+    >>> list(_windows("one two three four five", 3, 1))
+    ['one two three', ' three four five', ' five']
+    """
+    starts = tokens.starts(text)
+    last = len(starts) - 1
+    for begin in range(0, last, size - overlap):
+        yield text[starts[begin] : starts[min(begin + size, last)]]
+
+
+def read_textbooks(folder: Path, size: int = 1200, overlap: int = 100, unit: str = "tokens") -> Converted:
+    """The questions, kind by kind, and the books, split into passages as those of UltraDomain. The choices follow the
+    question, one a line; a letter is an answer, and with a single one the text of its choice is another."""
+    questions = tuple(question for kind in KINDS for question in _of_textbooks(folder, kind))
+    kept = tuple(
+        Passage(f"textbook{book}#{number}", f"textbook{book}", text)
+        for book in range(1, BOOKS + 1)
+        for number, text in enumerate(splitter.split(_text(folder, book), size, overlap, unit), 1)
+    )
+    return Converted(kept, questions)
+
+
+def _of_textbooks(folder: Path, kind: str) -> Iterator[Question]:
+    for number, (where, row) in enumerate(rows(one(folder, f"{kind}.jsonl")), 1):
+        choices = value(row, "Choices", where, dict, {})
+        answer = _answer(row.get("Answer"), where)
+        listed = [f"{letter}. {choices[letter]}" for letter in sorted(choices)]
+        aliases = [str(choices[answer])] if answer in choices else []
+        yield Question(
+            f"graphrag-bench-{kind}-{number:03}",
+            storable("\n".join([string(row, "Question", where), *listed])),
+            tuple(map(storable, [answer, *aliases])),
+            type=KINDS[kind],
+        )
+
+
+def _answer(given: Any, where: str) -> str:
+    """The answer as text; several letters become one word, as in `ABD`."""
+    text = "".join(map(str, given)) if isinstance(given, list) else "" if given is None else str(given)
+    if not text.strip():
+        raise DataError(f"{where}: there is no 'Answer'; fetch the file again")
+    return text.strip()
+
+
+def _text(folder: Path, book: int) -> str:
+    path = one(folder, f"textbook{book}.md")
+    try:
+        return storable(regular(path).read_bytes().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8 (byte {error.start}); fetch it again") from None
+
+
+def read_anonyrag(folder: Path, language: str) -> Converted:
+    """`annoyrag_<language>_text_chunks.parquet` (idx, title, chunk) and `…_qa.parquet` (question, answer, relations,
+    entities, query_type). `relations` and `entities` are those that a question was made from, and are not read."""
+    chunks = table(one(folder, f"annoyrag_{language}_text_chunks.parquet"), "idx", "title", "chunk")
+    asked = table(
+        one(folder, f"annoyrag_{language}_qa.parquet"), "question", "answer", "relations", "entities", "query_type"
+    )
+    kept, repeated = passages(
+        f"an{language[0]}", ((str(row["title"] or ""), str(row["chunk"] or "")) for row in chunks)
+    )
+    questions = tuple(
+        Question(
+            f"anonyrag-{language}-{number:04}",
+            storable(row["question"]),
+            (storable(str(row["answer"])),),
+            type=row["query_type"],
+        )
+        for number, row in enumerate(asked, 1)
+    )
+    return Converted(kept, questions, repeated=repeated)
+
+
+def read_ketrag(folder: Path, prefix: str = "mk") -> Converted:
+    """Read a folder with `document.txt` and `qa-pairs.json`, at any depth. There are no gold passages and no
+    aliases."""
+    document, pairs = one(folder, "document.txt"), one(folder, "qa-pairs.json")
+    try:
+        lines = regular(document).read_bytes().decode("utf-8-sig").split("\n")
+        pairs_read = json.loads(regular(pairs).read_bytes().decode("utf-8-sig"))
+        questions = tuple(_of_ketrag(row) for row in pairs_read)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise DataError(
+            f"{folder} has not KET-RAG's layout ({type(error).__name__}: {error}); fetch it again"
+        ) from None
+    kept, repeated = passages(prefix, (("", line) for line in lines if line.strip()))
+    return Converted(
+        kept, questions, repeated=repeated, notes=("no titles, no gold passages and no aliases are given",)
+    )
+
+
+def _of_ketrag(row: dict) -> Question:
+    kind = re.match(r"([2-4])hop\d?(?=__)", row["id"])  # MuSiQue's ids state the shape
+    return Question(
+        row["id"],
+        storable(row["question"]),
+        (storable(str(row["answer"])),),
+        type=kind[0] if kind else None,
+        hops=int(kind[1]) if kind else None,
+    )
