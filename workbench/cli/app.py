@@ -36,7 +36,7 @@ GROUPS = {
         "tables", "table",
     ),
     "Share": ("bundle", "export", "store", "anonymise"),
-    "Models": ("try-model", "record", "replay", "batch", "train"),
+    "Models": ("record", "replay", "batch", "train"),
     "Maintain": ("insert", "delete", "merge", "checkup", "check", "decompositions"),
 }  # fmt: skip
 _GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}
@@ -799,31 +799,27 @@ def estimate(
     limit: Annotated[int | None, typer.Option(help="of an evaluation: only the first so many questions")] = None,
     judge: opt.Judge = None,
     repeats: opt.Repeats = 1,
-    sample: Annotated[int | None, typer.Option(help="passages or questions that are really asked; 0: none")] = None,
+    sample: Annotated[int | None, typer.Option(help="passages or questions that are counted")] = None,
     read: opt.Read = None,
     strict: opt.Strict = False,
 ) -> Said:
-    """What a build or an evaluation will take: calls, tokens, money and time per Step, from a sample.
+    """What a build or an evaluation will take: calls, tokens and money per Step, from a sample.
 
-    The sample is really asked; with --record its answers are kept for the build or run itself. Without a key, or with
-    --sample 0, no model is asked: prompts are counted, and the length of answers is assumed.
+    No model is asked, and no key is needed: the rules answer in its place, the prompts are counted, and the length of
+    answers is assumed.
     """
     import workbench as wb
     from workbench.data.curated import extracted
     from workbench.evaluation.estimate import Unasked
 
     def model(spec: str):
-        """What the SPEC names; a model that cannot be asked, or should not, is estimated all the same."""
-        if questions is not None and sample == 0 and spec != "rules":
-            return Unasked(spec)
+        """What the SPEC names; a model that cannot be asked is estimated all the same."""
         try:
             return _engine(opt.Model(spec, record))
         except EngineRefused as error:
-            if sample:
-                raise
             return Unasked(spec, str(error))
 
-    runner, loaded, sampled = model(engine), None, {} if sample is None else {"sample": sample}
+    runner, loaded, sampled = model(engine), None, {"sample": sample} if sample else {}
     if questions is None:
         loaded = extracted(wb.load(data, strict=strict, **_pairs("--read", read)), extraction)
         found = wb.estimate_build(loaded, runner, folder=folder, encoder=encoder, layers=_names(layers), **sampled)
@@ -1068,24 +1064,6 @@ def doctor(
     found = examine(ask=ask, model=model)
     rows = [{"area": f.area, "": f.mark, "what": f.what, "found": f.found, "do": f.remedy} for f in found]
     return Said(rows, [found], code=0 if found.good else 1)
-
-
-@verb(name="try-model")
-def try_model(
-    engine: Annotated[str, typer.Argument(help="its SPEC, such as openai:gpt-4o-mini", metavar="ENGINE")],
-    step: Annotated[
-        list[str] | None, typer.Option(help="only this Step; give it again for more", metavar="STEP")
-    ] = None,
-    seconds: Annotated[float, typer.Option(help="after which no further question is asked")] = 120.0,
-    record: opt.Record = None,
-) -> Said:
-    """Ask a model fixed questions for every Step: what is read, right or wrong, and which methods it can carry."""
-    import workbench as wb
-
-    with _engine(opt.Model(engine, record)) as runner:
-        found = wb.try_model(runner, steps=step, seconds=seconds)
-    whole = {"engine": found.engine, "sent": list(found.sent), "window": found.window, "seconds": found.seconds}
-    return Said({**whole, "steps": found.rows(), "carries": found.carries()}, [found], wrapped=False)
 
 
 @verb
