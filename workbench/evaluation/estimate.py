@@ -157,8 +157,8 @@ def _usage(step: Step, value: Any, result: Result) -> Usage:
 class _CountingEncoder:
     """In place of an encoder: keeps the texts. Unless it is `exact`, their words are hashed into vectors."""
 
-    def __init__(self, of: Encoder, exact: bool):
-        self.of, self.name, self.texts, self.exact = of, of.name, list[str](), exact
+    def __init__(self, of: Encoder | None, exact: bool):
+        self.of, self.name, self.texts, self.exact = of, of.name if of else "words", list[str](), exact
         self.dimension = of.dimension if exact else 384
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
@@ -248,17 +248,16 @@ def estimate_build(
 
 def forecast_layers(index: Index, sample: int = PASSAGES) -> dict[str, list[Cost]]:
     """What a model would be asked to write the layers of an index, whoever wrote them: a Cost per Step, by kind.
-    Nothing is requested; money and seconds are not known. Layers that ask no model have none."""
+    Nothing is requested or encoded; money and seconds are not known. Layers that ask no model have none."""
     data, engine = replace(index.data, extractions=None), Unasked("openai:a model")
     settings = {kind: one["settings"] for kind, one in index.manifest["layers"].items() if kind in LAYERS}
-    how = {"left": data.passages, "settings": settings}
-    costs, _ = _counted(data, engine, index.encoder, [*settings], sample, 0, False, **how)
+    costs, _ = _counted(data, engine, None, [*settings], sample, 0, False, left=data.passages, settings=settings)
     return {kind: mine for kind in settings if (mine := [cost for cost in costs if cost.part == kind and cost.step])}
 
 
 def _counted(
-    data: Dataset, engine: Engine, encoder: Encoder, kinds: Sequence[str], sample: int, seed: int, progress: bool, *,
-    left: Sequence[Passage], records: Sequence[Extraction] = (), index: Index | None = None,
+    data: Dataset, engine: Engine, encoder: Encoder | None, kinds: Sequence[str], sample: int, seed: int,
+    progress: bool, *, left: Sequence[Passage], records: Sequence[Extraction] = (), index: Index | None = None,
     settings: Mapping[str, Mapping] | None = None,
 ) -> tuple[list[Cost], str]:  # fmt: skip
     """The costs of these layers of all of `data`, by a build from a sample; and what they rest on."""
@@ -274,7 +273,7 @@ def _counted(
     passages = (*fresh, *done)
     small = replace(data, passages=passages, questions=(), extractions=tuple(known.values()), graph=None)
     counting = engine if no_model(engine.name) else _Counting(engine)
-    exact = not CLUSTERED.isdisjoint(kinds) and not isinstance(encoder, EndpointEncoder)
+    exact = not CLUSTERED.isdisjoint(kinds) and not isinstance(encoder, EndpointEncoder | None)
     vectors = _CountingEncoder(encoder, exact)
     size = max(1, _size(passages))
     costs, started = [], time.perf_counter()
@@ -286,9 +285,10 @@ def _counted(
             times = _size(left) / max(1, _size(fresh)) if kind == "extractions" else _size(data.passages) / size
             costs += _costs(kind, counting, before, times)
     seconds = (time.perf_counter() - started) * _size(data.passages) / size
-    standing = index.passages.passages if index and index.manifest["encoder"]["name"] == encoder.name else ()
-    encoded = {one.content for one in standing}
-    costs.append(vectors.cost(_size(one for one in data.passages if one.content not in encoded) / size, seed))
+    if encoder is not None:
+        standing = index.passages.passages if index and index.manifest["encoder"]["name"] == encoder.name else ()
+        encoded = {one.content for one in standing}
+        costs.append(vectors.cost(_size(one for one in data.passages if one.content not in encoded) / size, seed))
     costs.append(Cost("this machine", "", seconds=exactly(seconds)))
     return costs, (
         f"built by rules from {len(passages):,} of {len(data.passages):,} passages, spread over lengths (seed {seed}), "
