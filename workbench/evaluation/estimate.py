@@ -285,7 +285,7 @@ def _counted(
             times = _size(left) / max(1, _size(fresh)) if kind == "extractions" else _size(data.passages) / size
             costs += _costs(kind, counting, before, times)
     seconds = (time.perf_counter() - started) * _size(data.passages) / size
-    if encoder is not None:
+    if isinstance(encoder, EndpointEncoder) or (encoder is not None and no_model(engine.name)):
         standing = index.passages.passages if index and index.manifest["encoder"]["name"] == encoder.name else ()
         encoded = {one.content for one in standing}
         costs.append(vectors.cost(_size(one for one in data.passages if one.content not in encoded) / size, seed))
