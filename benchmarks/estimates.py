@@ -7,11 +7,11 @@ The model is imitated (`tests/imitated.py`): `plain` says what the rules would a
 aloud before, `sparing` leaves out a third of every list, so that its rounds, paths and merged records are others than
 those of the rules. Requests and tokens are those of the real prompts and replies, money by the prices of gpt-4o-mini.
 `runs` and `readers` ask `--questions` of the data, by every method of the catalogue and its main switches, or by every
-reader with a judge; `builds` builds every layer that a model writes, with a sample of 8.
+reader with a judge; `builds` builds every layer that a model writes.
 
-Each line has calls, tokens and money as metered, and estimated / metered: for a sample (`asked`: its size chosen by the
-estimate), and for runs without a request (`unasked`). `!` marks ratios beyond a factor of 1.5, `*` a metered value that
-lies outside of the range that the estimate states. Exits with 1 if a ratio of `asked` is beyond 1.5.
+Each line has calls, tokens and money as metered, and estimated / metered. `!` marks ratios beyond a factor of 1.5, `*`
+a metered value outside of the range that the estimate states, which for calls and prompts is a single number.
+Exits with 1 if a ratio of calls or prompt tokens is beyond 1.5.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import workbench as wb
-from workbench.evaluation.estimate import Estimate, Unasked, estimate_build, estimate_run, stratified
+from workbench.evaluation.estimate import PASSAGES, Estimate, estimate_build, estimate_run, stratified
 from workbench.index.index import LAYERS
 from workbench.llm.step import Usage
 from workbench.methods import METHODS
@@ -57,7 +57,7 @@ def ratios(estimate: Estimate, used: Usage, unless: str = "encoding") -> Mapping
     costs = [cost for cost in estimate.costs if cost.part != unless]
     found = {}
     for name in AMOUNTS:
-        value, low, high = map(sum, zip(*(getattr(cost, name) for cost in costs)))
+        value, low, high = map(sum, zip(*(getattr(cost, name) for cost in costs if getattr(cost, name) is not None)))
         taken = getattr(used, name)
         found[name] = ratio(value, taken), low * 0.999 <= taken <= high * 1.001
     return found
@@ -79,44 +79,26 @@ def beyond(value: float) -> bool:
 
 def of_run(
     index: wb.Index, questions: list, method: str, reader: str | None, model: Callable[[], Imitated], judged: bool
-) -> tuple[Usage, dict[str, Mapping[str, tuple[float, bool]]]]:
-    def arguments(engine):
-        read = wb.reader(reader, engine, index=index) if reader else None
-        return questions, [wb.method(method, index, engine)], read
-
-    def estimated(engine) -> Estimate:
-        return estimate_run(*arguments(engine), judge=engine if judged else None)
-
+) -> tuple[Usage, Mapping[str, tuple[float, bool]]]:
     engine = model()
+    read = wb.reader(reader, engine, index=index) if reader else None
+    arguments, judge = (questions, [wb.method(method, index, engine)], read), engine if judged else None
+    estimate = estimate_run(*arguments, judge=judge)
+    assert not engine.meter.total.calls, "nothing is asked"
     with tempfile.TemporaryDirectory() as folder:
-        made, judge = arguments(engine), engine if judged else None
-        wb.evaluate(*made, Path(folder) / "run", judge=judge, progress=False)
-    used = engine.meter.total
-    return used, {
-        "asked": ratios(estimated(model()), used),
-        "unasked": ratios(estimated(Unasked(engine.name)), used),
-    }
+        wb.evaluate(*arguments, Path(folder) / "run", judge=judge, progress=False)
+    return engine.meter.total, ratios(estimate, engine.meter.total)
 
 
-def of_builds(data, model: Callable[[], Imitated], folder: Path, only: list[str]) -> Iterator[tuple]:
+def of_builds(data, model: Callable[[], Imitated], folder: Path, only: list[str], sample: int) -> Iterator[tuple]:
     """Each layer that a model writes, with what is below it. All are estimated before any is built."""
-    asked = Unasked("openai:gpt-4o-mini")
-    forecasts = estimate_build(data, asked, 0, folder, layers=list(LAYERS))
-    writing = [kind for kind in LAYERS if kind in {cost.part for cost in forecasts.costs}]
-    kinds = only or ["extractions", *writing]
-    estimate = estimate_build(data, model(), 8, folder, layers=kinds)
-    for kind in kinds:
-        engine, part = model(), "extraction" if kind == "extractions" else kind
-        wb.Index.build(data, engine, folder, layers=["passages", kind], progress=False)
+    estimate = estimate_build(data, model(), sample, folder, layers=only or list(LAYERS))
+    for kind in only or [kind for kind in LAYERS if kind in {cost.part for cost in estimate.costs}]:
+        engine = model()
+        wb.Index.build(data, engine, folder, layers=["passages", kind], keep_going=True, progress=False)
         for what, used in engine.meter.steps.items():
-            mine = {
-                name: [cost for cost in found.costs if (cost.part, cost.step) == (part, what)]
-                for name, found in (("asked", estimate), ("unasked", forecasts))
-            }
-            if mine["asked"]:
-                yield (f"{kind}: {what}", used, {
-                    name: ratios(Estimate("", "", tuple(costs)), used) for name, costs in mine.items() if costs
-                })  # fmt: skip
+            if costs := [cost for cost in estimate.costs if (cost.part, cost.step) == (kind, what)]:
+                yield f"{kind}: {what}", used, ratios(Estimate("", "", tuple(costs)), used)
 
 
 def main() -> int:
@@ -125,6 +107,7 @@ def main() -> int:
     parser.add_argument("--index", type=Path, help="an index with the layers of the methods; else curated facts, rules")
     parser.add_argument("--data", default="meridian")
     parser.add_argument("--questions", type=int, default=20)
+    parser.add_argument("--sample", type=int, default=PASSAGES, help="passages from which a build is estimated")
     parser.add_argument("--model", choices=MODELS, default="sparing")
     parser.add_argument("--only", type=lambda text: text.split(";"), default=[])
     given = parser.parse_args()
@@ -136,7 +119,7 @@ def main() -> int:
 
     def found(folder: Path) -> Iterator[tuple]:
         if given.what == "builds":
-            yield from of_builds(data, model, folder / "index", given.only)
+            yield from of_builds(data, model, folder / "index", given.only, given.sample)
             return
         rules = wb.engine("rules")
         index = wb.Index.open(given.index) if given.index else wb.Index.build(
@@ -151,14 +134,14 @@ def main() -> int:
             yield reader or method, *of_run(index, questions, method, reader, model, judged=reader is not None)
 
     head = "calls  prompt  compl.  money"
-    print(f"{'':38} {'calls':>6} {'prompt':>9} {'compl.':>8} {'US$':>8}   asked: {head}    unasked: {head}")
+    print(f"{'':38} {'calls':>6} {'prompt':>9} {'compl.':>8} {'US$':>8}   estimated: {head}")
     outside = 0
     with tempfile.TemporaryDirectory() as folder:
-        for name, used, sides in found(Path(folder)):
+        for name, used, near in found(Path(folder)):
             amounts = f"{used.calls:6,} {used.prompt_tokens:9,} {used.completion_tokens:8,} {used.money:8.4f}"
-            print(f"{name:38} {amounts}  ", "   ".join(f"{shown(side):32}" for side in sides.values()), flush=True)
-            outside += any(beyond(value) for value, _ in sides["asked"].values())
-    print(f"{outside} beyond a factor of {WITHIN} with a sample; the model is imitated ({given.model})")
+            print(f"{name:38} {amounts}  ", shown(near), flush=True)
+            outside += any(beyond(near[name][0]) for name in ("calls", "prompt_tokens"))
+    print(f"{outside} beyond a factor of {WITHIN}; the model is imitated ({given.model})")
     return int(outside > 0)
 
 

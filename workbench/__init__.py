@@ -49,7 +49,6 @@ if TYPE_CHECKING:  # for type checkers and editors, what `_DEFINED_IN` says; tes
     from workbench.evaluation.grid import grid as grid
     from workbench.evaluation.listing import between as between
     from workbench.evaluation.listing import runs as runs
-    from workbench.evaluation.trial import try_model as try_model
     from workbench.index import Index as Index
     from workbench.llm.engine import engine as engine
     from workbench.methods import method as method
@@ -97,7 +96,6 @@ _DEFINED_IN = {
     "papers.reproduce": ("reproduce",),
     "evaluation.listing": ("between", "runs"),
     "papers.tables": ("compare", "tables"),
-    "evaluation.trial": ("try_model",),
     "operators.neighbourhood": ("complete", "neighbourhood"),
     "operators.node_details": ("node_details",),
     "index": ("Index",),

@@ -1,6 +1,6 @@
 """Replies that nobody asked for, to every Step of the catalogue.
 
-Each is made of the valid reply of a trial's question (`workbench.evaluation.trial`), or of nothing, and goes the way
+Each is made of the valid reply of a trial's question (`tests/trial_questions.py`), or of nothing, and goes the way
 of a server's answer: reasoning is cut off, the rest parsed, the outcome metered, recorded, traced and displayed. It
 has to become an output of its Step that files can hold, or a counted failure, within a second of process time; and its
 recording has to give the same outcome again."""
@@ -18,10 +18,10 @@ from typing import Any
 from reply_texts import MARKUP, texts
 from stopwatch import spent
 from tally import Tally
+from trial_questions import Question
 from trials import question_of_each_step
 
 from workbench import tokens
-from workbench.evaluation.trial.questions import Question
 from workbench.llm.call import Reply, Request
 from workbench.llm.chat import ChatEngine, Recorded
 from workbench.llm.endpoint import reply_of

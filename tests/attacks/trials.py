@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.evaluation.trial.questions import QUESTIONS, Question
+from trial_questions import QUESTIONS, Question
+
 from workbench.steps import catalogue
 
 

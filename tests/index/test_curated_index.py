@@ -84,7 +84,7 @@ def test_the_default_folders_differ():
 
 def test_an_estimate_asks_for_nothing(tmp_path):
     estimate = wb.estimate_build(DATA, Unasked("openai:gpt-4o-mini"), extraction="curated", folder=tmp_path / "none",
-                                 encoder=TinyEncoder(), sample=0)  # fmt: skip
+                                 encoder=TinyEncoder(), layers=["facts"])  # fmt: skip
     assert estimate.total.calls.high == 0 and estimate.total.money.high == 0
 
 

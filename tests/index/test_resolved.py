@@ -246,7 +246,7 @@ def test_types_are_those_of_the_settings_the_schema_or_lightrag():
 
 
 def test_an_estimate_counts_what_both_would_ask():
-    cost = estimate_build(replace(data(), profiles=None), "rules", sample=0, layers=["relabelled", "resolved"])
+    cost = estimate_build(replace(data(), profiles=None), "openai:m", layers=["relabelled", "resolved"])
     assert {"curate_cluster", "relabel_entities"} <= {one.step for one in cost.costs}
 
 

@@ -366,10 +366,3 @@ def test_without_an_engine_the_rules_extract(tmp_path):
     assert counts["schema graph entities"] == len(graph.names) and counts["schema graph attributes"] == len(
         graph.attributes
     )
-
-
-def test_an_estimate_counts_a_request_per_passage():
-    forecast = SchemaGraphLayer.forecast(corpus(5), Settings(), None)
-    (request,) = forecast.requests
-    assert request.step is STEP and request.calls.value == 5 and request.prompt.value > 5 * 100
-    assert SchemaGraphLayer.forecast(replace(corpus(3), profiles=GIVEN), Settings(), None) is None

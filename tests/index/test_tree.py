@@ -17,7 +17,6 @@ from workbench.data import Dataset
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import SettingError
 from workbench.index import Index, dual_perception, tree
-from workbench.index.forecast import exactly
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.records import Passage
@@ -277,16 +276,6 @@ def test_perceptions_can_be_switched_off(tmp_path):
         found[perception] = [community.members for community in index.tree.communities]
     towns = Counter(frozenset(names(index, c)) for c in index.tree.communities)
     assert sum(map(len, towns)) == 13 and found["relations"] != found["embeddings"]
-
-
-def test_what_it_would_ask_is_foretold():
-    settings = tree.Settings()
-    found = tree.TreeLayer.forecast(dataset(), settings, exactly(500))
-    (requests,) = found.requests
-    assert requests.step is name_communities.STEP and requests.calls.value == pytest.approx(500 * tree.NAMED.value / 5)
-    assert requests.prompt.low < requests.prompt.value < requests.prompt.high and "tree" in found.basis
-    many = tree.TreeLayer.forecast(dataset(), settings, exactly(10**6)).requests[0]
-    assert many.calls == exactly(settings.max_communities / 5)
 
 
 def test_a_request_stays_short_enough_for_its_reply():

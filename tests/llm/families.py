@@ -1,6 +1,6 @@
 """Six families of endpoints, each with what its documentation says that it takes, refuses and gives back.
 
-They answer the questions of a trial (`workbench.evaluation.trial`) rightly, so that whatever fails, fails between the
+They answer the questions of a trial (`tests/trial_questions.py`) rightly, so that whatever fails, fails between the
 workbench and the endpoint. An argument that a family does not know is refused, or ignored, as that family does it.
 """
 
@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from chat_server import Answer, completion
+from trial_questions import QUESTIONS
 
-from workbench.evaluation.trial.questions import QUESTIONS
 from workbench.steps import catalogue
 
 

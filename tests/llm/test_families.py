@@ -9,10 +9,10 @@ import pytest
 from chat_server import completion
 from families import FAMILIES, STEPS, Family, Ollama, OpenAIReasoning
 from pydantic import BaseModel
+from trial_questions import QUESTIONS
 
 import workbench as wb
 from workbench.errors import EngineRefused
-from workbench.evaluation.trial.questions import QUESTIONS
 from workbench.llm import engine
 from workbench.llm.step import Step, Usage
 from workbench.trace import Trace

@@ -10,6 +10,7 @@ from tiny import QUESTIONS
 import workbench as wb
 from workbench import tokens
 from workbench.errors import SettingError
+from workbench.evaluation.estimate import Unasked
 from workbench.llm import Result
 from workbench.llm.meter import Meter
 from workbench.methods.base import Method
@@ -445,6 +446,6 @@ def test_evaluate_gives_the_same_rows_whatever_the_number_of_workers(tiny_index,
 
 
 def test_a_run_can_be_estimated(tiny_index):
-    estimate = wb.estimate_run(QUESTIONS, [wb.method(spec, tiny_index) for spec in ALL], sample=2)
+    estimate = wb.estimate_run(QUESTIONS, [wb.method(spec, tiny_index, Unasked("m")) for spec in ALL], sample=2)
     asked = {(cost.part, cost.step) for cost in estimate.costs}
     assert ("tog[backbone=hipporag2]", "directions") in asked and ("tog[backbone=hipporag2]", "fact_filter") in asked

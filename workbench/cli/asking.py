@@ -122,31 +122,27 @@ def estimate(
     limit: Annotated[int | None, typer.Option(help="of an evaluation: only the first so many questions")] = None,
     judge: opt.Judge = None,
     repeats: opt.Repeats = 1,
-    sample: Annotated[int | None, typer.Option(help="passages or questions that are really asked; 0: none")] = None,
+    sample: Annotated[int | None, typer.Option(help="passages or questions that are counted")] = None,
     read: opt.Read = None,
     strict: opt.Strict = False,
 ) -> Output:
-    """What a build or an evaluation will take: calls, tokens, money and time per Step, from a sample.
+    """What a build or an evaluation will take: calls, tokens and money per Step, from a sample.
 
-    The sample is really asked; with --record its answers are kept for the build or run itself. Without a key, or with
-    --sample 0, no model is asked: prompts are counted, and the length of answers is assumed.
+    No model is asked, and no key is needed: the rules answer in its place, the prompts are counted, and the length of
+    answers is assumed.
     """
     import workbench as wb
     from workbench.data.curated import extracted
     from workbench.evaluation.estimate import Unasked
 
     def model(spec: str):
-        """What the SPEC names; a model that cannot be asked, or should not, is estimated all the same."""
-        if questions is not None and sample == 0 and spec != "rules":
-            return Unasked(spec)
+        """What the SPEC names; a model that cannot be asked is estimated all the same."""
         try:
             return opening.engine(opt.Model(spec, record))
         except EngineRefused as error:
-            if sample:
-                raise
             return Unasked(spec, str(error))
 
-    runner, loaded, sampled = model(engine), None, {} if sample is None else {"sample": sample}
+    runner, loaded, sampled = model(engine), None, {"sample": sample} if sample else {}
     if questions is None:
         loaded = extracted(wb.load(data, strict=strict, **opening.pairs("--read", read)), extraction)
         chosen = opening.names(layers)

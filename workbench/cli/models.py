@@ -14,25 +14,6 @@ from workbench.cli import options as opt
 from workbench.cli.shell import DEFERRED, GROUP_OF, Output, app, fields_of, listed, out, show, table_of, verb
 from workbench.errors import SettingError
 
-
-@verb(name="try-model")
-def try_model(
-    engine: Annotated[str, typer.Argument(help="its SPEC, such as openai:gpt-4o-mini", metavar="ENGINE")],
-    step: Annotated[
-        list[str] | None, typer.Option(help="only this Step; give it again for more", metavar="STEP")
-    ] = None,
-    seconds: Annotated[float, typer.Option(help="after which no further question is asked")] = 120.0,
-    record: opt.Record = None,
-) -> Output:
-    """Ask a model fixed questions for every Step: what is read, right or wrong, and which methods it can carry."""
-    import workbench as wb
-
-    with opening.engine(opt.Model(engine, record)) as runner:
-        found = wb.try_model(runner, steps=step, seconds=seconds)
-    whole = {"engine": found.engine, "sent": list(found.sent), "window": found.window, "seconds": found.seconds}
-    return Output({**whole, "steps": found.rows(), "carries": found.carries()}, [found], wrapped=False)
-
-
 batches = typer.Typer(
     no_args_is_help=True,
     help="Ask a model in batches: what a verb would ask, as files for a batch API or for vllm run-batch.",

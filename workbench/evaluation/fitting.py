@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import is_dataclass
+from typing import Any, get_type_hints
 
 from workbench import tokens
 from workbench.errors import SettingError
-from workbench.evaluation.trial.questions import QUESTIONS
 from workbench.llm.engine import Engine
 from workbench.llm.window import OWN_TOKENS
 from workbench.methods import Method
@@ -48,14 +48,22 @@ def check(methods: Mapping[str, Method], reader: Reader | None, judging: Engine 
 
 
 def _too_long(name: str, engine: Engine, steps: tuple[str, ...]) -> Iterator[str]:
-    """Steps whose prompt alone, for the short questions of a trial, fills the window."""
+    """Steps whose prompt alone, with nothing to ask about, fills the window."""
     window, known = getattr(engine, "window", None), catalogue()
-    for one in QUESTIONS if window is not None else ():
-        if one.step in steps:
-            messages = known[one.step].messages(one.input)
+    for step in steps if window is not None else ():
+        if step in known:
+            (kind, *_) = get_type_hints(known[step].prompt).values()
+            messages = known[step].messages(_empty(kind))
             needed = int(sum(tokens.count(message["content"]) for message in messages) * OWN_TOKENS)
             if needed + _LEAST > window:
-                yield f"{name} asks {one.step}, whose prompt takes {needed:,} tokens, of {window:,} of {engine.name}"
+                yield f"{name} asks {step}, whose prompt takes {needed:,} tokens, of {window:,} of {engine.name}"
+
+
+def _empty(kind: Any) -> Any:
+    """A value of this type with as little in it as can be."""
+    if is_dataclass(kind):
+        return kind(**{name: _empty(of) for name, of in get_type_hints(kind).items()})
+    return {str: "", bool: False, int: 1, float: 1.0}.get(kind, ())
 
 
 def _longest(reader: Reader, methods: Mapping[str, Method], room: int) -> str:

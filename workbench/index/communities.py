@@ -26,10 +26,8 @@ import scipy.sparse as sp
 from pydantic import Field
 
 from workbench import tokens
-from workbench.data import Dataset
 from workbench.index import leiden
 from workbench.index.facts import FactsLayer
-from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens
 from workbench.index.journal import Journal, by_rules, counts, lines, maker, read, reusable
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
@@ -45,11 +43,6 @@ from workbench.text import text_hash
 LONGEST = 500  # tokens of a description in a context, as many as the released code has words in one
 NAME = 50  # tokens of a name in a context
 LEAST = 2000  # tokens of a context, so that one relationship with both its ends always fits
-
-# Measured on HippoRAG's extractions for MuSiQue; low and high are half and twice of that, unless something bounds them.
-REPORTS = Range(0.18, 0.09, 0.36)  # per fact: 0.18 on 200 and on 1,890 passages
-CONTEXT = Range(490, 245, 980)  # tokens that a report is written from: the mean of 460 reports on 300 passages
-REPORT = Range(1000, 300, community_report.STEP.max_tokens)  # tokens of a report: assumed
 
 
 @validated
@@ -185,17 +178,6 @@ class CommunitiesLayer(Layer):
             "made_by": made["made_by"],
             "encoder": build.encoder.name,
         }
-
-    @classmethod
-    def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast:
-        step, count = community_report.STEP, facts.times(REPORTS)
-        context = Range(*(min(length, settings.report_tokens) for length in CONTEXT))
-        prompt = count.times(context + exactly(prompt_tokens(step, community_report.Input(""))))
-        basis = (
-            f"communities: the number is known once the graph is there; {REPORTS.words} reports for each of "
-            f"{facts.words} facts, each from {context.words} tokens, expected as in MuSiQue; {REPORT.words} assumed"
-        )
-        return Forecast((Requests(step, count, prompt, count.times(REPORT)),), basis)
 
     def __init__(self, folder: Path):
         super().__init__(folder)

@@ -15,9 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench import tokens
-from workbench.data import Dataset
 from workbench.index.facts import FactsLayer
-from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens
 from workbench.index.journal import Answer, StepJournal, counts, counts_after, lines, maker, may_stand, request_key
 from workbench.index.layer import Build, Layer
 from workbench.index.store import read_table, write_table
@@ -25,10 +23,6 @@ from workbench.llm.engine import Engine, RulesEngine
 from workbench.settings import Budget, Natural, validated
 from workbench.steps import summarise_entity
 from workbench.steps.summarise_entity import statement
-
-SUMMARISED = Range(0.13, 0.05, 0.3)  # phrases with more than three facts, per fact: 2,247 of 17,036 in MuSiQue
-FACT_TOKENS = Range(12, 8, 20)  # of a fact in a prompt: assumed
-FACTS = Range(10, 5, 20)  # of such a phrase: assumed
 
 _ANSWERS = "summaries.jsonl"
 
@@ -97,18 +91,6 @@ class EntitySummariesLayer(Layer):
             gone = [one.answer for entity, one in stands.written.items() if entity not in kept]
             counted = counts_after(stands.metadata, counted, counts(gone))
         return {"summaries": len(summaries), "asked": journal.asked, **counted}
-
-    @classmethod
-    def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast:
-        step, count = summarise_entity.STEP, facts.times(SUMMARISED)
-        empty = exactly(prompt_tokens(step, summarise_entity.Input("", (), settings.limit)))
-        prompt = count.times(empty + FACTS.times(FACT_TOKENS))
-        completion = count.times(Range(settings.limit / 2, settings.limit / 4, settings.limit))
-        basis = (
-            f"entity summaries: the number is known once the graph is there; {SUMMARISED.words} for each of "
-            f"{facts.words} facts, as in MuSiQue; each from {FACTS.words} facts of {FACT_TOKENS.words} tokens, assumed"
-        )
-        return Forecast((Requests(step, count, prompt, completion),), basis)
 
     def __init__(self, folder: Path):
         super().__init__(folder)

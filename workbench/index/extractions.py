@@ -18,7 +18,6 @@ import numpy as np
 
 from workbench.data import Extraction
 from workbench.errors import IndexFault
-from workbench.index.forecast import Range
 from workbench.index.journal import Journal, counts, counts_after, defect, lines, reusable
 from workbench.index.journal import maker as maker_of
 from workbench.index.layer import Build, Kept, Layer
@@ -29,11 +28,6 @@ from workbench.records import Passage
 from workbench.settings import validated
 from workbench.steps import named_entities, triples
 from workbench.text import bytes_hash, text_hash
-
-# Completion tokens per token of the passage, with the 5th and 95th percentile of single passages: what
-# gpt-3.5-turbo-1106 wrote for 1,500 passages of MuSiQue, in HippoRAG's released extractions, as cl100k tokens of JSON.
-ASSUMED = {named_entities.STEP.name: Range(0.49, 0.21, 0.87), triples.STEP.name: Range(1.41, 0.81, 2.36)}
-FACTS = Range(9, 3, 12)  # per passage, where none was extracted yet: 9 in MuSiQue's, 9 to 12 in published graphs
 
 _BEFORE_KEY = '{"content": "'  # in a line
 

@@ -25,7 +25,6 @@ from workbench.integrity import files_of, flaws, note, seal, unseal
 from workbench.records import Record
 
 if TYPE_CHECKING:
-    from workbench.index.forecast import Forecast, Range
     from workbench.llm.engine import Engine
 
 DESCRIPTION, FILES = "layer.json", "files"  # what a layer says of itself, and there: of its files
@@ -79,7 +78,7 @@ class Build:
 class Layer(Record):
     """One kind of layer, opened from its folder."""
 
-    __apart__ = ("identity", "build", "forecast")  # what a layer holds is known by its hash, whatever wrote it
+    __apart__ = ("identity", "build")  # what a layer holds is known by its hash, whatever wrote it
 
     kind: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()
@@ -96,12 +95,6 @@ class Layer(Record):
         """Write the layer's files into `folder` and return its metadata (counts, made_by). A `content` among it
         stands for the layer in the keys of those above, instead of its own key."""
         raise NotImplementedError
-
-    @classmethod
-    def forecast(cls, data: Dataset, settings: Any, facts: Range) -> Forecast | None:
-        """What building the layer over all of `data` would request of a model, given that the graph will have so many
-        `facts`; None where it asks none."""
-        return None
 
     def __init__(self, folder: Path):
         self.folder = folder

@@ -30,13 +30,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
-from workbench.data import Dataset
 from workbench.data.graph import Schema, read_schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile, within
 from workbench.errors import DataError
 from workbench.index import profiling
 from workbench.index.facts import FactsLayer
-from workbench.index.forecast import Forecast, Range
 from workbench.index.layer import Build, Kept, Layer
 from workbench.index.store import read_columns, write_table
 from workbench.llm.engine import RulesEngine
@@ -232,10 +230,6 @@ class ProfilesLayer(Layer):
             profiles, schema, counts = profiling.write(folder, build, settings, old)
             tables = tables_of(profiles)
         return _write(folder, tables, schema or Schema((), (), ()), counts)
-
-    @classmethod
-    def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast | None:
-        return None if data.profiles is not None else profiling.forecast(data, settings)
 
     def __init__(self, folder: Path):
         super().__init__(folder)

@@ -16,7 +16,6 @@ from workbench.data import Dataset
 from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import IndexFault
-from workbench.index.forecast import GLEANED, RECORDS, Forecast, Requests, exactly, prompt_tokens
 from workbench.index.journal import Answer, StepJournal, by_rules, counts, is_rules, request_key
 from workbench.index.journal import maker as maker_of
 from workbench.index.layer import Build
@@ -81,21 +80,6 @@ def write(folder: Path, build: Build, settings: Settings, old: ProfilesLayer | N
     }
     description = build.data.schema.description if build.data.schema else ""
     return Written(profiles, _schema(profiles, records, types, description), summary)
-
-
-def forecast(data: Dataset, settings: Settings) -> Forecast:
-    """What a model would be asked about all passages. Fused descriptions are few, and not in it."""
-    step, rounds = entity_relations.STEP, 1 + settings.gleanings
-    inputs = _inputs(data.passages, _types(data, settings) or entity_relations.TYPES)
-    first = sum(prompt_tokens(step, value) for value in inputs)
-    records = exactly(sum(tokens.count(passage.content) for passage in data.passages)).times(RECORDS)
-    completion = records + records.times(GLEANED).times(settings.gleanings)
-    basis = (
-        f"profiles: each passage is asked about {rounds} times; {RECORDS.words} tokens per token of it, and "
-        f"{GLEANED.words} of that in a further round, assumed"
-    )
-    calls = exactly(len(inputs) * rounds)
-    return Forecast((Requests(step, calls, exactly(first * rounds), completion),), basis)
 
 
 # -- requests --------------------------------------------------------------------------------------------------------

@@ -11,10 +11,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from workbench.data import Dataset
 from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import Profiles
-from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens, repeated
 from workbench.index.journal import StepJournal, counts, maker, request_key
 from workbench.index.layer import Build, Layer
 from workbench.index.profiles import ProfilesLayer, entities_of, relations_of, write_profiles
@@ -26,9 +24,6 @@ from workbench.settings import Natural, Positive, validated
 from workbench.steps import objecting, relabel_entities
 from workbench.steps.entity_relations import TYPES
 
-ENTITIES = Range(0.8, 0.4, 1.5)  # per fact: assumed
-ENTITY_TOKENS = Range(60, 30, 150)  # of an entity in a prompt: assumed
-SAID = 15  # tokens of an entity in a reply
 UNSURE = relabel_entities.UNSURE
 
 
@@ -82,19 +77,6 @@ class RelabelledLayer(ProfilesLayer):
         schema = replace(below.schema, entity_types=tuple(EntityType(*one) for one in _with_unsure(types)))
         summary = {**counts(answers.values()), "asked": journal.asked, "changed": changed}
         return write_profiles(folder, Profiles(typed, relations_of(tables.relations)), schema, summary)
-
-    @classmethod
-    def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast:
-        step, entities = relabel_entities.STEP, facts.times(ENTITIES).times(repeated(settings.retries))
-        types = types_of(data.schema or Schema((), ()), settings)
-        calls = entities.times(1 / settings.batch)
-        empty = exactly(prompt_tokens(step, relabel_entities.Input((), types)))
-        prompt = calls.times(empty) + entities.times(ENTITY_TOKENS)
-        basis = (
-            f"relabelled: {ENTITIES.words} entities for each of {facts.words} facts, {settings.batch} in a request, "
-            f"each of {ENTITY_TOKENS.words} tokens, assumed; each asked once, at most {1 + settings.retries} times"
-        )
-        return Forecast((Requests(step, calls, prompt, entities.times(SAID)),), basis)
 
     def __repr__(self) -> str:
         entities, changed = self.metadata["entities"], self.metadata["changed"]

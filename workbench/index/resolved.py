@@ -16,9 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.data import Dataset
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
-from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens, repeated
 from workbench.index.journal import StepJournal, counts, lines, maker, read, request_key
 from workbench.index.layer import Build, Layer
 from workbench.index.profiles import ProfilesLayer, entities_of, relations_of, write_profiles
@@ -29,9 +27,6 @@ from workbench.llm.step import Result
 from workbench.settings import Natural, Positive, Share, validated
 from workbench.steps import curate_cluster, objecting
 
-CLUSTERS = Range(0.08, 0.02, 0.3)  # clusters per fact: assumed
-MEMBERS = Range(3, 2, 8)  # of a cluster: assumed
-MEMBER_TOKENS = Range(80, 40, 200)  # of a member in a prompt: assumed
 BLOCK = 256  # rows of similarities held at once
 
 
@@ -96,18 +91,6 @@ class ResolvedLayer(ProfilesLayer):
             "clusters": len(inputs), "merged": sum(len(merge.names) - 1 for merge in merges),
         }  # fmt: skip
         return write_profiles(folder, profiles, below.schema, summary)
-
-    @classmethod
-    def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast:
-        step, count = curate_cluster.STEP, facts.times(CLUSTERS).times(repeated(settings.retries))
-        empty = exactly(prompt_tokens(step, curate_cluster.Input(())))
-        prompt = count.times(empty + MEMBERS.times(MEMBER_TOKENS))
-        basis = (
-            f"resolved: clusters are known once entities are encoded; {CLUSTERS.words} for each of {facts.words} "
-            f"facts, each of {MEMBERS.words} members of {MEMBER_TOKENS.words} tokens, assumed; each asked "
-            f"once, at most {1 + settings.retries} times"
-        )
-        return Forecast((Requests(step, count, prompt, count.times(MEMBERS.times(15))),), basis)
 
     def __init__(self, folder: Path):
         super().__init__(folder)

@@ -20,21 +20,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from workbench import tokens
 from workbench.data import Dataset
 from workbench.data.graph import Schema, read_schema
 from workbench.data.schemas import seed as read_seed
 from workbench.index import schema_extracting
-from workbench.index.forecast import RECORDS, Forecast, Range, Requests, exactly, prompt_tokens
 from workbench.index.journal import maker, request_key
 from workbench.index.layer import Build
 from workbench.index.profiles import LIST, SCHEMAS, table_of
-from workbench.index.schema_extracting import Parts, Proposal, schema_lists
+from workbench.index.schema_extracting import Parts, Proposal
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.typed import TypedLayer, encode_part, write_graph, write_links
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.settings import Positive, Share, validated
-from workbench.steps.schema_extraction import KINDS, STEP, Input
+from workbench.steps.schema_extraction import KINDS, STEP
 
 HAS_ATTRIBUTE = "has_attribute"  # the relation between levels 2 and 1
 GENERAL = "general"  # the seed where the data have no schema
@@ -129,21 +127,6 @@ class SchemaGraphLayer(TypedLayer):
             "schema": {kind: len(getattr(schema, kind)) for kind in KINDS},
             "encoded": encoded,
         }
-
-    @classmethod
-    def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast | None:
-        """A request per passage, with the seed; types that are admitted lengthen the prompts."""
-        if data.profiles is not None:
-            return None
-        lists = schema_lists(_seed(data, settings))
-        propose = settings.evolution != "off"
-        prompt = sum(prompt_tokens(STEP, Input(one.title, one.text, *lists, propose)) for one in data.passages)
-        completion = exactly(sum(tokens.count(passage.content) for passage in data.passages)).times(RECORDS)
-        basis = (
-            f"schema_graph: each passage is asked about once, with the seed; {RECORDS.words} tokens of reply per "
-            "token of it, assumed"
-        )
-        return Forecast((Requests(STEP, exactly(len(data.passages)), exactly(prompt), completion),), basis)
 
     def __init__(self, folder: Path):
         super().__init__(folder)

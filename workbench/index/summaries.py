@@ -11,7 +11,6 @@ write what is missing; `made_by` names everyone who wrote.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property, partial
@@ -24,9 +23,7 @@ import scipy.sparse as sp
 from tqdm.auto import tqdm
 
 from workbench import tokens
-from workbench.data import Dataset
 from workbench.index.clustering import COARSE_FROM, Clustering, soft_clusters
-from workbench.index.forecast import Forecast, Range, Requests, prompt_tokens
 from workbench.index.journal import Journal, counts, defect, lines, maker, read
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
@@ -51,11 +48,6 @@ class Settings(Clustering):
     cluster_tokens: Positive = 3500
     summary_tokens: Positive = 100
     recursions: Positive = 20
-
-
-# Low and high are half and twice of what was measured, unless something bounds them.
-CLUSTERS = Range(0.16, 0.08, 0.32)  # per text: of 250 and 700 passages of MuSiQue 0.16 and 0.15, of Meridian 0.21
-MEMBERSHIPS = Range(1.0, 1.0, 1.1)  # clusters that a text is in: 1.00 to 1.01 of the same
 
 
 class Summary(NamedTuple):
@@ -162,24 +154,6 @@ class SummariesLayer(Layer):
             "coarse": coarse,  # levels for which not every number of components was tried
         }
 
-    @classmethod
-    def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast:
-        step, limit = summarise.STEP, settings.summary_tokens
-        own = sum(tokens.count(passage.content) for passage in data.passages)
-        least = math.ceil(own / settings.cluster_tokens)
-        calls, texts = [], []
-        for share, times in zip(CLUSTERS, MEMBERSHIPS):
-            levels = _expected_levels(len(data.passages), share, settings, least)
-            calls.append(sum(levels))
-            texts.append(times * (own + limit * sum(levels[:-1])) if levels else 0)
-        count = Range(*calls)
-        prompt = Range(*texts) + count.times(prompt_tokens(step, summarise.Input((), limit)))
-        basis = (
-            f"summaries: the number is known once the passages are clustered; {CLUSTERS.words} for each text, level "
-            f"by level, expected as in MuSiQue; assumed to have {limit / 2:g} to {limit} tokens, where they are cut"
-        )
-        return Forecast((Requests(step, count, prompt, count.times(Range(limit, limit / 2, limit))),), basis)
-
     def __init__(self, folder: Path):
         super().__init__(folder)
         if text_hash((folder / "clusters.jsonl").read_text(encoding="ascii")) != self.metadata["content"]:
@@ -203,15 +177,6 @@ class SummariesLayer(Layer):
 
     def __repr__(self) -> str:
         return f"SummariesLayer({len(self.nodes):,} summaries on {len(self.metadata['levels'])} levels)"
-
-
-def _expected_levels(nodes: int, share: float, settings: Settings, least: int) -> list[int]:
-    """The number of summaries on each level, `share` of the texts below; the first level holds at least `least`."""
-    found = []
-    while settings.enough(nodes) and len(found) < settings.levels:
-        nodes = max(1, round(nodes * share), 0 if found else least)
-        found.append(nodes)
-    return found
 
 
 # -- clusters ---------------------------------------------------------------------------------------------------------

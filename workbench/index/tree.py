@@ -20,7 +20,6 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from workbench.data import Dataset
 from workbench.index.dual_perception import (
     Communities,
     GraphArrays,
@@ -30,7 +29,6 @@ from workbench.index.dual_perception import (
     detect,
     entity_means,
 )
-from workbench.index.forecast import Forecast, Range, Requests, prompt_tokens
 from workbench.index.journal import Answer, StepJournal, by_rules, counts, maker, request_key, reusable
 from workbench.index.layer import Build, Layer
 from workbench.index.schema_graph import HAS_ATTRIBUTE, SchemaGraphLayer
@@ -44,10 +42,6 @@ from workbench.steps import name_communities
 from workbench.steps.name_communities import Community, Name
 
 FACTS = 3  # facts that the rules write into a summary
-
-NAMED = Range(0.04, 0.02, 0.08)  # communities of two or more for each fact: 65 for 1,697 of Meridian
-SHOWN = Range(60, 40, 100)  # tokens that a prompt spends on a community: assumed
-REPLIED = Range(60, 30, 160)  # tokens of an entry of the reply: assumed
 
 
 @validated
@@ -114,19 +108,6 @@ class TreeLayer(Layer):
             "encoder": build.encoder.name,
             "entities": len(graph.names),
         }
-
-    @classmethod
-    def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast:
-        step = name_communities.STEP
-        named = Range(*(min(number, settings.max_communities) for number in facts.times(NAMED)))
-        calls = named.times(1 / settings.naming_batch)
-        prompt = calls.times(prompt_tokens(step, name_communities.Input(()))) + named.times(SHOWN)
-        basis = (
-            f"tree: the number is known once the communities are; {NAMED.words} for each of {facts.words} facts, as in "
-            f"Meridian, {settings.max_communities:,} at most, {settings.naming_batch} in a request; {SHOWN.words} "
-            f"tokens of each in the prompt, {REPLIED.words} in the reply, assumed"
-        )
-        return Forecast((Requests(step, calls, prompt, named.times(REPLIED)),), basis)
 
     def __init__(self, folder: Path):
         super().__init__(folder)

@@ -8,7 +8,7 @@ behind a measurement."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -335,18 +335,15 @@ def needed(paper: str, cell: Cell, *, data: Dataset | str | None = None) -> Need
         index, engines = side.run.engines
         read_by = (side.run.reader,) if side.run.reader else ()
         mine = replace(recipe, read_by={side.label: read_by}, pairs=())
-        rows += [_times(of_build(mine, loaded, Unasked(index)), scales[0], f"{recipe.source}, {index}")]
-        rows += [_times(row, scales[1], f"{recipe.source}, {engines.reader.name}")
-                 for row in of_runs(mine, loaded, engines)]  # fmt: skip
+        parts = [(index, times(of_build(mine, loaded, Unasked(index)), scales[0]))]
+        parts += [(engines.reader.name, times(row, scales[1])) for row in of_runs(mine, loaded, engines)]
+        rows += [row | {"data": f"{recipe.source}, {model}"} for model, row in parts]
     if recipe.pairs:
-        judging = of_judging(recipe, loaded, engines)
-        rows.append(_times(judging, scales[1], f"{recipe.source}, {engines.judge.name}"))
-    frame = pd.DataFrame(rows).drop_duplicates(["asked", "what", "reader"], ignore_index=True)
+        judging = times(of_judging(recipe, loaded, engines), scales[1])
+        rows.append(judging | {"data": f"{recipe.source}, {engines.judge.name}"})
+    frame = pd.DataFrame(rows).rename(columns={"data": "asked"})
+    frame = frame.drop_duplicates(["asked", "what", "reader"], ignore_index=True)
     return Needed(cell, frame, open_, (*notes, *_unknown(frame)))
-
-
-def _times(row: Mapping[str, Any], scale: float | None, asked: str) -> dict[str, Any]:
-    return {"asked": asked, "what": row["what"], "reader": row["reader"], **times(row, scale)}
 
 
 def _unknown(frame: pd.DataFrame) -> Iterator[str]:

@@ -16,13 +16,12 @@ from workbench.data import Dataset, load, registry
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import DataError, SettingError
 from workbench.evaluation.asking import path_questions
-from workbench.evaluation.estimate import Estimate, Unasked, estimate_build, estimate_run
+from workbench.evaluation.estimate import Estimate, Unasked, estimate_build, estimate_run, prompt_tokens
 from workbench.evaluation.evaluate import evaluate
 from workbench.evaluation.grid import grid
 from workbench.evaluation.pairs import DIMENSIONS, by_comparison, wins
 from workbench.evaluation.run import Run, varies
 from workbench.index import Index
-from workbench.index.forecast import prompt_tokens
 from workbench.index.index import closure, place_of, place_of_layer, use
 from workbench.index.layer import Build
 from workbench.index.store import Store
@@ -224,13 +223,13 @@ def plan(
                 (loaded, scales), wanted = scaled(source, recipe, few, limit), None
                 notes += said_of_scales(source, recipe, loaded)
         key = (recipe.data, recipe.variant, asked.steps.name)
-        mine = [] if key in built else [_times(of_build(recipe, loaded, asked.steps), scales[0])]
+        mine = [] if key in built else [times(of_build(recipe, loaded, asked.steps), scales[0])]
         built.add(key)  # once for the rows of all models
         by = f", {asked.reader.name}" if len(asks) > 1 else ""
         runs = of_runs(recipe, loaded, asked, wanted)
-        mine += [{**_times(_times(row, repeats), scales[1]), "reader": f"{row['reader']}{by}"} for row in runs]
+        mine += [{**times(times(row, repeats), scales[1]), "reader": f"{row['reader']}{by}"} for row in runs]
         if recipe.pairs:
-            mine.append(_times(of_judging(recipe, loaded, asked, wanted, repeats), scales[1]))
+            mine.append(times(of_judging(recipe, loaded, asked, wanted, repeats), scales[1]))
             notes.append(f"Judging: each pair in both orders, answers of {ANSWER} tokens and as long a reply assumed.")
         rows += [{**row, "data": loaded.name if data is not None else recipe.source} for row in mine]
         if not loaded.questions and recipe.generated:
@@ -282,19 +281,15 @@ def _unasked(engine: Engine | str) -> Engine:
     return RulesEngine() if spec == "rules" else Unasked(spec)
 
 
-def _times(row: Mapping[str, Any], factor: float | None) -> dict[str, Any]:
-    return {**row, **times(row, factor)}
-
-
-def times(row: Mapping[str, Any], factor: float | None) -> dict[str, Any]:
-    """The amounts of a row of a plan so many times; None where they, or the factor, are unknown."""
-    return {name: None if row[name] is None or factor is None else row[name] * factor for name in AMOUNTS}
+def times(row: dict[str, Any], factor: float | None) -> dict[str, Any]:
+    """A row of a plan with its amounts so many times; None where they, or the factor, are unknown."""
+    return row | {name: None if row[name] is None or factor is None else row[name] * factor for name in AMOUNTS}
 
 
 def of_build(recipe: Recipe, loaded: Dataset, engine: Engine) -> dict[str, Any]:
     """The row of a plan for the index."""
     kinds, _ = _layers(recipe, loaded)
-    build = estimate_build(loaded, engine, sample=0, layers=kinds)
+    build = estimate_build(loaded, engine, REHEARSED, layers=kinds)
     what = f"index{f' for {recipe.variant}' if recipe.variant else ''}: {', '.join(kinds)}"
     return {"data": loaded.name, "what": what, "reader": "", **_cost(build)}
 

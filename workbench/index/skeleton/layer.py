@@ -16,12 +16,9 @@ import pyarrow as pa
 import scipy.sparse as sp
 from pydantic import Field
 
-from workbench.data import Dataset
-from workbench.index.forecast import GLEANED, RECORDS, Forecast, Range, Requests, prompt_tokens
 from workbench.index.journal import StepJournal, counts, maker
 from workbench.index.layer import Build, Layer
-from workbench.index.pieces import PiecesLayer, cut
-from workbench.index.pieces import Settings as CutSettings
+from workbench.index.pieces import PiecesLayer
 from workbench.index.skeleton import building
 from workbench.index.store import map_vectors, read_table, write_atomically, write_table
 from workbench.index.vectors import Known, encode_to
@@ -112,27 +109,6 @@ class SkeletonLayer(Layer):
             "relations": len(edges),
             **said,
         }
-
-    @classmethod
-    def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast:
-        """Which pieces are central is not known before they have vectors, so as many are drawn by lot: these have 3 %
-        fewer tokens on MuSiQue, 10 % on Meridian. The shortest and the longest pieces are low and high. Fused
-        descriptions are not in it."""
-        sizes = [size for _, size, _, _ in cut(data.passages, CutSettings())]
-        count, ranked = math.floor(settings.beta * len(sizes)), sorted(range(len(sizes)), key=sizes.__getitem__)
-        cores = (building.at_random(len(sizes), count, settings.seed), ranked[:count], ranked[len(sizes) - count :])
-        calls = Range(*(len(building.merged(rows, sizes, settings.merge_tokens)) for rows in cores))
-        text = Range(*(sum(sizes[row] for row in rows) for rows in cores))
-        rounds, step = 1 + settings.gleanings, graph_records.STEP
-        own = prompt_tokens(step, graph_records.Input("", "", settings.types))
-        records = text.times(RECORDS)
-        completion = records + records.times(GLEANED).times(settings.gleanings)
-        basis = (
-            f"skeleton: {calls.words} chunks of {count:,} pieces, as of pieces drawn by lot, each asked about {rounds} "
-            f"times; {RECORDS.words} tokens per token of it, and {GLEANED.words} of that in a further round, assumed"
-        )
-        prompt = (calls.times(own) + text).times(rounds)
-        return Forecast((Requests(step, calls.times(rounds), prompt, completion),), basis)
 
     def __init__(self, folder: Path):
         super().__init__(folder)

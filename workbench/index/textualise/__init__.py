@@ -19,7 +19,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from workbench import tokens
 from workbench.data import Dataset, Extraction
 from workbench.data.graph import Schema
 from workbench.data.origin import Origin
@@ -27,7 +26,6 @@ from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.data.schemas import covering
 from workbench.errors import DataError, IndexFault, SettingError
 from workbench.index import usage
-from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens
 from workbench.index.journal import Journal, maker
 from workbench.index.store import Store, write_atomically
 from workbench.index.textualise.inferred import induced, inferred
@@ -67,13 +65,9 @@ def same_work(folder: Path, made_of: Mapping[str, Any]) -> None:
         write_atomically(path, json.dumps(wanted, indent=1) + "\n")
 
 
-__all__ = ["forecast", "induced", "textualise"]
+__all__ = ["induced", "textualise"]
 
 SHARD, HUB, ATTEMPTS = 25, 500, 4  # triples of an article; above so many the template writes; articles asked for
-ARTICLE = Range(400, 100, 700)  # tokens of an article: 300 to 500 words are asked for, fewer where little is known
-ATTEMPTS_NEEDED = Range(1.3, 1, ATTEMPTS)  # until an article mentions all neighbours: assumed
-DESCRIPTION = Range(60, 20, 120)  # tokens of an entity's description: assumed
-SENTENCE = Range(25, 15, 40)  # tokens of a relation's sentence: assumed
 STEPS = (write_article.STEP, describe_entity.STEP, describe_relations.STEP)
 SETTINGS = ("shard", "template_above", "attempts", "profile")
 
@@ -152,34 +146,6 @@ def facts_of(data: Dataset) -> tuple[Facts, Schema]:
     labels = {triple.relation for triple in data.triples}
     schema = data.schema or covering(labels) or inferred(data.triples)
     return Facts.of(data.triples, schema), schema
-
-
-def forecast(data: Dataset) -> Forecast:
-    """What a model would be asked for articles and descriptions of a graph of triples, with the default settings."""
-    facts, _ = facts_of(data)
-    shards = [shard for shard in facts.shards(SHARD) if len(facts.rows[shard.central]) <= HUB]
-    articles = exactly(len(shards)).times(ATTEMPTS_NEEDED)
-    entities = exactly(sum(shard.number == 1 for shard in shards))
-    subjects = exactly(sum(bool(facts.stated_by(shard)) for shard in shards))
-    triples = exactly(sum(tokens.count(" ".join(triple)) for triple in facts.triples))
-    sentences = exactly(len(facts.triples)).times(SENTENCE)
-    shown = {  # tokens in the prompts besides their own
-        write_article.STEP: (articles, triples.times(2).times(ATTEMPTS_NEEDED), articles.times(ARTICLE)),
-        describe_entity.STEP: (entities, entities.times(ARTICLE), entities.times(DESCRIPTION)),
-        describe_relations.STEP: (subjects, subjects.times(ARTICLE) + triples, sentences),
-    }
-    empty = (
-        write_article.Input("", "", ()), describe_entity.Input("", "", "", ()), describe_relations.Input("", "", ()),
-    )  # fmt: skip
-    basis = (
-        f"articles: {len(shards):,} are wanted, each written {ATTEMPTS_NEEDED.words} times, with {ARTICLE.words} "
-        f"tokens; {DESCRIPTION.words} of a description, {SENTENCE.words} of a relation's sentence; all assumed"
-    )
-    requests = (
-        Requests(step, calls, calls.times(prompt_tokens(step, value)) + texts, completion)
-        for (step, (calls, texts, completion)), value in zip(shown.items(), empty)
-    )
-    return Forecast(tuple(requests), basis)
 
 
 def _check(data: Dataset, settings: dict[str, int]) -> None:

@@ -1,0 +1,500 @@
+"""Estimates of a build or an evaluation before it starts: requests, tokens and money per Step. Nothing is asked.
+
+A sample of the passages or questions goes through the real code. In the place of each model stands an engine that
+counts: it counts the prompts, and the rules answer. The counts times the rest give the estimate. Two assumptions are
+in it, and said: a model asks as often as the rules do, and its answers are as long as theirs, give or take a factor of
+two. An unknown price, and the time that a model takes, stay unknown; they never count as zero."""
+
+from __future__ import annotations
+
+import copy
+import math
+import random
+import tempfile
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench import measures as measures_
+from workbench import tokens
+from workbench.data import Dataset, Extraction, load
+from workbench.data.curated import extracted
+from workbench.encoding import Encoder
+from workbench.encoding import encoder as known_encoder
+from workbench.encoding.endpoint import EndpointEncoder
+from workbench.errors import SettingError
+from workbench.evaluation.book import Standing
+from workbench.evaluation.evaluate import Measures, Plan, asked_for, check_repeats
+from workbench.evaluation.fitting import fits
+from workbench.evaluation.retrieved import Retrieved
+from workbench.evaluation.run import repeat_folder
+from workbench.index import Index, extractions
+from workbench.index.index import DEFAULT_LAYERS, LAYERS, closure, place_of, resumed
+from workbench.index.layer import Build
+from workbench.index.store import Store
+from workbench.llm.engine import Engine, EngineBase, by_rule, no_model, nominal, note
+from workbench.llm.engine import engine as known_engine
+from workbench.llm.meter import money, own_prices
+from workbench.llm.step import Result, Step, Usage
+from workbench.llm.wording import worded
+from workbench.methods import Method
+from workbench.reading.base import Reader
+from workbench.records import Passage, Question, Record
+from workbench.trace import Trace
+
+PASSAGES, QUESTIONS = 200, 32  # of a sample whose size is not given
+TIMED = 256  # texts that an encoder of this machine is timed with
+CLUSTERED = {"resolved", "skeleton", "summaries", "tree"}  # layers whose requests depend on how near texts are
+LONGER = 2  # the factor within which answers are assumed to be as long as the rules'
+
+ENGINE = {"engine", "_engine"}  # what methods, readers, and what these consist of, call theirs
+
+
+class Range(NamedTuple):
+    """A number, and where it may lie; `low` and `high` are None where nothing is said of that."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+    def __add__(self, other: Range) -> Range:
+        """Ends are added, so that a sum's range is wide rather than narrow."""
+        return Range(*(None if a is None or b is None else a + b for a, b in zip(self, other)))
+
+
+def exactly(value: float) -> Range:
+    return Range(value, value, value)
+
+
+NOTHING = exactly(0)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Cost(Record):
+    """The cost of a Step, or of work without a model; `money` in US dollars, and `batched` the same if what models are
+    asked is asked in batches. None means unknown."""
+
+    part: str
+    step: str
+    calls: Range = NOTHING
+    prompt_tokens: Range | None = NOTHING
+    completion_tokens: Range | None = NOTHING
+    money: Range | None = NOTHING
+    seconds: Range | None = NOTHING
+    batched: Range | None = NOTHING
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Estimate(Record):
+    """The remaining cost of `what`. `measured` states the basis, `unknown` what is not included."""
+
+    what: str
+    engine: str
+    costs: tuple[Cost, ...]
+    measured: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> Cost:
+        """The sum; a value unknown for one part is unknown for the sum."""
+        names = ("calls", "prompt_tokens", "completion_tokens", "money", "seconds", "batched")
+        columns = ([getattr(cost, name) for cost in self.costs] for name in names)
+        return Cost("total", "", *(None if None in column else sum(column, NOTHING) for column in columns))
+
+
+class Unasked(EngineBase):
+    """An engine with the name of a SPEC's model that sends no request. It stands for the model in an estimate, without
+    a key; otherwise it refuses to run, because what rules answer must not enter an index or a run under that name."""
+
+    def __init__(self, spec: str, why: str = ""):
+        super().__init__()
+        self.name, self.why, self.workers = nominal(spec), why, 1
+
+    def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
+        raise SettingError(
+            f"{self.name} is not asked here{self.why and f' ({self.why})'}, and {step.name} is: build the layers that "
+            "a method or reader needs before the run is estimated; estimate the build with workbench estimate DATA "
+            "--layers …"
+        )
+
+
+class _Counting(EngineBase):
+    """The rules under the name of another engine, with its wording and its window; its meter has what that one would be
+    asked."""
+
+    def __init__(self, of: Engine):
+        super().__init__()
+        self.name, self.workers = of.name, 1
+        self.prompts, self._window = getattr(of, "prompts", {}), getattr(of, "window", None)
+
+    @property
+    def window(self) -> int | None:
+        return self._window
+
+    def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
+        asked = worded(step, self.prompts)
+        results = [
+            replace(result, usage=_usage(asked, value, result)) for value, result in zip(inputs, by_rule(step, inputs))
+        ]
+        for result in results:
+            self.meter.add(step.name, result.usage)
+        note(trace, self.name, step, results)
+        return results
+
+
+def _usage(step: Step, value: Any, result: Result) -> Usage:
+    completion = tokens.count(result.value.model_dump_json()) if result.value is not None else 0
+    return Usage(1, prompt_tokens(step, value), min(completion, step.max_tokens), failed=result.usage.failed)
+
+
+class _CountingEncoder:
+    """In place of an encoder: keeps the texts. Unless it is `exact`, their words are hashed into vectors."""
+
+    def __init__(self, of: Encoder | None, exact: bool):
+        self.of, self.name, self.texts, self.exact = of, of.name if of else "words", list[str](), exact
+        self.dimension = of.dimension if exact else 384
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        self.texts += texts
+        if self.exact:
+            return self.of.encode(texts)
+        rows = np.zeros((len(texts), self.dimension), np.float32)
+        for row, text in zip(rows, texts):
+            for word in text.lower().split() or [""]:
+                row[zlib.crc32(word.encode()) % self.dimension] += 1
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    def encode_query(self, text: str, task: str = "") -> np.ndarray:
+        return self.encode([text])[0]
+
+    def cost(self, times: float, seed: int) -> Cost:
+        """Of so many times the texts: what an endpoint is sent; the seconds of an encoder of this machine."""
+        if isinstance(self.of, EndpointEncoder):
+            size = times * sum(text.tokens for batch in self.of.batches(self.texts) for text in batch)
+            calls = max(times * len(self.texts) / self.of.batch_size, size / self.of.batch_tokens)
+            return _encoding(self.of, math.ceil(calls), math.ceil(size))
+        chosen = stratified(self.texts, TIMED, lambda text: (len(text), text), seed)
+        share = sum(map(len, self.texts)) / max(1, sum(map(len, chosen)))
+        started = time.perf_counter()
+        self.of.encode(chosen)
+        return Cost("encoding", "texts", seconds=exactly((time.perf_counter() - started) * share * times))
+
+
+def _encoding(encoder: EndpointEncoder, calls: float, size: float) -> Cost:
+    price = _price(encoder.engine, size, NOTHING)
+    return Cost("encoding", "texts", exactly(calls), exactly(size), NOTHING, price, None, price)  # asked for at once
+
+
+def prompt_tokens(step: Step, value: Any) -> int:
+    """cl100k tokens of the prompt for one input."""
+    return sum(tokens.count(message["content"]) for message in step.messages(value))
+
+
+def stratified(items: Sequence[Any], n: int, key: Callable[[Any], Any], seed: int = 0) -> list[Any]:
+    """At most `n` items, one at random from each of `n` equal parts in the order of `key`."""
+    ordered, chance = sorted(items, key=key), random.Random(seed)
+    n = min(n, len(ordered))
+    ends = [len(ordered) * part // n for part in range(n + 1)] if n else []
+    return [ordered[chance.randrange(begin, end)] for begin, end in pairwise(ends)]
+
+
+def estimate_build(
+    data: Dataset | str | Path,
+    engine: Engine | str,
+    sample: int = PASSAGES,
+    folder: str | Path | None = None,
+    *,
+    encoder: Encoder | str | None = None,
+    layers: Iterable[str] | None = None,
+    extraction: str | None = None,
+    seed: int = 0,
+    progress: bool = False,
+) -> Estimate:
+    """The estimated cost of `Index.build(data, engine, folder, layers=layers, extraction=extraction)`.
+
+    The layers are really built in a temporary folder, by rules, from at most `sample` passages, spread over their
+    lengths; what would have been asked is scaled by tokens. Of extraction, only passages count that have none in the
+    data, in the index in `folder`, or in a stopped build there; of other layers, all, even if some exist already. Of a
+    graph of triples, articles are written about a part of it. The defaults of `folder` and `encoder` are those of
+    `Index.build`; an encoder behind an endpoint is not asked."""
+    data = extracted(data if isinstance(data, Dataset) else load(data), extraction)
+    engine = _named(engine)
+    _check(sample)
+    if data.triples and not data.passages:
+        return _articles(data, engine, sample)
+    kinds = closure(set(layers or DEFAULT_LAYERS))
+    folder = Path(folder or place_of(data))
+    index = Index.open(folder) if (folder / "manifest.json").exists() else None
+    encoder = encoder or (index.encoder if index else known_encoder())
+    encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
+    left, records = _extracted(Build(data, encoder, engine), index, folder, kinds)
+    how = {"left": left, "records": records, "index": index}
+    costs, basis = _counted(data, engine, encoder, kinds, sample, seed, progress, **how)
+    return _estimate(
+        f"the index of {data.name}: {len(data.passages):,} passages, {len(left):,} of them to be extracted",
+        [engine, *([encoder] if isinstance(encoder, EndpointEncoder) else [])],
+        costs,
+        [basis],
+        ["not in it: loading the models, and that some of what is not extraction may exist already"],
+    )
+
+
+def forecast_layers(index: Index, sample: int = PASSAGES) -> dict[str, list[Cost]]:
+    """What a model would be asked to write the layers of an index, whoever wrote them: a Cost per Step, by kind.
+    Nothing is requested or encoded; money and seconds are not known. Layers that ask no model have none."""
+    data, engine = replace(index.data, extractions=None), Unasked("openai:a model")
+    settings = {kind: one["settings"] for kind, one in index.manifest["layers"].items() if kind in LAYERS}
+    costs, _ = _counted(data, engine, None, [*settings], sample, 0, False, left=data.passages, settings=settings)
+    return {kind: mine for kind in settings if (mine := [cost for cost in costs if cost.part == kind and cost.step])}
+
+
+def _counted(
+    data: Dataset, engine: Engine, encoder: Encoder | None, kinds: Sequence[str], sample: int, seed: int,
+    progress: bool, *, left: Sequence[Passage], records: Sequence[Extraction] = (), index: Index | None = None,
+    settings: Mapping[str, Mapping] | None = None,
+) -> tuple[list[Cost], str]:  # fmt: skip
+    """The costs of these layers of all of `data`, by a build from a sample; and what they rest on."""
+
+    def spread(passages: Iterable[Passage], n: int) -> list[Passage]:
+        return stratified(list(passages), n, lambda one: (tokens.count(one.content), one.id), seed)
+
+    unread = {one.id for one in left}
+    fresh = spread(left, sample)
+    done = spread((one for one in data.passages if one.id not in unread), sample - len(fresh))
+    names = {one.id for one in done}
+    known = {record.passage_id: record for record in records if record.passage_id in names}
+    passages = (*fresh, *done)
+    small = replace(data, passages=passages, questions=(), extractions=tuple(known.values()), graph=None)
+    counting = engine if no_model(engine.name) else _Counting(engine)
+    exact = not CLUSTERED.isdisjoint(kinds) and not isinstance(encoder, EndpointEncoder | None)
+    vectors = _CountingEncoder(encoder, exact)
+    size = max(1, _size(passages))
+    costs, started = [], time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in (kind for kind in LAYERS if kind in kinds):
+            before = dict(counting.meter.steps)
+            how = {"encoder": vectors, "layers": [kind], "settings": settings, "keep_going": True, "progress": progress}
+            Index.build(small, counting, folder, **how)  # replies to a sample say nothing of the whole
+            times = _size(left) / max(1, _size(fresh)) if kind == "extractions" else _size(data.passages) / size
+            costs += _costs(kind, counting, before, times)
+    seconds = (time.perf_counter() - started) * _size(data.passages) / size
+    if isinstance(encoder, EndpointEncoder) or (encoder is not None and no_model(engine.name)):
+        standing = index.passages.passages if index and index.manifest["encoder"]["name"] == encoder.name else ()
+        encoded = {one.content for one in standing}
+        costs.append(vectors.cost(_size(one for one in data.passages if one.content not in encoded) / size, seed))
+    costs.append(Cost("this machine", "", seconds=exactly(seconds)))
+    return costs, (
+        f"built by rules from {len(passages):,} of {len(data.passages):,} passages, spread over lengths (seed {seed}), "
+        "and scaled by tokens"
+    )
+
+
+def _extracted(
+    build: Build, index: Index | None, folder: Path, kinds: Sequence[str]
+) -> tuple[list[Passage], list[Extraction]]:
+    """The passages that a build would extract, and the existing records of the index, of a stopped build, and of the
+    data."""
+    old = index.extractions if index and "extractions" in index.manifest["layers"] else None
+    place = resumed(Store(folder), "extractions", build, extractions.Settings())
+    answers = extractions.journal(place, build, old.extracted.values() if old else ())
+    answered = [extracted.record for extracted in answers.known.values()]
+    records = [*(old.records if old else ()), *answered, *(build.data.extractions or ())]
+    return extractions.left(answers, build) if "extractions" in kinds else [], records
+
+
+def _articles(data: Dataset, engine: Engine, sample: int) -> Estimate:
+    from workbench.index.textualise import induced, textualise
+
+    whole = _entities(data)
+    small = data if len(whole) <= sample else induced(data, stratified(whole, sample // 4, str), hops=1, cap=4 * sample)
+    counting, part = _Counting(engine), _entities(small)
+    with tempfile.TemporaryDirectory() as folder:
+        textualise(small, counting, folder, progress=False)
+    return _estimate(
+        f"articles on the {len(data.triples):,} triples of {data.name}",
+        [engine],
+        [] if no_model(engine.name) else _costs("articles", counting, {}, len(whole) / len(part)),
+        [f"written by rules about {len(part):,} of {len(whole):,} entities, and scaled by their number"],
+        ["not in it: encoding, and what is written already"],
+    )
+
+
+def _entities(data: Dataset) -> list[str]:
+    return sorted({name for triple in data.triples for name in (triple.subject, triple.object)})
+
+
+def _size(passages: Iterable[Passage]) -> int:
+    return sum(max(1, tokens.count(passage.content)) for passage in passages)
+
+
+def estimate_run(
+    questions: Iterable[Question],
+    methods: Mapping[str, Method] | Sequence[Method],
+    reader: Reader | None = None,
+    sample: int = QUESTIONS,
+    judge: Engine | str | None = None,
+    *,
+    out: str | Path | None = None,
+    measures: Measures = measures_.DEFAULT,
+    k: int | None = None,
+    budget: int | None = None,
+    trace: str = "full",
+    workers: int | None = None,
+    limit: int | None = None,
+    repeats: int = 1,
+    seed: int = 0,
+) -> Estimate:
+    """The estimated cost of `evaluate` with the same arguments.
+
+    Every method runs over at most `sample` questions, spread over hops, types and lengths, with its reader and judge,
+    while the rules answer in the place of their models. The counts are scaled by the number of questions, and repeats
+    multiply what can differ. Existing rows in the folder `out` do not count. Like `evaluate`, it raises
+    :class:`SettingError` for a folder with another run."""
+    questions, methods = asked_for(questions, methods, limit, by="estimate_run")
+    judge = _named(judge) if judge is not None else None
+    plan = Plan.of(methods, reader, judge, measures, k, budget, trace)
+    _check(sample)
+    check_repeats(repeats)
+    shortened = fits(plan.methods, plan.reader, plan.judge)
+    missing = [
+        (question, name)
+        for part in map(plan.repeated, range(repeats))
+        for question, name in _missing(part, questions, out, repeats)
+    ]
+    left, costs, unknown = Counter(name for _, name in missing), [], []
+    for name in left:
+        mine = list({question.id: question for question, method in missing if method == name}.values())
+        mine = stratified(mine, sample, lambda q: (q.hops or 0, q.type or "", len(q.question), q.id), seed)
+        found, unseen = _run(plan, name, mine, left[name] / len(mine))
+        costs += found
+        unknown += [f"not known: how often {name} asks {step}, which the sample did not show" for step in unseen]
+    standing = sum(len(questions) * len(plan.repeated(number).methods) for number in range(repeats)) - len(missing)
+    what = (
+        f"a run of {len(questions):,} questions and {len(methods)} methods"
+        f"{f', each asked {repeats} times' if repeats > 1 else ''}{f', {standing:,} rows are done' if standing else ''}"
+    )
+    basis = [f"of each method, at most {sample:,} of the questions that are left, spread over hops, types and lengths"]
+    if plan.judge and not no_model(plan.judge.name):
+        basis.append("the judge is asked about as many answers as the rules leave open, and at most about all")
+    if fixed := [name for name in methods if repeats > 1 and name not in plan.varying]:
+        basis.append(f"{', '.join(fixed)} asks no model, so its first repeat stands for all")
+    engines = [*plan.engines, *_behind_endpoints(methods.values())]
+    return _estimate(what, engines, costs, [*basis, *shortened], ["not in it: loading the models", *unknown])
+
+
+def _run(plan: Plan, name: str, sample: Sequence[Question], times: float) -> tuple[list[Cost], list[str]]:
+    """The costs of a method, given how many times the sample they are; and its Steps that the sample did not ask."""
+    counting: dict[int, _Counting] = {}
+    method, reader = _counted_by(counting, plan.methods[name]), _counted_by(counting, plan.reader)
+    judge = plan.judge and _in_place_of(plan.judge, counting)
+    counted = replace(plan, methods={name: method}, reader=reader, judge=judge)
+    spent = [(encoder, encoder.meter.total) for encoder in _behind_endpoints([method])]
+    started = time.perf_counter()
+    for question in sample:
+        counted.ask(question, name)
+    seconds = (time.perf_counter() - started) * times
+    costs = [cost for engine in counting.values() for cost in _costs(name, engine, {}, times)]
+    for encoder, before in spent:
+        now = encoder.meter.total
+        calls, prompt = now.calls - before.calls, now.prompt_tokens - before.prompt_tokens
+        costs.append(_encoding(encoder, times * calls, times * prompt))
+    seen = {step for engine in counted.engines for step in engine.meter.steps}
+    steps = {*plan.methods[name].steps, *(plan.reader.steps if plan.reader else ())}
+    return [*costs, Cost(name, "this machine", seconds=exactly(seconds))], sorted(steps - seen)
+
+
+def _in_place_of(engine: Engine, counting: dict[int, _Counting]) -> Engine:
+    """What answers for an engine: one that counts; engines that ask no model answer themselves."""
+    return engine if no_model(engine.name) else counting.setdefault(id(engine), _Counting(engine))
+
+
+def _counted_by(counting: dict[int, _Counting], part: Any) -> Any:
+    """A copy of a method or a reader, and of what it consists of, whose engines count."""
+    if part is None:
+        return None
+    part = copy.copy(part.method if isinstance(part, Retrieved) else part)
+    for name, value in vars(part).items():
+        if isinstance(value, EngineBase) or name in ENGINE:
+            vars(part)[name] = _in_place_of(value, counting)
+        elif not ENGINE.isdisjoint(getattr(value, "__dict__", ())):  # a backbone, or what was prepared with the engine
+            vars(part)[name] = _counted_by(counting, value)
+    return part
+
+
+def _missing(
+    plan: Plan, questions: Sequence[Question], out: str | Path | None, repeats: int
+) -> Iterable[tuple[Question, str]]:
+    """What a repeat of the run has no row for."""
+    if out is None or not plan.methods:
+        return [(question, name) for question in questions for name in plan.methods]
+    config = plan.config(questions) if plan.repeat else plan.config(questions, repeats)
+    standing = Standing.of(repeat_folder(Path(out), plan.repeat), config, plan.parts, questions)
+    return standing.missing(questions, plan.methods)
+
+
+def _behind_endpoints(methods: Iterable[Method]) -> list[EndpointEncoder]:
+    """The encoders of the methods' indexes that are asked over a network, each once."""
+    encoders = {id(method.index.encoder): method.index.encoder for method in methods}
+    return [encoder for encoder in encoders.values() if isinstance(encoder, EndpointEncoder)]
+
+
+def _named(engine: Engine | str) -> Engine:
+    """Of a SPEC, only the name is needed: nothing is connected."""
+    if not isinstance(engine, str):
+        return engine
+    return known_engine(engine) if no_model(engine) else Unasked(engine)
+
+
+def _check(sample: int) -> None:
+    if not isinstance(sample, int) or isinstance(sample, bool) or sample < 1:
+        raise SettingError(f"sample={sample!r}; it should be a whole number from 1 on")
+
+
+def _costs(part: str, engine: Engine, before: Mapping[str, Usage], times: float) -> list[Cost]:
+    """So many times what a counting engine counted since `before`, a row per Step; none of rules."""
+    if no_model(engine.name):
+        return []
+    costs = []
+    for step, used in engine.meter.steps.items():
+        was = before.get(step, Usage())
+        if not (calls := times * (used.calls - was.calls)):
+            continue
+        prompt = times * (used.prompt_tokens - was.prompt_tokens)
+        answers = times * (used.completion_tokens - was.completion_tokens)
+        completion = Range(answers, answers / LONGER, answers * LONGER)
+        singly, batched = (_price(engine.name, prompt, completion, batch) for batch in (False, True))
+        costs.append(Cost(part, step, exactly(calls), exactly(prompt), completion, singly, None, batched))
+    return costs
+
+
+def _price(engine: str, prompt: float, completion: Range, batch: bool = False) -> Range | None:
+    """None for an unknown price."""
+    prices = [money(engine, prompt, one, batch=batch) for one in completion]
+    return None if None in prices else Range(*prices)
+
+
+def _estimate(what: str, parts: Sequence[Any], costs: list[Cost], basis: list[str], unknown: list[str]) -> Estimate:
+    """`parts`: the engines, and the encoders that are priced."""
+    engines = [one for one in parts if not isinstance(one, EndpointEncoder)]
+    names = list(dict.fromkeys(engine.name for engine in engines))
+    asked = [name for name in names if not no_model(name)]
+    basis = [*dict.fromkeys(f"no model was asked: {one.why}" for one in engines if getattr(one, "why", "")), *basis]
+    if asked:
+        basis.append(
+            f"assumed: {', '.join(asked)} asks as often as the rules do, and answers as long as theirs, as JSON, "
+            f"give or take a factor of {LONGER}; tokens are cl100k's"
+        )
+        unknown = [*unknown, "not known: how long an answer takes"]
+    priced = dict.fromkeys([*asked, *(one.engine for one in parts if isinstance(one, EndpointEncoder))])
+    if unpriced := [name for name in priced if money(name, 0, 0) is None]:
+        unknown = [*unknown, f"not known: the price of {', '.join(unpriced)}, which is not in {own_prices()}"]
+    if len(engines) < len(parts):
+        unknown = [*unknown, "not known: how long the endpoint takes for vectors"]
+    return Estimate(what, ", ".join(names), tuple(costs), tuple(basis), tuple(unknown))
