@@ -237,6 +237,7 @@ def test_stopped_before_any_step_on_the_disk_while_rows_are_put_aside(ask, monke
 @pytest.mark.parametrize("lost", [0, 1, 2])
 def test_torn_rows_and_torn_timings_are_mended(ask, cut, lost):
     whole = same_always(folder := ask())
+    (folder / "checksums.json").unlink()  # as the first row that is written does
     for name, kept in (("results.jsonl", 2 - lost), ("timings.jsonl", 2)):
         lines = (folder / name).read_bytes().splitlines(keepends=True)
         (folder / name).write_bytes(b"".join(lines[:kept]) + lines[kept][:-cut])

@@ -80,7 +80,8 @@ class Earlier:
 @dataclass
 class Standing:
     """The state of a run's folder for the requested `config`: valid `rows`, invalid ones (`stale`), the run `before`
-    that made these, and `why` they are invalid, in words. A row of which a file is missing counts as not made."""
+    that made these, and `why` they are invalid, in words. Rows of which a trace or a context was `lost` count as not
+    made, unless all are gone: somebody then wanted the room."""
 
     folder: Path
     config: dict[str, Any]
@@ -91,6 +92,7 @@ class Standing:
     stale: dict[Cell, dict] = field(default_factory=dict)
     before: Earlier | None = None
     why: list[str] = field(default_factory=list)
+    lost: int = 0
 
     @classmethod
     def of(cls, folder: Path, asked: Mapping[str, Any], parts: Parts, questions: Sequence[Question]) -> Standing:
@@ -107,9 +109,11 @@ class Standing:
         config = _merged(before.config, asked, now.values(), left_out)
         stays = {n: units for n, units in before.sources.items() if n in config["methods"] or n == "(judge)"}
         standing = cls(folder, config, {**stays, **sources}, now, {}, parts.room, before=before)
-        there = {f"{place}/{path.name}" for place in sums.PLACES for path in (folder / place).glob("*")}
+        there = {place: {path.name for path in (folder / place).glob("*")} for place in sums.PLACES}
         for cell, row in by_cell(folder / "results.jsonl", growing=True).items():
-            if there.issuperset(files_of(row, config["trace"])):
+            if any(there[place] and name not in there[place] for place, name in files_of(row, config["trace"])):
+                standing.lost += 1
+            else:
                 (standing.rows if standing.holds(row) else standing.stale)[cell] = row
         standing.why = list(_reasons(standing, left_out))
         return standing
@@ -159,7 +163,9 @@ class Book:
     @property
     def notes(self) -> tuple[str, ...]:
         """Which rows were recomputed, why, and where the earlier ones are."""
-        return tuple(f"{reason}; the earlier rows are in {self.aside}" for reason in self.standing.why)
+        lost = [f"{self.standing.lost:,} rows were asked again, because a trace or a context of theirs was missing"]
+        reasons = (f"{reason}; the earlier rows are in {self.aside}" for reason in self.standing.why)
+        return (*lost * bool(self.standing.lost), *reasons)
 
     @contextmanager
     def open(self) -> Iterator[Callable[[dict, Mapping[str, Any] | None, Trace | None, Mapping[str, str]], None]]:
@@ -281,10 +287,11 @@ class Book:
         Run(part).save_summaries()
 
 
-def files_of(row: Mapping[str, Any], trace: str) -> set[str]:
-    """The files that a row names, in a run with this level of trace."""
-    named = {f"contexts/{row[name]}" for name in ("context", "retrieved") if row.get(name)}
-    return named if trace == "off" else {*named, f"traces/{trace_name(row['question_id'], row['method'])}"}
+def files_of(row: Mapping[str, Any], trace: str) -> Iterator[tuple[str, str]]:
+    """(folder, name) of the files that belong to a row, in a run with this level of trace."""
+    yield from (("contexts", row[name]) for name in ("context", "retrieved") if row.get(name))
+    if trace != "off":
+        yield "traces", trace_name(row["question_id"], row["method"])
 
 
 def check_same(folder: Path, asked: Mapping[str, Any]) -> dict | None:

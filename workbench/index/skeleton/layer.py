@@ -22,6 +22,7 @@ from workbench.index.pieces import PiecesLayer
 from workbench.index.skeleton import building
 from workbench.index.store import map_vectors, read_table, write_atomically, write_table
 from workbench.index.vectors import Known, encode_to
+from workbench.integrity import seal, unseal
 from workbench.llm.engine import RulesEngine
 from workbench.records import ContextEntity, ContextRelation, Unit
 from workbench.settings import Natural, Positive, Probability, Share, validated
@@ -185,12 +186,12 @@ def _core(folder: Path, pieces: PiecesLayer, settings: Settings, progress: bool)
     if settings.selection == "uniform":
         return building.at_random(n, count, settings.seed), {}
     path = folder / STOPPED
-    with suppress(FileNotFoundError, ValueError, LookupError, TypeError):  # there is none, or it is damaged
-        found = json.loads(path.read_bytes())
+    with suppress(FileNotFoundError, ValueError):  # there is none, or it is damaged
+        found = unseal(json.loads(path.read_bytes()))
         return found["rows"], found["said"]
     graph, said = _graph(pieces, settings.knn, progress)
     rows = building.by_pagerank(graph, count, settings.damping)
-    write_atomically(path, json.dumps({"rows": rows, "said": said}))
+    write_atomically(path, json.dumps(seal({"rows": rows, "said": said})))
     return rows, said
 
 
