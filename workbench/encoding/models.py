@@ -256,11 +256,11 @@ class SentenceEncoder(Record):
         *,
         dtype: str = "float32",
         max_tokens: int | None = None,
-        batch_tokens: int | None = None,
         instruction: str | Mapping[str, str] | Sequence[Sequence[str]] | None = "own",
         passage: str | None = "own",
         pooling: str | None = None,
         device: str | None = None,
+        batch_tokens: int | None = None,
         remote_code: bool = False,
         offline: bool | None = None,
     ):
