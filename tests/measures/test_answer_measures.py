@@ -10,8 +10,7 @@ from workbench import measures
 from workbench.errors import SettingError
 from workbench.measures import DEFAULT, Outcome
 from workbench.measures.abstained import is_abstention, is_abstention_thesis
-from workbench.measures.accuracy import accuracy
-from workbench.measures.accuracy_thesis import accuracy_thesis, heuristic
+from workbench.measures.accuracy import accuracy, accuracy_thesis, heuristic
 from workbench.measures.coverage import coverage, coverage_bridge, coverage_substring
 from workbench.measures.words import places, words
 from workbench.records import Question

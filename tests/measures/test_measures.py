@@ -13,7 +13,6 @@ from workbench.measures import (
     Outcome,
     abstained,
     accuracy,
-    accuracy_thesis,
     answers,
     cost,
     coverage,
@@ -28,7 +27,7 @@ from workbench.records import Question
 RANKING = ["a", "b", "c", "d", "e"]
 
 
-MODULES = [abstained, accuracy, accuracy_thesis, answers, cost, coverage, nodes, ranking, words]
+MODULES = [abstained, accuracy, answers, cost, coverage, nodes, ranking, words]
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])

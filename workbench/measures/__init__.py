@@ -13,7 +13,6 @@ from workbench.errors import SettingError
 from workbench.measures import (
     abstained,
     accuracy,
-    accuracy_thesis,
     anonyrag,
     answers,
     cost,
@@ -77,7 +76,7 @@ Measure = Callable[[Question, Outcome], float | None]
 def left_to_judge(question: Question, outcome: Outcome) -> bool:
     """Whether `accuracy:thesis` leaves the question to the judge."""
     read = outcome.answer is not None and not outcome.lost
-    return read and accuracy_thesis.heuristic(outcome.stated, question.answers) is None
+    return read and accuracy.heuristic(outcome.stated, question.answers) is None
 
 
 def _is_set(question: Question) -> bool:
@@ -94,7 +93,7 @@ def _of_thesis(*, judged: bool, articles: bool = True) -> Measure:
 
     def measured(question: Question, outcome: Outcome) -> float:
         verdict = outcome.verdict if judged else None
-        right = accuracy_thesis.accuracy_thesis(outcome.stated, question.answers, verdict, articles)
+        right = accuracy.accuracy_thesis(outcome.stated, question.answers, verdict, articles)
         return 0.0 if outcome.lost else right
 
     return measured
