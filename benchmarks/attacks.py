@@ -3,7 +3,7 @@
     python benchmarks/attacks.py [NAME ...] [--seed 7] [--scale 1.0]
 
 Each file `tests/attacks/NAME.py` makes one kind of attack, over every verb, layer, method and Step that is registered;
-`make test` and `make test-all` run smaller numbers of the same, with fixed seeds. Here a seed is drawn unless `--seed`
+`make test-all` runs about a tenth of the same, with fixed seeds. Here a seed is drawn unless `--seed`
 names one, and printed, so that what failed can be tried again. `--scale` multiplies the numbers of attempts. Exits with
 1 unless everything held."""
 

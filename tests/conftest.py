@@ -3,7 +3,8 @@
 With `-n 2 --no-loadscope-reorder` (pytest-xdist) two workers share the expensive indexes (`once`). A file stays on
 one worker, because its fixtures of module scope would otherwise be built twice, and so do all tests of a notebook,
 because they share its kernel. What takes longest (durations.tsv) begins first, and while one worker has a browser or a
-kernel, which take more than a core, the other one has neither. Whatever needs a server or a browser is slow."""
+kernel, which take more than a core, the other one has neither. Whatever needs a server or a browser, or took five
+seconds when that was recorded, is slow."""
 
 from __future__ import annotations
 
@@ -33,10 +34,11 @@ from workbench.encoding import Encoder
 from workbench.index import Index
 from workbench.registry import KINDS
 
-DURATIONS = Path(__file__).with_name("durations.tsv")
+LINES = Path(__file__).with_name("durations.tsv").read_text(encoding="utf-8").splitlines()[1:]
+RECORDED = {test: float(taken) for taken, test in (line.split("\t") for line in LINES)}  # seconds
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 NOTEBOOK = re.compile(r"test_notebook_(\d\d)|test_notebooks\.py::.*\[(\d\d)\]$|test_opened_copies")
-SHORT = 0.05  # seconds of a test that durations.tsv does not name
+SHORT, SLOW = 0.05, 5.0  # seconds of a test that durations.tsv does not name, and of a slow one
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -53,6 +55,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if not {"server", "chromium"}.isdisjoint(item.fixturenames):
             item.add_marker("slow")
             crowded.add(_group(item.nodeid))
+        elif RECORDED.get(item.nodeid, 0) >= SLOW and "/contract/" not in item.nodeid:
+            item.add_marker("slow")
     if WORKER:
         items[:] = [item for group in _in_turn(_seconds(groups), crowded) for item in groups[group]]
 
@@ -60,10 +64,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _seconds(groups: dict[str, list[pytest.Item]]) -> dict[str, float]:
     """How long each group takes, as far as that was recorded."""
     seconds = {group: SHORT * len(items) for group, items in groups.items()}
-    for line in DURATIONS.read_text(encoding="utf-8").splitlines()[1:]:
-        taken, test = line.split("\t")
+    for test, taken in RECORDED.items():
         if (group := _group(test)) in seconds:
-            seconds[group] += float(taken)
+            seconds[group] += taken
     return seconds
 
 

@@ -18,4 +18,4 @@ def test_killed_commands_go_on(tmp_path):
     cheap = sorted(name for name, command in COMMANDS.items() if not command.dear)
     names = {"index", "evaluate", *random.Random(8).sample(cheap, 2)}
     tally = attack(2 * len(names), 8, tmp_path, names, within=PATIENT, row=1)
-    assert tally.tried == 2 * len(names) and tally.holds, tally.failures
+    assert tally.tried >= 2 * len(names) and tally.holds, tally.failures

@@ -1,21 +1,16 @@
-"""Notebook 02 as its reader sees it: walking, weighing, comparing, asking; both themes; attacks; large maps."""
+"""Notebook 02 as its reader sees it: walking, weighing, comparing, asking; both themes; large maps."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from lab import Notebook, becomes
 from panning import panned
-from planted_tree import planted_tree, theme_index
+from planted_tree import planted_tree
 from playwright.sync_api import Locator, expect
-from test_hostile_records import ATTACKS
-from test_views import TAGS
 
 from workbench.operators.regrouping import Division
-from workbench.testing import HashEncoder
-from workbench.text import storable
 from workbench.views.map_page import map_page
 from workbench.views.tree_map import community_map, overview_map, type_palette
 
@@ -199,40 +194,6 @@ def ask(notebook: Notebook, live: Locator) -> None:
     notebook.both_themes("02_asked", live)
     expect(tab(live, "rounds").get_by_text("first answer").first).to_be_visible()
     notebook.screenshot("02_rounds", live)
-
-
-def test_nothing_in_a_tree_is_acted_upon(lab, page):
-    """Attacks in every name, type, relation, attribute, title and text."""
-    text = storable(" ".join(ATTACKS))
-    theme_index(Path(lab.root) / "hostile-tree", lambda words: f"{words} {text}", HashEncoder())
-    lab.write(
-        "hostile_tree.ipynb",
-        "import workbench as wb\nfrom workbench.testing import HashEncoder",
-        "index = wb.Index.open(wb.home() / 'hostile-tree', encoder=HashEncoder())",
-        "tree = wb.tree(index, theme='dark')\ntree",
-        "tree.community(0)",
-        "tree.entity(3)",
-        "tree.passage('river')",
-        "tree.ask('What flows into river hub?')",
-    )
-    notebook = lab.open(page, "hostile_tree.ipynb", theme="dark")
-    notebook.run_all()
-    widget = notebook.panel.locator(".hopscope-tree")
-    expect(widget).to_have_count(1)
-    assert stands(widget)["ids"]
-    for name in ("merges", "other groupings", "schema", "question", "rounds"):
-        tab(widget, name)
-    expect(tab(widget, "question").get_by_text("What flows into river hub?").first).to_be_visible()
-    frame = widget.locator("iframe:visible").first
-    frame.scroll_into_view_if_needed()
-    for at in range(8):
-        frame.hover(position={"x": 60 + 80 * at, "y": 180 + 20 * at})
-    notebook.panel.locator(".hopscope details").evaluate_all("all => all.forEach(element => { element.open = true })")
-    found = notebook.panel.locator(".hopscope *").evaluate_all("all => [...new Set(all.map(e => e.localName))]")
-    assert set(found) <= TAGS
-    for part in page.frames:
-        assert part.evaluate("window.pwned === undefined")
-    notebook.screenshot("02_hostile")
 
 
 def test_forty_thousand_entities_open_at_once_and_pan_smoothly(page, tmp_path):

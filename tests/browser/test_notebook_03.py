@@ -1,25 +1,21 @@
-"""Notebook 03 as its reader sees it: first screens, DOTs, a path, moved settings; both themes; hostile names."""
+"""Notebook 03 as its reader sees it: first screens, DOTs, a path, moved settings; both themes."""
 
 from __future__ import annotations
 
 import re
 import shutil
-from dataclasses import replace
 
 import pytest
-from dot_traces import dot_trace, film_folder
+from dot_traces import film_folder
 from judges import Judge
 from lab import LABELS, WHERE, Notebook, becomes
 from playwright.sync_api import Locator, expect
-from test_hostile_records import ATTACKS
-from test_views import TAGS
 
 import workbench as wb
 from workbench.analyses import win_rate
 from workbench.index import Index
 from workbench.llm.engine import RulesEngine
 from workbench.records import Question
-from workbench.trace import Trace
 
 pytestmark = pytest.mark.browser
 
@@ -145,42 +141,3 @@ def test_two_answers_and_the_reasons_of_a_judge(lab, page):
     notebook.both_themes("03_answers", tracer)
     beside.select_option("– none –")
     expect(two).to_have_count(0)
-
-
-def test_nothing_in_a_trace_is_acted_upon(lab, page):
-    """An attack as name, label, rule and sentence."""
-    text = " ".join(ATTACKS)
-
-    def put(value):
-        if isinstance(value, str):
-            return value.replace("Ilse Varn", text).replace("directed_by", text).replace("So it is told.", text)
-        if isinstance(value, dict):
-            return {put(name): put(item) for name, item in value.items()}
-        return [put(item) for item in value] if isinstance(value, list) else value
-
-    events = [
-        replace(event, inputs=put(dict(event.inputs)), outputs=put(dict(event.outputs)),
-                scores=tuple((put(name), score) for name, score in event.scores))
-        for event in dot_trace()
-    ]  # fmt: skip
-    Trace(events=events).save(lab.root / "hostile.jsonl")
-    lab.write(
-        "hostile_trace.ipynb",
-        "import workbench as wb\nfrom workbench.methods.dotrag.dots import dots\n"
-        "trace = wb.Trace.open(wb.home() / 'hostile.jsonl')\nshown = dots(trace)",
-        "tracer = wb.trace_dots(trace)\ntracer.zoom('0.2.2')\ntracer",
-        "from workbench.views.dot_drawing import dot_drawing\ndot_drawing(shown)",
-        "shown",
-    )
-    notebook = lab.open(page, "hostile_trace.ipynb", theme="dark")
-    notebook.run_all()
-    panel = notebook.panel
-    expect(panel.locator("iframe")).to_have_count(2)
-    for at in range(2):
-        panel.frame_locator("iframe").nth(at).locator("canvas").wait_for()
-    panel.locator(".hopscope details").evaluate_all("all => all.forEach(element => { element.open = true })")
-    found = panel.locator(".hopscope *").evaluate_all("all => [...new Set(all.map(e => e.localName))]")
-    assert set(found) <= TAGS
-    for part in page.frames:
-        assert part.evaluate("window.pwned === undefined")
-    notebook.screenshot("03_hostile")

@@ -1,16 +1,13 @@
 """Notebook 05 as its reader sees it: compression on and off, its budget, routes, the query drawn, wrong answers; both
-themes; hostile names."""
+themes."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from lab import LABELS, Notebook, becomes
 from playwright.sync_api import Locator, expect
-from test_hostile_records import ATTACKS
-from test_views import TAGS
 
 pytestmark = pytest.mark.browser
 
@@ -146,34 +143,3 @@ def look_into(notebook: Notebook) -> None:
     tab(widget, "all of them")
     expect(widget.get_by_text("Why answers are wrong").first).to_be_visible()
     notebook.screenshot("05_diagnosis", widget)
-
-
-def test_nothing_in_a_context_or_a_query_is_acted_upon(lab, page):
-    """An attack as title, text, name and relation of an index that is asked."""
-    text = " ".join(one for one in ATTACKS if "\ud800" not in one)
-    lab.write(
-        "hostile_ablation.ipynb",
-        f"import sys; sys.path.insert(0, {str(Path(__file__).parents[1])!r})\n"
-        "import workbench as wb\nfrom tiny import TinyEncoder\nfrom workbench.data import Dataset, Extraction\n"
-        "from workbench.records import Match, Passage, Pattern, Proof, Question, Triple\n"
-        "from workbench.views.proof_drawing import proof_drawing\n"
-        f"text = {text!r}\n"
-        "extraction = Extraction('p', (text,), ((text, text, 'b'),), 'by hand')\n"
-        "data = Dataset('hostile', (Passage('p', text, text),), (), (extraction,))\n"
-        "index = wb.Index.build(data, None, wb.home() / 'hostile', encoder=TinyEncoder(), progress=False)",
-        "ablator = wb.ablate(index, [Question('q', f'What is {text}?', (text,))], methods=['dense'])\n"
-        "ablator.compressed(budget=400)\nablator",
-        "match = Match(Pattern(text, text, '?' + text), Triple(text, text, 'b', (text,)), 0.5)\n"
-        "proof = Proof(text, (match.pattern,), '?x', partial=(match,), broken=2)\nproof",
-        "proof_drawing(proof, [Triple(text, text, text + 'c')])",
-    )
-    notebook = lab.open(page, "hostile_ablation.ipynb", theme="dark")
-    notebook.run_all()
-    panel = notebook.panel
-    panel.frame_locator("iframe").first.locator("canvas").wait_for()
-    panel.locator(".hopscope details").evaluate_all("all => all.forEach(element => { element.open = true })")
-    found = panel.locator(".hopscope *").evaluate_all("all => [...new Set(all.map(e => e.localName))]")
-    assert set(found) <= TAGS
-    for part in page.frames:
-        assert part.evaluate("window.pwned === undefined")
-    notebook.screenshot("05_hostile")

@@ -1,20 +1,12 @@
-"""Notebook 06 as its reader sees it: stages, seeds, settings, ratings by hand, both walks; both themes; attacks."""
+"""Notebook 06 as its reader sees it: stages, seeds, settings, ratings by hand, both walks; both themes."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from lab import LABELS, WHERE, Notebook, becomes
 from playwright.sync_api import Locator, expect
-from steered import QUESTION, SPEC, Rater, hub_index
-from test_hostile_records import ATTACKS
-from test_views import TAGS
-
-import workbench as wb
-from workbench.trace import Trace
 
 pytestmark = pytest.mark.browser
 
@@ -150,41 +142,3 @@ def steer(notebook: Notebook) -> None:
     asked.fill(before)
     asked.press("Enter")
     expect(live.locator("p", has_text=before.partition(": ")[2]).first).to_be_visible(timeout=60_000)
-
-
-def test_nothing_in_a_steered_trace_is_acted_upon(lab, page, tmp_path):
-    """An attack as name of a phrase, id of a passage, reason and label of the method."""
-    text = " ".join(ATTACKS)
-    built = hub_index(tmp_path / "hub")
-
-    def put(value):
-        if isinstance(value, str):
-            return value.replace("kestrel", text).replace("founder 0", text).replace("of ilse", text)
-        if isinstance(value, dict):
-            return {put(name): put(item) for name, item in value.items()}
-        return [put(item) for item in value] if isinstance(value, list) else value
-
-    events = [
-        replace(event, inputs=put(dict(event.inputs)), outputs=put(dict(event.outputs)),
-                scores=tuple((put(name), score) for name, score in event.scores))
-        for event in wb.method(SPEC, built, Rater()).retrieve(QUESTION).trace
-    ]  # fmt: skip
-    Trace(events=events).save(Path(lab.root) / "steered.jsonl")
-    lab.write(
-        "hostile_steering.ipynb",
-        "import workbench as wb\nfrom workbench.methods.catrag.steering import steering\n"
-        "trace = wb.Trace.open(wb.home() / 'steered.jsonl')",
-        "steer = wb.steer(trace, theme='dark')\nsteer",
-        "steering(trace)",
-    )
-    notebook = lab.open(page, "hostile_steering.ipynb", theme="dark")
-    notebook.run_all()
-    panel = notebook.panel
-    expect(panel.locator("iframe:visible")).to_have_count(1)
-    panel.frame_locator("iframe:visible").locator("canvas").wait_for()
-    panel.locator(".hopscope details").evaluate_all("all => all.forEach(element => { element.open = true })")
-    found = panel.locator(".hopscope *").evaluate_all("all => [...new Set(all.map(e => e.localName))]")
-    assert set(found) <= TAGS
-    for part in page.frames:
-        assert part.evaluate("window.pwned === undefined")
-    notebook.screenshot("06_hostile")

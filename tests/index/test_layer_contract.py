@@ -228,6 +228,7 @@ def test_requesting_a_layer_of_another_engine_leaves_the_others(stands, tmp_path
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.full
 def test_a_killed_build_resumes_to_the_same_bytes_and_pays_for_nothing_twice(stands, tmp_path, kind):
     whole, model = Clock(), Model()
     model.on_call = whole.tick
