@@ -13,7 +13,7 @@ import json
 from collections import defaultdict
 
 import workbench as wb
-from workbench.rules.claims import verify_claim
+from workbench.rules.judging import verify_claim
 from workbench.steps.answer import Input
 from workbench.steps.verify_claim import NOT_SUPPORTED, SUPPORTED
 

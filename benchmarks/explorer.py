@@ -24,7 +24,7 @@ from conftest import FLAGS
 from lab import HEIGHT, WIDTH, Lab
 from playwright.sync_api import Error, Locator, Page, expect, sync_playwright
 
-from workbench.views.graph import SMALL
+from workbench.views.node_details import SMALL
 
 CELL = "import workbench as wb\nexplorer = wb.explore(wb.Index.open('{}'), hops=3, limit={})\nexplorer"
 # The browser has shown a new network or canvas after two animation frames.

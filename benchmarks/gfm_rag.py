@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 import workbench as wb
-from workbench.measures.recall import recall
+from workbench.measures.ranking import recall
 from workbench.methods.gfm_rag import GFMRAG
 from workbench.methods.gfm_rag.network import Network, Shape
 from workbench.methods.gfm_rag.reach import Reach, Start

@@ -19,9 +19,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import workbench as wb
-from workbench.measures.all_gold import all_gold
-from workbench.measures.em import exact_match
-from workbench.measures.f1 import f1
+from workbench.measures.answers import exact_match, f1
+from workbench.measures.ranking import all_gold
 from workbench.records import Evidence, Passage, Question, Scored
 from workbench.rules import answering
 

@@ -40,12 +40,12 @@ class Planted(NamedTuple):
 P = Planted
 PLANTED = (
     P("a threshold", "01", "workbench/index", "products >= threshold", "products >= threshold + 0.02"),
-    P("a prompt", "01", "workbench/steps/fact_filter.py", "copied exactly, best first.", "best first."),
-    P("the prompt of an extraction", "01", "workbench/steps/triples.py", "You turn a passage into a knowledge graph",
-      "You turn a passage into a graph"),
+    P("a prompt", "01", "workbench/steps/prompts/fact_filter.md", "copied exactly, best first.", "best first."),
+    P("the prompt of an extraction", "01", "workbench/steps/prompts/triples.md",
+      "You turn a passage into a knowledge graph", "You turn a passage into a graph"),
     P("the order of ties", "01", "workbench/methods/hipporag2.py", "key=lambda pair: (-pair[1], pair[0]))[:limit]",
       "key=lambda pair: (-pair[1], -pair[0]))[:limit]"),
-    P("the rule of a measure", "01", "workbench/measures/ndcg.py", "1 / log2(rank + 1) for rank in hits",
+    P("the rule of a measure", "01", "workbench/measures/ranking.py", "1 / log2(rank + 1) for rank in hits",
       "1 / rank for rank in hits"),
     P("a stop rule", "04", "workbench/methods/iterative", "if thought.done:\n", "if thought.done or number == 2:\n"),
     P("a default k", "01", "workbench/reading/direct.py", "k: base.Passages | None = 5", "k: base.Passages | None = 4"),
@@ -65,9 +65,9 @@ PLANTED = (
       "epsilon: NonNegative = 0.3"),
     P("nothing: a comment and a docstring", "01", "workbench/methods/hipporag2.py", 'name = "hipporag2"\n',
       '# The name in every table.\n    name = "hipporag2"\n', harmless=True),
-    P("nothing: another name of a variable", "01", "workbench/measures/ndcg.py",
+    P("nothing: another name of a variable", "01", "workbench/measures/ranking.py",
       "1 / log2(rank + 1) for rank in hits(", "1 / log2(place + 1) for place in hits(", harmless=True),
-    P("nothing: the last bits of a sum", "01", "workbench/measures/recall.py",
+    P("nothing: the last bits of a sum", "01", "workbench/measures/ranking.py",
       "len(gold & set(ranking[:k])) / len(gold)", "len(gold & set(ranking[:k])) * (1 / len(gold))", harmless=True),
 )  # fmt: skip
 

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 import workbench as wb
 from workbench.encoding import cached
 from workbench.measures.accuracy import accuracy
-from workbench.measures.em import exact_match
+from workbench.measures.answers import exact_match
 from workbench.records import Answer, Pattern, Question, Triple
 from workbench.sparql import Comparison, NameSimilarity, Query, execute, facts_of, verify
 from workbench.trace import Trace

@@ -19,8 +19,7 @@ import workbench as wb
 from workbench.data.decompositions import execute, read_facts
 from workbench.data.folder import question_files
 from workbench.data.lines import rows
-from workbench.measures.all_gold import all_gold
-from workbench.measures.recall import recall
+from workbench.measures.ranking import all_gold, recall
 
 K, METHODS = 5, ("dense", "bm25")
 

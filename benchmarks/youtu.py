@@ -16,8 +16,7 @@ import numpy as np
 from timed import own_milliseconds
 
 import workbench as wb
-from workbench.measures.all_gold import all_gold
-from workbench.measures.recall import recall
+from workbench.measures.ranking import all_gold, recall
 
 DATA = ("hotpotqa-train-100", "musique-train-100", "2wikimultihopqa-6119", "meridian")
 SPECS = (

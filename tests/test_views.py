@@ -43,7 +43,8 @@ from workbench.records import (
 )
 from workbench.text import clean
 from workbench.trace import Event, Trace, TraceDiff
-from workbench.views import VIEWS_OF, answer_pairs, base, contexts, verdicts
+from workbench.views import VIEWS_OF, base, contexts, verdicts
+from workbench.views import run as answer_pairs
 from workbench.views.base import STYLE, number
 from workbench.views.palette import THEMED_CSS
 

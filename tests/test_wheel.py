@@ -24,6 +24,7 @@ BROUGHT = (
     "lessons/notebooks/baseline/01_build_graph.json",
     "methods/gfm_rag/mini/config.json",
     "llm/prices.csv",
+    "steps/prompts/fact_filter.md",
     "weights.csv",
 )
 

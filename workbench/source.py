@@ -94,9 +94,9 @@ def changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 @cache
 def package_hash() -> str:
-    """12 hex digits for all code of the package on disk."""
+    """12 hex digits for all code of the package on disk, with the texts of prompts."""
     root = Path(__file__).parent
-    files = sorted(root.rglob("*.py"))
+    files = sorted([*root.rglob("*.py"), *root.glob("steps/prompts/*.md")])
     return _digest(*(part for file in files for part in (file.relative_to(root).as_posix(), file.read_bytes())))
 
 

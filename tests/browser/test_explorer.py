@@ -224,7 +224,7 @@ def test_frames_that_appear_together_all_show_their_drawing(lab, page):
     lab.write(
         "frames.ipynb",
         "import ipywidgets\nfrom workbench.views.canvas import Canvas\n"
-        "from workbench.views.drawing import Drawing, DrawnNode\nfrom workbench.views.graph import NODES\n"
+        "from workbench.views.drawing import Drawing, DrawnNode\nfrom workbench.views.node_details import NODES\n"
         "canvases = [Canvas(height=120) for _ in range(12)]\n"
         "places = [ipywidgets.VBox([canvas], layout={'width': '200px', 'display': 'none'}) for canvas in canvases]\n"
         "def show(_):\n"

@@ -113,7 +113,7 @@ def test_runs_without_a_method_in_common_are_held_against_the_first_one_of_the_f
 
 
 def test_what_was_put_aside_is_held_against_what_came_after(made, monkeypatch):
-    from workbench.rules import fact_filter as filtering
+    from workbench.rules import choosing as filtering
 
     def relevant(question, facts):
         return list(facts)[:1]

@@ -333,7 +333,7 @@ def test_a_helper_of_the_package_that_one_method_calls(asked, monkeypatch):
 
 
 def test_a_rule_body(asked, monkeypatch):
-    from workbench.rules import fact_filter as filtering
+    from workbench.rules import choosing as filtering
 
     asked("hipporag2", "dense")
     monkeypatch.setattr(filtering, "relevant", lambda question, facts: list(facts)[:1])
@@ -341,7 +341,7 @@ def test_a_rule_body(asked, monkeypatch):
 
 
 def test_a_rule_body_of_a_backbone_whose_engine_is_another(asked, monkeypatch):
-    from workbench.rules import fact_filter as filtering
+    from workbench.rules import choosing as filtering
 
     def both():
         backbone = wb.method("hipporag2", asked.index)
@@ -369,11 +369,11 @@ def test_the_wording_of_a_readers_prompt(asked, monkeypatch):
 
 
 def test_a_measure_of_the_package(asked, monkeypatch):
-    from workbench.measures import f1
+    from workbench.measures import answers
 
     asked("dense", measures=["f1", "em"])
     ems = asked.run.scores("em", "dense")
-    monkeypatch.setattr(f1, "f1", lambda said, gold: 0.25)
+    monkeypatch.setattr(answers, "f1", lambda said, gold: 0.25)
     assert asked("dense", measures=["f1", "em"]) == []
     assert set(asked.run.scores("f1", "dense").values()) == {0.25} and asked.run.scores("em", "dense") == ems
 

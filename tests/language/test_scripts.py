@@ -20,17 +20,13 @@ from workbench.data import Dataset
 from workbench.data.splitter import split
 from workbench.index import Index
 from workbench.index.words import sentences as spaced_sentences
-from workbench.language.foreign import other_language
-from workbench.language.instruction import LINE
+from workbench.language.foreign import LINE, other_language
 from workbench.llm.engine import OtherLanguage, RulesEngine
 from workbench.measures.abstained import is_abstention
 from workbench.measures.accuracy import accuracy
-from workbench.measures.answer_sets import set_em, set_f1
-from workbench.measures.choice import letter_of
+from workbench.measures.anonyrag import letter_of
+from workbench.measures.answers import contains, exact_match, f1, normalised, set_em, set_f1
 from workbench.measures.coverage import coverage, coverage_titles
-from workbench.measures.em import exact_match, normalised
-from workbench.measures.f1 import f1
-from workbench.measures.joint import contains
 from workbench.reading.compression.texts import Texts
 from workbench.records import Passage, Unit
 from workbench.steps import fact_filter, named_entities

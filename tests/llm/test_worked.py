@@ -18,7 +18,7 @@ from workbench.evaluation.endings import ending, followed
 from workbench.llm.engine import no_model
 from workbench.llm.step import Step
 from workbench.llm.worked import WorkedEngine, examples_in, stamp, worked_folder
-from workbench.measures.em import exact_match
+from workbench.measures.answers import exact_match
 from workbench.methods.catrag.replies import KeptReplies
 from workbench.methods.dotrag.dots import dots
 from workbench.methods.iterative.replay import replay

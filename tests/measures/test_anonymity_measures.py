@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from workbench import measures
 from workbench.measures import Outcome
-from workbench.measures.choice import letter_of
-from workbench.measures.reversion import pairs
+from workbench.measures.anonyrag import letter_of, pairs
 from workbench.records import Question, Reading
 
 GOLD = "[PERSON#5] — Shi Jin | Jin; [PERSON#31] — Lu Zhishen; [LOCATION#26] — Mount Wutai"

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from workbench import measures
 from workbench.measures import Outcome
 from workbench.measures.accuracy import accuracy
-from workbench.measures.em import exact_match, normalised
-from workbench.measures.joint import contains
+from workbench.measures.answers import contains, exact_match, normalised
 from workbench.records import Question, Reading
 
 QUESTION = Question("q", "?", ("Paris", "City of Light"), support=("a", "b"))

@@ -12,7 +12,7 @@ from workbench.llm.engine import RulesEngine
 from workbench.llm.parse import Unreadable, parse
 from workbench.llm.step import Result
 from workbench.records import Evidence, Passage, Path, ranked
-from workbench.rules import essays
+from workbench.rules import summarising as essays
 from workbench.steps.essay_answer import STEP, Output
 from workbench.steps.final_answer import UNKNOWN
 
@@ -75,7 +75,7 @@ def test_what_is_no_text_is_unreadable(reply):
 
 def test_rules_give_an_extract_that_says_so():
     answer = wb.reader("essay").read("Who directed Dune Fever?", evidence())
-    assert answer.text.startswith(essays.LABEL) and answer.engine == "rules"
+    assert answer.text.startswith(essays.ESSAY_LABEL) and answer.engine == "rules"
     assert "paths end at Ada Lind" in answer.text and "Ada Lind directed it." in answer.text
     assert "Fog" not in answer.text
     assert wb.reader("essay").read("Who directed Dune Fever?", evidence((), ())).abstained

@@ -11,7 +11,7 @@ from workbench import tokens
 from workbench.errors import IndexFault, SettingError
 from workbench.index import Index
 from workbench.llm.step import Result
-from workbench.reading.global_search import Global
+from workbench.reading.graphrag import Global
 from workbench.records import Evidence
 from workbench.steps import global_map, global_reduce
 from workbench.trace import Trace

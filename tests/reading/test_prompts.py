@@ -9,7 +9,7 @@ import pytest
 
 from workbench.llm import fingerprints
 from workbench.llm.step import Result
-from workbench.measures.answer_sets import set_em
+from workbench.measures.answers import set_em
 from workbench.reading.prompts import PROMPTS, step_of
 from workbench.rules import rule_for
 from workbench.steps import catalogue
@@ -142,7 +142,9 @@ def test_the_router_s_prompt_defines_its_labels_and_ends_with_the_question():
 @pytest.mark.parametrize("name", sorted(catalogue()))
 def test_no_prompt_of_ours_has_the_sentences_of_a_source(name):
     """As far as sources print theirs: of none more than a few words in a row."""
-    text = Path(sys.modules[catalogue()[name].prompt.__module__].__file__).read_text(encoding="utf-8")
+    module = Path(sys.modules[catalogue()[name].prompt.__module__].__file__)
+    files = [module, module.parent / "prompts" / f"{module.stem}.md"]
+    text = "\n".join(file.read_text(encoding="utf-8") for file in files if file.exists())
     found = {id: verdict.share for id, verdict in fingerprints.judged(text, fingerprints.known()).items()}
     assert {id: share for id, share in found.items() if share > 0.1} == {}
 

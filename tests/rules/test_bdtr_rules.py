@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from workbench.rules import bdtr
+from workbench.rules import reasoning as bdtr
 from workbench.steps import dual_thoughts, reasoning_chain, verify
 
 QUESTION = "Where was the founder of Kestrel FM born?"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.rules import claims
-from workbench.rules.claims import verify_claim
+from workbench.rules import judging as claims
+from workbench.rules.judging import verify_claim
 from workbench.steps.answer import Input
 from workbench.text import storable
 

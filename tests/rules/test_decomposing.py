@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.rules.decomposing import reflect, sub_questions
+from workbench.rules.reasoning import reflect, sub_questions
 from workbench.steps import reflect as reflection
 from workbench.steps import sub_questions as decomposition
 

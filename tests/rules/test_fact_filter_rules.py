@@ -1,6 +1,6 @@
 """Which candidate facts the filter by rules keeps."""
 
-from workbench.rules.fact_filter import relevant
+from workbench.rules.choosing import relevant
 
 ABOUT = ("halden theatre", "designed by", "karl weiss")
 LOOSE = ("opera of rome", "is theatre in", "rome")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.rules import iterative
-from workbench.rules.iterative import MOST_WORDS
+from workbench.rules import reasoning as iterative
+from workbench.rules.reasoning import MOST_WORDS
 from workbench.steps import directions as directions_step
 from workbench.steps import generation as generation_step
 from workbench.steps.directions import Target

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.rules.rating import rate_neighbours
+from workbench.rules.choosing import rate_neighbours
 from workbench.rules.summarising import summarise_entity
 from workbench.steps import summarise_entity as step
 from workbench.steps.rate_neighbours import Input, Neighbour

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.rules import reporting, rule_for
+from workbench.rules import rule_for
+from workbench.rules import summarising as reporting
 from workbench.steps import community_report
 
 RELATIONSHIPS = (("orsby", "aldra", "orsby lies on aldra"), ("orsby", "nora", "nora founded orsby!"))

@@ -8,8 +8,8 @@ from stopwatch import spent
 
 from workbench.records import Pattern, Triple
 from workbench.sparql import Comparison, NameSimilarity, Query, execute, parse
-from workbench.sparql.comparisons import winner, years_between
 from workbench.sparql.matching import BEAM, LEAST, MOST
+from workbench.sparql.query import winner, years_between
 from workbench.sparql.similarity import Names, alike, expects, fits, turns, worded
 
 FILMS = [

@@ -26,8 +26,8 @@ from workbench.records import (
     Unit,
 )
 from workbench.sparql import NameSimilarity, check, execute, facts_of, parse, verify
+from workbench.sparql.facts import states
 from workbench.sparql.proof import agrees
-from workbench.sparql.statements import states
 from workbench.trace import Trace
 
 PASSAGES = {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.views.disc_layout import apart, spread, sunflower
+from workbench.views.tree_map import apart, spread, sunflower
 
 
 def gaps(places: np.ndarray, radii: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from workbench.errors import IndexFault, SettingError
 from workbench.index import Index
 from workbench.views.canvas import WebGL
 from workbench.views.drawing import drawing_data
-from workbench.views.graph import graph_drawing
+from workbench.views.node_details import graph_drawing
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from workbench.errors import SettingError
 from workbench.llm.engine import RulesEngine, note
 from workbench.llm.step import Result
 from workbench.trace import Event, Trace
-from workbench.views.diagnosis import case_part
 from workbench.views.proofs import proof_from_trace
+from workbench.views.reports import case_part
 
 READERS = {"brief": "direct[prompt=brief]", "short": "cot[compress=graph-walk[budget=60]]"}
 

@@ -15,7 +15,7 @@ from workbench.errors import SettingError
 from workbench.operators.neighbourhood import Subgraph
 from workbench.records import Evidence, Passage, ranked
 from workbench.views.figures import degree_figure, graph_figure, ranking_figure, recall_figure, walk_figure
-from workbench.views.graph import graph_drawing
+from workbench.views.node_details import graph_drawing
 from workbench.views.palette import THEMES
 
 TEXTS = [

@@ -19,7 +19,7 @@ from workbench.text import clean, short
 from workbench.views import html, legend
 from workbench.views.canvas import WebGL
 from workbench.views.drawing import drawing_data, drawing_frame, drawing_page
-from workbench.views.graph import SMALL, graph_drawing, most_important
+from workbench.views.node_details import SMALL, graph_drawing, most_important
 from workbench.views.palette import THEMES
 from workbench.views.svg import drawing_svg
 

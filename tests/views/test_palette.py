@@ -30,7 +30,7 @@ from workbench.views.canvas import WebGL
 from workbench.views.dot_drawing import dot_drawing
 from workbench.views.drawing import RIM, drawing_data
 from workbench.views.figures import drawing_figure
-from workbench.views.graph import NODES, graph_drawing
+from workbench.views.node_details import NODES, graph_drawing
 from workbench.views.palette import GREY, ORANGE, THEMES, TYPE_SHAPES, TYPES, VERMILION, type_marks
 from workbench.views.passing import passing_drawing
 from workbench.views.proof_drawing import proof_drawing

@@ -19,8 +19,7 @@ from workbench.methods.iterative.events import Chain, Cut, Search
 from workbench.methods.iterative.replay import Replay, Round, replay
 from workbench.records import Passage
 from workbench.views import html
-from workbench.views.bump import bump_figure, bump_svg, rank_histories, scores_figure
-from workbench.views.replay import stage_part, whole
+from workbench.views.replay import bump_figure, bump_svg, rank_histories, scores_figure, stage_part, whole
 
 GOLD = ("p2", "p7")
 TITLES = {name: Passage(name, f"Title of {name}", f"Text of {name}.") for name in ("p1", "p2", "p5")}

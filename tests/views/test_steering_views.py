@@ -15,9 +15,9 @@ import workbench as wb
 from workbench.methods.catrag.stages import staged
 from workbench.methods.catrag.steering import EditedEdge, RatedNeighbour, RatedSeed, Seed, Steering, steering
 from workbench.views import html
-from workbench.views.bump import bump_figure, bump_svg
 from workbench.views.drawing import drawing_data, drawing_page
 from workbench.views.figures import drawing_figure
+from workbench.views.replay import bump_figure, bump_svg
 from workbench.views.steering import flow_part, ratings_part, stages_part
 from workbench.views.steering_drawing import (
     ANCHOR,

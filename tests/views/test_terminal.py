@@ -5,7 +5,7 @@ from rich.console import Console
 
 from workbench.records import Answer
 from workbench.trace import Trace
-from workbench.views.excerpts import excerpt
+from workbench.views.contexts import excerpt
 from workbench.views.terminal import lay_out
 
 ROWS = [

@@ -31,8 +31,7 @@ from workbench.evaluation.run import Run
 from workbench.index import Index
 from workbench.index.usage import ARTICLES
 from workbench.llm.engine import Engine
-from workbench.measures.cost import cost
-from workbench.measures.tokens import tokens
+from workbench.measures.cost import cost, tokens
 from workbench.methods import method
 from workbench.published import paper, youtu
 from workbench.reading.base import Reader

@@ -15,7 +15,7 @@ from workbench.errors import EngineError, SettingError
 from workbench.evaluation.evaluate import in_order
 from workbench.evaluation.run import Run
 from workbench.llm.engine import Engine
-from workbench.measures.recall import recall
+from workbench.measures.ranking import recall
 from workbench.methods import Method
 from workbench.reading.direct import Direct
 from workbench.records import Evidence, Question

@@ -30,8 +30,8 @@ from workbench.errors import SettingError
 from workbench.evaluation.run import Run
 from workbench.index import Index
 from workbench.measures.abstained import is_abstention
+from workbench.measures.answers import f1
 from workbench.measures.coverage import words_of
-from workbench.measures.f1 import f1
 from workbench.measures.words import is_yes_no, places, words
 from workbench.records import Question, Record
 from workbench.trace import Trace

@@ -28,9 +28,7 @@ from workbench.errors import SettingError
 from workbench.evaluation.run import Run
 from workbench.evaluation.significance import compared, holm
 from workbench.measures import NODES
-from workbench.measures.node_f1 import node_f1
-from workbench.measures.node_precision import node_precision
-from workbench.measures.node_recall import node_recall
+from workbench.measures.nodes import node_f1, node_precision, node_recall
 from workbench.records import Question
 
 EVERY = "all"

@@ -55,7 +55,7 @@ def ask(
     """The answer to a question, with the passages that it was read from."""
     import workbench as wb
     from workbench.llm.engine import no_model, whose_words
-    from workbench.views.excerpts import excerpt
+    from workbench.views.contexts import excerpt
     from workbench.views.records import REPLY, failure_of, unread_reply
 
     folder = opening.at_hand(folder, model, method, reader)

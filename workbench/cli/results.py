@@ -34,7 +34,7 @@ def compare(
 ) -> Output:
     """Two runs beside each other: paired differences over the questions of both, and what was made otherwise."""
     import workbench as wb
-    from workbench.views.differences import notes, shown_rows
+    from workbench.views.run import notes, shown_rows
 
     found = wb.between(first, second, measure)
     rows, differing = rows_of(found.frame), {name: list(pair) for name, pair in found.differing.items()}

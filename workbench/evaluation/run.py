@@ -31,7 +31,7 @@ from workbench.evaluation.significance import (
 from workbench.index.store import cut_torn_line, key_of
 from workbench.index.warnings import warnings_of
 from workbench.measures import COSTS, UNDEFINED_AS_A_WHOLE
-from workbench.measures.seconds import seconds as seconds_of
+from workbench.measures.cost import seconds as seconds_of
 from workbench.methods.base import CUT_TO_K
 from workbench.records import Question, Record, record_of
 from workbench.text import table_cell, text_hash

@@ -2,6 +2,10 @@
 
 A script tells, or the words that every sentence of a language needs and no other's. Names and single words tell
 nothing. What is in doubt counts as English, so nothing is said of it.
+
+No instruction of a Step asks for English, but all are written in it, examples included, and a small model answers in
+what it reads last. So one line (:data:`LINE`) stands behind the instructions of every Step whose input is plainly in
+another language; for English, and in a wording from a file, which may be in any language, nothing is added.
 """
 
 from __future__ import annotations
@@ -9,8 +13,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from workbench.llm.step import Message
 
 LOOKED_AT = 4_000  # characters of a text
 FEWEST = 2  # different words that tell
@@ -100,3 +109,36 @@ def _by_words(words: list[str]) -> str | None:
     different = {word for word in words if language in _languages().get(word, ())}
     plain = len(different) >= FEWEST and count > 2 * english and count >= _OFTEN * len(words)
     return language if plain else None
+
+
+LINE = (
+    "The texts below are not in English: write in their language, predicates and descriptions included, and give names "
+    "as they stand there. Keys, labels and set phrases of the reply stay as these instructions give them."
+)
+
+
+def spoken(value: Any) -> str | None:
+    """The language of the input of a Step, where it is plainly not English."""
+    own = list(_texts(value, nested=False))
+    return plainly_foreign(own if any(map(str.strip, own)) else _texts(value, nested=True))
+
+
+def in_its_language(messages: Sequence[Message], value: Any) -> list[Message]:
+    """Messages about an input, with :data:`LINE` behind the instructions where it is in another language."""
+    first, *rest = messages
+    if first["role"] != "system" or spoken(value) is None:
+        return list(messages)
+    return [{**first, "content": f"{first['content']}\n\n{LINE}"}, *rest]
+
+
+def _texts(value: Any, nested: bool) -> Iterator[str]:
+    """The texts of a record; `nested`: those in its tuples and records as well."""
+    parts = [getattr(value, one.name) for one in fields(value)] if is_dataclass(value) else [value]
+    for part in parts:
+        if isinstance(part, str):
+            yield part
+        elif nested and is_dataclass(part):
+            yield from _texts(part, nested)
+        elif nested and isinstance(part, tuple | list):
+            for one in part:
+                yield from _texts(one, nested)

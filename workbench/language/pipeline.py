@@ -81,6 +81,12 @@ def _lemmatise(doc) -> None:
             nlp().get_pipe(name)(doc)
 
 
+@cache
+def irregular_forms():
+    """Part of speech ("verb", "noun") → irregular form → its lemmas: "wrote" is "write". Without parsing."""
+    return nlp().get_pipe("lemmatizer").lookups.get_table("lemma_exc")
+
+
 def content_words(text: str) -> set[str]:
     """Lower-case words that carry meaning: spaCy's English stop words are left out."""
     from spacy.lang.en.stop_words import STOP_WORDS  # loading spaCy takes seconds

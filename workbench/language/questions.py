@@ -48,6 +48,12 @@ class Hop:
     def depth(self) -> int:
         return 1 + max((hop.depth for hop in self.inner), default=0)
 
+    def nested(self) -> Iterator[Hop]:
+        """The hop and all that stand within it, from the outside in."""
+        yield self
+        for inner in self.inner:
+            yield from inner.nested()
+
 
 @dataclass(frozen=True)
 class Analysis:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from workbench.evaluation.run import Run
 from workbench.evaluation.verdict import Verdict
-from workbench.measures.em import exact_match
+from workbench.measures.answers import exact_match
 from workbench.records import Question
 from workbench.text import counted
 

@@ -12,7 +12,7 @@ from workbench.evaluation.run import Run
 from workbench.evaluation.verdict import Verdict
 from workbench.lessons.sentences import helped, state_run
 from workbench.llm.engine import whose_words
-from workbench.measures.em import exact_match
+from workbench.measures.answers import exact_match
 from workbench.methods import Method, method
 from workbench.methods.catrag import CatRAG
 from workbench.methods.catrag.stages import Stage, StagedWalk, staged

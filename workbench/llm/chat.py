@@ -18,7 +18,7 @@ from typing import Any, TypeVar, cast
 
 from workbench import threads
 from workbench.errors import EngineUnavailable, SettingError
-from workbench.language.instruction import in_its_language
+from workbench.language.foreign import in_its_language
 from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request, repeat, retrying
 from workbench.llm.engine import EngineBase, break_off, nominal, note, split_spec
 from workbench.llm.meter import Budget, limited, money

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from workbench.errors import SettingError
-from workbench.language.instruction import spoken
+from workbench.language.foreign import spoken
 from workbench.llm.call import open_address
 from workbench.llm.meter import LIMITS, Budget, Meter
 from workbench.llm.step import Result, Step, Usage

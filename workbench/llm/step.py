@@ -1,7 +1,8 @@
 """A Step: one thing that a language model is asked, as a typed function over a batch.
 
 A Step has a name, an input type, an output type (pydantic) and a prompt. The Steps themselves are in
-`workbench/steps/`, one file each. What does the same job without a model stands in `workbench/rules/`.
+`workbench/steps/`, one file each, with the texts of their prompts in `prompts/`. What does the same job without a model
+stands in `workbench/rules/`.
 """
 
 from __future__ import annotations

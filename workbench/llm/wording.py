@@ -23,7 +23,9 @@ of a field; other braces are text, and `{{question}}` is the word in braces. Wha
 `<step>.open.toml` has those of a reader's mode `open`. A file is only text: nothing in it is executed. Runs and layers
 name its wording by a hash and by what it is to the prompts that sources print (`workbench.llm.fingerprints`), so that
 results made with it are told apart (`reflect v1 file 0123456789ab same 100% of youtu-a8.2`), and a table of the paper
-counts it as the source's wording. Of other texts its user can say so (`wb.tables(…, source_prompts=[…])`)."""
+counts it as the source's wording. Of other texts its user can say so (`wb.tables(…, source_prompts=[…])`).
+
+Our own texts stand in `workbench/steps/prompts/<step>.md`, and the Steps put them together (`texts`)."""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from workbench.errors import SettingError
 from workbench.llm.fingerprints import Verdict, recognised
@@ -50,6 +52,22 @@ LONGEST = 200_000  # characters of a file
 _NAME = r"\w+(?:\.\w+)?"
 _FIELD = re.compile(rf"\{{\{{({_NAME})\}}\}}|\{{({_NAME})\}}")
 _PARTS = {"messages", "lists", "reply"}
+_OURS = Path(__file__).parents[1] / "steps" / "prompts"
+_NAMED = re.compile(r"^=== (.+)\n", re.MULTILINE)
+
+
+def texts(step: str) -> dict[str, str]:
+    """Name → text, of the texts of a Step's own prompt.
+
+    In the file, a line `=== system` begins the text of this name, and a blank line before the next one ends it. A
+    backslash at the end of a line continues it in the next. Nothing else is markup."""
+    _, *found = _NAMED.split((_OURS / f"{step}.md").read_text(encoding="utf-8").replace("\\\n", "") + "\n")
+    return {name: text[:-2] for name, text in zip(found[::2], found[1::2])}
+
+
+def example(text: str, kind: Any) -> Any:
+    """A worked example, which the file has as JSON, as what the Step takes or gives."""
+    return TypeAdapter(kind).validate_json(text)
 
 
 @dataclass(frozen=True)

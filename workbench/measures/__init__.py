@@ -1,5 +1,4 @@
-"""The measures, by name. Each has a file with its definition and source; `measure("recall@5")` returns one as a
-function.
+"""The measures, by name. Each is a function with its definition and source; `measure("recall@5")` returns one.
 
 A measure maps a question and its outcome to a number, or to None if it is undefined (no gold passages, no gold answer).
 Undefined questions do not count, and `Run.counts` returns the number that do. `docs/measures.md` is the catalogue.
@@ -15,23 +14,12 @@ from workbench.measures import (
     abstained,
     accuracy,
     accuracy_thesis,
-    all_gold,
-    answer_sets,
-    choice,
+    anonyrag,
+    answers,
     cost,
     coverage,
-    em,
-    f1,
-    joint,
-    map,
-    mrr,
-    ndcg,
-    node_f1,
-    node_precision,
-    node_recall,
-    recall,
-    reversion,
-    tokens,
+    nodes,
+    ranking,
 )
 from workbench.records import Question, Reading
 from workbench.registry import Registry
@@ -120,7 +108,7 @@ def _reversion(taken: Callable[[float, float], float]) -> Measure:
     """A measure (precision, recall) → value of the pairs of placeholder and name."""
 
     def measured(question: Question, outcome: Outcome) -> float | None:
-        found = reversion.reversion("" if outcome.lost else outcome.answer, question.answers)
+        found = anonyrag.reversion("" if outcome.lost else outcome.answer, question.answers)
         return None if found is None else float(taken(*found))
 
     return measured
@@ -140,19 +128,19 @@ def _of_nodes(taken: Callable, *, own: bool = False, start: bool = False) -> Mea
 
 
 RANKING = {  # (ranking, gold, k) -> value
-    "recall": recall.recall,
-    "ndcg": ndcg.ndcg,
-    "mrr": mrr.mrr,
-    "map": map.map_,
-    "all_gold": all_gold.all_gold,
+    "recall": ranking.recall,
+    "ndcg": ranking.ndcg,
+    "mrr": ranking.mrr,
+    "map": ranking.map_,
+    "all_gold": ranking.all_gold,
 }
-JOINT = {"joint": joint.joint}  # (ranking, gold passages, answer, gold answers, k) -> value; need a reader
+JOINT = {"joint": answers.joint}  # (ranking, gold passages, answer, gold answers, k) -> value; need a reader
 WHOLE = ("all_gold", "joint")  # 0 for a question with more than k gold passages
 ANSWER: dict[str, Measure] = {  # need a reader
     "em": lambda q, o: (
-        (answer_sets.set_em if _is_set(q) else em.exact_match)(o.answer, q.answers) if q.answers else None
+        (answers.set_em if _is_set(q) else answers.exact_match)(o.answer, q.answers) if q.answers else None
     ),
-    "f1": lambda q, o: (answer_sets.set_f1 if _is_set(q) else f1.f1)(o.answer, q.answers) if q.answers else None,
+    "f1": lambda q, o: (answers.set_f1 if _is_set(q) else answers.f1)(o.answer, q.answers) if q.answers else None,
     "accuracy": _accuracy,
     "accuracy:answerable": lambda q, o: _accuracy(q, o) if q.answers else None,
     "accuracy:thesis": _of_thesis(judged=True),
@@ -174,9 +162,9 @@ ANSWER: dict[str, Measure] = {  # need a reader
     "retried": lambda q, o: None if o.reading is None else float(o.reading.retried),
     "reversion_precision": _reversion(lambda precision, recall: precision),
     "reversion_recall": _reversion(lambda precision, recall: recall),
-    "reversion_f1": _reversion(reversion.harmonic),
+    "reversion_f1": _reversion(anonyrag.harmonic),
     "reversion_exact": _reversion(lambda precision, recall: precision == recall == 1),
-    "choice": lambda q, o: choice.choice("" if o.lost else o.answer, q.answers, q.question),
+    "choice": lambda q, o: anonyrag.choice("" if o.lost else o.answer, q.answers, q.question),
     "verified": lambda q, o: float(o.mark == "verified") if o.mark else None,
     "accuracy:verified": lambda q, o: _accuracy(q, o) if o.mark == "verified" else None,
 }
@@ -190,16 +178,16 @@ EVIDENCE: Registry[Measure] = Registry("measures", {  # need no reader; register
     "coverage:bridge": lambda q, o: coverage.coverage_bridge(o.context or "", q.answers, _steps(q)),
     "coverage:titles": lambda q, o: coverage.coverage_titles(o.context or "", q.answers, o.titles),
     "context_tokens": lambda q, o: None if o.context_tokens is None else float(o.context_tokens),
-    "tokens": lambda q, o: tokens.tokens(o.usage),
+    "tokens": lambda q, o: cost.tokens(o.usage),
     "cost": lambda q, o: cost.cost(o.usage),
 }, taken=lambda name: name in (*RANKING, *JOINT, *ANSWER, *NODES, "seconds"))  # fmt: skip
 NODES: dict[str, Measure] = {  # need no reader, but a graph and answers that are a set of its nodes
     f"{name}{reading}": _of_nodes(taken, **what)
     for reading, what in (("", {"start": True}), (":answers", {}), (":nodes", {"own": True}))
     for name, taken in (
-        ("node_recall", node_recall.node_recall),
-        ("node_precision", node_precision.node_precision),
-        ("node_f1", node_f1.node_f1),
+        ("node_recall", nodes.node_recall),
+        ("node_precision", nodes.node_precision),
+        ("node_f1", nodes.node_f1),
     )
 } | {
     "node_count": _of_nodes(lambda nodes, _: len(nodes)),

@@ -13,11 +13,9 @@ if TYPE_CHECKING:
     from workbench.llm.engine import Engine
     from workbench.reading.base import Reader
     from workbench.reading.direct import Cot, Direct, Sparql
-    from workbench.reading.essay import Essay
-    from workbench.reading.global_search import Global
-    from workbench.reading.local_context import Local
+    from workbench.reading.graphrag import Global, Local
     from workbench.reading.sparql_exec import SparqlExec
-    from workbench.reading.structured import Structured
+    from workbench.reading.structured import Essay, Structured
 
 # Each is imported when it is looked up: no reader costs what only another one needs.
 _PLACES = {
@@ -25,10 +23,10 @@ _PLACES = {
     "sparql": "workbench.reading.direct:Sparql",
     "cot": "workbench.reading.direct:Cot",
     "sparql-exec": "workbench.reading.sparql_exec:SparqlExec",
-    "global": "workbench.reading.global_search:Global",
-    "local": "workbench.reading.local_context:Local",
+    "global": "workbench.reading.graphrag:Global",
+    "local": "workbench.reading.graphrag:Local",
     "structured": "workbench.reading.structured:Structured",
-    "essay": "workbench.reading.essay:Essay",
+    "essay": "workbench.reading.structured:Essay",
 }
 READERS: Registry[type[Reader]] = Registry(
     "readers", _PLACES, needs=("name", "paper", "Settings", "asked", "reads_index")

@@ -68,7 +68,7 @@ def _via(asked: Analysis) -> str:
     """The noun of a person that stands between the candidates and what is compared."""
     if any(hop.words or hop.inner for hop in asked.sides):
         return ""
-    words = [word for hop in _hops(asked.asked) for word in hop.words]
+    words = [word for hop in asked.asked.nested() for word in hop.words]
     heads = {asked.head} if asked.head and asked.wants == "choice" and not asked.asked.inner else set()
     return next((word for word in words if kind_of(word) == "person" and word not in heads and _role(word, asked)), "")
 
@@ -76,10 +76,6 @@ def _via(asked: Analysis) -> str:
 def _role(word: str, asked: Analysis) -> bool:
     """ "director" in "has the director born first"; not "director" in "which director was born first"."""
     return word != asked.head or (asked.dimension in ("birth", "death", "life") and bool(asked.asked.inner))
-
-
-def _hops(hop: Hop) -> list[Hop]:
-    return [hop, *(inner for one in hop.inner for inner in _hops(one))]
 
 
 def _page(name: str, pages: Pages) -> Page | None:
@@ -134,7 +130,7 @@ def _start(page: Page):
 
 def _number(asked: Analysis, page: Page):
     """The number nearest to a word of the question, or the first that is counted in what the question names."""
-    words = {stem(word) for hop in _hops(asked.asked) for word in hop.words}
+    words = {stem(word) for hop in asked.asked.nested() for word in hop.words}
     units = measures(asked.dimension)
     best = None
     for sentence in page.sentences:
@@ -164,7 +160,7 @@ def _shared(asked: Analysis, pages: Pages, sides: Sequence[Page], evidence) -> C
             return None
         return Candidate("yes" if _any_alike(values) else "no", 0.6, 1.0, sentences)
     if asked.wants == "yes-no":
-        words = [stem(word) for hop in _hops(asked.asked) for word in hop.words]
+        words = [stem(word) for hop in asked.asked.nested() for word in hop.words]
         if not words:
             return None
         shared = [all(any(relatedness(word, one) for s in page.sentences[:2] for one, _ in s.stems) for word in words)
@@ -178,7 +174,7 @@ def _values(asked: Analysis, page: Page, pages: Pages) -> list[str]:
     kind = kind_of(asked.dimension)
     if asked.dimension in ("country", "nationality", "state") or kind not in ("place", "organisation", "person"):
         return _places(page, asked.dimension)
-    asked_words = [word for hop in _hops(asked.asked) for word in hop.words if word != asked.dimension] or ["born"]
+    asked_words = [word for hop in asked.asked.nested() for word in hop.words if word != asked.dimension] or ["born"]
     if page.kind == "person" and kind == "place" and not {"live", "die", "study"} & set(asked_words):
         asked_words = ["born"]  # to come from a place
     found = candidates(Hop(tuple(asked_words), kind, asked.dimension), (page.title,), pages, asked.candidates)

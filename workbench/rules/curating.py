@@ -1,13 +1,19 @@
-"""Rule bodies of `curate_cluster` and `relabel_entities`: spelling and the words of definitions.
+"""Rule bodies of `curate_cluster`, `relabel_entities`, `find_names` and `link_names`: names, spelling and the words of
+definitions.
 
 Entities are one where their labels are the same words, apart from letters, marks and endings. That is less than a
-curator sees, who knows abbreviations and other names, and never more than the labels say."""
+curator sees, who knows abbreviations and other names, and never more than the labels say. Names are spaCy's; one is
+that of another where it is a part of that one alone.
+"""
 
 from __future__ import annotations
 
 from workbench.language.entity_types import type_of
+from workbench.language.pipeline import parse
 from workbench.language.relations import stem
 from workbench.steps import curate_cluster as curating
+from workbench.steps import find_names as finding
+from workbench.steps import link_names as linking
 from workbench.steps import relabel_entities as relabelling
 from workbench.text import unicode_phrase
 
@@ -53,3 +59,41 @@ def _type(entity: relabelling.Entity, types: tuple[tuple[str, str], ...], known:
         return entity.type
     found = type_of(entity.label, entity.type, types)
     return found if found in known else relabelling.UNSURE
+
+
+_TYPES = {
+    "PERSON": "person", "GPE": "place", "LOC": "place", "FAC": "place", "ORG": "organisation", "WORK_OF_ART": "work",
+    "EVENT": "event", "PRODUCT": "product", "LAW": "law", "NORP": "people",
+}  # fmt: skip
+
+
+def find_names(value: finding.Input) -> finding.Output:
+    """The named entities that begin with a capital letter, without article and possessive ending."""
+    (doc,) = parse([f"{value.title}.\n{value.text}" if value.title else value.text], lemmas=False)
+    found = {}
+    for entity in doc.ents:
+        name = " ".join(entity.text.split()).removesuffix("'s").removesuffix("’s").removeprefix("the ")
+        name = name.strip(" .,'’\"“”")
+        if name[:1].isupper() and _TYPES.get(entity.label_) in value.types:
+            found.setdefault(name, _TYPES[entity.label_])
+    return finding.Output(names=[finding.Found(name=name, type=type) for name, type in found.items()])
+
+
+def link_names(value: linking.Input) -> linking.Output:
+    """A name is that of the one longer name of its type that has all of its words, if there is no other.
+
+    >>> names = (("Nora Whitlock", "person"), ("Nora", "person"), ("Whitlock", "person"), ("Tom Whitlock", "person"))
+    >>> link_names(linking.Input(names)).groups
+    [['Nora Whitlock', 'Nora']]
+    """
+    groups: dict[str, list[str]] = {}
+    for name, type in value.names:
+        longer = [other for other, of in value.names if of == type and _words(name) < _words(other)]
+        fullest = [one for one in longer if not any(_words(one) < _words(other) for other in longer)]
+        if len(fullest) == 1:
+            groups.setdefault(fullest[0], [fullest[0]]).append(name)
+    return linking.Output(groups=list(groups.values()))
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(name.casefold().split())

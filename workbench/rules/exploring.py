@@ -7,10 +7,9 @@ to the question decides."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Sequence
 
-from workbench.language.pipeline import content_words, nlp
+from workbench.language.pipeline import content_words, irregular_forms
 from workbench.language.questions import Hop, analysis_of, start_names
 from workbench.language.relations import KIN, relatedness, stem
 from workbench.records import Triple
@@ -94,12 +93,7 @@ def enough(value: sufficiency.Input) -> sufficiency.Output:
 
 def _verb(word: str) -> str:
     """The verb of an irregular form: "wrote" is write. Parsing every relation of a hub would take seconds."""
-    return _irregular().get(word, (word,))[0]
-
-
-@cache
-def _irregular() -> Mapping[str, Sequence[str]]:
-    return nlp().get_pipe("lemmatizer").lookups.get_table("lemma_exc")["verb"]
+    return irregular_forms()["verb"].get(word, (word,))[0]
 
 
 def _alike(asked: str, other: str) -> float:

@@ -111,7 +111,8 @@ class _Writer:
 
     def _value(self, asked: Analysis) -> str:
         """The predicate of what is compared; empty where that is not one value, as the length of a life."""
-        dimension, content = asked.dimension, [word for word in _all_words(asked.asked) if word != asked.head]
+        dimension = asked.dimension
+        content = [word for hop in asked.asked.nested() for word in hop.words if word != asked.head]
         if dimension == "start":
             starts = [stem(word) for word in _IN_TIME["start"].split("|")]
             verb = next((w for w in content if w in self.verbs and any(relatedness(stem(w), s) for s in starts)), "")
@@ -140,12 +141,9 @@ def _via(asked: Analysis) -> str:
     if any(side.words or side.inner for side in asked.sides) or asked.dimension not in ("birth", "death"):
         return ""
     named = set(asked.names) - set(asked.candidates)
-    people = [word for word in _all_words(asked.asked) if kind_of(word) == "person" and word != asked.head]
+    told = [word for hop in asked.asked.nested() for word in hop.words]
+    people = [word for word in told if kind_of(word) == "person" and word != asked.head]
     return people[0] if people and not named and asked.wants != "yes-no" else ""
-
-
-def _all_words(hop: Hop) -> list[str]:
-    return [*hop.words, *(word for inner in hop.inner for word in _all_words(inner))]
 
 
 # Predicates

@@ -1,19 +1,42 @@
-"""Rule bodies of `summarise`, `summarise_entity`, `fuse_descriptions` and `name_communities`: extracts instead of
-summaries."""
+"""Rule bodies that write: extracts instead of summaries, and templates of sentences instead of articles.
+
+    summaries      `summarise`, `summarise_entity`, `fuse_descriptions`, `name_communities`
+    articles       `write_article`, `write_article_paper`, `describe_entity`, `describe_relations`: the templates of
+                   `language.verbalisation`
+    reports        `community_report`: a title of the best-connected entities of a community, a summary of its first
+                   relationships, findings from the reports on its parts and from what else joins its entities, and, for
+                   a rating, its share of the passages; `global_map`: the sentences that share words with a question
+    essays         `essay_answer`: the ends of the complete paths, then the sentences of the passages that share most
+                   words with the question, in the order in which they stand
+
+All of it is extracts, and labelled as such. It composes nothing, so no judgement of such an answer says anything of an
+essay.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from workbench import tokens
+from workbench.language import verbalisation
 from workbench.language.pipeline import content_words
+from workbench.steps import community_report as report
+from workbench.steps import describe_entity as entity
+from workbench.steps import describe_relations as relations
 from workbench.steps import fuse_descriptions as fusion
+from workbench.steps import global_map as reports
 from workbench.steps import name_communities as naming
 from workbench.steps import summarise as summary
 from workbench.steps import summarise_entity as entity_summary
+from workbench.steps import write_article as articles
+from workbench.steps.answer import Input as Asked
+from workbench.steps.final_answer import UNKNOWN
+from workbench.steps.final_answer import Output as Reply
+from workbench.text import sentences as sentences_of
+from workbench.text import titled
 
 _NO_END = "".join(rf"(?<!\b{short}\.)" for short in ("[A-Z]", "Mr", "Mrs", "Ms", "Dr", "St", "No", "vs"))
 _SENTENCE_END = re.compile(rf"(?<=[.!?…]){_NO_END}\s+|(?<=[。！？])|\n+")
@@ -93,3 +116,142 @@ def _fitting(texts: Sequence[str], limit: int) -> list[str]:
 
 def _sentences(text: str) -> list[str]:
     return [sentence.strip() for sentence in _SENTENCE_END.split(text) if sentence.strip()]
+
+
+def write_article(value: articles.Input) -> articles.Output:
+    return articles.Output(text=verbalisation.article(value.topic, value.triples, value.relations))
+
+
+def write_article_paper(value: articles.Input) -> articles.Output:
+    return write_article(value)
+
+
+def describe_entity(value: entity.Input) -> entity.Output:
+    return entity.Output(
+        type=value.type, description=verbalisation.description(value.name, value.triples, value.relations)
+    )
+
+
+def describe_relations(value: relations.Input) -> relations.Output:
+    sentences = (verbalisation.sentence(triple, value.relations) for triple in value.triples)
+    described = [relations.Told(id=number, description=text) for number, text in enumerate(sentences, 1)]
+    return relations.Output(descriptions=described)
+
+
+NAMED = 3  # entities in a title
+SUMMARISED = 5  # relationships, and reports, in a summary
+FINDINGS = 5
+EXPLAINED = 5  # relationships of a finding
+POINTS = 20  # sentences that are worth telling
+
+
+def community_report(value: report.Input) -> report.Output:
+    """The rating is the share of the passages on a scale from 0 to 10."""
+    about: dict[str, list[str]] = defaultdict(list)
+    for source, target, description in value.relationships:
+        for end in dict.fromkeys((source, target)):
+            about[end].append(sentence(description))
+    names = sorted(about, key=lambda name: -len(about[name])) or [name for name, _ in value.entities]
+    summary = _summary(value)
+    return report.Output(
+        title=", ".join((names or [title for title, _ in value.reports])[:NAMED]) or "a community without entities",
+        summary=" ".join(summary),
+        rating=round(10 * min(max(value.share, 0.0), 1.0), 1),
+        rating_explanation="rules: its passages, as a share of those of the largest community of its level",
+        findings=_findings(value, [(name, about[name]) for name in names], summary),
+    )
+
+
+def _summary(value: report.Input) -> list[str]:
+    """The first relationships and the titles of reports; the first entities where there are neither."""
+    sentences = [sentence(description) for _, _, description in value.relationships[:SUMMARISED]]
+    sentences += [f"It includes {title}." for title, _ in value.reports[:SUMMARISED]]
+    entities = (sentence(f"{name}: {description}") for name, description in value.entities[:SUMMARISED])
+    return list(dict.fromkeys(sentences or entities))
+
+
+def _findings(
+    value: report.Input, about: Sequence[tuple[str, Sequence[str]]], summary: Sequence[str]
+) -> list[report.Finding]:
+    """The reports on parts of the community, then of each entity the relationships that no text before states."""
+    used, findings = set(summary), list(value.reports[:FINDINGS])
+    for name, sentences in about:
+        new = [text for text in dict.fromkeys(sentences) if text not in used][:EXPLAINED]
+        if new and len(findings) < FINDINGS:
+            findings.append((name, " ".join(new)))
+            used.update(new)
+    return [report.Finding(summary=title, explanation=text) for title, text in findings]
+
+
+def global_map(value: reports.Input) -> reports.Output:
+    found = points(value.question, value.reports)
+    return reports.Output(points=[reports.Point(description=text, score=score) for text, score in found])
+
+
+def sentence(text: str) -> str:
+    """One line that ends like a sentence.
+
+    >>> sentence("orsby lies on\\nriver aldra"), sentence("Is it?")
+    ('orsby lies on river aldra.', 'Is it?')
+    """
+    line = " ".join(text.split())
+    return line if not line or line[-1] in ".!?…" else line + "."
+
+
+def points(question: str, reports: Sequence[tuple[str, str]]) -> list[tuple[str, float]]:
+    """(sentence, score) of the best sentences of reports, (title, text), that share words with the question, best
+    first. The score is the share of the question's content words, from 0 to 100; the words of a
+    heading count for its sentences.
+
+    >>> points("Where does the Aldra rise?", [("aldra", "the aldra rises on mount kell. fog is rare.")])
+    [('the aldra rises on mount kell.', 50.0)]
+    """
+    asked = content_words(question)
+    found: dict[str, float] = {}
+    for title, text in reports:
+        heading = content_words(title) & asked
+        for line in text.splitlines():
+            if line.startswith("## "):
+                heading = content_words(line) & asked
+                continue
+            for text in re.split(r"(?<=[.!?…])\s+", line):
+                own = content_words(text) & asked
+                if own:
+                    found[text] = max(found.get(text, 0.0), round(100 * len(own | heading) / len(asked), 1))
+    return sorted(found.items(), key=lambda point: -point[1])[:POINTS]
+
+
+ESSAY_LABEL = "By rules, sentences of the passages and not an essay:"
+ESSAY_SENTENCES = 8  # at most
+
+
+def essay_answer(value: Asked) -> Reply:
+    """
+    >>> read = (("Kestrel FM", "It plays folk. Nora Whitlock founded it."), ("Fog", "Fog is rare."))
+    >>> print(essay_answer(Asked("Who founded Kestrel FM?", "", read)).reply)
+    By rules, sentences of the passages and not an essay:
+    <BLANKLINE>
+    Kestrel FM
+    It plays folk. Nora Whitlock founded it.
+    """
+    ends = f"The complete paths end at {', '.join(value.ends)}." if value.ends else ""
+    blocks = [block for block in (ends, *_extract(value.question, value.passages)) if block]
+    return Reply(reply="\n\n".join([ESSAY_LABEL, *blocks]) if blocks else UNKNOWN)
+
+
+def _extract(question: str, passages: Sequence[tuple[str, str]]) -> list[str]:
+    """The sentences that share most words with the question, below the titles of their passages; the words of a title
+    count for its sentences."""
+    asked = content_words(question)
+    shared = {
+        (at, number): len((content_words(text) | content_words(title)) & asked)
+        for at, (title, body) in enumerate(passages)
+        for number, text in enumerate(sentences_of(body))
+    }
+    best = sorted((place for place in shared if shared[place]), key=lambda place: (-shared[place], place))[
+        :ESSAY_SENTENCES
+    ]
+    chosen: dict[int, list[str]] = {}
+    for at, number in sorted(best):
+        chosen.setdefault(at, []).append(sentences_of(passages[at][1])[number])
+    return [titled(passages[at][0], " ".join(texts)) for at, texts in chosen.items()]

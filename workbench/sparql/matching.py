@@ -20,10 +20,9 @@ import pyoxigraph as ox
 
 from workbench.encoding.similarity import top
 from workbench.records import Binding, Match, Passage, Pattern, Proof, Scored, Triple
-from workbench.sparql.comparisons import compared
-from workbench.sparql.query import Query
+from workbench.sparql.facts import stated
+from workbench.sparql.query import Query, compared
 from workbench.sparql.similarity import Names, NameSimilarity, alike, expects, fits, fold
-from workbench.sparql.statements import stated
 
 LEAST = 0.35  # score below which a fact does not match
 BEAM = 64  # partial bindings that are kept

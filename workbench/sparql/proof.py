@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.measures.words import is_yes_no, places, words
 from workbench.records import Answer, Binding, Evidence, Match, Passage, Proof, Triple
-from workbench.sparql.comparisons import compared
-from workbench.sparql.facts import facts_of
+from workbench.sparql.facts import facts_of, states
 from workbench.sparql.matching import execute, worth
 from workbench.sparql.parsing import comparison, parse, query_of
-from workbench.sparql.query import Query
+from workbench.sparql.query import Query, compared
 from workbench.sparql.similarity import NameSimilarity, alike, amount, when
-from workbench.sparql.statements import states
 from workbench.steps import write_patterns
 from workbench.trace import Trace
 

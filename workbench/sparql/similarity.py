@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from workbench.language.pipeline import content_words, nlp
+from workbench.language.pipeline import content_words, irregular_forms
 from workbench.language.quantities import MEASURES, dates, numbers
 from workbench.language.relations import KIN, kind_of, relatedness, stem, words
 from workbench.language.spans import plain, same
@@ -203,13 +203,8 @@ _KEPT_WORDS = words("first last own call name")
 
 
 @cache
-def _irregular() -> Mapping[str, Mapping]:
-    return nlp().get_pipe("lemmatizer").lookups.get_table("lemma_exc")
-
-
-@cache
 def _lemma(word: str) -> str:
-    forms = _irregular()
+    forms = irregular_forms()
     return next((forms[kind][word][0] for kind in ("verb", "noun") if word in forms[kind]), word)
 
 

@@ -1,4 +1,5 @@
-"""All requests to a language model: one file per Step, with its input, output and prompt."""
+"""All requests to a language model: one file per Step, with its input, output and prompt, whose
+texts are in `prompts/`."""
 
 from functools import cache
 from importlib import import_module

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step
+from workbench.llm.wording import texts
 from workbench.steps.prose import label
 
 KINDS = ("bridge", "comparison", "inference")
@@ -28,13 +29,7 @@ class Output(BaseModel):
     invalid: bool
 
 
-_PROMPT = """What kind of reasoning leads to the answer of the question below?
-"bridge": one fact names the entity that the next fact is about, until the answer is reached.
-"comparison": the same thing is looked up of two entities, and one is held against the other.
-"inference": the facts have to be interpreted; no such chain leads to the answer.
-Give the label alone.
-
-Question: {}"""
+_PROMPT = texts("classify_question")["prompt"]
 
 
 def prompt(value: Input) -> list[Message]:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError, field_
 
 from workbench.llm.shapes import Blank, Identifier
 from workbench.llm.step import Message, Step, conversation
+from workbench.llm.wording import example, texts
 from workbench.steps import dot_rules
 from workbench.steps.prose import Query
 
@@ -134,16 +135,7 @@ def _example(chain: bool) -> Input:
     )
 
 
-_EXAMPLE_ANSWER = Output(
-    verdicts=[
-        Verdict(id="ex-a", label="partial", confidence=0.9, justification="names the engineer",
-                next_question="other bridges built by Ines Marr"),
-        Verdict(id="ex-b", label="irrelevant", confidence=0.9, justification="no rule asks for a year",
-                next_question=""),
-        Verdict(id="ex-c", label="complete", confidence=0.95, justification="states the town of another of her bridges",
-                next_question=""),
-    ]
-)  # fmt: skip
+_EXAMPLE_ANSWER = example(texts("judge_paths")["example answer"], Output)
 
 
 def prompt(value: Input) -> list[Message]:

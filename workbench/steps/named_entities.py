@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from workbench.llm.step import Message, Step
+from workbench.llm.wording import texts
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,10 @@ class Output(BaseModel):
     named_entities: list[str]
 
 
-_SYSTEM = """You list the named entities of a passage: people, places, organisations, works, products, events, dates, \
-quantities and other proper names, each exactly as it is written.
-Reply with JSON only: {"named_entities": ["…", "…"]}"""
+_TEXTS = texts("named_entities")
+_SYSTEM = _TEXTS["system"]
 
-_EXAMPLE = """Kestrel FM
-Kestrel FM is a community radio station in Alderby. It was founded by Nora Whitlock on 3 May 1994 and broadcasts the \
-programme "Night Ferry"."""
+_EXAMPLE = _TEXTS["example"]
 
 _EXAMPLE_ANSWER = '{"named_entities": ["Kestrel FM", "Alderby", "Nora Whitlock", "3 May 1994", "Night Ferry"]}'
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from workbench.llm.step import Message, Step
+from workbench.llm.wording import texts
 from workbench.steps.answer import Input as Asked
-from workbench.steps.final_answer import CUE, SEVERAL, UNKNOWN, Output, read, shown
+from workbench.steps.final_answer import CUE, UNKNOWN, Output, read, shown
 from workbench.steps.reading_mode import OWN_KNOWLEDGE, opened
 
 
@@ -29,28 +30,11 @@ class Input(Asked):
 
 
 ROLE = "The question at the end takes several facts. Answer it from nothing but the context."
-_QUERY = (
-    "Step 1: Put the question as a short SPARQL query: at most four patterns, whose predicates are ordinary English "
-    "words; leave out URIs, filters and nested queries."
-)
-_PLAIN = f"""{ROLE}
+_TEXTS = texts("sparql_answer")
+_QUERY = _TEXTS["query"]
+_PLAIN = _TEXTS["plain"]
 
-{_QUERY}
-Step 2: Go through the patterns in turn, and read off the context what each variable stands for.
-Step 3: End with the line {CUE} <the answer>. Where the context does not tell it, write {CUE} {UNKNOWN}."""
-
-_COMPANION = f"""{ROLE}
-
-{_QUERY}
-For example, for "Which range does the longest tributary of the river at Alderby rise in?":
-SELECT ?answer WHERE {{
-  ?x "flows through" "Alderby" .
-  ?x "has as its longest tributary" ?y .
-  ?y "rises in" ?answer .
-}}
-Step 2: Follow the chain through the context, step by step: for each triple pattern, find what its variables stand for.
-Step 3: End with the line {CUE} <the answer in a few words>. {SEVERAL} \
-Where the context does not tell it, write {CUE} {UNKNOWN}."""
+_COMPANION = _TEXTS["companion"]
 
 OPEN_CLAUSES = (("nothing but the context", "the context"), (f"write {CUE} {UNKNOWN}.", f"{OWN_KNOWLEDGE}."))
 _OPEN = {example: opened(text, *OPEN_CLAUSES) for example, text in ((True, _COMPANION), (False, _PLAIN))}

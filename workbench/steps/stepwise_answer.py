@@ -7,18 +7,13 @@ sentence on several things is ours."""
 from __future__ import annotations
 
 from workbench.llm.step import Message, Step
+from workbench.llm.wording import texts
 from workbench.steps.answer import Input
-from workbench.steps.final_answer import CUE, SEVERAL, UNKNOWN, Output, read, shown
+from workbench.steps.final_answer import Output, read, shown
 from workbench.steps.reading_mode import opened
-from workbench.steps.sparql_answer import OPEN_CLAUSES, ROLE
+from workbench.steps.sparql_answer import OPEN_CLAUSES
 
-_INSTRUCTIONS = f"""{ROLE}
-
-Step 1: Split the question into simpler sub-questions that can be answered one at a time.
-Step 2: For each sub-question, find the part of the context that it is about and write the intermediate answer.
-Step 3: Combine the intermediate answers.
-Step 4: End with the line {CUE} <the answer in a few words>. {SEVERAL} \
-Where the context does not tell it, write {CUE} {UNKNOWN}."""
+_INSTRUCTIONS = texts("stepwise_answer")["instructions"]
 _OPEN = opened(_INSTRUCTIONS, *OPEN_CLAUSES)
 
 

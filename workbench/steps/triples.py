@@ -11,6 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from workbench.llm.shapes import Rows
 from workbench.llm.step import Message, Step
+from workbench.llm.wording import texts
 
 
 @dataclass(frozen=True)
@@ -39,29 +40,12 @@ def _plain(member) -> bool:
     return isinstance(member, str | int | float) and not isinstance(member, bool)
 
 
-_SYSTEM = """You turn a passage into a knowledge graph: a list of triples [subject, relation, object].
-Every triple should hold at least one, better two, of the named entities you are given. Replace pronouns by the names \
-they stand for. Keep relations short.
-Reply with JSON only: {"triples": [["…", "…", "…"]]}"""
+_TEXTS = texts("triples")
+_SYSTEM = _TEXTS["system"]
 
-_EXAMPLE = """Passage:
-Kestrel FM
-Kestrel FM is a community radio station in Alderby. It was founded by Nora Whitlock on 3 May 1994 and broadcasts the \
-programme "Night Ferry".
+_EXAMPLE = _TEXTS["example"]
 
-Named entities: ["Kestrel FM", "Alderby", "Nora Whitlock", "3 May 1994", "Night Ferry"]"""
-
-_EXAMPLE_ANSWER = json.dumps(
-    {
-        "triples": [
-            ["Kestrel FM", "is", "community radio station"],
-            ["Kestrel FM", "located in", "Alderby"],
-            ["Kestrel FM", "founded by", "Nora Whitlock"],
-            ["Kestrel FM", "founded on", "3 May 1994"],
-            ["Kestrel FM", "broadcasts", "Night Ferry"],
-        ]
-    }
-)
+_EXAMPLE_ANSWER = _TEXTS["example answer"]
 
 
 def prompt(value: Input) -> list[Message]:

@@ -30,8 +30,8 @@ from workbench.views.drawing import (
     legend_entries,
     type_styles,
 )
-from workbench.views.graph import EDGES, NODES, edge_width, node_size
 from workbench.views.map_page import Map, map_data, map_entries, map_page
+from workbench.views.node_details import EDGES, NODES, edge_width, node_size
 from workbench.views.palette import AUTO, THEMED, THEMED_CSS, VERMILION, surface
 
 CROWDED = 1000  # nodes from which on marks are small and edges equally thin

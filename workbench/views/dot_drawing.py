@@ -28,7 +28,7 @@ from workbench.views.drawing import (
     type_styles,
     types_shown,
 )
-from workbench.views.graph import SMALL
+from workbench.views.node_details import SMALL
 from workbench.views.palette import GREY
 
 LAST = 10**9  # an iteration after all others

@@ -19,8 +19,8 @@ from workbench.operators.neighbourhood import Subgraph, complete, matching, neig
 from workbench.operators.node_details import NodeDetails, node_details
 from workbench.views.canvas import WEBGL_STYLE, WebGL
 from workbench.views.drawing import HEIGHT
-from workbench.views.graph import EDGES, SMALL, graph_drawing
 from workbench.views.index import facts_by
+from workbench.views.node_details import EDGES, SMALL, graph_drawing
 from workbench.views.palette import AUTO
 from workbench.views.widget import Widget, beside, offer, row, side, texts
 

@@ -32,8 +32,8 @@ from workbench.text import short
 from workbench.views.base import NAME, esc
 from workbench.views.drawing import RIM, SHAPES, Drawing, DrawnEdge, DrawnNode, NodeStyle
 from workbench.views.fonts import lacking
-from workbench.views.graph import graph_drawing
 from workbench.views.map_page import Map
+from workbench.views.node_details import graph_drawing
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, THEMED, THEMED_CSS, VERMILION, theme_css
 
 # Metadata that would make every file different.

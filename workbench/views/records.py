@@ -9,7 +9,7 @@ from workbench.llm.engine import no_model, whose_words
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Reading, Report, Triple
 from workbench.text import CLIP, clean, counted
 from workbench.views.base import NAME, Markup, details, esc, number, page, table
-from workbench.views.excerpts import excerpt
+from workbench.views.contexts import excerpt
 
 SHOWN = 10  # rows of a long list in a terminal and unfolded in a notebook
 REPLY = 600  # characters of a reply that could not be read

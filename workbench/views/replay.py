@@ -1,17 +1,27 @@
-"""The view of a replay: round by round, then the conclusion.
+"""The view of a replay: round by round, then the conclusion; and the ranks of passages from stage to stage (a bump
+chart), with the position of the cut.
 
-A trace has no titles and texts of passages; a view shows them if `passages`, by id, are given, otherwise ids."""
+A trace has no titles and texts of passages; a view shows them if `passages`, by id, are given, otherwise ids. Shapes
+repeat the colours: gold passages are diamonds with a thick line, those that the verifier chose triangles."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patheffects import Normal, Stroke
 
 from workbench.display import html, text
+from workbench.errors import SettingError
 from workbench.methods.iterative.events import Chain, Cut, Ranking, Search
 from workbench.methods.iterative.replay import END, Replay, Round
 from workbench.records import Passage
 from workbench.text import clean, counted, short
 from workbench.views.base import NAME, Markup, details, esc, number, page, table
+from workbench.views.figures import Picture, plain_label
+from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 from workbench.views.records import asked_part, said_by
 
 SHOWN, FOUND = 10, 5  # passages of the pool and of one search that a view lists
@@ -236,3 +246,241 @@ def _passage(name: str, passages: Passages, gold: tuple[str, ...]) -> Markup:
 def _title(name: str, passages: Passages) -> str:
     known = passages.get(name)
     return short((known.title or known.text) if known else name, 80)
+
+
+# -- bump -------------------------------------------------------------------------------------------------------------
+
+TOP = 10  # ranks that have a row of their own
+_LEFT, _STEP, _HEAD, _ROW, _LETTER = 26, 56, 30, 21, 6.7  # pixels: margin, stage, header, row, letter of a label
+# What keeps a number readable where a line runs under it.
+_HALO = ' style="paint-order:stroke;stroke:var(--jp-layout-color0,#fff);stroke-width:3px"'
+
+
+class Staged(Protocol):
+    """Rankings of passages over named stages: a `Replay`, or a `StagedWalk`."""
+
+    question: str
+    method: str
+    gold: Sequence[str]
+    verified: Sequence[str]
+
+    @property
+    def stages(self) -> Sequence[str]: ...
+    def ranking(self, stage: int) -> Ranking: ...
+    def ranks(self, ids: Sequence[str]) -> Mapping[str, tuple[int | None, ...]]: ...
+
+
+class RankHistory(NamedTuple):
+    """The ranks of one passage over the stages, and its row in the picture at each: its rank if that is among the
+    first; otherwise a gold passage has its own row below them, any other has none."""
+
+    passage: str
+    gold: bool
+    verified: bool
+    ranks: tuple[int | None, ...]
+    rows: tuple[int | None, ...]
+
+
+def rank_histories(replay: Staged, top: int = TOP) -> list[RankHistory]:
+    """The histories of all passages that are among the first `top` at any stage, then of the gold passages."""
+    if not (isinstance(top, int) and top >= 1):
+        raise SettingError(f"top={top!r}; it should be a whole number of ranks from 1 on")
+    first = dict.fromkeys(name for stage in range(len(replay.stages)) for name, _ in replay.ranking(stage)[:top])
+    names = [name for name in first if name not in replay.gold] + list(dict.fromkeys(replay.gold))
+    histories, below = [], top + 1
+    for name, ranks in replay.ranks(names).items():
+        gold = name in replay.gold
+        beyond = [rank is None or rank > top for rank in ranks]
+        rows = [(below if gold else None) if far else rank for rank, far in zip(ranks, beyond)]
+        below += gold and any(beyond)
+        histories.append(RankHistory(name, gold, name in replay.verified, ranks, tuple(rows)))
+    return histories
+
+
+def bump_svg(
+    replay: Staged, at: int, passages: Mapping[str, Passage] | None = None, top: int = TOP, letters: int = 36
+) -> str:
+    """The ranks as SVG in the colours of the surrounding page, with labels of at most `letters` letters. Stage `at` is
+    marked; later stages are faint."""
+    histories, stages = rank_histories(replay, top), replay.stages
+    rows, step = _row_count(histories, top), _step(stages)
+    width, height = round(_LEFT + step * len(stages) + _LETTER * letters), _HEAD + _ROW * rows + 8
+    parts = [
+        f'<rect x="{_x(at, step) - step / 2:g}" y="2" width="{step}" height="{height - 4}" rx="4" '
+        'fill="currentColor" fill-opacity="0.08"/>',
+        *(
+            f'<text x="{_x(stage, step):g}" y="18" text-anchor="middle"{_bold(stage == at)}>{esc(name)}</text>'
+            for stage, name in enumerate(stages)
+        ),
+        *(f'<text x="6" y="{_y(row) + 4}" opacity="0.6">{row}</text>' for row in range(1, min(rows, top) + 1)),
+    ]
+    for history in histories:
+        label = _label(history.passage, passages)
+        parts += [*_svg_lines(history, at, step), *_svg_marks(history, stages, at, top, label)]
+        if history.rows[-1]:
+            parts.append(
+                f'<text x="{_x(len(stages) - 0.5, step):g}" y="{_y(history.rows[-1]) + 4}"{_bold(history.gold)}>'
+                f"{esc(short(label, letters))}</text>"
+            )
+    # White space is kept small because the widget's HTML would otherwise keep it.
+    return (
+        f'<svg class="hopscope-bump" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
+        f'style="display:block;font:12px var(--jp-ui-font-family,sans-serif);color:var(--jp-ui-font-color1,inherit);'
+        f'max-width:none" fill="currentColor">{"".join(parts)}</svg>'
+    )
+
+
+def _svg_lines(history: RankHistory, at: int, step: int) -> Iterator[str]:
+    thick = 3 if history.gold else 1.3
+    for stage, (row, after) in enumerate(zip(history.rows, history.rows[1:])):
+        if row and after:
+            yield (
+                f'<line x1="{_x(stage, step):g}" y1="{_y(row)}" x2="{_x(stage + 1, step):g}" y2="{_y(after)}" '
+                f'stroke="{_colour(history)}" stroke-width="{thick}"{_faint(stage + 1 > at)}/>'
+            )
+
+
+def _svg_marks(history: RankHistory, stages: Sequence[str], at: int, top: int, label: str) -> Iterator[str]:
+    step = _step(stages)
+    for stage, (row, rank) in enumerate(zip(history.rows, history.ranks)):
+        if row:
+            yield (
+                f"<g{_faint(stage > at)}><title>{esc(label)}: {_rank(rank)}</title>"
+                f"{_svg_mark(_x(stage, step), _y(row), history, stages[stage], found=rank is not None)}</g>"
+            )
+            if row > top:
+                yield f'<text x="{_x(stage, step) + 8:g}" y="{_y(row) - 5}"{_HALO}>{_rank(rank)}</text>'
+
+
+def bump_figure(
+    replay: Staged, passages: Mapping[str, Passage] | None = None, top: int = TOP, ylabel: str = "rank in the pool"
+) -> Picture:
+    """The picture of the replay widget, for print."""
+    histories, stages = rank_histories(replay, top), replay.stages
+    rows = _row_count(histories, top)
+    width = 4.2 + 0.9 * (_step(stages) / _STEP) * len(stages)
+    figure = Figure(figsize=(width, 0.26 * rows + 1.1), layout="constrained", dpi=110)
+    axes = figure.subplots()
+    axes.spines[["top", "right", "bottom"]].set_visible(False)
+    for history in histories:
+        _draw_history(axes, history, stages, top)
+        if history.rows[-1]:
+            axes.annotate(
+                plain_label(_label(history.passage, passages), 44), (len(stages) - 1, history.rows[-1]),
+                xytext=(34, 0), textcoords="offset points", va="center", fontsize=8,
+                fontweight="bold" if history.gold else "normal",
+            )  # fmt: skip
+    axes.set_xticks(range(len(stages)), stages)
+    axes.set_yticks(range(1, min(rows, top) + 1))
+    axes.set(xlim=(-0.3, len(stages) - 0.7), ylim=(rows + 0.6, 0.4), ylabel=ylabel)
+    axes.set_title(plain_label(replay.question, 90), loc="left", fontsize=9)
+    figure.supxlabel(
+        "diamond: gold" + ("; triangle: chosen by the verifier" if replay.verified else ""), fontsize=8, color=GREY
+    )
+    return Picture(figure, f"ranks of passages over {len(stages)} stages of {replay.method}")
+
+
+def _draw_history(axes: Axes, history: RankHistory, stages: Sequence[str], top: int) -> None:
+    colour = _colour(history)
+    axes.plot(range(len(stages)), [float("nan") if row is None else row for row in history.rows], color=colour,
+              linewidth=2.6 if history.gold else 0.9, zorder=2 + history.gold)  # fmt: skip
+    for stage, (row, rank) in enumerate(zip(history.rows, history.ranks)):
+        if row is None:
+            continue
+        promoted = history.verified and stages[stage] == END
+        axes.plot(
+            stage, row, linestyle="", zorder=4, markersize=8 if promoted else 6,
+            marker="^" if promoted else "D" if history.gold else "o", color=GREEN if promoted else colour,
+            markerfacecolor=None if rank else "white",
+        )  # fmt: skip
+        if row > top:
+            axes.annotate(
+                _rank(rank), (stage, row), xytext=(6, 4), textcoords="offset points", fontsize=8, zorder=5,
+                path_effects=[Stroke(linewidth=2.5, foreground="white"), Normal()],
+            )  # fmt: skip
+
+
+_REASONS = {  # marks of a passage by the first reason for which the cut keeps it
+    "": ("not chosen", GREY, ".", 5),
+    "score": ("passes by its score", BLUE, "o", 6),
+    "verified": ("chosen by the verifier", GREEN, "^", 8),
+    "filled": ("fills up", ORANGE, "s", 6),
+}
+
+
+def scores_figure(replay: Replay, top: int = 50) -> Picture:
+    """The scores of the first `top` passages at the end, and the line mu + sigma of the cut: which pass it, which the
+    verifier chose, which fill up."""
+    if replay.cut is None:
+        raise SettingError(f"{replay.method} makes no cut; take the replay of bdtr with bgec=true")
+    cut = replay.cut
+    figure = Figure(figsize=(6.8, 3.4), layout="constrained", dpi=110)
+    axes = figure.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    groups: dict[str, list[tuple[int, float]]] = {reason: [] for reason in _REASONS}
+    for rank, (name, score) in enumerate(replay.final[:top], 1):
+        groups[_reason(replay, name)].append((rank, score))
+        if name in replay.gold:
+            axes.plot(rank, score, marker="o", markersize=14, markerfacecolor="none", color=VERMILION)
+    for reason, (label, colour, marker, size) in _REASONS.items():
+        if groups[reason]:
+            axes.plot(*zip(*groups[reason]), linestyle="", marker=marker, color=colour, markersize=size, label=label)
+    axes.axhline(cut.threshold, color=BLUE, linewidth=1, label=f"μ + σ = {cut.threshold:.4g}")
+    axes.axhline(cut.mu, color=GREY, linewidth=1, linestyle="--", label=f"μ = {cut.mu:.4g}")
+    axes.set(xlabel="rank at the end", ylabel=f"score ({plain_label(replay.rounds[-1].scale, 40)})")
+    axes.set_title(plain_label(replay.question, 90), loc="left", fontsize=9)
+    axes.legend(frameon=False, fontsize=8, title="circled: gold" if replay.gold else None, title_fontsize=8)
+    return Picture(figure, f"scores at the end of {replay.method} and its cut")
+
+
+def _reason(replay: Replay, name: str) -> str:
+    return next((reason for reason in ("verified", "score", "filled") if reason in replay.why(name)), "")
+
+
+def _step(stages: Sequence[str]) -> int:
+    """The width of a stage: room for the longest name."""
+    return max(_STEP, round(_LETTER * max(map(len, stages), default=0)) + 2)
+
+
+def _x(stage: float, step: int) -> float:
+    return _LEFT + step * (stage + 0.5)
+
+
+def _y(row: int) -> int:
+    return _HEAD + _ROW * row - _ROW // 2
+
+
+def _row_count(histories: Sequence[RankHistory], top: int) -> int:
+    return max((row for history in histories for row in history.rows if row), default=top)
+
+
+def _colour(history: RankHistory) -> str:
+    return VERMILION if history.gold else GREY
+
+
+def _svg_mark(x: float, y: int, history: RankHistory, stage: str, *, found: bool) -> str:
+    colour = _colour(history)
+    if history.verified and stage == END:
+        return f'<path d="M{x:g} {y - 7}l7 12h-14z" fill="{GREEN}"/>'
+    if history.gold:
+        fill = colour if found else "none"
+        return f'<path d="M{x:g} {y - 6}l6 6l-6 6l-6 -6z" fill="{fill}" stroke="{colour}" stroke-width="1.5"/>'
+    return f'<circle cx="{x:g}" cy="{y}" r="3.5" fill="{colour}"/>'
+
+
+def _faint(later: bool) -> str:
+    return ' opacity="0.25"' if later else ""
+
+
+def _bold(bold: bool) -> str:
+    return ' font-weight="600"' if bold else ""
+
+
+def _rank(rank: int | None) -> str:
+    return "not found" if rank is None else str(rank)
+
+
+def _label(name: str, passages: Mapping[str, Passage] | None) -> str:
+    """The title of a passage, its text or its id."""
+    passage = (passages or {}).get(name)
+    return clean((passage.title or passage.text) if passage else name, 200)

@@ -27,10 +27,9 @@ from workbench.reading.base import Reader
 from workbench.records import Question
 from workbench.text import clean, short
 from workbench.views.base import esc, page
-from workbench.views.bump import bump_svg
 from workbench.views.palette import GREEN, VERMILION
 from workbench.views.records import answer_line
-from workbench.views.replay import heading, stage_part
+from workbench.views.replay import bump_svg, heading, stage_part
 from workbench.views.session import Live, Source, open_session
 from workbench.views.stepped import stepped_replay
 from workbench.views.widget import Widget, beside, row

@@ -1,20 +1,28 @@
-"""The views of a run, of a comparison and of a verdict."""
+"""The views of a run, of a comparison of two and its paired differences, of a verdict, of two extractions, of two
+answers that were judged, and of worked examples."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 
 from workbench.analyses.base import made_with, unreachable
 from workbench.display import html, text
+from workbench.evaluation.agreement import Agreement
+from workbench.evaluation.endings import Endings, ending
 from workbench.evaluation.listing import Between
 from workbench.evaluation.run import Run
-from workbench.evaluation.significance import UNCORRECTED
+from workbench.evaluation.side_by_side import ComparedAnswers
+from workbench.evaluation.significance import FEWEST, UNCORRECTED, Differences
 from workbench.evaluation.verdict import Check, Verdict
+from workbench.llm.engine import whose_words
 from workbench.measures import needs_reader
-from workbench.text import clean
-from workbench.views.base import Markup, aligned, details, esc, page, table, warned, warned_part
+from workbench.text import CLIP, clean, short
+from workbench.views.base import NAME, Markup, aligned, details, esc, number, page, table, warned, warned_part
+from workbench.views.index import facts_by
+from workbench.views.terminal import printed
 
 BETWEEN = (
     "Between repeats: deviation of the means, and the 95 % interval over questions and repeats "
@@ -155,3 +163,187 @@ def _(found: Between) -> str:
             *(clean(line, 300) for line in differing or ["nothing else differs"]),
         ]
     )
+
+
+# -- differences ------------------------------------------------------------------------------------------------------
+
+_LEAD = ("measure", "reader", "method")  # what names a row
+# What is shown of a row, and where a frame has it: `baseline` is a name in some, and a mean in others.
+_SHOWN = {
+    "against": ("against", "baseline"), "n": ("n",), "mean": ("value",), "baseline": ("baseline_value", "baseline"),
+    "difference": ("difference",), "low": ("low",), "high": ("high",), "p": ("p",), "p_holm": ("p_holm",),
+}  # fmt: skip
+
+
+def shown_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Who is held against whom, over how many questions, both means, their difference, its interval, p and p after
+    Holm's correction: a row each, None where there is no interval."""
+    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    return [
+        {name: row[name] for name in _LEAD if name in row}
+        | {shown: next(row[name] for name in names if name in row) for shown, names in _SHOWN.items()}
+        for row in rows
+    ]
+
+
+def notes(frame: pd.DataFrame) -> list[str]:
+    """What the numbers do not say by themselves."""
+    few = len(frame) and frame["low"].isna().any()
+    makers = frame["by"].unique() if "by" in frame else ()
+    return [
+        "low and high: the 95 % interval of the difference, by paired bootstrap"
+        + (f" (– of fewer than {FEWEST} questions, of which it would say too little)." if few else "."),
+        UNCORRECTED,
+        *(["Made by: " + "; or ".join(clean(one, 300) for one in makers)] if len(makers) else []),
+    ]
+
+
+@text.register
+def _(frame: Differences) -> str:
+    if not len(frame):
+        return "No differences: there is one method alone, or no measure that both have."
+    return "\n".join([printed(shown_rows(frame), len([name for name in _LEAD if name in frame])), *notes(frame)])
+
+
+# -- agreement --------------------------------------------------------------------------------------------------------
+
+_LISTS = (("missed", "facts of the reference whose ends are not joined here"),
+          ("added", "facts whose ends the reference does not join"))  # fmt: skip
+
+
+@text.register
+def _(found: Agreement) -> str:
+    lines = [f"Extraction of {clean(found.name, NAME)!r}: {_between(found)}"]
+    lines += [
+        f"  {one.what}: {one.ours:,} and {one.reference:,}, common {one.common:,}; precision {_share(one.precision)}, "
+        f"recall {_share(one.recall)}"
+        for one in found.overlaps
+    ]
+    for part, title in _LISTS:
+        if facts := getattr(found, part):
+            lines.append(f"  {title}: {'; '.join(clean(' – '.join(fact), 100) for fact in facts)}")
+    for row in found.retrieval:
+        means = ", ".join(f"{name} {number(mean)}" for name, mean in row.items() if name != "method")
+        lines.append(f"  {clean(row['method'], NAME)}: {means}")
+    return "\n".join(lines)
+
+
+@html.register
+def _(found: Agreement) -> str:
+    rows = [(o.what, o.ours, o.reference, o.common, _share(o.precision), _share(o.recall)) for o in found.overlaps]
+    listed = (
+        details(title, table(["", "", ""], [[clean(member, NAME) for member in fact] for fact in facts]))
+        for part, title in _LISTS
+        if (facts := getattr(found, part))
+    )
+    means = [[clean(name, NAME) if isinstance(name, str) else name for name in row.values()] for row in found.retrieval]
+    return page(
+        f"<p><b>{esc(found.name, NAME)}</b>: {esc(_between(found), 400)}</p>",
+        table(["by passage", "here", "reference", "common", "precision", "recall"], rows),
+        table(list(found.retrieval[0]), means) if means else "",
+        *listed,
+    )
+
+
+def _between(found: Agreement) -> str:
+    return f"{facts_by(found.by)}, against {facts_by(found.reference)}"
+
+
+def _share(share: float | None) -> str:
+    return "–" if share is None else f"{share:.1%}"
+
+
+# -- answer pairs -----------------------------------------------------------------------------------------------------
+
+STYLE = """<style>
+.hopscope .two{display:grid;grid-template-columns:repeat(auto-fit,minmax(18em,1fr));gap:.6em 1.2em}
+.hopscope .two>div{border:1px solid var(--jp-border-color2,#8884);border-radius:4px;padding:.4em .7em}
+.hopscope .two pre{font-family:inherit;font-size:inherit;background:none;color:inherit}
+</style>"""
+_HEADERS = ["dimension", "better", "shown first", "the judge's reason"]
+NOTHING = "(no text)"
+REASON = 400  # characters of a reason
+UNJUDGED = "not judged: analyses.win_rate(…, keep=True) has the pairs of a run judged, judge=… of a tracer those shown"
+
+
+@html.register
+def _(pair: ComparedAnswers) -> str:
+    sides = "".join(
+        f"<div><b>{esc(name, NAME)}</b> {_won(pair, side)}<pre>{esc(pair.answers.get(side) or NOTHING)}</pre></div>"
+        for side, name in (("a", pair.a), ("b", pair.b))
+    )
+    head = f"<p><b>{esc(pair.question)}</b> <span class='q'>{esc(pair.question_id, NAME)}</span></p>"
+    rows = list(_judgements(pair))
+    said = table(_HEADERS, rows) if rows else ""
+    failed = "".join(f"<p class='bad'>the judge failed: {esc(one, REASON)}</p>" for one in pair.failures)
+    by = f"<p class='q'>{esc(_judged_by(pair), NAME)}</p>"
+    return page(STYLE, head, f"<div class='two'>{sides}</div>", by, said, failed)
+
+
+@text.register
+def _(pair: ComparedAnswers) -> str:
+    lines = [f"{short(pair.question, CLIP)} ({short(pair.question_id, NAME)})"]
+    for side, name in (("a", pair.a), ("b", pair.b)):
+        lines += [f"--- {short(name, NAME)}", clean(pair.answers.get(side) or NOTHING)]
+    lines.append(clean(_judged_by(pair), NAME))
+    rows = [[dimension, winner, first, short(reason, 100)] for dimension, winner, first, reason in _judgements(pair)]
+    lines += aligned([_HEADERS, *rows]) if rows else []
+    return "\n".join([*lines, *(f"the judge failed: {short(one, REASON)}" for one in pair.failures)])
+
+
+def _judged_by(pair: ComparedAnswers) -> str:
+    judge = next((one.get("judge") for one in pair.judgements), None)
+    return f"judged by {judge}" if judge else "" if pair.judgements else UNJUDGED
+
+
+def _judgements(pair: ComparedAnswers) -> Iterator[tuple[str, str, str, str]]:
+    """(dimension, winner, which was shown first, reason), the orders of a dimension one after the other."""
+    names = {"a": pair.a, "b": pair.b}
+    valid: list[Mapping[str, Any]] = [one for one in pair.judgements if not one["failure"]]
+    for dimension in dict.fromkeys(name for one in valid for name in one["winners"]):
+        for one in valid:
+            winner, first = names[one["winners"][dimension]], names["a" if one["a_first"] else "b"]
+            yield (
+                short(dimension, NAME),
+                short(winner, NAME),
+                short(first, NAME),
+                clean(one["reasons"].get(dimension, ""), REASON),
+            )
+
+
+def _won(pair: ComparedAnswers, side: str) -> str:
+    """How often a side won overall."""
+    valid = [one for one in pair.judgements if not one["failure"]]
+    won = sum(one["winners"].get("overall") == side for one in valid)
+    return f"<span class='tag'>won overall {won} of {len(valid)}</span>" if valid else ""
+
+
+# -- worked -----------------------------------------------------------------------------------------------------------
+
+HEADERS = ["method", "reader", "ends in", "why"]
+
+
+@text.register
+def _(shown: Endings) -> str:
+    head = f"{clean(shown.example.question, 300)} ({_by(shown)})"
+    return "\n".join([head, *aligned([HEADERS, *map(list, _endings(shown))])])
+
+
+@html.register
+def _(shown: Endings) -> str:
+    return page(
+        f"<p><b>{esc(shown.example.question)}</b> <span class='tag'>{esc(_by(shown), NAME)}</span></p>",
+        f"<p>{esc(shown.example.shows)}</p>",
+        table(HEADERS, _endings(shown)),
+    )
+
+
+def _endings(shown: Endings) -> Iterator[tuple[str, ...]]:
+    for ask, answer in zip(shown.example.asks, shown.answers):
+        why = f"not {ask.answer}, as was written" if ask in shown.otherwise else ask.fails or "right"
+        yield (*(clean(one, NAME) for one in (ask.method, ask.reader, ending(answer))), clean(why, CLIP))
+
+
+def _by(shown: Endings) -> str:
+    """Whose words the answers are."""
+    return whose_words(name for answer in shown.answers for name in answer.engines)

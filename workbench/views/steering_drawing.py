@@ -27,7 +27,7 @@ from workbench.views.drawing import (
     type_styles,
     types_shown,
 )
-from workbench.views.graph import node_size
+from workbench.views.node_details import node_size
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 
 SEED = NodeStyle("seed: phrase of a kept fact", BLUE, "triangle")

@@ -33,10 +33,10 @@ from workbench.records import Question
 from workbench.settings import parse_spec
 from workbench.text import clean, short
 from workbench.views.base import details, esc, page
-from workbench.views.bump import bump_svg
 from workbench.views.drawing import Drawing, drawing_frame
 from workbench.views.palette import AUTO, VERMILION
 from workbench.views.records import asked_part
+from workbench.views.replay import bump_svg
 from workbench.views.session import Live, Source, open_session, question_label
 from workbench.views.steering import (
     facts_part,

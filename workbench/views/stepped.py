@@ -14,9 +14,9 @@ from workbench.views import pages
 from workbench.views import passing as passing_view
 from workbench.views import replay as replay_view
 from workbench.views.base import details, esc
-from workbench.views.bump import bump_svg
 from workbench.views.dot_drawing import dot_drawing
 from workbench.views.drawing import Drawing
+from workbench.views.replay import bump_svg
 from workbench.views.svg import drawing_legend_svg, drawing_svg
 
 Passages = Mapping[str, Passage]

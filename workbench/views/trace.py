@@ -10,7 +10,7 @@ from workbench.llm.engine import NO_MODEL, no_model
 from workbench.text import clean, counted
 from workbench.trace import Event, Trace, TraceDiff
 from workbench.views.base import NAME, details, esc, number, page, table
-from workbench.views.excerpts import excerpt
+from workbench.views.contexts import excerpt
 from workbench.views.terminal import indented
 
 SHOWN = 12  # scores of one event that a view lists

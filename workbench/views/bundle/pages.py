@@ -14,11 +14,11 @@ from workbench.display import html
 from workbench.errors import SettingError
 from workbench.evaluation.listing import between
 from workbench.text import clean, counted, short
-from workbench.views.analyses import frame_part
 from workbench.views.base import Markup, details, esc, number, table, warned_part
 from workbench.views.bundle.contents import JUDGED_BY, Contents, unfinished
 from workbench.views.bundle.parts import plain, words
 from workbench.views.bundle.private import bare
+from workbench.views.frames import frame_part
 from workbench.views.palette import BLUE, GREY, ORANGE
 from workbench.views.run import notes_of, parts_of
 

@@ -1,0 +1,290 @@
+"""The views of an estimate, of regression runs (what moved, from what to what), and of a grid and a diagnosis: why the
+answers of a run are wrong, counted and case by case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+import pandas as pd
+
+from workbench.analyses.base import cautions_of
+from workbench.analyses.diagnose import CAUSES, Case, Diagnosis
+from workbench.display import html, text
+from workbench.evaluation.estimate import Cost, Estimate, Range
+from workbench.evaluation.grid import Grid
+from workbench.notebooks.regression import Checked, Finding, Regression
+from workbench.text import clean, counted, short
+from workbench.views.base import NAME, details, esc, number, page, table, warned, warned_part
+from workbench.views.frames import frame_part, frame_text
+
+_HEADERS = ("part", "step", "calls", "prompt tokens", "completion tokens", "US dollars", "in batches", "time")
+_BATCHED = _HEADERS.index("in batches")
+
+
+@text.register
+def _(estimate: Estimate) -> str:
+    rows = _rows(estimate)
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+    return "\n".join([f"Estimate for {_title(estimate)}", *lines, *(f"- {note}" for note in _notes(estimate))])
+
+
+@html.register
+def _(estimate: Estimate) -> str:
+    headers, *rows, total = _rows(estimate)
+    return page(
+        f"<p><b>Estimate for {esc(_title(estimate))}</b></p>",
+        table(headers, [total, *rows]),
+        details(
+            "what it was measured on, and what is not known", *(f"<p>{esc(n)}</p>" for n in _notes(estimate)), open=True
+        ),
+    )
+
+
+def _title(estimate: Estimate) -> str:
+    return f"{clean(estimate.what, NAME)}, engine {clean(estimate.engine, NAME)}"
+
+
+def _rows(estimate: Estimate) -> list[tuple[str, ...]]:
+    """The headers, a row per cost, and the total. What a batch costs is shown where it is another price."""
+    rows = [_HEADERS, *(_row(cost) for cost in [*estimate.costs, estimate.total])]
+    if any(cost.batched != cost.money for cost in estimate.costs):
+        return rows
+    return [row[:_BATCHED] + row[_BATCHED + 1 :] for row in rows]
+
+
+def _row(cost: Cost) -> tuple[str, ...]:
+    counts = (_range(value, "{:,.0f}".format) for value in (cost.calls, cost.prompt_tokens, cost.completion_tokens))
+    money = (_range(value, _dollars) for value in (cost.money, cost.batched))
+    return clean(cost.part, NAME), clean(cost.step, NAME), *counts, *money, _range(cost.seconds, _time)
+
+
+def _range(value: Range | None, form) -> str:
+    """The number, and its range if that differs; an unknown number is not shown as 0."""
+    if value is None:
+        return "unknown"
+    middle = form(value.value)
+    if value.low is None or value.high is None:
+        return f"{middle} (spread unknown)"
+    ends = form(value.low), form(value.high)
+    return middle if set(ends) == {middle} else f"{middle} ({ends[0]} to {ends[1]})"
+
+
+def _dollars(value: float) -> str:
+    return f"{value:,.2f}" if value >= 1 else f"{value:.4f}" if value else "0"
+
+
+def _time(seconds: float) -> str:
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:,.1f} {unit}"
+    return f"{seconds:.1f} s" if seconds else "0"
+
+
+def _notes(estimate: Estimate) -> list[str]:
+    notes = [*estimate.measured, *estimate.unknown]
+    if estimate.engine == "rules":
+        notes.insert(0, "rules ask no model: no calls, no money")
+    return [clean(note, 500) for note in notes]
+
+
+# -- regression -------------------------------------------------------------------------------------------------------
+
+MOST = 40  # findings of a notebook that are shown
+LONGEST = 160  # characters of a value
+ACCEPT = (
+    "If all of this is meant, `workbench run --accept` records it; --only takes single notebooks, and a failed one is "
+    "never recorded."
+)
+
+
+@text.register
+def _(found: Regression) -> str:
+    lines = [line for one in found.notebooks for line in text(one).splitlines()]
+    return "\n".join([*lines, *_ending(found)])
+
+
+@html.register
+def _(found: Regression) -> str:
+    return page(*(html(one) for one in found.notebooks), *(f"<p>{esc(line)}</p>" for line in _ending(found)))
+
+
+@text.register
+def _(one: Checked) -> str:
+    rows = [_cells(finding) for finding in one.findings[:MOST]]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)] if rows else []
+    lines = [
+        "  " + "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), *filter(None, row[3:])]).rstrip()
+        for row in rows
+    ]
+    return "\n".join([_heading(one), *lines, *_more(one)])
+
+
+@html.register
+def _(one: Checked) -> str:
+    rows = [_cells(finding) for finding in one.findings[:MOST]]
+    shown = table(["", "of", "name", "before → now", "by"], rows) if rows else ""
+    return page(f"<p><b>{esc(_heading(one))}</b></p>", shown, *(f"<p>{esc(line)}</p>" for line in _more(one)))
+
+
+@text.register
+def _(finding: Finding) -> str:
+    return "  ".join(filter(None, _cells(finding)))
+
+
+@html.register
+def _(finding: Finding) -> str:
+    return page(f"<p>{esc(text(finding))}</p>")
+
+
+def _heading(one: Checked) -> str:
+    said = counted(len(one.findings), "finding") if one.findings else "nothing moved"
+    notes = [f"{one.compared:,} compared"] if one.compared else []
+    if one.uncertain:
+        notes.append(f"{one.uncertain:,} without an interval not compared, as the engine answers differently each time")
+    if one.unread:
+        notes.append(f"{counted(one.unread, 'prompt')} not compared: another version of Python")
+    return f"{one.notebook}: {said}" + (f" ({'; '.join(notes)})" if notes else "")
+
+
+def _more(one: Checked) -> list[str]:
+    return [f"  and {counted(len(one.findings) - MOST, 'finding')} more; --json has all"] * (len(one.findings) > MOST)
+
+
+def _ending(found: Regression) -> list[str]:
+    moved = sum(bool(one.findings) for one in found.notebooks)
+    if not moved and not found.accepted:
+        return [f"Nothing moved in {counted(len(found.notebooks), 'notebook')}."]
+    if found.accepted:
+        return [f"Recorded {counted(len(found.accepted), 'baseline')} in {found.accepted[0].parent}; see `git diff`."]
+    return [f"{moved} of {counted(len(found.notebooks), 'notebook')} moved. {ACCEPT}"]
+
+
+def _cells(finding: Finding) -> tuple[str, str, str, str, str]:
+    """Kind, of what, its name, the values, the difference."""
+    by = "" if finding.by is None else f"by {finding.by:+.6g}"
+    return finding.kind, finding.of, clean(finding.name, LONGEST), _values(finding), by
+
+
+def _values(finding: Finding) -> str:
+    if finding.kind == "no baseline":
+        return "`workbench run --accept` records one"
+    if finding.kind in ("new", "failed"):
+        return _value(finding.after)
+    if finding.kind == "vanished":
+        return "" if finding.before is None else f"was {_value(finding.before)}"
+    more = "; there is no baseline for it" if finding.kind == "other parameters" else ""
+    return f"{_value(finding.before)} → {_value(finding.after)}{more}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict) and {"value", "holds"} <= value.keys():  # a check
+        return f"{_value(value['value'])} ({'holds' if value['holds'] else 'fails'}, expected {value['expected']})"
+    if isinstance(value, list) and len(value) == 3 and all(isinstance(one, float) for one in value):
+        return "{} [{}, {}]".format(*map(number, value))
+    return f"{value:.8g}" if isinstance(value, float) else clean(value, LONGEST)
+
+
+# -- diagnosis --------------------------------------------------------------------------------------------------------
+
+OF_GRID = ("accuracy", "em", "f1", "coverage", "coverage:read", "read_tokens", "abstained", "questions", "failures")
+SHOWN = 30  # cases of one cause that are listed; frame() has all
+
+
+@html.register
+def _(grid: Grid) -> str:
+    notes = (f"<p class='q'>{esc(note, 400)}</p>" for note in _case_notes(grid))
+    title = f"<p><b>{esc(_of(grid), NAME)}</b></p>"
+    return page(warned_part(grid.warnings), title, frame_part(_means(grid)), *notes)
+
+
+@text.register
+def _(grid: Grid) -> str:
+    return "\n".join([*warned(grid.warnings), clean(_of(grid), NAME), *frame_text(_means(grid)), *_case_notes(grid)])
+
+
+@html.register
+def _(case: Case) -> str:
+    return page(case_part(case))
+
+
+@text.register
+def _(case: Case) -> str:
+    return f"{clean(case.question_id, NAME)} ({clean(_where(case), NAME)}): {clean(case.explanation, 400)}"
+
+
+@html.register
+def _(diagnosis: Diagnosis) -> str:
+    tables = [f"<p><b>{esc(title, NAME)}</b></p>{frame_part(frame)}" for title, frame in _tables(diagnosis).items()]
+    notes = (f"<p class='q'>{esc(note, 400)}</p>" for note in diagnosis.notes)
+    title = f"<p><b>{esc(_case_title(diagnosis), NAME)}</b></p>"
+    return page(warned_part(diagnosis.run.warnings), title, *tables, cases_part(diagnosis.cases), *notes)
+
+
+@text.register
+def _(diagnosis: Diagnosis) -> str:
+    lines = [*warned(diagnosis.run.warnings), clean(_case_title(diagnosis), NAME)]
+    for title, frame in _tables(diagnosis).items():
+        lines += [clean(title, NAME), *frame_text(frame)]
+    return "\n".join([*lines, *(clean(note, 400) for note in diagnosis.notes)])
+
+
+def case_part(case: Case) -> str:
+    """One wrong answer: the question, the answer, the gold, the cause, and its basis."""
+    answer = f"<b>{esc(case.answer, NAME)}</b>" if case.answer else "<i>no answer</i>"
+    gold = esc(" · ".join(case.gold), NAME) or "not in the corpus"
+    return "".join(
+        (
+            f"<p>{esc(case.question, 400)} <span class='tag'>{esc(case.question_id, NAME)}</span></p>",
+            f"<p>{answer} &nbsp; gold: {gold}</p>",
+            f"<p><span class='bad'>{esc(_where(case), NAME)}</span>: {esc(case.explanation, 600)}</p>",
+            f"<p class='q'>rests on {esc(case.rests_on, NAME)}; {esc(case.method, NAME)}, {esc(case.reader, NAME)}</p>",
+        )
+    )
+
+
+def cases_part(cases: Sequence[Case]) -> str:
+    """The cases by cause, each collapsible."""
+    parts = []
+    for cause in CAUSES:
+        mine = [case for case in cases if case.cause == cause]
+        rows = []
+        for case in islice(mine, SHOWN):
+            cells = (case.question_id, case.question, case.answer, " · ".join(case.gold))
+            rows.append((*(short(one, 160) for one in cells), case.hop, clean(case.explanation, 300)))
+        more = f"<p class='q'>{len(mine) - SHOWN:,} more; see frame()</p>" if len(mine) > SHOWN else ""
+        headers = ["id", "question", "answer", "gold", "hop", "why"]
+        parts += [details(f"{len(mine):,} × <b>{esc(cause)}</b>", table(headers, rows), more)] if mine else []
+    return "".join(parts)
+
+
+def _case_notes(grid: Grid) -> list[str]:
+    """Recomputed rows, then the cautions for every number, without the warnings that the display begins with."""
+    begun = {said for run in grid.runs.values() for said in run.warnings}
+    notes = [f"{label}: {note}" for label, run in grid.runs.items() for note in run.notes]
+    return [*notes, *(caution for caution in cautions_of(grid) if caution not in begun)]
+
+
+def _means(grid: Grid) -> pd.DataFrame:
+    table = grid.table()
+    return table[[name for name in OF_GRID if name in table]].reset_index()
+
+
+def _of(grid: Grid) -> str:
+    return f"Grid in {grid.folder}: {counted(len(grid.methods), 'method')} × {counted(len(grid.readers), 'reader')}"
+
+
+def _where(case: Case) -> str:
+    return case.cause + (f", step {case.hop}" if case.hop else "")
+
+
+def _tables(diagnosis: Diagnosis) -> dict[str, pd.DataFrame]:
+    """The tables without the column `reader`, which is the same in every row and part of the title."""
+    return {title: frame.drop(columns="reader", errors="ignore") for title, frame in diagnosis.tables().items()}
+
+
+def _case_title(diagnosis: Diagnosis) -> str:
+    asked = sum(count for _, count in diagnosis.asked)
+    return f"Why {len(diagnosis.cases):,} of {asked:,} answers by {diagnosis.run.config['reader']} are wrong"
