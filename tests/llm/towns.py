@@ -11,7 +11,7 @@ def write_town(folder: Path, passages: int) -> Path:
     rows = [{"id": f"p{i}", "title": f"Bridge {i}", "text": f"Built by Karl Weiss in 190{i}."} for i in range(passages)]
     asked = [
         {"id": f"q{i}", "question": f"Who built Bridge {i}?", "answers": ["Karl Weiss"], "support": [f"p{i}"]}
-        for i in range(3)
+        for i in range(passages)
     ]
     for name, lines in (("corpus", rows), ("questions", asked)):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))

@@ -46,7 +46,7 @@ from workbench.steps import judge_pair
 AMOUNTS = ("calls", "prompt_tokens", "completion_tokens", "dollars", "dollars_in_batches", "hours")
 ANSWER = 300  # tokens of an answer in full, and of a judgement: assumed
 BUNDLED, COUNTED = "meridian", 5  # stands in for data that are not on this machine; so many questions are counted
-REHEARSED = 40  # passages of the small index on which a plan counts prompts
+SAMPLE, ASKED = 40, 8  # passages of the small index on which a plan counts prompts, and questions of each method
 
 
 @dataclass(frozen=True)
@@ -289,7 +289,7 @@ def times(row: dict[str, Any], factor: float | None) -> dict[str, Any]:
 def of_build(recipe: Recipe, loaded: Dataset, engine: Engine) -> dict[str, Any]:
     """The row of a plan for the index."""
     kinds, _ = _layers(recipe, loaded)
-    build = estimate_build(loaded, engine, REHEARSED, layers=kinds)
+    build = estimate_build(loaded, engine, SAMPLE, layers=kinds)
     what = f"index{f' for {recipe.variant}' if recipe.variant else ''}: {', '.join(kinds)}"
     return {"data": loaded.name, "what": what, "reader": "", **_cost(build)}
 
@@ -298,7 +298,7 @@ def of_runs(recipe: Recipe, loaded: Dataset, asked: Engines, limit: int | None =
     """The rows of a plan for the methods, each with each reader."""
     import tempfile
 
-    small = replace(loaded, passages=loaded.passages[:REHEARSED], questions=(), extractions={}, profiles=None)
+    small = replace(loaded, passages=loaded.passages[:SAMPLE], questions=(), extractions={}, profiles=None)
     with tempfile.TemporaryDirectory() as folder:
         index = Index.build(small, RulesEngine(), folder, layers=_layers(recipe, small)[0], progress=False)
         questions = list(loaded.questions)[:limit]
@@ -308,7 +308,7 @@ def of_runs(recipe: Recipe, loaded: Dataset, asked: Engines, limit: int | None =
                 read = reader(of, engine, index=index) if of else None
                 judge = asked.judge if recipe.judged and of else None
                 made = [method(spec, index, asked.steps)]
-                cost = estimate_run(questions, made, read, judge=judge, k=recipe.k)
+                cost = estimate_run(questions, made, read, ASKED, judge=judge, k=recipe.k)
                 yield {"data": loaded.name, "what": spec, "reader": of or "", **_cost(cost)}
 
 
