@@ -99,7 +99,8 @@ CELLS = (  # of the notebook that is run
 APART = {
     **dict.fromkeys(("methods", "readers", "compressors", "measures", "datasets", "runs", "compare", "diagnose",
                      "tables", "checkup", "check", "doctor", "batch status"), "only shows"),
-    **dict.fromkeys(("retrieve", "ask", "estimate"), "keeps nothing but what `--record` keeps"),
+    **dict.fromkeys(("retrieve", "ask"), "keeps nothing but what `--record` keeps"),
+    "estimate": "keeps nothing",
     "notebooks": "copies a few files",
     "lab": "becomes JupyterLab",
 }  # fmt: skip

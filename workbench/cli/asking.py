@@ -112,7 +112,6 @@ def estimate(
     method: opt.Methods = ["hipporag2", "dense"],  # noqa: B006 (typer copies it)
     reader: opt.Reading = None,
     engine: opt.Engine = "rules",
-    record: opt.Record = None,
     folder: Annotated[
         Path | None, typer.Option("--out", "-o", help="index or run; what is done there already does not count")
     ] = None,
@@ -138,7 +137,7 @@ def estimate(
     def model(spec: str):
         """What the SPEC names; a model that cannot be asked is estimated all the same."""
         try:
-            return opening.engine(opt.Model(spec, record))
+            return opening.engine(opt.Model(spec))
         except EngineRefused as error:
             return Unasked(spec, str(error))
 
@@ -148,7 +147,7 @@ def estimate(
         chosen = opening.names(layers)
         found = wb.estimate_build(loaded, runner, folder=folder, encoder=encoder, layers=chosen, **sampled)
     else:
-        opened = opening.index(Path(data), opt.Model(engine, record), encoder)
+        opened = opening.index(Path(data), opt.Model(engine), encoder)
         asked, chosen = opening.questions(questions, opened), [wb.method(spec, opened, runner) for spec in method]
         read_by, judging = opening.reader(reader, runner, opened, opt.OF_READER), model(judge) if judge else None
         found = wb.estimate_run(
