@@ -205,6 +205,7 @@ def test_rows_that_a_worker_lost_are_asked_again_when_the_run_is_resumed(two, in
     path = tmp_path / "one" / "results.jsonl"
     whole = path.read_text()
     path.write_text("\n".join(whole.split("\n")[:9]) + "\n")
+    (tmp_path / "one" / "checksums.json").unlink()  # as in a run that was stopped
     evaluated(index, wb.engine("rules"), tmp_path / "one", two)
     assert path.read_text() == whole and len(one.rows) == 24
     assert list(book.by_cell(path)) == [(row["question_id"], row["method"]) for row in one.rows]
