@@ -81,7 +81,7 @@ def test_the_version_of_the_local_models_program_is_named_where_it_was_used():
 
 def test_without_the_program_its_version_is_not_named(monkeypatch):
     """A recording is replayed where it is not installed."""
-    monkeypatch.setattr("workbench.index.index.is_there", lambda extra: False)
+    monkeypatch.setattr("workbench.index.index.has_extra", lambda extra: False)
     versions.cache_clear()
     try:
         assert "xllamacpp" not in versions("local:smollm2#7000ef98")

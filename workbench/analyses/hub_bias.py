@@ -21,7 +21,7 @@ from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.methods import method
 from workbench.methods.base import Method
-from workbench.operators import walk_distribution as walks
+from workbench.operators import walk_distribution as hubs
 from workbench.records import Question
 from workbench.settings import parse_spec, spec_of
 
@@ -90,7 +90,7 @@ def hub_bias(
     if unknown := [label for label in against if label not in named]:
         raise SettingError(f"against={unknown[0]!r} is none of the methods {', '.join(named)}")
     walks = tuple(_walks(asked, named, progress))
-    expected = walks.hub_bias(graph.strength, graph.strength)
+    expected = hubs.hub_bias(graph.strength, graph.strength)
     rows = [_row(label, [walk for walk in walks if walk["method"] == label], expected) for label in named]
     rows.append({**_row(STATIC, (), expected), **_numbers(expected)})
     differences = tuple(_corrected(list(_differences(walks, list(named), against))))
@@ -119,11 +119,11 @@ def _walks(questions: Sequence[Question], methods: Mapping[str, Method], progres
                 bar.update()
 
 
-def _numbers(found: walks.HubBias | None) -> dict[str, float | None]:
+def _numbers(found: hubs.HubBias | None) -> dict[str, float | None]:
     return {measure: getattr(found, measure, None) for measure in MEASURES}
 
 
-def _row(label: str, walks: Sequence[Mapping[str, Any]], expected: walks.HubBias) -> dict[str, Any]:
+def _row(label: str, walks: Sequence[Mapping[str, Any]], expected: hubs.HubBias) -> dict[str, Any]:
     walked = [walk for walk in walks if walk["strength"] is not None]
     return {
         "method": label, "n": len(walked),
