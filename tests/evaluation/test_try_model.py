@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 
 import pytest
+from scripts import loaded
 from trial_questions import QUESTIONS
 
 from workbench.llm.call import Reply
@@ -20,11 +20,7 @@ REPLIES = {json.dumps(STEPS[one.step].messages(one.input)): one.reply for one in
 
 @pytest.fixture(scope="module")
 def script():
-    file = Path(__file__).parents[2] / "benchmarks" / "try_model.py"
-    spec = importlib.util.spec_from_file_location("try_model", file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(Path(__file__).parents[2] / "benchmarks" / "try_model.py", "try_model")
 
 
 def told(request) -> Reply:

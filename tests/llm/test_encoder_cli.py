@@ -187,7 +187,7 @@ def test_a_run_is_estimated_with_the_vectors_of_its_questions(serve, make_encode
 
 def test_the_command_estimates_without_a_key(workbench, town):
     said = json.loads(workbench("estimate", town, "--encoder", f"openai:{PAID}", "--json").stdout)
-    assert said["total"]["money"][0] > 0 and said["total"]["calls"][0] >= 2
+    assert said["total"]["money"][0] > 0 and said["total"]["calls"][0] >= 1
 
 
 def test_a_local_encoder_is_still_timed():

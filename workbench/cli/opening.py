@@ -56,7 +56,7 @@ def questions(file: Path, index=None):
     return questions
 
 
-def encoder(model: opt.Model, spec: str, offline: bool = False, **settings: Any):
+def encoder_of(model: opt.Model, spec: str, offline: bool = False, **settings: Any):
     """The encoder of a SPEC; one behind an endpoint is recorded, replayed and limited as an engine is."""
     import workbench as wb
     from workbench.encoding import ENCODERS, asks_endpoint
@@ -73,8 +73,8 @@ def encoder_to_build(spec: str | None, model: opt.Model, folder: Path, offline: 
     """The encoder of a build: of the SPEC, or the one behind an endpoint that an index in the folder names; None where
     the index finds its own."""
     if spec is not None:
-        return encoder(model, spec, offline)
-    return encoder(model, **_named(folder)) if asks_for_vectors(folder, None) else None
+        return encoder_of(model, spec, offline)
+    return encoder_of(model, **_named(folder)) if asks_for_vectors(folder, None) else None
 
 
 def at_hand(folder: Path, model: opt.Model, method: str, reader: str | None = None) -> Path:
@@ -118,7 +118,8 @@ def index(folder: Path, model: opt.Model, encoder: str | None = None):
     import workbench as wb
 
     own = encoder or asks_for_vectors(folder, encoder)
-    return wb.Index.open(folder, encoder(model, **({"spec": encoder} if encoder else _named(folder))) if own else None)
+    named = {"spec": encoder} if encoder else _named(folder)
+    return wb.Index.open(folder, encoder_of(model, **named) if own else None)
 
 
 def _named(folder: Path) -> dict[str, Any]:

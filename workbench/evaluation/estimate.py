@@ -497,4 +497,5 @@ def _estimate(what: str, parts: Sequence[Any], costs: list[Cost], basis: list[st
         unknown = [*unknown, f"not known: the price of {', '.join(unpriced)}, which is not in {own_prices()}"]
     if len(engines) < len(parts):
         unknown = [*unknown, "not known: how long the endpoint takes for vectors"]
-    return Estimate(what, ", ".join(names), tuple(costs), tuple(basis), tuple(unknown))
+    names += [one.engine for one in parts if isinstance(one, EndpointEncoder)]
+    return Estimate(what, ", ".join(dict.fromkeys(names)), tuple(costs), tuple(basis), tuple(unknown))
