@@ -152,6 +152,13 @@ def meridian_index(once) -> Index:
 
 
 @pytest.fixture(scope="session")
+def musique_index(shared, once) -> Path:
+    """The folder of the index on which both official implementations are compared with ours, built once."""
+    data, settings = wb.load(shared / "datasets" / "musique-train-100"), {"facts": {"normalise": "ascii"}}
+    return once("musique", lambda to: Index.build(data, wb.engine("rules"), to, settings=settings, progress=False))
+
+
+@pytest.fixture(scope="session")
 def meridian_profiles(once, meridian_index) -> Index:
     """The same with the layers of DotRAG, LightRAG, PathRAG and KET-RAG."""
     layers = ("typed", "pieces", "keywords", "skeleton")

@@ -330,10 +330,10 @@ def test_it_is_a_backbone(tiny_index):
 
 
 @pytest.mark.slow
-def test_agrees_with_the_official_code(shared, tmp_path):
+def test_agrees_with_the_official_code(shared, musique_index):
     """Every variant of the reference; details by `python benchmarks/parity_catrag.py SHARED`."""
     parity = loaded(Path(__file__).parents[2] / "benchmarks" / "parity_catrag.py", "parity_catrag")
-    result = parity.measure(shared, tmp_path, shared / "reference" / "catrag_musique50.json")
+    result = parity.measure(shared, musique_index, shared / "reference" / "catrag_musique50.json")
     assert result["top5_equal"] == 1, json.dumps(result["differing"])
     for name in parity.VARIANTS:
         variant = result["variants"][name]

@@ -194,10 +194,10 @@ def test_a_single_fact_is_no_division_by_zero(tiny, tiny_encoder, tmp_path):
 
 
 @pytest.mark.slow
-def test_agrees_with_the_official_code(shared, tmp_path):
+def test_agrees_with_the_official_code(shared, musique_index):
     """Equal top-5 sets for at least 98 % of the questions at hand, recall@5 within .005, the same graph."""
     parity = loaded(Path(__file__).parents[2] / "benchmarks" / "parity.py", "parity")
-    result = parity.measure(shared, tmp_path / "musique")
+    result = parity.measure(shared, musique_index)
     assert result["same_graph"], result["graph"]
     assert result["facts_equal"] == 1
     assert result["top5_equal"] >= 0.98, result["differing"]
