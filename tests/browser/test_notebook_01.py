@@ -24,6 +24,8 @@ def its_trace_folds(notebook: Notebook) -> None:
     step = trace.locator("details details").first
     inside = step.locator("table").first
     expect(inside).to_be_hidden()
+    step.scroll_into_view_if_needed()
+    notebook.page.wait_for_timeout(500)  # until JupyterLab has laid out what came into view
     step.locator("summary").first.click()
     expect(inside).to_be_visible()
     notebook.both_themes("01_build_graph")
