@@ -67,8 +67,9 @@ class Paper:
     def own_claims(self) -> Verdict:
         """Its claims by its own numbers, and what an audit of these found."""
         verdict = check_claims(self.terms["claims"], self.values, "The paper's claims, by its own tables")
-        found = json.loads(FINDINGS.read_text("utf-8"))[self.name]
-        return Verdict(verdict.title, [*verdict.checks, *(Check(**one) for one in found["checks"])], found["facts"])
+        found = _findings()[self.name]
+        checks = [*verdict.checks, *(Check(**one) for one in found["checks"])]
+        return Verdict(verdict.title, checks, dict(found["facts"]))
 
     def compared(self, method: str) -> tuple[str, str]:
         """The two methods of a win rate; the printed name may leave out how the second begins.
@@ -101,6 +102,12 @@ def paper(name: str) -> Paper:
     printed = pd.read_csv(HERE / f"{name}.csv", dtype={"table": str}, keep_default_na=False)
     terms = tomllib.loads((HERE / f"{name}.toml").read_text(encoding="utf-8"))
     return Paper(name, printed, terms | {"fingerprints": _fingerprints()})
+
+
+@cache
+def _findings() -> dict[str, dict[str, Any]]:
+    """Paper → the checks and facts of an audit of its printed numbers."""
+    return json.loads(FINDINGS.read_text("utf-8"))
 
 
 @cache
