@@ -20,6 +20,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import encoded
 import pytest
 import tiers  # noqa: F401  (loads the profile of hypothesis)
 from dot_traces import film_folder
@@ -31,6 +32,7 @@ from tiny import TinyEncoder, tiny_dataset
 import workbench as wb
 from workbench.data import Dataset
 from workbench.encoding import Encoder
+from workbench.encoding.models import SentenceEncoder
 from workbench.index import Index
 from workbench.registry import KINDS
 
@@ -185,9 +187,9 @@ def meridian_communities(once, meridian_index) -> Index:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory) -> Iterator[Server]:
+def server(common, tmp_path_factory) -> Iterator[Server]:
     """JupyterLab, which executes each notebook once: `server.run("01_build_graph.ipynb", meridian_index)`."""
-    server = Server(tmp_path_factory.mktemp("jupyter"))
+    server = Server(tmp_path_factory.mktemp("jupyter"), common / "encoded")
     yield server
     server.close()
 
@@ -280,6 +282,15 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no shared benchmark data in {folder}; set HOPSCOPE_SHARED to the folder that holds it")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _encoded_once(common):
+    """No block of texts is encoded twice."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SentenceEncoder, "_encode", SentenceEncoder._encode)  # as it is afterwards again
+        encoded.keep(common / "encoded")
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

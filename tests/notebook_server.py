@@ -52,17 +52,32 @@ FOLDERS = {
     "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
     "IPYTHONDIR": "ipython",
 }
+STARTUP = """\
+import sys
+from pathlib import Path
+
+sys.path.append({tests!r})
+import encoded
+
+encoded.keep(Path({encoded!r}))
+sys.path.pop()
+del sys, Path, encoded
+"""
 
 
 class Server:
-    """A JupyterLab server on a free port of this machine, with all its folders below `home`; it serves `root`."""
+    """A JupyterLab server on a free port of this machine, with all its folders below `home`; it serves `root`. Its
+    kernels read blocks of texts that were encoded before from `encoded`."""
 
-    def __init__(self, home: Path):
+    def __init__(self, home: Path, encoded: Path):
         self.root, self._home, self._ran = home / "projects", home, {}
         self.root.mkdir(parents=True)
         settings = home / "config" / "labconfig" / "default_setting_overrides.json"
         settings.parent.mkdir(parents=True)
         settings.write_text(json.dumps(SETTINGS))
+        begin = home / FOLDERS["IPYTHONDIR"] / "profile_default" / "startup" / "encoded.py"
+        begin.parent.mkdir(parents=True)
+        begin.write_text(STARTUP.format(tests=str(Path(__file__).parent), encoded=str(encoded)))
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
