@@ -3,7 +3,6 @@ code's rankings."""
 
 from __future__ import annotations
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripts import loaded
 from small import index_of, stated
 
 import workbench as wb
@@ -324,18 +322,3 @@ def test_a_question_takes_seven_requests_at_most(hub):
 def test_it_is_a_backbone(tiny_index):
     found = wb.method("bdtr[backbone=catrag]", tiny_index).retrieve(QUESTION)
     assert found.passages and found.trace.find("edit edges")
-
-
-# -- the official code ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_agrees_with_the_official_code(shared, musique_index):
-    """Every variant of the reference; details by `python benchmarks/parity_catrag.py SHARED`."""
-    parity = loaded(Path(__file__).parents[2] / "benchmarks" / "parity_catrag.py", "parity_catrag")
-    result = parity.measure(shared, musique_index, shared / "reference" / "catrag_musique50.json")
-    assert result["top5_equal"] == 1, json.dumps(result["differing"])
-    for name in parity.VARIANTS:
-        variant = result["variants"][name]
-        assert variant.pop("largest_relative_difference") < 1e-5
-        assert set(variant.values()) == {1.0}, (name, variant)
