@@ -24,7 +24,7 @@ from pathlib import Path
 
 import workbench as wb
 from workbench.evaluation.estimate import PASSAGES, Estimate, estimate_build, estimate_run, stratified
-from workbench.index.index import LAYERS
+from workbench.index.building import LAYERS
 from workbench.llm.step import Usage
 from workbench.methods import METHODS
 from workbench.reading import READERS

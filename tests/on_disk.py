@@ -11,7 +11,7 @@ import workbench as wb
 from workbench.data import Dataset
 from workbench.evaluation import Grid, Run, evaluate, grid
 from workbench.index import Index
-from workbench.index.index import LAYERS
+from workbench.index.building import LAYERS
 from workbench.llm.call import Reply, Request
 from workbench.llm.engine import RulesEngine
 from workbench.llm.record import Recording, recording

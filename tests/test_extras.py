@@ -16,7 +16,7 @@ import workbench as wb
 from workbench import errors, notebooks
 from workbench.cli import doctor
 from workbench.errors import ClusterFault, EngineRefused, IndexFault
-from workbench.index.index import versions
+from workbench.index.building import versions
 from workbench.lessons import build_graph as lesson
 
 ROOT = Path(__file__).parents[1]

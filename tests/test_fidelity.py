@@ -12,7 +12,7 @@ from scripts import loaded
 
 from workbench import published
 from workbench.errors import SettingError
-from workbench.index.index import LAYERS
+from workbench.index.building import LAYERS
 from workbench.index.textualise import SETTINGS as OF_ARTICLES
 from workbench.methods import METHODS
 from workbench.reading import READERS, reader

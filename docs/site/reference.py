@@ -145,7 +145,7 @@ def _catalogue() -> str:
     """Everything that a SPEC, an option or a setting can name."""
     from workbench.cli import catalogue
     from workbench.encoding import ENCODERS
-    from workbench.index.index import LAYERS
+    from workbench.index.building import LAYERS
     from workbench.llm.engine import KINDS
     from workbench.steps import catalogue as steps
 

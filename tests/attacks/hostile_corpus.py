@@ -20,7 +20,7 @@ from workbench.data import Dataset
 from workbench.errors import WorkbenchError
 from workbench.evaluation import Run
 from workbench.index import Index
-from workbench.index.index import LAYERS
+from workbench.index.building import LAYERS
 from workbench.methods import METHODS
 from workbench.reading import READERS
 from workbench.testing import HashEncoder

@@ -23,7 +23,7 @@ from views.test_hostile_views import things
 
 import workbench as wb
 from workbench.index import Index
-from workbench.index.index import LAYERS
+from workbench.index.building import LAYERS
 from workbench.methods import METHODS
 from workbench.reading import READERS
 from workbench.testing import HashEncoder

@@ -81,7 +81,7 @@ def test_texts_about_groups_are_the_cost_of_communities(tmp_path, monkeypatch):
     row = by_method(construction_cost(index, ["catrag"]))["catrag"]
     written_about = len(index.entity_summaries.summaries)
     assert (row["construction"], row["community"]) == (16 * 110, written_about * 110)
-    assert set(("summaries", "communities")) < {*wb.index.index.LAYERS}
+    assert set(("summaries", "communities")) < {*wb.index.building.LAYERS}
 
 
 def test_rules_are_a_forecast_and_never_measured(tmp_path):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.index.index import LAYERS
+from workbench.index.building import LAYERS
 from workbench.papers.comparable import Foreseen
 from workbench.papers.condition import UNKNOWN, named
 from workbench.papers.conditions import conditions

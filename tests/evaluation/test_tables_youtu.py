@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import workbench as wb
 from workbench.cli.app import app
 from workbench.evaluation.run import Run
-from workbench.index.index import LAYERS
+from workbench.index.building import LAYERS
 from workbench.methods.youtu import Youtu
 from workbench.papers.tables import DIFFERS, NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, compare, tables
 from workbench.published import Key, paper

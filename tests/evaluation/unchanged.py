@@ -13,7 +13,7 @@ from typing import Any
 from test_analyses import written
 
 from workbench.evaluation.run import Run
-from workbench.index.index import LAYERS, OPTIONS
+from workbench.index.building import LAYERS, OPTIONS
 from workbench.index.store import key_of
 from workbench.index.usage import ARTICLES
 from workbench.methods import METHODS

@@ -9,7 +9,7 @@ import pytest
 from tiny import TinyEncoder, TinyEngine, files, tiny_dataset
 
 from workbench.index import Index, journal
-from workbench.index.index import versions
+from workbench.index.building import versions
 from workbench.records import Passage
 
 DATA = replace(tiny_dataset(), extractions=None)
@@ -81,7 +81,7 @@ def test_the_version_of_the_local_models_program_is_named_where_it_was_used():
 
 def test_without_the_program_its_version_is_not_named(monkeypatch):
     """A recording is replayed where it is not installed."""
-    monkeypatch.setattr("workbench.index.index.has_extra", lambda extra: False)
+    monkeypatch.setattr("workbench.index.building.has_extra", lambda extra: False)
     versions.cache_clear()
     try:
         assert "xllamacpp" not in versions("local:smollm2#7000ef98")

@@ -13,7 +13,7 @@ from tiny import TinyEncoder, TinyEngine, files, tiny_dataset
 import workbench as wb
 from workbench.data.profiles import EntityProfile, Profiles
 from workbench.index import Index
-from workbench.index.index import versions
+from workbench.index.building import versions
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.records import Passage

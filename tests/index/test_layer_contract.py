@@ -23,7 +23,7 @@ from tiers import FULL
 from tiny import TinyEncoder, TinyEngine, files, tiny_dataset
 
 from workbench.index import Index, journal, vectors
-from workbench.index.index import LAYERS, closure
+from workbench.index.building import LAYERS, closure
 from workbench.llm.step import Result
 from workbench.records import Passage
 from workbench.steps import entity_relations, graph_records, schema_extraction

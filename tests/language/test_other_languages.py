@@ -10,7 +10,7 @@ from oracle import Oracle
 
 import workbench as wb
 from workbench.index import Index
-from workbench.index.index import LAYERS
+from workbench.index.building import LAYERS
 from workbench.methods import METHODS
 from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS

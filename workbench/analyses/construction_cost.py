@@ -20,7 +20,7 @@ from workbench.analyses.base import Analysis, frame_of
 from workbench.errors import SettingError
 from workbench.evaluation.estimate import Cost, Range, exactly, forecast_layers
 from workbench.index import Index
-from workbench.index.index import closure
+from workbench.index.building import closure
 from workbench.index.journal import by_rules, signed_by
 from workbench.index.usage import ARTICLES
 from workbench.llm.step import Usage

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from workbench import source, threads
 from workbench.errors import ClusterFault
-from workbench.index.index import versions
+from workbench.index.building import versions
 from workbench.llm.call import CallFailed, Reply, Request
 from workbench.llm.meter import Budget, Meter
 from workbench.llm.record import Recording, Row, checked, row_of

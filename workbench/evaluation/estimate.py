@@ -36,7 +36,8 @@ from workbench.evaluation.fitting import fits
 from workbench.evaluation.retrieved import Retrieved
 from workbench.evaluation.run import repeat_folder
 from workbench.index import Index, extractions
-from workbench.index.index import DEFAULT_LAYERS, LAYERS, closure, place_of, resumed
+from workbench.index.building import LAYERS, closure, resumed
+from workbench.index.index import DEFAULT_LAYERS, place_of
 from workbench.index.layer import Build
 from workbench.index.store import Store
 from workbench.llm.engine import Engine, EngineBase, by_rule, no_model, nominal, note

@@ -27,7 +27,8 @@ from workbench.evaluation import fitting, identity
 from workbench.evaluation.book import Book, Parts, Standing, default_name, locked
 from workbench.evaluation.retrieved import Retrieved
 from workbench.evaluation.run import FORMAT, REPEATS, Run, repeat_folder, summed, varies
-from workbench.index.index import Index, versions
+from workbench.index.building import versions
+from workbench.index.index import Index
 from workbench.language.pipeline import nlp
 from workbench.llm.call import repeating
 from workbench.llm.deferrals import Deferrals

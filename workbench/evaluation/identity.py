@@ -179,7 +179,7 @@ def _terms(step: Step, by_rules: bool) -> tuple[str, str]:
 
 def _used(index: Index, layers: Iterable[str]) -> list[str]:
     """The existing ones among the layers, with those below them."""
-    from workbench.index.index import closure
+    from workbench.index.building import closure
 
     standing = index.manifest["layers"]
     return closure({kind for kind in layers if kind in standing}, standing)

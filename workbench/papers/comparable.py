@@ -21,7 +21,7 @@ from workbench.evaluation.estimate import Unasked
 from workbench.evaluation.identity import of_judge, of_reader
 from workbench.evaluation.pairs import DIMENSIONS, Judgement
 from workbench.evaluation.significance import FEWEST
-from workbench.index.index import LAYERS, OPTIONS, closure
+from workbench.index.building import LAYERS, OPTIONS, closure
 from workbench.index.usage import ARTICLES
 from workbench.llm.meter import own_prices
 from workbench.llm.step import Step

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.data.curated import CURATED
-from workbench.index.index import LAYERS, closure
+from workbench.index.building import LAYERS, closure
 from workbench.index.journal import by_rules, signed_by
 from workbench.index.usage import ARTICLES
 from workbench.llm import fingerprints

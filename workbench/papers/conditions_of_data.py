@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench.data.registry import find, load_entry
 from workbench.data.sources import fetch
 from workbench.errors import DataError
-from workbench.index.index import OPTIONS
+from workbench.index.building import OPTIONS
 from workbench.index.store import key_of
 from workbench.papers.condition import DIFFERS, Condition, Terms, held, of_data
 

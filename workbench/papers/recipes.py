@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 from workbench.errors import SettingError
-from workbench.index.index import LAYERS
+from workbench.index.building import LAYERS
 from workbench.index.textualise import SETTINGS as SETTINGS_OF_ARTICLES
 from workbench.index.usage import ARTICLES
 from workbench.measures import deepest, is_known

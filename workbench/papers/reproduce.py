@@ -22,7 +22,8 @@ from workbench.evaluation.grid import grid
 from workbench.evaluation.pairs import DIMENSIONS, by_comparison, wins
 from workbench.evaluation.run import Run, varies
 from workbench.index import Index
-from workbench.index.index import closure, place_of, place_of_layer, use
+from workbench.index.building import closure, place_of_layer, use
+from workbench.index.index import place_of
 from workbench.index.layer import Build
 from workbench.index.store import Store
 from workbench.index.usage import ARTICLES

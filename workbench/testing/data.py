@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench.data import Dataset, load
 from workbench.index import Index
-from workbench.index.index import LAYERS
+from workbench.index.building import LAYERS
 from workbench.llm.engine import RulesEngine
 from workbench.records import Passage
 from workbench.registry import register
