@@ -34,7 +34,6 @@ from workbench.index.passages import PassagesLayer
 from workbench.index.profiles import Phrased, phrased
 from workbench.index.store import map_vectors, read_columns, write_table
 from workbench.index.vectors import Known, encode_to
-from workbench.llm.engine import Engine, RulesEngine
 from workbench.records import Entity
 from workbench.settings import Number, Positive, validated
 from workbench.steps import community_report
@@ -134,7 +133,7 @@ class CommunitiesLayer(Layer):
     def identity(cls, build: Build, settings: Settings) -> dict:
         return {
             "encoder": build.encoder.name,
-            "maker": maker(_engine(build), community_report.STEP),
+            "maker": maker(build.writer, community_report.STEP),
             "profiles": _profiles_key(build),
         }
 
@@ -468,7 +467,7 @@ def _write_reports(
     folder: Path, contexts: _Contexts, shares: np.ndarray, build: Build, old: CommunitiesLayer | None
 ) -> list[_Report]:
     """A line for each community that is to have a report, by id, also on disk. Written finest level first."""
-    engine = _engine(build)
+    engine = build.writer
     journal = Journal(
         folder / "reports.jsonl",
         _Report.of_row,
@@ -504,11 +503,6 @@ def _settle(journal: Journal[_Report], rows: list[dict[str, Any]]) -> None:
     if journal.path.exists() and journal.path.read_text(encoding="ascii") != lines(rows):
         journal.path.with_name("reports.npy").unlink(missing_ok=True)
     journal.settle(lines(rows))
-
-
-def _engine(build: Build) -> Engine:
-    """Who writes what is missing."""
-    return build.engine or RulesEngine()
 
 
 def _reusable(report: _Report, made_by: str) -> bool:

@@ -19,7 +19,6 @@ from workbench.index.facts import FactsLayer
 from workbench.index.journal import Answer, StepJournal, counts, counts_after, lines, maker, may_stand, request_key
 from workbench.index.layer import Build, Layer
 from workbench.index.store import read_table, write_table
-from workbench.llm.engine import Engine, RulesEngine
 from workbench.settings import Budget, Natural, validated
 from workbench.steps import summarise_entity
 from workbench.steps.summarise_entity import statement
@@ -60,11 +59,11 @@ class EntitySummariesLayer(Layer):
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"maker": maker(_engine(build), summarise_entity.STEP)}
+        return {"maker": maker(build.writer, summarise_entity.STEP)}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: EntitySummariesLayer | None) -> dict:
-        engine, facts = _engine(build), build.layers["facts"]
+        engine, facts = build.writer, build.layers["facts"]
         described = np.flatnonzero(facts.degrees > settings.tau)
         stands = _standing(build, settings, maker(engine, summarise_entity.STEP))
         kept = _unchanged(stands, described, build) if stands else {}
@@ -129,8 +128,3 @@ def _unchanged(stands: EntitySummariesLayer, described: np.ndarray, build: Build
     changed = facts.changed(build.kept.layers["facts"])
     same = {facts.phrases[row] for row in described[~changed[described]].tolist()}
     return {entity: one for entity, one in stands.written.items() if entity in same}
-
-
-def _engine(build: Build) -> Engine:
-    """Who writes what is missing."""
-    return build.engine or RulesEngine()

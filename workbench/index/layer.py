@@ -22,6 +22,7 @@ from workbench.data import Dataset
 from workbench.encoding import Encoder
 from workbench.errors import IndexFault
 from workbench.integrity import files_of, flaws, note, seal, unseal
+from workbench.llm.engine import RulesEngine
 from workbench.records import Record
 
 if TYPE_CHECKING:
@@ -68,6 +69,11 @@ class Build:
     layers: dict[str, Layer] = field(default_factory=dict)  # kind -> layer below, opened
     keys: dict[str, str] = field(default_factory=dict)  # kind -> key of the layer below
     keep_going: bool = False  # whether a layer is made although most of the requests for it failed
+
+    @property
+    def writer(self) -> Engine:
+        """Who writes what is missing: the engine, or the rules where there is none."""
+        return self.engine or RulesEngine()
 
     @cached_property
     def fingerprint(self) -> str:

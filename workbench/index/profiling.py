@@ -20,7 +20,6 @@ from workbench.index.journal import Answer, StepJournal, by_rules, counts, is_ru
 from workbench.index.journal import maker as maker_of
 from workbench.index.layer import Build
 from workbench.language.entity_types import KINDS, UNKNOWN
-from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.records import Passage
 from workbench.steps import entity_relations, fuse_descriptions
@@ -55,7 +54,7 @@ def write(folder: Path, build: Build, settings: Settings, old: ProfilesLayer | N
     found = _records(records, build, settings, types)
     written = [name for name, _ in types or entity_relations.TYPES]
     nodes, edges = entity_relations.merged(found, written)
-    engine = build.engine or RulesEngine()
+    engine = build.writer
     fused = StepJournal(folder, "fused.jsonl", engine, fuse_descriptions.STEP, old, build.progress)
     described = _fused(
         [fuse_descriptions.Input(node.name, "entity", node.fragments) for node in nodes]

@@ -18,7 +18,6 @@ from workbench.index.layer import Build, Layer
 from workbench.index.profiles import ProfilesLayer, entities_of, relations_of, write_profiles
 from workbench.index.typed import merged, topmost
 from workbench.language.entity_types import KINDS
-from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result
 from workbench.settings import Natural, Positive, validated
 from workbench.steps import objecting, relabel_entities
@@ -53,11 +52,11 @@ class RelabelledLayer(ProfilesLayer):
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"maker": maker(_engine(build), relabel_entities.STEP)}
+        return {"maker": maker(build.writer, relabel_entities.STEP)}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: Layer | None) -> dict:
-        engine, below = _engine(build), topmost(build, cls.where_standing)
+        engine, below = build.writer, topmost(build, cls.where_standing)
         tables = merged(below.tables)
         entities = entities_of(tables.entities)
         types = types_of(below.schema, settings)
@@ -110,8 +109,3 @@ def _parts(value: relabel_entities.Input, result: Result) -> list[Result]:
         return [Result(None, result.failure) for _ in value.entities]
     types = {one.id: one.type for one in result.value.entities}
     return [Result(Type(type=types[one.id]), parse=result.parse) for one in value.entities]
-
-
-def _engine(build: Build) -> Engine:
-    """Who decides what is missing."""
-    return build.engine or RulesEngine()

@@ -22,7 +22,6 @@ from workbench.index.layer import Build, Layer
 from workbench.index.profiles import ProfilesLayer, entities_of, relations_of, write_profiles
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.typed import TypedLayer, encode_part, merged
-from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result
 from workbench.settings import Natural, Positive, Share, validated
 from workbench.steps import curate_cluster, objecting
@@ -55,11 +54,11 @@ class ResolvedLayer(ProfilesLayer):
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"maker": maker(_engine(build), curate_cluster.STEP), "encoder": build.encoder.name}
+        return {"maker": maker(build.writer, curate_cluster.STEP), "encoder": build.encoder.name}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: Layer | None) -> dict:
-        engine, below = _engine(build), build.layers["profiles"]
+        engine, below = build.writer, build.layers["profiles"]
         tables = merged(below.tables)
         entities, relations = entities_of(tables.entities), relations_of(tables.relations)
         texts = TypedLayer.entity_texts(tables.entities).to_pylist()
@@ -213,8 +212,3 @@ def _degrees(entities: Sequence[EntityProfile], relations: Iterable[RelationProf
 
 def _key(value: curate_cluster.Input) -> str:
     return request_key([[one.label, one.type, one.description] for one in value.members])
-
-
-def _engine(build: Build) -> Engine:
-    """Who decides what is missing."""
-    return build.engine or RulesEngine()

@@ -30,7 +30,6 @@ from workbench.index.profiles import LIST, SCHEMAS, table_of
 from workbench.index.schema_extracting import Parts, Proposal
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.typed import TypedLayer, encode_part, write_graph, write_links
-from workbench.llm.engine import Engine, RulesEngine
 from workbench.settings import Positive, Share, validated
 from workbench.steps.schema_extraction import KINDS, STEP
 
@@ -90,7 +89,7 @@ class SchemaGraphLayer(TypedLayer):
         given = _given(build)
         return {
             "encoder": build.encoder.name,
-            "maker": None if given else maker(_engine(build), STEP),
+            "maker": None if given else maker(build.writer, STEP),
             "given": [build.keys.get(kind) for kind in ("profiles", "extractions")] if given else None,
             "seed": request_key(asdict(_seed(build.data, settings))),
         }
@@ -106,7 +105,7 @@ class SchemaGraphLayer(TypedLayer):
             by = profiles.metadata.get("made_by")
             evolution, summary = [], {"given": True} | ({"made_by": by} if by else {})
         else:
-            extracted = schema_extracting.extract(folder, build, _engine(build), settings, seed, old)
+            extracted = schema_extracting.extract(folder, build, build.writer, settings, seed, old)
             schema, evolution = extracted.evolution.schema, extracted.evolution.proposals()
             found = schema_extracting.assembled(extracted.found, schema, settings.strict)
             summary = extracted.summary | ({"left_out": found.left_out} if settings.strict else {})
@@ -181,11 +180,6 @@ class SchemaGraphLayer(TypedLayer):
             (len(self.attributes), "attributes"),
         )
         return f"SchemaGraphLayer({', '.join(f'{count:,} {what}' for count, what in counted)})"
-
-
-def _engine(build: Build) -> Engine:
-    """Who extracts what is missing."""
-    return build.engine or RulesEngine()
 
 
 def _given(build: Build):

@@ -29,7 +29,6 @@ from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
 from workbench.index.store import key_of, map_vectors, write_atomically
 from workbench.index.vectors import Known, encode_to
-from workbench.llm.engine import RulesEngine
 from workbench.records import Passage
 from workbench.settings import Positive, validated
 from workbench.spread import spread
@@ -230,7 +229,7 @@ class _Writer:
     """Writes the summaries of clusters, from the journal or by the engine."""
 
     def __init__(self, folder: Path, build: Build, settings: Settings, old: Sequence[Summary]):
-        self.engine, self.limit = build.engine or RulesEngine(), settings.summary_tokens
+        self.engine, self.limit = build.writer, settings.summary_tokens
         self.step = replace(summarise.STEP, max_tokens=self.limit)
         self.journal = Journal(
             folder / "clusters.jsonl",

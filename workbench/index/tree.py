@@ -35,7 +35,7 @@ from workbench.index.schema_graph import HAS_ATTRIBUTE, SchemaGraphLayer
 from workbench.index.store import key_of, map_vectors, read_columns, read_table, write_table
 from workbench.index.typed import UNKNOWN
 from workbench.index.vectors import Known, encode_to
-from workbench.llm.engine import Engine, RulesEngine
+from workbench.llm.engine import Engine
 from workbench.llm.step import Result
 from workbench.settings import Positive, validated
 from workbench.steps import name_communities
@@ -83,7 +83,7 @@ class TreeLayer(Layer):
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"encoder": build.encoder.name, "maker": maker(_engine(build), name_communities.STEP)}
+        return {"encoder": build.encoder.name, "maker": maker(build.writer, name_communities.STEP)}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: TreeLayer | None) -> dict:
@@ -255,7 +255,7 @@ def _names(
     old: TreeLayer | None,
 ) -> tuple[dict[int, Answer], int]:
     """The answer for each community of two members or more, by its id, and how many were asked for."""
-    engine = _engine(build)
+    engine = build.writer
     shown = {one.id: one for one in _shown(graph, communities, settings)}
     keys = {id: request_key(one.centre, one.members, one.size) for id, one in shown.items()}
     step, progress = name_communities.STEP, build.progress
@@ -357,11 +357,6 @@ def _settled(
 def _reusable(answer: Answer, made_by: str | None) -> bool:
     """What the rules wrote depends on more than its key, and costs nothing to write anew."""
     return reusable(answer, made_by) and not by_rules(answer.made_by)
-
-
-def _engine(build: Build) -> Engine:
-    """Who writes what is missing."""
-    return build.engine or RulesEngine()
 
 
 # -- files ------------------------------------------------------------------------------------------------------------

@@ -23,7 +23,6 @@ from workbench.index.skeleton import building
 from workbench.index.store import map_vectors, read_table, write_atomically, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.integrity import seal, unseal
-from workbench.llm.engine import RulesEngine
 from workbench.records import ContextEntity, ContextRelation, Unit
 from workbench.settings import Natural, Positive, Probability, Share, validated
 from workbench.steps import fuse_descriptions, graph_records
@@ -69,7 +68,7 @@ class SkeletonLayer(Layer):
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
         steps = graph_records.STEP, fuse_descriptions.STEP
-        return {"encoder": build.encoder.name, "maker": maker(build.engine or RulesEngine(), *steps)}
+        return {"encoder": build.encoder.name, "maker": maker(build.writer, *steps)}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: SkeletonLayer | None) -> dict:
@@ -80,7 +79,7 @@ class SkeletonLayer(Layer):
         parts = [building.runs(row, pieces, passages) for row in rows]
         units = [building.units_of(chunk, row, pieces, settings.unit_tokens) for chunk, row in zip(chunks, rows)]
 
-        engine = build.engine or RulesEngine()
+        engine = build.writer
         records = StepJournal(folder, "records.jsonl", engine, graph_records.STEP, old, build.progress)
         fused = StepJournal(folder, "fused.jsonl", engine, fuse_descriptions.STEP, old, build.progress)
         inputs = [graph_records.Input("", c.text, settings.types, parts=p) for c, p in zip(chunks, parts)]
