@@ -93,7 +93,7 @@ def _complete(connection: _Connection, agreed: Negotiation, request: Request, re
     if isinstance(outcome, Exception):
         raise outcome
     reply = reply_of(outcome, time.perf_counter() - started, connection.blot)
-    return replace(reply, sent=dialect.said(request, agreed.asked_for)), dialect.reasons
+    return replace(reply, sent=agreed.sent(dialect, request)), dialect.reasons
 
 
 def _both(first: Reply, second: Reply) -> Reply:
@@ -348,7 +348,8 @@ def _count(usage: Any, name: str) -> int:
 
 
 def _status_error(error, what: str, blot: Blot) -> Exception:
-    status, whole = error.status_code, blot(str(error))[:_COMPLAINT]
+    body = f" - {error.response.text}" if str(error) == f"Error code: {error.status_code}" else ""  # Gemini's is a list
+    status, whole = error.status_code, blot(f"{error}{body}")[:_COMPLAINT]
     said = shortened(whole)  # a key cut in two would not be found
     if status == 429 or status >= 500 or status == 408:
         return Transient(f"HTTP {status}: {said}", wait=_retry_after(error.response.headers))

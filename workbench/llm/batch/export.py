@@ -33,6 +33,7 @@ MOST_REQUESTS, MOST_BYTES = 50_000, 200_000_000  # of one file, as OpenAI takes 
 URL = "/v1/chat/completions"
 _OF_SENDING = ("api_key", "attempts", "concurrency", "record", "timeout", "structured", "reasoning", *LIMITS)
 
+
 class Export(Record):
     """The work of the block, done as far as the recording `record` goes; its next requests become a round.
 

@@ -154,7 +154,7 @@ class _Reading:
             agreed.reasons()
             if reply.finish == "length" and not dialect.reasons:
                 return self._fail(line.place, asked.key, "reasoning took the tokens of the answer; it is given more")
-        return replace(reply, sent=dialect.said(request, agreed.asked_for)), self._good(request, reply)
+        return replace(reply, sent=agreed.sent(dialect, request)), self._good(request, reply)
 
     def _good(self, request: Request, reply: Reply) -> bool:
         """Whether the Step can read the reply; of one that is not known here, or a variant of one, whether it says
