@@ -22,7 +22,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, get_type_hints
 from xml.sax.saxutils import escape, quoteattr
 
 from workbench.data.folder import Dataset
@@ -65,12 +65,12 @@ class Edge(NamedTuple):
     strength: float | None = None
 
 
-_TYPES = {"int | None": "int", "float": "double", "float | None": "double"}  # of GraphML; all others are strings
+_TYPES = {int | None: "int", float: "double", float | None: "double"}  # of GraphML; all others are strings
 
 
 def _attributes(row: type[NamedTuple], *ends: str) -> dict[str, str]:
     """The attributes of a node or an edge, and their types in GraphML."""
-    return {name: _TYPES.get(kind, "string") for name, kind in row.__annotations__.items() if name not in ends}
+    return {name: _TYPES.get(kind, "string") for name, kind in get_type_hints(row).items() if name not in ends}
 
 
 NODE, EDGE = _attributes(Node, "id"), _attributes(Edge, "source", "target")
