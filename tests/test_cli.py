@@ -121,12 +121,6 @@ def test_questions_for_a_corpus_without_any(workbench, tmp_path):
     assert "choose personas or paths" in workbench(*words, "--by", "luck", code=1).output
 
 
-def test_methods(workbench):
-    rows = json.loads(workbench("methods", "--json").stdout)
-    assert {row["method"] for row in rows} >= {"dense", "bm25", "hipporag2", "bdtr", "ircot"}
-    assert "hipporag2" in workbench("methods").output
-
-
 def test_retrieve_and_ask(workbench, meridian_index):
     found = json.loads(
         workbench("retrieve", meridian_index.folder, "Who built the viaduct?", "-k", 3, "--trace", "--json").stdout
@@ -291,19 +285,6 @@ def test_doctor_fits_100_columns(workbench, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     lines = workbench("doctor").output.splitlines()
     assert max(map(len, lines)) <= min(columns, 100) and len(lines) > 20
-
-
-def test_doctor_names_the_command_that_mends(workbench, monkeypatch):
-    monkeypatch.setattr(
-        "workbench.encoding.models._packaged_minilm", lambda: (_ for _ in ()).throw(ModuleNotFoundError("minilm"))
-    )
-    from workbench.encoding import _encoder
-
-    _encoder.cache_clear()
-    try:
-        assert "make setup" in workbench("doctor", code=1).output
-    finally:
-        _encoder.cache_clear()
 
 
 HOSTILE = "\x1b[2J\x9b31m\u202e\x07"

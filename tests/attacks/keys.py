@@ -359,7 +359,7 @@ def _command_line(deed: Callable[[Deed], None], folder: Path, seen: Seen) -> Non
                 *record,
             )
             with mock.patch.dict(os.environ, {"OPENAI_BASE_URL": server.url}):
-                seen.caught(lambda: doctor._asked(None))
+                seen.caught(lambda: doctor._answer(None))
         _said(seen, "bundle", run, "-o", folder / "bundle")
         _said(seen, "check", folder / "all.sqlite")
     finally:

@@ -10,7 +10,7 @@ from tiny import QUESTIONS, files
 import workbench as wb
 from workbench.errors import Deferred
 from workbench.evaluation.run import Run
-from workbench.llm.batch.export import Deferring, DeferringEngine
+from workbench.llm.batch.export import Deferring
 from workbench.llm.call import Reply, Request
 from workbench.llm.chat import ChatEngine
 from workbench.llm.record import Recording
@@ -38,8 +38,8 @@ def batch(tmp_path):
     class Batch:
         store, waiting = Recording(tmp_path / "recording.sqlite"), dict[str, Request]()
 
-        def engine(self, name: str = NAME) -> DeferringEngine:
-            return DeferringEngine(name, Deferring(self.store, self._collect), concurrency=1)
+        def engine(self, name: str = NAME) -> ChatEngine:
+            return ChatEngine(name, Deferring(self.store, self._collect), concurrency=1)
 
         def _collect(self, request: Request) -> None:
             self.waiting[request.key] = request

@@ -11,7 +11,6 @@ from pathlib import Path
 import layouts
 import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -23,7 +22,6 @@ from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import DataError, SettingError
 from workbench.index import Index
 from workbench.records import Passage
-from workbench.text import of_table_cell, storable, table_cell
 
 TARGETS = ("graph.graphml", "tables")
 PROFILES = Profiles(
@@ -129,13 +127,6 @@ def test_the_empty_phrase_is_left_out_and_counted(tiny, tmp_path, target):
     assert data.left_out == ("1 relation without a name at one end", "1 entity without a name")
 
 
-@given(st.text(max_size=6))
-def test_a_cell_comes_back(text):
-    written = table_cell(storable(text))
-    assert of_table_cell(written) == storable(text)
-    assert written[:1] not in tuple("=+-@\t\r\n＝＋－＠")
-
-
 # -- for others ------------------------------------------------------------------------------------------------------
 
 
@@ -168,19 +159,6 @@ def test_texts_may_stay_out_of_the_graph(tiny_index, tmp_path):
     assert b"Nothing is known" not in (tmp_path / "g.graphml").read_bytes()
 
 
-def test_pandas_reads_the_tables(profiled, tmp_path):
-    written = exchange.to_csv(profiled, tmp_path / "tables")
-    assert [path.name for path in written] == ["nodes.csv", "edges.csv", "facts.csv", "passages.csv"]
-    nodes, edges, facts, passages = map(pd.read_csv, written)
-    assert len(nodes) == 18 and len(facts) == 10 and len(passages) == 8
-    assert edges.kind.value_counts().to_dict() == {
-        "relation": 10, "context": profiled.graph.context.nnz, "synonym": profiled.graph.synonym.nnz
-    }  # fmt: skip
-    said = facts[(facts.subject == "orsby") & (facts.object == "river aldra")].iloc[0]
-    assert said.relation == "lies on" and json.loads(said.passages) == ["p1", "p5"]
-    assert edges.weight.dtype == float and set(edges.source) <= set(nodes.id)
-
-
 def test_no_spreadsheet_computes_a_cell(tmp_path):
     formulas = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1", "'=1"]
     passages = tuple(Passage(text + "id", text, text + "x") for text in formulas)
@@ -210,14 +188,6 @@ def test_what_xml_cannot_hold_is_replaced_and_ids_stay_apart(tmp_path):
     assert not (tmp_path / "twins.graphml").exists()
     exchange.write(index, tmp_path / "tables")
     assert exchange.read(tmp_path / "tables").passages == passages
-
-
-def test_an_index_without_any_fact_is_written_too(tmp_path):
-    data = Dataset("bare", (Passage("p", "", "x"),), (), (Extraction("p", (), (), "x"),))
-    index = build(data, tmp_path / "index")
-    for target in TARGETS:
-        exchange.write(index, tmp_path / target)
-        assert exchange.read(tmp_path / target).passages == data.passages
 
 
 def test_the_same_index_gives_the_same_bytes_and_nothing_else_is_touched(profiled, tmp_path):

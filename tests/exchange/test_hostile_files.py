@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import json
 
 import layouts
-import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from layouts import write
 
 from workbench import exchange
@@ -37,57 +33,21 @@ def openie(*docs) -> bytes:
     ("layout", "name", "content", "said"),
     [
         (layouts.hipporag2, OPENIE, b'{"docs": [', r"is not JSON.*copy it again"),
-        (layouts.hipporag2, OPENIE, b"[" * 100_000, r"is not JSON"),
         (layouts.hipporag2, OPENIE, b'{"docs": "\xff"}', r"not UTF-8 \(invalid start byte at byte 10\); save"),
         (layouts.hipporag2, OPENIE, b"[]", r"json: \[\] should be an object; is the file of another format"),
         (layouts.hipporag2, OPENIE, b'{"passages": []}', r"'docs' is missing; there is passages"),
         (layouts.hipporag2, OPENIE, openie(), r"holds no passage"),
-        (layouts.hipporag2, OPENIE, openie("x"), r"document 1: 'x' should be an object"),
         (layouts.hipporag2, OPENIE, openie({**DOC, "passage": 7}), r"document 1: 'passage': 7 should be a string"),
         (layouts.hipporag2, OPENIE, openie({**DOC, "extracted_triples": "[]"}), r"'extracted_triples': .*be a list"),
-        (layouts.hipporag2, OPENIE, openie({"idx": "a", "passage": "x"}), r"'extracted_entities' is missing; there is"),
         (layouts.hipporag2, OPENIE, openie(DOC, DOC), r"document 2: the passage id 'a' occurs twice"),
         (layouts.hipporag2, OPENIE, openie({**DOC, "passage": " \n "}), r"passage 'a' is empty; give it a text"),
         (layouts.hipporag2, OPENIE, openie({**DOC, "extracted_entities": ["x" * 10_001]}), r"name of 10,001 char"),
-        (layouts.hipporag2, OPENIE, openie({**DOC, "extracted_triples": [["x" * 10_001, "b", "c"]]}), r"10,001 char"),
-        (layouts.lightrag, CHUNKS, b'{"c": {"tokens": 1}}', r"'c': 'content' is missing; there is tokens"),
-        (layouts.lightrag, CHUNKS, b'{"c": "text"}', r"'c': 'text' should be an object"),
         (layouts.lightrag, CHUNKS, b"{}", r"node 1 names the passage 'chunk-1', which is not there"),
         (layouts.lightrag, CHUNKS, None, r"kv_store_text_chunks.json cannot be read.*give the folder that holds it"),
-        (layouts.lightrag, ENTITY_CHUNKS, b'{"Orsby": 3}', r"entity_chunks.json, 'Orsby': 3 should be an object"),
         (layouts.lightrag, GRAPH, b"<graphml><graph>", r"is not XML.*copy it again"),
-        (layouts.lightrag, GRAPH, b"", r"is not XML"),
-        (layouts.lightrag, GRAPH, '<graphml><graph><node id="ä"/>'.encode("latin-1"), r"is not XML"),
         (layouts.lightrag, GRAPH, BOMB.encode(), r"declares a DTD or entities.*take the declaration out"),
-        (layouts.lightrag, GRAPH, FETCH.encode(), r"declares a DTD or entities"),
         (layouts.lightrag, GRAPH, LOOSE.encode(), r"edge 1: there is no node 'b'"),
-        (layouts.gfmrag1, STAGE + "document2entities.json", b'{"Elsewhere": ["x"]}', r"names the passage 'Elsewhere'"),
-        (layouts.gfmrag1, STAGE + "document2entities.json", b'{"Orsby": 3}', r"'Orsby': 3 should be a list"),
-        (layouts.gfmrag1, STAGE + "test.json", b"{}", r"should be a list"),
-        (layouts.gfmrag1, STAGE + "test.json", b"[3]", r"question 1: 3 should be an object"),
-        (layouts.gfmrag1, STAGE + "test.json", b'[{"id": 1}]', r"question 1: 'question' is missing"),
-        (layouts.gfmrag1, STAGE + "test.json", b"version https://git-lfs", r"test.json is not JSON.*copy it again"),
-        (layouts.gfmrag1, STAGE + "train.json", b"{", r"train.json is not JSON.*copy it again"),
-        (layouts.gfmrag1, STAGE + "test.json", b'[{"question": 1}]', r"'question': 1 should be a string"),
-        (layouts.gfmrag1, STAGE + "test.json", b'[{"id": [], "question": ""}]', r"'id': \[\] should be a string"),
-        (layouts.gfmrag1, STAGE + "test.json", b'[{"question": "x", "answer": {}}]', r"'answer': .* should be a list"),
         (layouts.gfmrag1, STAGE + "test.json", b'[{"question": "x", "answer": true}]', r"\[True\] should be a list"),
-        (
-            layouts.gfmrag1, STAGE + "test.json", b'[{"question": "x", "supporting_facts": [["Orsby", 0]]}]',
-            r"'supporting_facts': \[\['Orsby', 0\]\] should be a list of strings",
-        ),
-        (
-            layouts.gfmrag1, STAGE + "test.json", b'[{"question": "x", "question_entities": "orsby"}]',
-            r"'question_entities': 'orsby' should be a list",
-        ),
-        (
-            layouts.gfmrag2, STAGE + "train.json", b'[{"question": "x", "start_nodes": ["orsby"]}]',
-            r"'start_nodes': \['orsby'\] should be an object",
-        ),
-        (
-            layouts.gfmrag2, STAGE + "train.json", b'[{"question": "x", "start_nodes": {"entity": [{}]}}]',
-            r"'start_nodes': 'entity': \[{}\] should be a list of strings",
-        ),
         (
             layouts.gfmrag1, STAGE + "test.json", b'[{"question": "x", "supporting_facts": ["Nowhere"]}]',
             r"question 1 names the passage 'Nowhere', which is not there",
@@ -96,24 +56,16 @@ def openie(*docs) -> bytes:
             layouts.gfmrag1, STAGE + "test.json", b'[{"id": 1, "question": "x"}, {"id": 1, "question": "y"}]',
             r"question 2: the question id '1' occurs twice",
         ),
-        (layouts.gfmrag1, STAGE + "kg.txt", b"\xff", r"kg.txt is not UTF-8"),
-        (layouts.gfmrag1, "raw/dataset_corpus.json", b'{"Orsby": ["x"]}', r"'Orsby': \['x'\] should be a string"),
         (layouts.gfmrag2, NODES, b"", r"nodes.csv is empty; its first line should name.*type, attributes"),
         (layouts.gfmrag2, NODES, b"name,kind\n", r"has no column 'type'; it has name, kind: is it of"),
         (layouts.gfmrag2, NODES, HEAD + b"a,b\n", r"row 2 has 2 fields and the header 3"),
         (layouts.gfmrag2, NODES, HEAD + b'"a"b,c,d\n', r"is not CSV.*write it again"),
-        (layouts.gfmrag2, NODES, HEAD + b'a,b,"{', r"is not CSV"),
         (layouts.gfmrag2, NODES, HEAD + b"a,b,\na,b,\n", r"row 3: the node 'a' stands twice"),
         (layouts.gfmrag2, NODES, HEAD + b"a,b,open('x')\n", r"neither JSON nor a Python"),
-        (layouts.gfmrag2, NODES, HEAD + b"a,b,[1]\n", r"row 2: \[1\] should be an object"),
         (layouts.gfmrag2, NODES, HEAD + b"a,document,\n", r"the document 'a' has no text"),
         (layouts.gfmrag2, EDGES, b"source,relation,target\norsby,is,x\n", r"there is no node 'x' in nodes"),
-        (layouts.youtu, YOUTU, b'["start_node"]', r"edge 1: 'start_node' should be an object"),
-        (layouts.youtu, YOUTU, json.dumps([{"start_node": {}, "end_node": {}}]).encode(), r"'properties' is missing"),
         (layouts.youtu, YOUTU, json.dumps([{"start_node": EDGE["start_node"]}]).encode(), r"'end_node' is missing"),
         (layouts.youtu, TALES, b"one\ntwo", r"line 1 should begin a chunk.*is it the file of chunks"),
-        (layouts.youtu, TALES, b"id: x\tChunk: y", r"names the passage 'aaaa1111', which is not"),
-        (layouts.youtu, TALES, b"id: x\tChunk: {'text': open('y')}", r"neither JSON nor a Python"),
     ],
 )  # fmt: skip
 def test_a_spoilt_file_is_named_with_what_to_do(tmp_path, layout, name, content, said):
@@ -125,28 +77,6 @@ def test_a_spoilt_file_is_named_with_what_to_do(tmp_path, layout, name, content,
         exchange.read(tmp_path, kind)
     assert str(tmp_path) in str(error.value)
     assert len(str(error.value)) < 1_000
-
-
-@pytest.mark.parametrize("column", ["source", "text_unit_ids", "description"])
-def test_a_relationship_without_one_of_its_columns(tmp_path, column):
-    layouts.msgraphrag(tmp_path)
-    path = tmp_path / "output" / "relationships.parquet"
-    table = pa.parquet.read_table(path)
-    pa.parquet.write_table(table.drop_columns([column]), path)
-    with pytest.raises(DataError, match=rf"relationships.parquet has no column '{column}'; it has id, "):
-        exchange.read(tmp_path)
-
-
-def test_an_unknown_text_unit_is_named(tmp_path):
-    layouts.msgraphrag(tmp_path)
-    row = {"title": "X", "type": "", "description": "", "text_unit_ids": ["u9"]}
-    layouts.parquet(tmp_path / "output" / "entities.parquet", [row])
-    with pytest.raises(DataError, match=r"entities.parquet, row 1 names the passage 'u9', which is not there"):
-        exchange.read(tmp_path)
-    row["text_unit_ids"] = [["u1"]]
-    layouts.parquet(tmp_path / "output" / "entities.parquet", [row])
-    with pytest.raises(DataError, match=r"row 1: \[\['u1'\]\] should be a list of strings"):
-        exchange.read(tmp_path)
 
 
 def test_names_of_any_kind_are_taken_as_text(tmp_path):
@@ -204,32 +134,14 @@ def test_small_values():
     ]
 
 
-@given(st.binary(max_size=300))
-def test_any_bytes_are_read_or_refused(tmp_path, content):
-    for layout, name in ((layouts.hipporag2, OPENIE), (layouts.lightrag, GRAPH), (layouts.youtu, YOUTU)):
-        folder = tmp_path / layout.__name__
-        if not folder.exists():
-            layout(folder)
-        (folder / name).write_bytes(content)
-        kind = layout.__name__.rstrip("12")
-        with contextlib.suppress(DataError):
-            exchange.read(folder, kind)
-        exchange.recognise(folder)
-
-
 @pytest.mark.parametrize(
     ("layout", "name", "content"),
     [
         (layouts.lightrag, CHUNKS, json.dumps({"x" * 100_000: {}})),
-        (layouts.lightrag, CHUNKS, json.dumps({"c": {f"{n}" * 100: 1 for n in range(1000)}})),
-        (layouts.lightrag, CHUNKS, json.dumps({"x" * 100_000: {"content": " "}})),
         (layouts.hipporag2, OPENIE, openie(*[{**DOC, "idx": "x" * 100_000}] * 2).decode()),
-        (layouts.gfmrag1, "raw/dataset_corpus.json", json.dumps({"x" * 100_000: 7})),
-        (layouts.gfmrag1, STAGE + "document2entities.json", json.dumps({"x" * 100_000: ["a"]})),
         (layouts.gfmrag2, NODES, ",".join("x" * 1000 for _ in range(100)) + "\n"),
-        (layouts.gfmrag2, EDGES, f"source,relation,target\n{'x' * 100_000},is,y\n"),
     ],
-    ids=range(8),
+    ids=range(3),
 )
 def test_a_complaint_about_something_huge_is_short(tmp_path, layout, name, content):
     layout(tmp_path)

@@ -6,10 +6,7 @@ import json
 import shutil
 from datetime import datetime
 
-import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tiny import tiny_dataset
 
 import workbench as wb
@@ -17,7 +14,7 @@ from workbench import exchange
 from workbench.errors import SettingError
 from workbench.records import Question
 from workbench.testing.data import tiny_index
-from workbench.trace import KINDS, Event, Trace
+from workbench.trace import KINDS, Trace
 
 # The names of https://arize-ai.github.io/openinference/spec/semantic_conventions.html that a file of ours may have; `N`
 # is a number.
@@ -175,14 +172,6 @@ def test_measured_durations(run, tmp_path):
         )
 
 
-def test_the_frame_that_phoenix_makes_of_it(run, tmp_path):
-    """`phoenix.TraceDataset` takes this frame; it asks for these columns."""
-    frame = pd.json_normalize(written(run, tmp_path / "run.jsonl"), max_level=1)
-    asked = "name span_kind parent_id start_time end_time status_code status_message context.span_id context.trace_id"
-    assert set(asked.split()) <= set(frame.columns)
-    assert pd.to_datetime(frame["start_time"]).dt.tz is not None
-
-
 def test_hostile_contents(tmp_path):
     trace = Trace()
     with trace.span("CHAIN", "a\0b\ud800", **{"x\0": "<script>\ud800", "n": float("nan")}) as span:
@@ -194,22 +183,6 @@ def test_hostile_contents(tmp_path):
     assert one["attributes"]["output.documents.0.document.id"] == "\ufffd"
     assert "output.documents.0.document.score" not in one["attributes"]
     assert one["events"][0]["attributes"] == {"exception.message": "no colon\ufffd"}
-
-
-@given(st.lists(st.integers(0, 5), max_size=12))
-def test_any_tree_nests(tmp_path_factory, choices):
-    events = []
-    for number, choice in enumerate(choices):
-        path = [] if not events else [events[-1].id]
-        while path and events[path[-1]].parent is not None:
-            path.append(events[path[-1]].parent)
-        parent = [None, *path][choice % (len(path) + 1)]
-        events.append(Event(number, parent, "CHAIN", f"step {number}"))
-    spans = written(Trace("full", events), tmp_path_factory.mktemp("spans") / "one.jsonl")
-    by_id = {span["context"]["span_id"]: span for span in spans}
-    for span in spans:
-        if above := by_id.get(span["parent_id"]):
-            assert above["start_time"] < span["start_time"] < span["end_time"] < above["end_time"]
 
 
 def test_what_cannot_be_written(tmp_path):

@@ -75,12 +75,6 @@ def test_questions_beside_those_of_an_index_are_others(tmp_path):
         wb.load(path)
 
 
-@pytest.mark.parametrize(("kind", "version"), ALL)
-def test_reading_twice_gives_the_same_bytes(kind, version, tmp_path):
-    path = layouts.LAYOUTS[kind][version](tmp_path / "tales")
-    assert repr(exchange.read(path)) == repr(exchange.read(path)) and exchange.read(path) == exchange.read(path)
-
-
 def test_a_name_is_given_or_that_of_the_folder_that_someone_named(tmp_path):
     layouts.msgraphrag(tmp_path / "rivers", 1)
     layouts.gfmrag1(tmp_path / "rivers")
@@ -501,14 +495,6 @@ def test_youtu_names_that_are_no_words_are_counted(tmp_path):
     data = exchange.read(tmp_path)
     assert "1 edge with a name that is no word" in data.left_out
     assert triples(data)["aaaa1111"] == (("Nora Whitlock", "founded", "1889"),)
-
-
-def test_youtu_labels_are_texts_that_files_can_hold(tmp_path):
-    path = layouts.youtu(tmp_path) / "output" / "graphs" / "tales_new.json"
-    edges = json.loads(json.dumps(layouts.youtu_edges()))
-    edges[0]["end_node"]["label"] = "\ud800"
-    path.write_text(json.dumps(edges))
-    assert "1 � node" in exchange.read(tmp_path).left_out
 
 
 def test_youtu_graphs_are_a_choice(tmp_path):

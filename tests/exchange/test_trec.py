@@ -3,26 +3,21 @@ line."""
 
 from __future__ import annotations
 
-import doctest
 import gzip
 from dataclasses import replace
-from itertools import pairwise
 
 import ir_measures
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny import TinyEncoder, tiny_dataset
+from tiny import tiny_dataset
 
 import workbench as wb
 from workbench import exchange
-from workbench.data import Dataset
 from workbench.errors import DataError, SettingError
-from workbench.exchange import trec
 from workbench.exchange.trec import _run_lines, as_word, falling
-from workbench.index import Index
-from workbench.records import Passage, Question
+from workbench.records import Question
 from workbench.settings import parse_spec
 
 QUESTIONS = [Question("q1", "one", support=("p1",)), Question("q2", "two", support=("p2", "p3"))]
@@ -88,23 +83,6 @@ def test_written_scores_fall_as_32_bit_floats(scores):
     assert np.isfinite(made).all() and (np.diff(made) < 0).all()
 
 
-def test_examples_of_the_docstrings():
-    result = doctest.testmod(trec)
-    assert result.attempted and not result.failed
-
-
-def test_scores_that_fall_are_kept():
-    scores = [1.0, 0.5, 1e-6, 0.0, -3.0]
-    assert falling(scores) == scores
-
-
-@given(st.lists(names, unique=True))
-def test_words_are_words_and_differ(ids):
-    words = [as_word(one) for one in ids]
-    assert len(set(words)) == len(ids) and all(word.split() == [word] for word in words)
-    assert all(word.encode().split() == [word.encode()] for word in words)
-
-
 def test_gold_comes_back(tmp_path):
     asked = [*QUESTIONS, Question("q 3", "three", support=("a b", "a%20b")), Question("q4", "four")]
     path = exchange.to_qrels(asked, tmp_path / "qrels.txt")
@@ -136,11 +114,6 @@ def test_a_run_is_measured_the_same_after_export_and_import(run, tiny_index, tmp
         list(ir_measures.read_trec_run(str(files[0]))),
     )  # fmt: skip
     assert measured[ir_measures.nDCG @ 10] == pytest.approx(run.table().loc["dense", "ndcg@10"], abs=1e-9)
-
-
-def test_the_same_run_gives_the_same_bytes(run, tmp_path):
-    first, second = (exchange.to_trec(run, tmp_path / name) for name in ("first", "second"))
-    assert [file.read_bytes() for file in first] == [file.read_bytes() for file in second]
 
 
 def test_a_ranking_with_a_passage_twice_is_not_written(run, tmp_path):
@@ -346,27 +319,3 @@ def test_questions_of_the_same_text(tiny_index, theirs):
     theirs.write_text("q1 Q0 p3 1 3 x\nq2 Q0 p3 1 3 x\n")
     (same,) = wb.rankings(theirs, tiny_index, [one, replace(two, question=one.question)])
     assert same.retrieve(one.question).ranking == [("p3", 3.0)]
-
-
-def test_ids_that_are_no_words_survive_an_evaluation(tmp_path):
-    passages = tuple(Passage(one, "", f"Text of {n}.") for n, one in enumerate(HOSTILE))
-    questions = tuple(Question(one, f"Text of {n}?", support=(one,)) for n, one in enumerate(HOSTILE))
-    index = Index.build(
-        Dataset("hostile", passages), None, tmp_path / "index", encoder=TinyEncoder(), layers=["passages"],
-        progress=False,
-    )  # fmt: skip
-    run = wb.evaluate(questions, [wb.method("dense", index)], out=tmp_path / "run", progress=False)
-    _, file = exchange.to_trec(run, tmp_path / "trec")
-    (again,) = wb.rankings(file, index, questions)
-    for row, question in zip(run.rows, questions):
-        found = [passage for passage, _ in again.retrieve(question.question, k=20).ranking]
-        assert found == [passage for passage, _ in row["ranking"]] and len(found) == len(HOSTILE)
-    text = file.read_bytes()
-    assert len(text.splitlines()) == len(text.split()) / 6 == len(HOSTILE) ** 2
-
-
-def test_scores_of_a_written_file_fall(run, tmp_path):
-    for file in exchange.to_trec(run, tmp_path)[1:]:
-        lines = [line.split() for line in file.read_text().splitlines()]
-        same = [(a, b) for a, b in pairwise(lines) if a[0] == b[0]]
-        assert same and all(float(a[4]) > float(b[4]) and int(a[3]) + 1 == int(b[3]) for a, b in same)

@@ -11,7 +11,7 @@ from tiny import PASSAGES, TinyEncoder, files, tiny_dataset
 
 from workbench.errors import Deferred, IndexFault
 from workbench.index import Index
-from workbench.llm.batch.export import Deferring, DeferringEngine
+from workbench.llm.batch.export import Deferring
 from workbench.llm.call import Reply, Request
 from workbench.llm.chat import ChatEngine
 from workbench.llm.record import Recording
@@ -39,9 +39,9 @@ class Batch:
         self.store, self.waiting = Recording(path), dict[str, Request]()
 
     @property
-    def engine(self) -> DeferringEngine:
+    def engine(self) -> ChatEngine:
         collect = lambda request: self.waiting.setdefault(request.key, request)  # noqa: E731
-        return DeferringEngine(NAME, Deferring(self.store, collect), concurrency=1)
+        return ChatEngine(NAME, Deferring(self.store, collect), concurrency=1)
 
     def answer(self, *, but: str = "no passage has these words") -> int:
         """Record replies to all that waits, but to requests that hold some words; gives their number."""

@@ -1,4 +1,4 @@
-"""Six families of endpoints, each with what its documentation says that it takes, refuses and gives back.
+"""Eight families of endpoints, each with what its documentation says that it takes, refuses and gives back.
 
 They answer the questions of a trial (`tests/trial_questions.py`) rightly, so that whatever fails, fails between the
 workbench and the endpoint. An argument that a family does not know is refused, or ignored, as that family does it.
@@ -31,6 +31,7 @@ class Family:
     """`answer` and `get` for a `ChatServer`. `refusals` counts the requests that were not taken as they were."""
 
     window = 32_768
+    host = ""  # by which `workbench.llm.negotiation.KNOWN` knows it
 
     def __init__(self):
         self.refusals, self._lock = 0, threading.Lock()
@@ -240,9 +241,47 @@ class Azure(Family):
         return status, headers, {**body, "prompt_filter_results": [{"prompt_index": 0, "content_filter_results": safe}]}
 
 
+class Anthropic(Family):
+    """Claude behind its layer for clients of OpenAI: formats, seeds and efforts are ignored without a word, so the
+    model writes as it likes; a temperature beyond 1 is not; the fields of refusals and fingerprints are empty."""
+
+    host = "api.anthropic.com"
+
+    def refused(self, asked: dict) -> Iterator[Answer]:
+        if ignored := asked.keys() & {"response_format", "seed", "reasoning_effort"}:
+            raise AssertionError(f"{ignored} would be ignored, and a run that says they were sent would be wrong")
+        if not 0 <= asked["temperature"] <= 1:
+            yield self.refuse("temperature: range: 0..1")
+
+    def said(self, asked: dict, reply: str) -> Answer:
+        written = f"Here is the answer:\n\n```json\n{reply}\n```" if reply.startswith("{") else reply
+        status, headers, body = completion(written, refusal=None)
+        return status, headers, {**body, "system_fingerprint": ""}
+
+
+class Gemini(Family):
+    """Gemini behind its layer for clients of OpenAI: names that it does not know are refused, as a list with an error
+    of Google's form, and so are schemas with too many bounds."""
+
+    def refuse(self, message: str, status: int = 400, **fields: Any) -> Answer:
+        super().refuse(message)
+        violations = [{"@type": "type.googleapis.com/google.rpc.BadRequest",
+                       "fieldViolations": [{"description": message}]}]  # fmt: skip
+        whole = {"code": status, "message": message, "status": "INVALID_ARGUMENT", "details": violations}
+        return status, {}, [{"error": whole}]
+
+    def refused(self, asked: dict) -> Iterator[Answer]:
+        if "seed" in asked:
+            yield self.refuse('Invalid JSON payload received. Unknown name "seed": Cannot find field.')
+        schema = asked.get("response_format", {}).get("json_schema", {}).get("schema")
+        if schema is not None and len(re.findall(r'"max(?:Length|Items)"', json.dumps(schema))) > 2:
+            yield self.refuse("The specified schema produces a constraint that has too many states for serving. "
+                              "Typical causes of this error are schemas with long maxItems.")  # fmt: skip
+
+
 FAMILIES: dict[str, Callable[[], Family]] = {
     "OpenAI chat": OpenAIChat, "OpenAI reasoning": OpenAIReasoning, "vLLM": VLLM, "llama.cpp": LlamaCpp,
-    "Ollama": Ollama, "Azure": Azure,
+    "Ollama": Ollama, "Azure": Azure, "Anthropic": Anthropic, "Gemini": Gemini,
 }  # fmt: skip
 
 

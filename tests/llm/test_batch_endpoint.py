@@ -68,13 +68,6 @@ def test_a_round_is_submitted_fetched_and_read(server, folder):
     assert made.requests == 0 and values == [[text] for text in TEXTS]
 
 
-def test_nothing_is_submitted_twice(server, folder):
-    export(folder)
-    submit(folder, progress=False)
-    submit(folder, progress=False)
-    assert (server.asked("POST /v1/files"), server.asked("POST /v1/batches")) == (3, 3)
-
-
 @pytest.mark.parametrize("stopped_at", ["POST /v1/files", "POST /v1/batches"])
 def test_a_submit_that_is_stopped_goes_on_where_it_was(server, folder, stopped_at):
     export(folder)
@@ -190,21 +183,6 @@ def test_a_key_that_the_server_repeats_is_nowhere_on_disk(server, folder, caplog
     kept = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     assert [path for path, content in kept.items() if KEY.encode() in content] == [] and KEY not in caplog.text
     assert any(b"[key]" in content for content in kept.values())
-
-
-def test_results_that_hold_a_key_are_read_without_it(server, folder, tmp_path):
-    made, _ = export(folder)
-    lines = []
-    for row in made.rows():
-        for line in Path(row["file"]).read_bytes().splitlines():
-            asked = json.loads(line)
-            _, _, body = completion(json.dumps({"names": [KEY]}))
-            response = {"status_code": 200, "body": body}
-            lines.append(json.dumps({"custom_id": asked["custom_id"], "response": response}))
-    (tmp_path / "results.jsonl").write_text("\n".join(lines))
-    assert read(folder, [tmp_path / "results.jsonl"], progress=False).answers == 6
-    assert export(folder)[1] == [["[key]"]] * 6
-    assert all(KEY.encode() not in path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
 def test_what_cannot_be_done_is_said(server, folder, monkeypatch):

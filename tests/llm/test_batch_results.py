@@ -15,7 +15,6 @@ from small_steps import BOOK, NAMES, SAID
 from workbench.errors import DataError, SettingError
 from workbench.llm import engine
 from workbench.llm.batch import Export, read
-from workbench.llm.batch.export import split
 from workbench.llm.batch.state import Pending
 from workbench.llm.deferrals import Deferrals
 from workbench.llm.record import Recording
@@ -82,16 +81,6 @@ def test_equal_requests_are_asked_once_and_the_files_have_the_same_bytes(folder,
     export(tmp_path / "other", texts=TEXTS[::-1])
     file = "round-1/requests-001.jsonl"
     assert (folder / file).read_bytes() == (tmp_path / "other" / file).read_bytes()
-
-
-@pytest.mark.parametrize("limits", [{"most_requests": 2}, {"most_bytes": 25}])
-def test_files_keep_the_limits(tmp_path, limits):
-    lines = [b"0123456789\n"] * 5
-    written = list(split(lines, lambda number: tmp_path / f"{number}.jsonl", 1, **limits))
-    assert [(path.name, requests, size) for path, requests, size in written] == [
-        ("1.jsonl", 2, 22), ("2.jsonl", 2, 22), ("3.jsonl", 1, 11),
-    ]  # fmt: skip
-    assert b"".join(path.read_bytes() for path, *_ in written) == b"".join(lines)
 
 
 VLLM = {"id": "vllm-1", "error": None}

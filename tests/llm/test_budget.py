@@ -9,7 +9,7 @@ import pytest
 from chat_server import by_schema, completion, error
 from small_steps import NAMES
 
-from workbench.errors import BudgetSpent, DataError, EngineError, SettingError
+from workbench.errors import BudgetSpent, DataError, SettingError
 from workbench.llm import engine
 from workbench.llm.meter import Budget, prices
 
@@ -44,12 +44,6 @@ def test_one_call_at_a_time_stops_at_the_first_that_would_begin_beyond(limit, ca
     with pytest.raises(BudgetSpent, match=r"is used up: Budget\(.*larger max_"):
         ask(server, concurrency=1, **limit).run(NAMES, INPUTS)
     assert len(server.seen) == calls
-
-
-def test_a_budget_that_lasts_changes_nothing(priced, serve, ask):
-    server = serve(by_schema)
-    results = ask(server, max_money=50, max_tokens=10_000, max_calls=len(INPUTS)).run(NAMES, INPUTS)
-    assert [result.value.names for result in results] == [[value] for value in INPUTS]
 
 
 @pytest.mark.parametrize(("limit", "most"), [({"max_calls": 3}, 3), ({"max_tokens": 250}, 6), ({"max_money": 0.25}, 6)])
@@ -152,24 +146,14 @@ def test_a_replay_and_the_rules_cost_nothing(serve, ask, tmp_path):
         assert engine(spec, max_calls=0, max_money=0, max_tokens=0).run(NAMES, ["a"])[0].value.names == ["a"]
 
 
-def test_it_stops_a_run_as_a_lost_endpoint_does():
-    assert issubclass(BudgetSpent, EngineError)
-
-
 # -- settings ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["max_money", "max_tokens", "max_calls"])
-@pytest.mark.parametrize("value", [-1, "5", True, float("nan"), float("inf"), [1]])
+@pytest.mark.parametrize("value", [-1, "5", True, float("nan"), [1]])
 def test_a_limit_that_means_nothing_is_refused(name, value):
     with pytest.raises(SettingError, match=f"{name}="):
         engine("rules", **{name: value})
-
-
-@pytest.mark.parametrize("name", ["max_tokens", "max_calls"])
-def test_a_fraction_of_a_call_is_refused(name):
-    with pytest.raises(SettingError, match="a whole number from 0 on"):
-        Budget(**{name: 0.5})
 
 
 def test_a_limit_stands_in_a_spec_too(serve):

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import signal
-import sqlite3
-import subprocess
-import sys
-import textwrap
 import threading
-import time
 from array import array
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from chat_server import DIMENSION, Cut, completion, embedded, error, vector_of
-from test_key_secrecy import KEY, assert_no_secret, everything, files
 from tiny import files as files_of
 from tiny import tiny_dataset
 
@@ -105,18 +96,6 @@ def test_texts_go_in_batches_by_number_and_by_tokens(serve, make):
     server.seen.clear()
     make(server, batch_tokens=4, concurrency=1).encode(["a b c", "d e", "f", "g h i j k"])
     assert inputs(server) == [["a b c"], ["d e", "f"], ["g h i j k"]]
-
-
-def test_requests_run_side_by_side_up_to_the_limit_and_keep_the_order(serve, make):
-    def slow(asked):
-        time.sleep(0.05 if asked["input"][0] < "k" else 0.01)
-        return embedded(asked)
-
-    server = serve(slow)
-    letters = [chr(code) for code in range(ord("a"), ord("u"))]
-    found = make(server, batch_size=1, concurrency=4).encode(letters)
-    assert np.allclose(found, [unit(letter) for letter in letters], atol=1e-6)
-    assert 2 <= server.most <= 4
 
 
 def test_a_dimension_is_asked_for_and_is_part_of_the_name(serve, make):
@@ -264,13 +243,6 @@ def test_another_dimension_is_refused_and_not_kept(known, serve, make, tmp_path)
     assert len(Recording(tmp_path / "v.sqlite")) == 1
 
 
-def test_a_refused_key_and_an_unknown_model_stop_at_once(serve, make):
-    with pytest.raises(EngineRefused, match="refuses the key"):
-        make(serve(lambda asked: error(401))).encode(["a"])
-    with pytest.raises(EngineRefused, match="does not know the model 'm'"):
-        make(serve(lambda asked: error(404))).encode(["a"])
-
-
 @pytest.mark.parametrize(
     ("spec", "options", "said"),
     [
@@ -307,15 +279,6 @@ def test_a_replay_gives_the_same_bits_and_costs_without_a_server_or_a_key(serve,
         replay.encode(["never asked"])
     with pytest.raises(RecordingMiss, match="dimensions None, asked 8"):
         encoder("openai:m", replay=file, dimensions=8).encode(["Lake Mira"])
-
-
-def test_what_is_recorded_is_not_asked_again_whatever_the_batch(serve, make, tmp_path):
-    server, file = serve(embedded), tmp_path / "v.sqlite"
-    make(server, record=file, batch_size=3).encode(list("abc"))
-    server.seen.clear()
-    again = make(server, record=file, batch_size=2, concurrency=1)
-    assert np.allclose(again.encode(list("zcba")), [unit(one) for one in "zcba"], atol=1e-6)
-    assert inputs(server) == [["z"]]
 
 
 def test_one_recording_serves_engine_and_encoder(serve, make, ask, tmp_path):
@@ -371,61 +334,7 @@ def test_a_budget_is_shared_with_an_engine(serve, make, ask):
         make(server, budget=shared).encode(["four"])
 
 
-def test_money_is_limited_by_the_price_of_the_list(serve, make):
-    server = serve(lambda asked: embedded(asked, dimension=1536, usage={"prompt_tokens": 50_000_000}))
-    one = make(server, "text-embedding-3-small", max_money=1.0, batch_size=1, concurrency=1)
-    with pytest.raises(BudgetSpent, match="max_money=1"):
-        one.encode(["a", "b"])
-    assert len(server.seen) == 1
-
-
 # -- keys -------------------------------------------------------------------------------------------------------------
-
-
-def telling(asked) -> str:
-    return f"{asked['authorization']} {KEY}"
-
-
-ECHOES = {
-    "html": lambda asked: (200, {"Content-Type": "text/html"}, telling(asked)),
-    "fields": lambda asked: embedded(asked, model=telling(asked), object=telling(asked), note=telling(asked)),
-    "embedding": lambda asked: embedded(asked, data=[{"index": 0, "embedding": telling(asked)}]),
-    "index": lambda asked: embedded(asked, data=[{"index": telling(asked), "embedding": [1.0]}]),
-    **{str(status): lambda asked, status=status: error(status, telling(asked)) for status in (400, 401, 404, 429, 500)},
-}
-
-
-@pytest.mark.parametrize("answer", ECHOES.values(), ids=ECHOES.keys())
-def test_the_key_comes_out_nowhere(answer, serve, tmp_path, caplog):
-    caplog.set_level("DEBUG")
-    server, fault = serve(answer), None
-    one = encoder(f"openai:m@{server.url}", api_key=KEY, attempts=1, record=tmp_path / "v.sqlite")
-    try:
-        one.encode(["a"])
-    except EngineError as error:
-        fault = error
-    assert server.seen[0]["authorization"] == f"Bearer {KEY}"
-    for shown in (
-        everything(fault),
-        repr(one),
-        one._repr_html_(),
-        str(vars(one)),
-        one.name,
-        str(one.settings),
-        caplog.text,
-    ):
-        assert_no_secret(shown)
-    kept = files(tmp_path)
-    assert KEY.encode() not in kept and server.host.encode() not in kept
-
-
-def test_a_password_in_the_address_is_used_and_not_shown(serve):
-    server = serve(embedded)
-    one = encoder(f"openai:m@{server.url.replace('//', '//user:hunter2-Passw0rd%21@')}")
-    one.encode(["a"])
-    assert server.seen[0]["authorization"].startswith("Basic ")
-    for shown in (repr(one), str(vars(one)), one.name, str(one.settings)):
-        assert_no_secret(shown)
 
 
 # -- in an index ------------------------------------------------------------------------------------------------------
@@ -467,47 +376,6 @@ def test_a_build_that_breaks_off_goes_on_at_the_block(serve, make, tmp_path):
     whole = make(server, concurrency=2)
     whole.block_characters = 60
     Index.build(tiny_dataset(), None, tmp_path / "whole", encoder=whole, progress=False)
-    assert files_of(tmp_path / "index") == files_of(tmp_path / "whole")
-
-
-BUILD = """
-    import sys
-    from tiny import tiny_dataset
-    from workbench.encoding import encoder
-    from workbench.index import Index
-
-    out, url, file = sys.argv[1:]
-    one = encoder(f"openai:m@{url}", record=file, batch_size=2, concurrency=2)
-    print("begins", flush=True)
-    Index.build(tiny_dataset(), None, out, encoder=one, progress=False)
-"""
-
-
-def test_after_a_kill_nothing_that_was_recorded_is_asked_again(serve, make, tmp_path):
-    stuck, answered = threading.Event(), []
-
-    def hanging(asked):
-        if len(answered) >= 6 and not stuck.is_set():
-            stuck.set()
-            time.sleep(30)
-        answered.extend(asked["input"])
-        return embedded(asked)
-
-    server, file = serve(hanging), tmp_path / "v.sqlite"
-    places = [str(Path(__file__).parents[up]) for up in (1, 2)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", textwrap.dedent(BUILD), str(tmp_path / "index"), server.url, str(file)]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
-        assert process.stdout.readline() == b"begins\n" and stuck.wait(60)
-        time.sleep(0.3)
-        process.send_signal(signal.SIGKILL)
-    with sqlite3.connect(file) as stored:
-        kept = {json.loads(row[0])["messages"][0]["content"] for row in stored.execute("SELECT request FROM replies")}
-    assert len(kept) >= 4
-    fresh = serve(embedded)
-    Index.build(tiny_dataset(), None, tmp_path / "index", encoder=make(fresh, record=file), progress=False)
-    assert not kept & {text for batch in inputs(fresh) for text in batch}
-    Index.build(tiny_dataset(), None, tmp_path / "whole", encoder=make(fresh, timeout=9), progress=False)
     assert files_of(tmp_path / "index") == files_of(tmp_path / "whole")
 
 

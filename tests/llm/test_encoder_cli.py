@@ -6,9 +6,9 @@ import json
 from collections import Counter
 
 import pytest
-from chat_server import completion, embedded, error
+from chat_server import embedded
 from test_key_secrecy import KEY
-from tiny import TinyEncoder, files, tiny_dataset
+from tiny import files, tiny_dataset
 from typer.testing import CliRunner
 
 import workbench as wb
@@ -19,7 +19,6 @@ from workbench.errors import SettingError
 from workbench.evaluation.estimate import Unasked, estimate_build, estimate_run, exactly
 from workbench.index import Index
 from workbench.index.facts import fact_text
-from workbench.llm.record import Recording
 
 PAID = "text-embedding-3-small"
 QUESTION = "Which lake does the river at Orsby flow into?"
@@ -87,21 +86,6 @@ def test_an_index_is_built_asked_and_evaluated_and_all_of_it_replayed(serve, wor
     assert not [name for name, content in files(tmp_path).items() if server.host.encode() in content]
 
 
-def test_a_recording_of_answers_and_vectors_replays_both(serve, workbench, town, tmp_path):
-    def either(asked):
-        return wide(asked) if "input" in asked else completion("Answer: Lake Mira")
-
-    server, file = serve(either), tmp_path / "both.sqlite"
-    spec = f"openai:{PAID}@{server.url}"
-    workbench("index", town, "-o", tmp_path / "index", "--encoder", spec)
-    words = ("ask", tmp_path / "index", QUESTION, "-m", "dense", "--json")
-    live = ("--engine", f"openai:m@{server.url}", "--encoder", spec, "--record", file)
-    said = workbench(*words, *live).stdout
-    server.stop()
-    assert json.loads(said)["answer"] == "Lake Mira" and len(Recording(file)) == 2
-    assert workbench(*words, "--replay", file).stdout == said
-
-
 def test_a_limit_of_the_command_stops_the_encoder_and_the_same_command_goes_on(serve, workbench, town, tmp_path):
     server, file = serve(wide), tmp_path / "v.sqlite"
     words = ("index", town, "-o", tmp_path / "index", "--record", file)
@@ -110,11 +94,6 @@ def test_a_limit_of_the_command_stops_the_encoder_and_the_same_command_goes_on(s
     assert "BudgetSpent" in stopped.stderr and len(server.seen) == 3
     workbench(*words)
     assert len(asked_for(server)) == len(set(asked_for(server)))
-
-
-def test_no_key_is_said_where_vectors_are_needed(workbench, town, tmp_path):
-    said = workbench("index", town, "-o", tmp_path / "index", "--encoder", f"openai:{PAID}", code=1).stderr
-    assert "EngineRefused" in said and "OPENAI_API_KEY" in said
 
 
 def test_an_index_is_asked_at_another_address_and_by_no_other_encoder(serve, workbench, town, tmp_path):
@@ -183,21 +162,3 @@ def test_a_run_is_estimated_with_the_vectors_of_its_questions(serve, make_encode
     assert len(asked_for(server)) == 1, "only what the sample asks"
     (cost,) = [cost for cost in found.costs if cost.part == "encoding"]
     assert cost.calls.value == 3 and cost.prompt_tokens.value == 3 * len(asked_for(server)[0].split())
-
-
-def test_the_command_estimates_without_a_key(workbench, town):
-    said = json.loads(workbench("estimate", town, "--encoder", f"openai:{PAID}", "--json").stdout)
-    assert said["total"]["money"][0] > 0 and said["total"]["calls"][0] >= 1
-
-
-def test_a_local_encoder_is_still_timed():
-    found = estimate_build(tiny_dataset(), "rules", encoder=TinyEncoder())
-    (cost,) = [cost for cost in found.costs if cost.part == "encoding"]
-    assert cost.seconds is not None and cost.calls == exactly(0)
-
-
-def test_a_fault_of_the_endpoint_is_one_line_without_a_traceback(serve, workbench, town, tmp_path):
-    server = serve(lambda asked: error(400, "bad"))
-    words = ("index", town, "-o", tmp_path / "index", "--encoder", f"openai:m@{server.url}")
-    said = workbench(*words, code=1).stderr
-    assert said.startswith("EngineError: openai:m gave no vectors: HTTP 400") and "Traceback" not in said

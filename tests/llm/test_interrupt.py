@@ -11,16 +11,14 @@ import sys
 import textwrap
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from chat_server import by_schema, completion, error, question
 from small_steps import NAMES
-from tiny import QUESTIONS, TinyEncoder, files
+from tiny import QUESTIONS, files
 
-import workbench as wb
-from workbench.errors import BudgetSpent, EngineUnavailable
+from workbench.errors import EngineUnavailable
 from workbench.llm import engine
 
 WITHIN = 10.0  # seconds; what is in flight would take 30, and a quiet machine needs less than one
@@ -170,48 +168,3 @@ def test_closing_an_engine_frees_who_is_asking_and_it_may_be_used_again(hang, se
     thread.join(2)
     assert len(raised) == 1 and "closed" in str(raised[0])
     assert chat.run(NAMES, ["b"])[0].value.names == ["b"]
-
-
-# -- a budget, in an evaluation and in a build ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("workers", [1, 4])
-def test_an_evaluation_goes_on_with_a_larger_budget_to_the_same_bytes(workers, tiny, tiny_index, serve, ask, tmp_path):
-    quick, _ = hanging_after(10**6, slowly)
-    server = serve(quick)
-
-    def evaluate(out, **options):
-        chat = ask(server, **options)
-        methods = [wb.method("hipporag2", tiny_index, chat)]
-        reader = wb.reader("direct", chat)
-        return wb.evaluate(tiny.questions, methods, reader, tmp_path / out, workers=workers, progress=False)
-
-    evaluate("whole")
-    record, calls = tmp_path / "answers.sqlite", len(server.seen)
-    for _ in range(2):
-        with pytest.raises(BudgetSpent):
-            evaluate("stopped", max_calls=2, record=record)
-    evaluate("stopped", max_calls=calls - 4, record=record)
-    assert len(server.seen) == 2 * calls, "nothing was asked twice"
-    assert same_always(tmp_path / "stopped") == same_always(tmp_path / "whole")
-
-
-def test_a_build_goes_on_with_a_larger_budget_to_the_same_bytes(tiny, serve, ask, tmp_path):
-    data, server = replace(tiny, extractions=None), serve(extracting)
-
-    def build(out, **options):
-        return wb.Index.build(data, ask(server, **options), tmp_path / out, encoder=TinyEncoder(), progress=False)
-
-    build("whole")
-    record, calls = tmp_path / "answers.sqlite", len(server.seen)
-    with pytest.raises(BudgetSpent):
-        build("stopped", max_calls=5, record=record)
-    build("stopped", max_calls=calls - 5, record=record)
-    assert len(server.seen) == 2 * calls
-    assert same_always(tmp_path / "stopped") == same_always(tmp_path / "whole")
-
-
-def extracting(asked):
-    names = '{"named_entities": ["Orsby"]}'
-    facts = '{"triples": [["Orsby", "lies on", "River Aldra"]]}'
-    return completion(names if "named_entities" in str(asked["response_format"]) else facts)

@@ -77,13 +77,6 @@ def test_answers_side_by_side_come_in_their_order(alone, small):
 
 
 @small_model
-@pytest.mark.parametrize("step", [SAID, NAMES], ids=lambda step: step.name)
-def test_a_cut_answer_is_told(step, small):
-    (result,) = small.run(replace(step, max_tokens=6), ["x"])
-    assert result.parse == "cut" or "cut for length" in result.failure
-
-
-@small_model
 def test_a_prompt_longer_than_its_slot_fails_alone_and_names_the_option(small):
     long, fine = small.run(SHORT, ["word " * 600, "Emma, 474 pages"])
     assert "longer than the 512 tokens of a slot" in long.failure and "[context=1024]" in long.failure

@@ -54,12 +54,6 @@ def test_the_server_says_how_long_to_wait(patient):
     assert slept == [7.0, 0.5, 0.5]  # at once would be a loop
 
 
-def test_no_server_can_hold_a_run_for_hours(patient):
-    chat, _, slept = patient(error(429, Retry_After="86400"), longest=20.0)
-    chat.run(NAMES, ["a"])
-    assert slept == [20.0]
-
-
 def test_the_server_says_until_when_to_wait(patient):
     soon = error(429, Retry_After=formatdate(time.time() + 30, usegmt=True))
     never = error(429, Retry_After="Fri, 31 Dec 9999 23:59:59 GMT")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from small_steps import BOOK, NAMES, SAID
 
 from workbench.llm import engine
-from workbench.llm.meter import Meter, collect, money, prices
+from workbench.llm.meter import collect, money, prices
 from workbench.llm.step import Usage
 from workbench.papers.condition import named
 from workbench.published import paper, papers
@@ -44,10 +44,6 @@ def test_the_rules_cost_nothing():
     rules = engine("rules")
     rules.run(NAMES, ["a", "b"])
     assert rules.meter.total == Usage(calls=2) and repr(rules.meter) == "Meter(2 calls, 0 tokens, $0.0000)"
-
-
-def test_nothing_asked_is_an_empty_table():
-    assert Meter().frame().empty and Meter().total == Usage()
 
 
 # -- scopes -----------------------------------------------------------------------------------------------------------
@@ -94,23 +90,6 @@ def test_scopes_of_threads_are_apart():
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(work, [1, 2, 3, 4])) == [1, 2, 3, 4]
     assert rules.meter.total.calls == 10
-
-
-def test_a_meter_can_be_read_while_it_is_written():
-    """A progress display reads what the workers of a run write."""
-    meter, stop = Meter(), threading.Event()
-
-    def write() -> None:
-        for number in range(5_000):
-            meter.add(str(number), Usage(calls=1))
-        stop.set()
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    while not stop.is_set():
-        assert meter.total.calls <= 5_000 and len(meter.as_dict()) <= 5_000
-    writer.join()
-    assert meter.total.calls == 5_000
 
 
 # -- money ------------------------------------------------------------------------------------------------------------

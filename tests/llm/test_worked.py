@@ -70,26 +70,6 @@ def test_there_are_ten_questions_two_of_which_show_how_reading_fails():
         assert any(not ask.fails for ask in example.asks)
 
 
-def test_a_configuration_is_found_by_question_and_method():
-    engine, question = WorkedEngine(EXAMPLES), next(e for e in EXAMPLES if e.id == "mer-q02").question
-    assert engine.written(question, "bdtr").answer == "1938"
-    assert "no relation joins the ferry" in engine.written(question, "dotrag").fails
-    assert engine.written(question, "dense") is engine.written("Who?", "bdtr") is None
-
-
-def test_the_same_replies_give_the_same_bytes(meridian_curated, tmp_path):
-    asked = [q for q in wb.load("meridian").questions if q.question in {e.question for e in EXAMPLES if "117" in e.id}]
-    for name in ("one", "other"):
-        engine = wb.engine("worked")
-        method = wb.method("hipporag2", meridian_curated, engine)
-        run = wb.evaluate(asked, [method], wb.reader("direct", engine), tmp_path / name, progress=False)
-        assert run.table().loc["hipporag2", "em"] == 1
-    for file in ("results.jsonl", "run.json", "usage.json", "table.csv"):
-        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "other" / file).read_bytes()
-    for label in ("replies written by hand, else rules, not with a language model", "curated, by hand"):
-        assert label in repr(run) and label in run._repr_html_()
-
-
 def test_a_run_whose_questions_have_replies_in_part_counts_those_by_rules(meridian_curated, tmp_path):
     known = {example.question for example in EXAMPLES if example.id == "mer-q117"}
     asked = [q for q in wb.load("meridian").questions if q.question in known or q.id == "mer-q20"]
@@ -136,16 +116,6 @@ def test_rules_answer_what_has_no_reply_and_every_part_says_who_answered(meridia
     answer = wb.reader("direct", engine).read(question, evidence)
     assert answer.engine == engine.name and answer.engines == ("rules",)
     assert "direct, rules and no language model" in repr(answer) and "written by hand" not in repr(answer)
-
-
-def test_one_answer_may_be_of_both(meridian_curated):
-    example, engine = next(example for example in EXAMPLES if example.id == "mer-q117"), wb.engine("worked")
-    evidence = wb.method("hipporag2", meridian_curated, engine).retrieve(example.question)
-    assert evidence.trace.engines == (engine.replies,)
-    answer = wb.reader("direct[prompt=sparql]", engine).read(example.question, evidence)  # no reply to this prompt
-    assert answer.engines == ("rules",) and answer.trace.engines == (engine.replies, "rules")
-    by = "Steps by replies written by hand and rules, no language model"
-    assert by in repr(replace(evidence, trace=answer.trace))
 
 
 def test_layers_are_built_by_rules_and_say_so(tiny, tiny_encoder, tmp_path):
@@ -258,11 +228,6 @@ def test_two_replies_that_fit_alike_are_an_error(tmp_path):
     engine = engine_of(tmp_path, 'text = "one"', 'text = "other"')
     with pytest.raises(EngineError, match=r"q\.toml: several replies to 'choose' fit the same call"):
         say(engine)
-
-
-def test_other_replies_are_another_engine(tmp_path):
-    one = engine_of(tmp_path, 'text = "one"').name
-    assert one != engine_of(tmp_path, 'text = "two"').name and one.startswith(f"worked+rules:{tmp_path.name}#")
 
 
 def test_the_rules_go_on_for_an_author_and_the_call_is_kept(meridian_curated):

@@ -59,7 +59,6 @@ def things(text: str) -> list:
         Entry(text, text, (), print, text, text, text, note=text),
         Estimate(text, text, (Cost(text, text, exactly(1), seconds=None),), (text,), (text,)),
         Estimate(text, "rules", ()),
-        findings[0],
         Examination(findings),
         entity,
         relation,

@@ -20,48 +20,41 @@ from workbench.text import clean
 def retrieve(
     folder: opt.FolderOrName,
     question: str,
-    method: opt.Method = "hipporag2",
+    retrieving: opt.Retrieving = opt.RETRIEVING,
     model: opt.Model = opt.MODEL,
-    k: opt.K = 10,
-    budget: opt.Budget = None,
-    trace: opt.Traced = False,
-    encoder: opt.OwnEncoder = None,
 ) -> Output:
     """The passages that a method finds for a question, and why."""
+    folder = opening.at_hand(folder, model, retrieving.method)
+    opened, runner = opening.index_and_engine(folder, model, retrieving.encoder)
+    evidence = _retrieve(opened, runner, question, retrieving)
+    shown = [*warning_lines(opened.warnings), evidence]
+    whole = {**_evidence(evidence, retrieving.trace), "warnings": list(opened.warnings)}
+    return Output(whole, [*shown, evidence.trace] if retrieving.trace else shown)
+
+
+def _retrieve(opened, runner, question: str, retrieving: opt.Retrieving):
     import workbench as wb
 
-    folder = opening.at_hand(folder, model, method)
-    runner = opening.engine(model, vectors=opening.asks_for_vectors(folder, encoder))
-    opened = opening.index(folder, model, encoder)
-    evidence = wb.method(method, opened, runner).retrieve(question, k, budget=budget)
-    shown = [*warning_lines(opened.warnings), evidence]
-    whole = {**_evidence(evidence, trace), "warnings": list(opened.warnings)}
-    return Output(whole, [*shown, evidence.trace] if trace else shown)
+    return wb.method(retrieving.method, opened, runner).retrieve(question, retrieving.k, budget=retrieving.budget)
 
 
 @verb
 def ask(
     folder: opt.FolderOrName,
     question: str,
-    method: opt.Method = "hipporag2",
+    retrieving: opt.Retrieving = opt.RETRIEVING,
     reader: opt.Reader = "direct",
     of_reader: opt.OfReader = opt.OF_READER,
     model: opt.Model = opt.MODEL,
-    k: opt.K = 10,
-    budget: opt.Budget = None,
-    trace: opt.Traced = False,
-    encoder: opt.OwnEncoder = None,
 ) -> Output:
     """The answer to a question, with the passages that it was read from."""
-    import workbench as wb
     from workbench.llm.engine import no_model, whose_words
     from workbench.views.contexts import excerpt
     from workbench.views.records import REPLY, failure_of, unread_reply
 
-    folder = opening.at_hand(folder, model, method, reader)
-    runner = opening.engine(model, vectors=opening.asks_for_vectors(folder, encoder))
-    index = opening.index(folder, model, encoder)
-    evidence = wb.method(method, index, runner).retrieve(question, k, budget=budget)
+    folder = opening.at_hand(folder, model, retrieving.method, reader)
+    index, runner = opening.index_and_engine(folder, model, retrieving.encoder)
+    evidence = _retrieve(index, runner, question, retrieving)
     answer = opening.reader(reader, runner, index, of_reader).read(question, evidence)
     flaw, unread = answer.reading.flaw if answer.reading else "", unread_reply(answer)
     mark = answer.proof.mark if answer.proof else None
@@ -80,8 +73,10 @@ def ask(
         shown.append(escape(str(excerpt(answer.thought, answer.text, 400))))
     fields = fields_of(answer, "abstained", "thought", "failure", flaw=flaw, reply=unread, read=list(answer.passages))
     whole = {"answer": answer.text, **fields, "engine": runner.name, "mark": mark, "warnings": lacking}
-    whole |= _evidence(evidence, trace)
-    return Output(whole, [*shown, evidence, answer.trace] if trace else [*shown, evidence], code=1 if failure else 0)
+    whole |= _evidence(evidence, retrieving.trace)
+    return Output(
+        whole, [*shown, evidence, answer.trace] if retrieving.trace else [*shown, evidence], code=1 if failure else 0
+    )
 
 
 def _evidence(evidence, with_trace: bool) -> dict:
@@ -170,7 +165,8 @@ def evaluate(
     run: Annotated[
         Path | None, typer.Option("--out", "-o", help="folder of the run; by default named after all settings")
     ] = None,
-    asked: opt.Asked = opt.ASKED,
+    asked: opt.RunOptions = opt.RUN,
+    depth: opt.Depth = opt.DEPTH,
     trace: Annotated[str, typer.Option(help="off, ids or full")] = "full",
     measure: Annotated[
         list[str] | None, typer.Option(help="a measure instead of the usual ones; give it again for more")
@@ -186,14 +182,13 @@ def evaluate(
     from workbench.evaluation.significance import UNCORRECTED
     from workbench.llm.engine import no_model
 
-    runner = opening.engine(model, vectors=opening.asks_for_vectors(folder, encoder))
-    opened = opening.index(folder, model, encoder)
+    opened, runner = opening.index_and_engine(folder, model, encoder)
     gold = opening.questions(questions, opened)
     gold = exchange.read_qrels(qrels, gold, opened.passages.row) if qrels else gold
     others = [one for file in ranking or () for one in wb.rankings(file, opened, gold)]
     chosen = [*(wb.method(spec, opened, runner) for spec in method), *others]
     judging = opening.engine(model, judge) if judge else None
-    given = {**vars(asked), "trace": trace, "judge": judging}
+    given = {**vars(asked), **vars(depth), "trace": trace, "judge": judging}
     given |= {"measures": measure} if measure else {}
     read = opening.reader(reader, runner, opened, of_reader)
     done = wb.evaluate(gold, chosen, read, run, **given)
@@ -221,7 +216,8 @@ def grid(
         list[str], typer.Option("--reader", "-r", help="a reader's SPEC, or LABEL: SPEC; give it again for more")
     ] = ["direct"],  # noqa: B006
     model: opt.Model = opt.MODEL,
-    asked: opt.Asked = opt.ASKED,
+    asked: opt.RunOptions = opt.RUN,
+    depth: opt.Depth = opt.DEPTH,
     tokens: Annotated[
         int, typer.Option(help="of a context, for readers whose SPEC has neither k nor budget; 0: each its default")
     ] = 12_000,
@@ -231,11 +227,12 @@ def grid(
     import workbench as wb
     from workbench.evaluation.significance import UNCORRECTED
 
-    runner = opening.engine(model, vectors=opening.asks_for_vectors(folder, encoder))
-    opened = opening.index(folder, model, encoder)
+    opened, runner = opening.index_and_engine(folder, model, encoder)
     chosen = [wb.method(spec, opened, runner) for spec in method]
     readers = {label or spec: spec for label, _, spec in (one.rpartition(": ") for one in reader)}
-    done = wb.grid(opening.questions(questions, opened), chosen, readers, to, tokens=tokens or None, **vars(asked))
+    done = wb.grid(
+        opening.questions(questions, opened), chosen, readers, to, tokens=tokens or None, **vars(asked), **vars(depth)
+    )
     table, compared = done.table().reset_index().to_dict("records"), done.compare().to_dict("records")
     said = {"folder": str(done.folder), "engine": runner.name, "readers": done.readers, "warnings": done.warnings}
     return Output(
@@ -263,10 +260,7 @@ def table(
     judge: Annotated[str | None, typer.Option(help="the engine that judges answers, if it is another")] = None,
     data: Annotated[str | None, typer.Option(help="a data set in the place of all of the table's")] = None,
     encoder: opt.Encoder = None,
-    limit: opt.Limit = None,
-    workers: opt.Workers = None,
-    repeats: opt.Repeats = 1,
-    cluster: opt.Cluster = None,
+    run: opt.RunOptions = opt.RUN,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="folder of the indexes and runs")] = None,
     plan: Annotated[bool, typer.Option("--plan", help="say what it takes; ask nothing")] = False,
     form: Annotated[str, typer.Option("--format", help="text, csv, markdown or latex")] = "text",
@@ -283,8 +277,8 @@ def table(
         raise SettingError(f"--format {form!r} is unknown; choose one of {', '.join(forms)}")
     if plan:
         planned = reproduce.plan(
-            paper, number, model.engine, reader_engine=reader_engine, judge=judge, data=data, limit=limit,
-            repeats=repeats,
+            paper, number, model.engine, reader_engine=reader_engine, judge=judge, data=data, limit=run.limit,
+            repeats=run.repeats,
         )  # fmt: skip
         whole = {"rows": planned.frame.to_dict("records"), "notes": list(planned.notes)}
         return Output(whole, [planned], wrapped=False)
@@ -298,8 +292,7 @@ def table(
     engines = {spec: opening.engine(model, spec) for spec in specs}
     found = reproduce.reproduce(
         paper, number, engines[model.engine], reader_engine=[engines[one] for one in reader_engine or ()],
-        judge=engines.get(judge), data=data, encoder=encoder, limit=limit, out=out, workers=workers, repeats=repeats,
-        cluster=cluster,
+        judge=engines.get(judge), data=data, encoder=encoder, out=out, **vars(run),
     )  # fmt: skip
     whole = {**asdict(found), "counts": found.counts(), "warnings": list(found.warnings)}
     shown, notes = (found, []) if form == "text" else (escape(written(found, form)), warning_lines(found.warnings))

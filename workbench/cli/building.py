@@ -160,8 +160,7 @@ def insert(
     from workbench.data.profiles import within
 
     loaded = wb.load(data, offline=offline or None, strict=strict, **opening.pairs("--read", read))
-    runner = opening.engine(model, vectors=opening.asks_for_vectors(folder, encoder))
-    opened = opening.index(folder, model, encoder)
+    opened, runner = opening.index_and_engine(folder, model, encoder)
     stands = {one.id: one for one in opened.passages.passages}
     if other := [one.id for one in loaded.passages if stands.get(one.id, one) != one]:
         raise SettingError(

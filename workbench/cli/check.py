@@ -1,6 +1,6 @@
 """Whether what is on disk is what was written: an index, a run, a grid, a recording, a bundle.
 
-    workbench.cli.check.check("indexes/meridian")     what is damaged, and what makes it again; nothing is changed"""
+workbench.cli.check.check("indexes/meridian")     what is damaged, and what makes it again; nothing is changed"""
 
 from __future__ import annotations
 

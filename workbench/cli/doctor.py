@@ -11,11 +11,11 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, requires, version
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from shlex import quote
 
@@ -23,13 +23,12 @@ import psutil
 from packaging.requirements import Requirement
 from pydantic import RootModel
 
-from workbench import data, encoding, integrity, threads
+from workbench import encoding, integrity
 from workbench.display import html, text
-from workbench.encoding.models import device_here
-from workbench.errors import EXTRAS, EngineError, EngineRefused, EngineUnavailable, WorkbenchError, install_extra
+from workbench.errors import EXTRAS, WorkbenchError, install_extra
 from workbench.language import pipeline
 from workbench.llm import Step, engine, local
-from workbench.llm.endpoint import where
+from workbench.llm.endpoint import connect, where
 from workbench.places import ROOT, home, is_checkout
 from workbench.records import Record
 from workbench.registry import broken
@@ -40,12 +39,10 @@ from workbench.views.terminal import indented
 WIDGETS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget", "ipysigma": "ipysigma"}
 _INSTALL = "make setup" if is_checkout() else "pip install --upgrade hopscope"
 _PYTHON = quote(sys.executable)
-_GIB = 2**30
-_Said = RootModel[str]  # an answer of any words
-_ENGINE_REMEDIES = {
-    EngineUnavailable: "export OPENAI_BASE_URL=http://127.0.0.1:8000/v1",
-    EngineRefused: "export OPENAI_API_KEY=…",
-}
+_WIDE, _LONGEST = 100, 400  # columns that the text fits into; characters of what was found, and of a command
+_MARKS = {"ok": "✓", "optional": "–", "MISSING": "✗"}
+_ASK = "export OPENAI_API_KEY=… or OPENAI_BASE_URL=…, or name a model: workbench doctor --ask --model MODEL"
+_Reply = RootModel[str]  # of any words
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,10 +73,6 @@ class Examination(Record):
     def good(self) -> bool:
         return all(finding.good for finding in self)
 
-    @property
-    def areas(self) -> dict[str, list[Finding]]:
-        return {area: list(findings) for area, findings in groupby(self, lambda finding: finding.area)}
-
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
 
@@ -92,68 +85,54 @@ def examine(folder: str | Path | None = None, *, ask: bool = False, model: str |
     endpoint of the environment is asked one tiny question of `model`: by default gpt-4o-mini of OpenAI's own, the first
     that it lists of another."""
     folder = home() if folder is None else Path(folder)
-    endpoint = (lambda place: [*_endpoint(place), _asked(model)]) if ask else _endpoint
-    looks = {
-        "environment": _environment, "models": _models, "endpoint": endpoint, "data": _data,
-        "folders": _folders, "notebooks": _notebooks, "machine": _machine,
-    }  # fmt: skip
-    found = ((area, _try(area, partial(look, folder))) for area, look in looks.items())
-    return Examination(tuple(replace(finding, area=area) for area, findings in found for finding in findings))
+    areas = {"environment": _environment(folder), "models": _models(), "endpoint": _endpoint(),
+             "notebooks": _notebooks(), "machine": _machine(folder)}  # fmt: skip
+    if ask:
+        areas["endpoint"] = chain(areas["endpoint"], map(_answer, [model]))
+    return Examination(tuple(replace(one, area=area) for area, findings in areas.items() for one in findings))
 
 
-def _check(what: str, good: object, found: str, remedy: str, lacking: str = "", *, optional: bool = False) -> Finding:
-    """What was `found` where it is good, else what is `lacking` and the remedy."""
-    return Finding(what, found if good else lacking or found, bool(good) or optional, "" if good else remedy, optional)
-
-
-def _try(what: str, look: Callable[[], Iterable[Finding] | str], remedy: str = _INSTALL) -> list[Finding]:
-    """What `look` finds; a fault of it is a finding too: the others are not lost for it."""
-    findings: list[Finding] = []
+def _look(what: str, look: Callable[[], str], remedy: str = _INSTALL, *, optional: bool = False) -> Finding:
+    """What `look` says; whatever it raises is to be mended, unless the thing is `optional`."""
     try:
-        found = look()
-        findings.extend([Finding(what, found)] if isinstance(found, str) else found)
+        return Finding(what, look())
+    except WorkbenchError as error:
+        return Finding(what, str(error), optional, remedy, optional)
     except Exception as error:
-        fault = str(error) if isinstance(error, WorkbenchError) else f"{type(error).__name__}: {error}"
-        findings.append(Finding(what, fault, False, remedy))
-    return findings
+        return Finding(what, f"{type(error).__name__}: {error}", optional, remedy, optional)
 
 
-def _environment(_: Path) -> Iterator[Finding]:
+def _need(good: object, found: str, lacking: str) -> str:
+    if not good:
+        raise WorkbenchError(lacking)
+    return found
+
+
+def _environment(_: Path | None) -> Iterator[Finding]:
     running, fits = f"{platform.python_version()} in {sys.prefix}", (3, 11) <= sys.version_info[:2] < (3, 13)
     remedy = "make setup PY=python3.11" if is_checkout() else "python3.11 -m pip install hopscope"
-    yield _check("Python", fits, running, remedy, f"{running}; 3.11 or 3.12 is needed")
-    yield from _try("packages", _packages)
-    yield from _try("installation", lambda: f"hopscope {version('hopscope')} in {ROOT}")
+    yield _look("Python", lambda: _need(fits, running, f"{running}; 3.11 or 3.12 is needed"), remedy)
+    yield _look("packages", _packages)
+    yield _look("installation", lambda: f"hopscope {version('hopscope')} in {ROOT}")
     for name, extra in EXTRAS.items():
         here = ", ".join(f"{package} {_version(package)}".strip() for package in extra.packages)
-        yield _check(f"extra {name}", not extra.missing, here, install_extra(name), extra.lack, optional=True)
+        yield _look(f"extra {name}", partial(_need, not extra.missing, here, extra.lack), install_extra(name),
+                    optional=True)  # fmt: skip
     for kind, point in broken():  # of what other packages add
         remedy = f"{_PYTHON} -m pip install --upgrade {quote(point.package)}"
         yield Finding(f"{kind[:-1]} {point.name} of {point.package}", point.why, False, remedy)
 
 
-def _packages() -> Iterator[Finding]:
-    """Those that are installed, against what is needed."""
-    needed = _needed()
-    wrong = [one for one in needed if not _fits(one)]
-    for one in wrong:
-        here = _version(one.name)
-        yield Finding(one.name, f"{here}, needed {one.specifier}" if here else "not installed", False, _INSTALL)
-    yield _check("packages", not wrong, f"{len(needed) - len(wrong)} of {len(needed)} as needed", _INSTALL)
-
-
-def _needed() -> list[Requirement]:
-    """What the workbench needs on this machine, without its extras."""
-    return [one for one in map(Requirement, requires("hopscope") or ()) if _applies(one)]
-
-
-def _applies(wanted: Requirement) -> bool:
-    return wanted.marker is None or wanted.marker.evaluate({"extra": ""})
-
-
-def _fits(wanted: Requirement) -> bool:
-    """Whether the right version is installed, of whatever build, such as that without CUDA."""
-    return bool(here := _version(wanted.name)) and wanted.specifier.contains(here, prereleases=True)
+def _packages() -> str:
+    """Those that are needed without extras, in the right version of whatever build, such as that without CUDA."""
+    whole = [Requirement(one) for one in requires("hopscope") or ()]
+    needed = [one for one in whole if one.marker is None or one.marker.evaluate({"extra": ""})]
+    wrong = [
+        f"{one.name} {here or 'not installed'}, needed {one.specifier}"
+        for one in needed
+        if not (here := _version(one.name)) or not one.specifier.contains(here, prereleases=True)
+    ]
+    return _need(not wrong, f"{len(needed)} as needed", "; ".join(wrong))
 
 
 def _version(package: str) -> str:
@@ -164,68 +143,47 @@ def _version(package: str) -> str:
         return ""
 
 
-def _models(_: Path) -> Iterator[Finding]:
-    yield from _try("encoder", lambda: f"{(one := encoding.encoder()).name}, {one.dimension} dimensions")
-    yield from _try("device of encoders", _device, "unset WORKBENCH_DEVICE")
-    yield from _weights()
-    yield from _try("English pipeline", lambda: "{name} {version}".format(**pipeline.nlp().meta))
-    try:
-        file = local.model_file("smollm2")
-        yield Finding("model local:smollm2", f"{file.name}, {_size(file.stat().st_size)}", optional=True)
-    except EngineRefused:
-        yield Finding("model local:smollm2", "not installed", True, local.INSTALL_SMALL, optional=True)
+def _models() -> Iterator[Finding]:
+    yield _look("encoder", lambda: f"{(one := encoding.encoder()).name}, {one.dimension} dimensions")
+    device = lambda: encoding.models.device_here(encoding.models.check_device(None))  # noqa: E731
+    yield _look("device of encoders", device, "unset WORKBENCH_DEVICE")
+    for name, weights in integrity.WEIGHTS.items():
+        if weights.place is not None:
+            yield _look(f"weights {name}", partial(_weights, name), weights.remedy)
+    yield _look("English pipeline", lambda: "{name} {version}".format(**pipeline.nlp().meta))
+    small = lambda: local.model_file("smollm2").name  # noqa: E731
+    yield _look("model local:smollm2", small, local.INSTALL_SMALL, optional=True)
 
 
-def _weights() -> Iterator[Finding]:
-    """Whether the packaged weights are the ones that are known; each is read in full, and none is loaded."""
-    for name, one in integrity.WEIGHTS.items():
-        if one.place is not None:
-            yield from _try(f"weights {name}", partial(_as_known, name), one.remedy)
-
-
-def _as_known(name: str) -> str:
+def _weights(name: str) -> str:
+    """Each file is read in full, and none is loaded."""
     return f"{counted(integrity.check_weights(name), 'file')} as known, by SHA-256"
 
 
-def _device() -> str:
-    """That of WORKBENCH_DEVICE, and the GPUs that torch finds."""
-    import torch
-
-    device = device_here(encoding.models.check_device(None))
-    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    return f"{device}; torch {torch.__version__} finds {gpus or 'no'} GPU{'s' * (gpus > 1)}"
-
-
-def _endpoint(_: Path) -> Iterator[Finding]:
+def _endpoint() -> Iterator[Finding]:
     """Whether a key is set; never the key."""
     missing, key = "not set: the engines `rules`, `local` and `replay` need none", os.environ.get("OPENAI_API_KEY")
-    yield _check("OPENAI_API_KEY", key, "set", "export OPENAI_API_KEY=…", missing, optional=True)
+    yield _look("OPENAI_API_KEY", lambda: _need(key, "set", missing), "export OPENAI_API_KEY=…", optional=True)
     yield Finding("endpoint", where(os.environ.get("OPENAI_BASE_URL")))
 
 
-def _asked(model: str | None) -> Finding:
+def _answer(model: str | None) -> Finding:
     """One tiny call. What the engine says of a failure holds no key: it is blotted out there."""
-    said, remedy = "the endpoint does not list its models", "workbench doctor --ask --model MODEL"
-    step = Step("doctor", _Said, lambda text: [{"role": "user", "content": text}], read=_Said, max_tokens=16)
-    try:
-        if model := model or _some_model():
-            with engine(f"openai:{model}", attempts=1, timeout=30) as asking:
-                (result,) = asking.run(step, ["Say: ok"])
-            if not result.failure:
-                return Finding("answer", f"{model} answered after {result.usage.seconds:.2f} s")
-            said = f"{model}: {result.failure}"
-    except EngineError as error:
-        said = str(error)
-        remedy = remedy if "HTTP 404" in said else _ENGINE_REMEDIES.get(type(error), remedy)
-    return Finding("answer", said, False, remedy)
+    step = Step("doctor", _Reply, lambda text: [{"role": "user", "content": text}], read=_Reply, max_tokens=16)
+
+    def answer() -> str:
+        name = _need((asked := model or _some_model()), asked or "", "the endpoint does not list its models")
+        with engine(f"openai:{name}", attempts=1, timeout=30) as asking:
+            (result,) = asking.run(step, ["Say: ok"])
+        return _need(not result.failure, f"{name} answered", f"{name}: {result.failure}")
+
+    return _look("answer", answer, _ASK)
 
 
 def _some_model() -> str | None:
     """gpt-4o-mini at OpenAI; of another endpoint the first model that it lists, None if it lists none."""
     if not os.environ.get("OPENAI_BASE_URL"):  # which the client reads itself
         return "gpt-4o-mini"
-    from workbench.llm.endpoint import connect
-
     try:
         connection = connect(None, None, 30.0)
         return connection.blot(str(connection.client.models.list().data[0].id))
@@ -233,122 +191,68 @@ def _some_model() -> str | None:
         return None
 
 
-def _data(_: Path) -> Iterator[Finding]:
-    def counts(name: str) -> str:
-        loaded = data.load(name)
-        return f"{len(loaded.passages)} passages, {len(loaded.questions)} questions"
-
-    for name in data.BUNDLED:
-        yield from _try(f"data {name}", partial(counts, name))
-
-
-def _folders(folder: Path) -> Iterator[Finding]:
-    for path in (folder / "indexes", folder / "runs", folder / "figures"):
-        there = path if path.exists() else folder
-        remedy, lacking = f"chmod u+w {quote(str(there))}", f"{path} may not be written"
-        yield _check(f"folder {path.name}", os.access(there, os.W_OK), str(path), remedy, lacking)
-
-
-def _notebooks(_: Path) -> Iterator[Finding]:
+def _notebooks() -> Iterator[Finding]:
+    """Jupyter, the kernel that the notebooks ask for, and the half of each widget library that runs in the browser."""
     for name in ("jupyterlab", "ipykernel"):
-        yield _check(name, _version(name), _version(name), _INSTALL, "not installed")
-    remedy = f"{_PYTHON} -m ipykernel install --sys-prefix --name python3"
-    yield from _try("kernel python3", lambda: [_kernel(remedy)], remedy)
-    yield from _try("widgets", _widgets)
+        yield _look(name, partial(version, name))
+    yield _look("kernel python3", _kernel, f"{_PYTHON} -m ipykernel install --sys-prefix --name python3")
+    for name, extension in WIDGETS.items():
+        remedy = f"{_PYTHON} -m pip install --force-reinstall --no-deps {name}"
+        yield _look(f"widgets of {name}", partial(_widgets, name, extension), remedy)
 
 
-def _kernel(remedy: str) -> Finding:
-    """The notebooks ask for a kernel by this name."""
-    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+def _kernel() -> str:
+    from jupyter_client.kernelspec import KernelSpecManager
 
-    try:
-        program = KernelSpecManager().get_kernel_spec("python3").argv[0]
-        return _check("kernel python3", shutil.which(program), program, remedy, f"{program} does not exist")
-    except NoSuchKernel:
-        return Finding("kernel python3", "not there", False, remedy)
+    program = KernelSpecManager().get_kernel_spec("python3").argv[0]
+    return _need(shutil.which(program), program, f"{program} does not exist")
 
 
-def _widgets() -> Iterator[Finding]:
-    """The half of each widget library that runs in the browser."""
+def _widgets(name: str, extension: str) -> str:
     from jupyter_core.paths import jupyter_path
 
-    needed = {one.name for one in _needed()}
-    for name, extension in WIDGETS.items():
-        there = any(Path(place, extension, "package.json").exists() for place in jupyter_path("labextensions"))
-        found = f"{name} {_version(name)}".strip()
-        lacking = f"{found} without its extension" if _version(name) else "not installed"
-        remedy = f"{_PYTHON} -m pip install --force-reinstall --no-deps {name}"
-        yield _check(f"widgets of {name}", there, found, remedy, lacking, optional=name not in needed)
+    there = any(Path(place, extension, "package.json").exists() for place in jupyter_path("labextensions"))
+    return _need(there, f"{name} {version(name)}", "without its extension of JupyterLab")
 
 
 def _machine(folder: Path) -> Iterator[Finding]:
-    others = "one for every other pool (WORKBENCH_THREADS sets another number)"
-    try:
-        yield Finding("cores", f"{threads.cores()} for torch, {others}")
-    except ValueError as error:
-        yield Finding("cores", str(error), False, "unset WORKBENCH_THREADS")
-    memory, limit = psutil.virtual_memory(), Path("/sys/fs/cgroup/memory.max")  # a container's
-    allowed = limit.read_text().strip() if limit.exists() else "max"
-    total = min(memory.total, int(allowed)) if allowed.isdigit() else memory.total
-    free = f"{_size(min(memory.available, total))} free of {_size(total)}"
-    yield _check("memory", total >= 3 * _GIB, free, "export WORKBENCH_THREADS=1", f"{free}; 3 GiB are needed")
+    """Memory, and whether what is made has a place."""
+    total = psutil.virtual_memory().total / 2**30
+    yield _look("memory", lambda: _need(total >= 3, f"{total:,.1f} GiB", f"{total:,.1f} GiB; 3 GiB are needed"),
+                "export WORKBENCH_THREADS=1")  # fmt: skip
     there = next(path for path in [folder.absolute(), *folder.absolute().parents] if path.exists())
-    disk = shutil.disk_usage(there).free
-    lacking = f"{_size(disk)} free; an index of 10,000 passages takes about 0.2 GiB"
-    yield _check("disk", disk > 2 * _GIB, f"{_size(disk)} free", f"du -sh {quote(str(there))}/*", lacking)
-
-
-def _size(size: int) -> str:
-    return f"{size / _GIB:,.1f} GiB" if size >= _GIB else f"{size / 2**20:,.1f} MiB"
+    free, place = shutil.disk_usage(there).free / 2**30, quote(str(there))
+    lacking = f"{free:,.1f} GiB free; an index of 10,000 passages takes about 0.2 GiB"
+    yield _look("disk", lambda: _need(free > 2, f"{free:,.1f} GiB free", lacking), f"du -sh {place}/*")
+    may = os.access(there, os.W_OK)
+    yield _look("folder", lambda: _need(may, str(there), f"{there} may not be written"), f"chmod u+w {place}")
 
 
 # -- How it shows itself -----------------------------------------------------------------------------------------------
-_WIDE = 100  # columns that it fits into
-_LONGEST = 400  # characters of what was found, and of a command
-_MARKS = {"ok": "✓", "optional": "–", "MISSING": "✗"}
-
-
-@text.register
-def _(finding: Finding) -> str:
-    return "\n".join(_lines(finding, 0))
 
 
 @text.register
 def _(examination: Examination) -> str:
+    """What was found, and below it what mends it."""
     lines = [_verdict(examination)]
-    for area, findings in examination.areas.items():
-        lines += [clean(area), *(line for finding in findings for line in _lines(finding, 2))]
+    for area, findings in groupby(examination, lambda finding: finding.area):
+        lines.append(clean(area))
+        for one in findings:
+            optional = " (optional)" if one.mark == "optional" else ""
+            found = f"{_MARKS[one.mark]} {clean(one.what, _LONGEST)}: {clean(one.found, _LONGEST)}{optional}"
+            remedy = indented(f"→ {clean(one.remedy, _LONGEST)}", 4, _WIDE) if one.remedy else []
+            lines += [*indented(found, 2, _WIDE), *remedy]
     return "\n".join(lines)
 
 
-def _lines(finding: Finding, indent: int) -> list[str]:
-    """What was found, and below it what mends it."""
-    optional = " (optional)" if finding.mark == "optional" else ""
-    found = f"{_MARKS[finding.mark]} {clean(finding.what, _LONGEST)}: {clean(finding.found, _LONGEST)}{optional}"
-    remedy = [f"→ {clean(finding.remedy, _LONGEST)}"] if finding.remedy else []
-    deeper = indent + len("✓ ")
-    return [*indented(found, indent, _WIDE), *(line for one in remedy for line in indented(one, deeper, _WIDE))]
-
-
-@html.register
-def _(finding: Finding) -> str:
-    return page(table(["", "what", "found", "do"], [_row(finding)]))
-
-
 @html.register
 def _(examination: Examination) -> str:
+    look = {"ok": "✓", "optional": "<span class='q'>optional</span>", "MISSING": "<span class='bad'>✗</span>"}
     rows = [
-        ("" if position else area, *_row(finding))
-        for area, findings in examination.areas.items()
-        for position, finding in enumerate(findings)
+        (one.area, Markup(look[one.mark]), *(clean(part, _LONGEST) for part in (one.what, one.found, one.remedy)))
+        for one in examination
     ]
     return page(f"<p><b>{esc(_verdict(examination))}</b></p>", table(["", "", "what", "found", "do"], rows))
-
-
-def _row(finding: Finding) -> tuple:
-    look = {"optional": "<span class='q'>optional</span>", "MISSING": "<span class='bad'>✗</span>"}
-    mark = Markup(look.get(finding.mark, "✓"))
-    return mark, *(clean(part, _LONGEST) for part in (finding.what, finding.found, finding.remedy))
 
 
 def _verdict(examination: Examination) -> str:

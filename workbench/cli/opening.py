@@ -122,6 +122,12 @@ def index(folder: Path, model: opt.Model, encoder: str | None = None):
     return wb.Index.open(folder, encoder_of(model, **named) if own else None)
 
 
+def index_and_engine(folder: Path, model: opt.Model, encoder: str | None):
+    """(index, engine) of verbs that ask over an index."""
+    runner = engine(model, vectors=asks_for_vectors(folder, encoder))
+    return index(folder, model, encoder), runner
+
+
 def _named(folder: Path) -> dict[str, Any]:
     """The settings of the encoder that an index in the folder names."""
     from workbench.index.store import Store

@@ -105,15 +105,32 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """How many questions are asked, and how much is retrieved for each."""
+class Retrieving:
+    """How passages are retrieved for one question."""
+
+    method: Method = "hipporag2"
+    k: K = 10
+    budget: Budget = None
+    trace: Traced = False
+    encoder: OwnEncoder = None
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How many questions are asked, how often, and by whom."""
 
     limit: Limit = None
-    k: Ranked = None
-    budget: Budget = None
     workers: Workers = None
     repeats: Repeats = 1
     cluster: Cluster = None
+
+
+@dataclass(frozen=True)
+class Depth:
+    """How much is retrieved for each question of a run."""
+
+    k: Ranked = None
+    budget: Budget = None
 
 
 @dataclass(frozen=True)
@@ -141,7 +158,8 @@ class OfReader:
     retry: Retry = None
 
 
-MODEL, ASKED, OF_WORLD, OF_READER = Model(), Asked(), OfWorld(), OfReader()  # where nothing is given
+# Where nothing is given.
+MODEL, RETRIEVING, RUN, DEPTH, OF_WORLD, OF_READER = Model(), Retrieving(), RunOptions(), Depth(), OfWorld(), OfReader()
 
 
 def flattened(function: Callable, json: bool) -> Callable:

@@ -22,7 +22,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, get_type_hints
 from xml.sax.saxutils import escape, quoteattr
 
 from workbench.data.folder import Dataset
@@ -34,25 +34,6 @@ from workbench.text import of_table_cell, table_cell
 if TYPE_CHECKING:
     from workbench.index.index import Index
 
-NODE = {
-    "kind": "string",
-    "label": "string",
-    "type": "string",
-    "description": "string",
-    "passages": "int",
-    "passage_id": "string",
-    "title": "string",
-    "text": "string",
-}
-EDGE = {
-    "kind": "string",
-    "label": "string",
-    "weight": "double",
-    "passages": "string",
-    "description": "string",
-    "keywords": "string",
-    "strength": "double",
-}
 GRAPH_ID = "hopscope"  # identifies our files
 TABLES = ("passages.csv", "nodes.csv", "edges.csv", "facts.csv")
 LOOKED_FOR_CSV = f"an exported folder ({', '.join(TABLES)})"
@@ -82,6 +63,17 @@ class Edge(NamedTuple):
     description: str = ""
     keywords: tuple[str, ...] = ()
     strength: float | None = None
+
+
+_TYPES = {int | None: "int", float: "double", float | None: "double"}  # of GraphML; all others are strings
+
+
+def _attributes(row: type[NamedTuple], *ends: str) -> dict[str, str]:
+    """The attributes of a node or an edge, and their types in GraphML."""
+    return {name: _TYPES.get(kind, "string") for name, kind in get_type_hints(row).items() if name not in ends}
+
+
+NODE, EDGE = _attributes(Node, "id"), _attributes(Edge, "source", "target")
 
 
 def write(index: Index, to: str | Path) -> list[Path]:

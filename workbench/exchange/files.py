@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import csv
+import io
 import json
 import math
 from collections import Counter, defaultdict
@@ -69,7 +70,7 @@ def read_csv(path: Path, *needed: str) -> Iterator[tuple[str, dict[str, str]]]:
     with _long_fields():
         try:
             # `splitlines` would split a field at separators that are not line ends in CSV.
-            header, *rows = csv.reader(_lines(text), strict=True)
+            header, *rows = csv.reader(io.StringIO(text, newline="\n"), strict=True)
         except ValueError:
             raise DataError(f"{path} is empty; its first line should name the columns {', '.join(needed)}") from None
         except csv.Error as error:
@@ -266,14 +267,6 @@ def _long_fields() -> Iterator[None]:
         yield
     finally:
         csv.field_size_limit(before)
-
-
-def _lines(text: str) -> Iterator[str]:
-    start = 0
-    while start < len(text):
-        end = text.find("\n", start) + 1 or len(text)
-        yield text[start:end]
-        start = end
 
 
 def _names(found: Iterable[Any]) -> str:

@@ -14,7 +14,7 @@ import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, count, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from urllib.parse import quote, unquote
@@ -126,21 +126,12 @@ def falling(scores: Iterable[float]) -> list[float]:
 def _file_names(methods: Iterable[str]) -> dict[str, str]:
     """Method → the name of its file: valid on every system, and different in more than case."""
     names: dict[str, str] = {}
-    taken: set[str] = set()
     for method in methods:
         stem = _NOT_IN_A_NAME.sub("_", method).strip("._")[:100] or "method"
-        name = next(one for one in _numbered(stem) if one.casefold() not in taken)
-        taken.add(name.casefold())
-        names[method] = name
+        taken = {name.casefold() for name in names.values()}
+        numbered = chain([stem], (f"{stem}-{number}" for number in count(2)))
+        names[method] = next(name for name in numbered if name.casefold() not in taken)
     return names
-
-
-def _numbered(stem: str) -> Iterator[str]:
-    yield stem
-    number = 2
-    while True:
-        yield f"{stem}-{number}"
-        number += 1
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------
@@ -192,7 +183,10 @@ def read_run(
     systems = [
         Ranked(
             _as_written(tag),
-            {question: _ordered(lines, ties) for question, lines in rankings.items()},
+            {
+                question: tuple((line.passage, line.score) for line in _sorted(lines, ties))
+                for question, lines in rankings.items()
+            },
             tuple(_notes(rankings, asked, others, left_out, ties)),
         )
         for tag, rankings in found.items()
@@ -256,10 +250,6 @@ def _as_written(tag: str) -> str:
     """The tag of our own file as it was, any other one unchanged."""
     plain = "" if tag == "%" else unquote(tag)
     return plain if as_word(plain) == tag else tag
-
-
-def _ordered(lines: Iterable[_Line], ties: str) -> tuple[tuple[str, float], ...]:
-    return tuple((line.passage, line.score) for line in _sorted(lines, ties))
 
 
 def _sorted(lines: Iterable[_Line], ties: str) -> list[_Line]:

@@ -94,8 +94,9 @@ class Reply:
     """A reply. `finish` is the endpoint's reason for stopping: `length` means that the text was cut.
 
     `reasoning` is what the model wrote before its answer, and no part of `text`; its tokens are among those of the
-    completion. `sent` says what the request was sent without, as the endpoint takes it (`Dialect.said`). `fingerprint`
-    names the configuration of the server, if it says one: when it changes, the same seed may give other answers."""
+    completion. `sent` says what the request was sent without, as the endpoint takes it (`Negotiation.sent`).
+    `fingerprint` names the configuration of the server, if it says one: when it changes, the same seed may give other
+    answers."""
 
     text: str
     finish: str = "stop"

@@ -20,6 +20,7 @@ from workbench import threads
 from workbench.errors import EngineUnavailable, SettingError
 from workbench.language.foreign import in_its_language
 from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request, repeat, retrying
+from workbench.llm.deferrals import each
 from workbench.llm.engine import EngineBase, break_off, nominal, note, split_spec
 from workbench.llm.meter import Budget, limited, money
 from workbench.llm.parse import Copied, Reading, Unreadable
@@ -70,8 +71,8 @@ class ChatEngine(EngineBase):
         return results
 
     def _results(self, requests: Sequence[Request]) -> list[Result]:
-        if len(requests) == 1:
-            return [self._answer(requests[0])]
+        if self.concurrency == 1 or len(requests) == 1:
+            return each(self._answer, requests)
         return side_by_side(self._answer, requests, self.concurrency, self.close)
 
     def request(self, step: Step, value: Any) -> Request:
@@ -86,10 +87,10 @@ class ChatEngine(EngineBase):
     @cached_property
     def window(self) -> int | None:
         """As set, else as the server or the model's file says it; of a replay, as it was when recorded."""
-        found = self._find_window() if self._find_window else None
+        window = self._find_window() if self._find_window else None
         if isinstance(self._call, Recorded):
-            self._call.store.keep_window(self.name, found)
-        return found
+            self._call.store.keep_window(self.name, window)
+        return window
 
     @property
     def sent(self) -> tuple[str, ...]:
@@ -116,6 +117,12 @@ class ChatEngine(EngineBase):
     def keep(self, store: Recording) -> None:
         """Store good answers in a recording, from now on."""
         self._call = Recorded(self._call, store)
+
+    def ask_through(self, call: Call, window: int | None) -> None:
+        """Ask through another call from now on; `window` is that of the model, where it is known."""
+        self._call = call
+        if window is not None:
+            self._find_window = lambda: window
 
     @property
     def store(self) -> Recording | None:

@@ -16,6 +16,7 @@ import re
 import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -93,7 +94,7 @@ def _complete(connection: _Connection, agreed: Negotiation, request: Request, re
     if isinstance(outcome, Exception):
         raise outcome
     reply = reply_of(outcome, time.perf_counter() - started, connection.blot)
-    return replace(reply, sent=dialect.said(request, agreed.asked_for)), dialect.reasons
+    return replace(reply, sent=agreed.sent(dialect, request)), dialect.reasons
 
 
 def _both(first: Reply, second: Reply) -> Reply:
@@ -307,14 +308,12 @@ def _vectors(response: Any, texts: int, dimensions: int | None) -> list[np.ndarr
 
 def _in_order(data: Sequence[Any]) -> list[Any]:
     """By their index, which servers that keep the order may leave out."""
-    indices = [getattr(one, "index", None) for one in data]
-    if all(index is None for index in indices):
+    by_index = {str(getattr(one, "index", None)): one for one in data}
+    if by_index.keys() == {"None"}:
         return list(data)
-    by_index = dict(zip(map(str, indices), data))
-    try:
-        return [by_index[str(row)] for row in range(len(data))]
-    except KeyError as missing:
-        raise CallFailed(f"{_NO_VECTORS}: none of its entries has the index {missing.args[0]}") from None
+    if missing := [row for row in range(len(data)) if str(row) not in by_index]:
+        raise CallFailed(f"{_NO_VECTORS}: none of its entries has the index {missing[0]}")
+    return [by_index[str(row)] for row in range(len(data))]
 
 
 def _vector(value: Any) -> np.ndarray:
@@ -348,7 +347,8 @@ def _count(usage: Any, name: str) -> int:
 
 
 def _status_error(error, what: str, blot: Blot) -> Exception:
-    status, whole = error.status_code, blot(str(error))[:_COMPLAINT]
+    body = f" - {error.response.text}" if str(error) == f"Error code: {error.status_code}" else ""  # Gemini's is a list
+    status, whole = error.status_code, blot(f"{error}{body}")[:_COMPLAINT]
     said = shortened(whole)  # a key cut in two would not be found
     if status == 429 or status >= 500 or status == 408:
         return Transient(f"HTTP {status}: {said}", wait=_retry_after(error.response.headers))
@@ -361,20 +361,13 @@ def _status_error(error, what: str, blot: Blot) -> Exception:
 
 def _retry_after(headers) -> float | None:
     """Seconds that the server asks to wait, as a number or until a date; None without a usable value."""
-    said = headers.get("retry-after", "")
-    try:
-        seconds = float(said)
-    except ValueError:
-        seconds = _until(said)
-    return seconds if 0 <= seconds < float("inf") else None
-
-
-def _until(date: str) -> float:
-    """Seconds from now until an HTTP date; negative where it is none."""
-    try:
-        return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
-    except (ValueError, OverflowError, OSError):
-        return -1.0
+    value = headers.get("retry-after", "")
+    with suppress(ValueError, OverflowError, OSError):
+        if re.fullmatch(r"[\w.+-]*", value):
+            seconds = float(value)
+            return seconds if 0 <= seconds < float("inf") else None
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    return None
 
 
 def shortened(text: str, limit: int = 500) -> str:

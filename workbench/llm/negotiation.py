@@ -1,9 +1,10 @@
 """What an endpoint takes for a model: found out once, from what it refuses, and remembered while the process lives.
 
 Endpoints of one protocol differ. Reasoning models of OpenAI want `max_completion_tokens` and neither a temperature nor
-a system message that others need; some servers know no `seed`, no JSON schema, or not every keyword of one. They say
-so in an HTTP 400 that names the argument, which is then left out or renamed, and the request sent again. What was
-changed stands in each reply (`Dialect.said`), so that a run can say it.
+a system message that others need; some servers know no `seed`, no JSON schema, or no bounds in one. There is one rule:
+where an HTTP 400 names an argument, it is renamed or left out, and the request sent again. `KNOWN` holds what servers
+are known not to heed, which would not say so. What was changed stands in each reply (`Dialect.differences`), so that a
+run can say it.
 
 An argument that somebody asked for (`effort=…`, `structured=json_schema`) is never dropped.
 """
@@ -15,28 +16,34 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from workbench.errors import EngineRefused, SettingError
 from workbench.llm.call import CallFailed, Request
 from workbench.llm.step import is_label
 
 STRUCTURED = ("json_schema", "json_object", "none")  # how JSON is asked for, the strictest first
-_LIMITS = ("max_tokens", "max_completion_tokens")
+LIMIT, NEWER_LIMIT = "max_tokens", "max_completion_tokens"
+LENGTHS = frozenset(
+    ("minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems", "minimum", "maximum",
+     "exclusiveMinimum", "exclusiveMaximum")
+)  # fmt: skip
 _ROUNDS = 12  # refusals in a row after which an endpoint is taken at its word
 _FEWEST = 16  # tokens worth asking for where the window holds no more
-_BOUNDS = (
-    "minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems", "minimum", "maximum",
-    "exclusiveMinimum", "exclusiveMaximum",
-)  # fmt: skip
 _WINDOW = re.compile(
     r"context (?:length|size|window)|context_length|exceed_context|reduce the length|too (?:large|long|many)", re.I
 )
 _LONGEST = re.compile(r"at most (\d+) (?:completion|output) tokens|max_tokens is \[1, ?(\d+)\]")
-_HELD = re.compile(r"maximum context length is (\d+)|\"?n_ctx\"?'?: (\d+)")
-_ASKED = re.compile(r"\((\d+) in the messages|has (\d+) input tokens|messages resulted in (\d+)")
+_WINDOW_SIZE = re.compile(r"maximum context length is (\d+)|\"?n_ctx\"?'?: (\d+)")
+_PROMPT_SIZE = re.compile(r"\((\d+) in the messages|has (\d+) input tokens|messages resulted in (\d+)")
 _AT_LEAST = re.compile(r"contains at least \d+ input tokens")
-_OF_SCHEMA = re.compile(r"invalid schema|json.?schema conversion|parse grammar|(?<!_)schema (?:contains|is)", re.I)
+_OF_SCHEMA = re.compile(
+    r"invalid schema|json.?schema conversion|parse grammar|(?<!_)schema (?:contains|is|produces)|"
+    rf"\b(?:{'|'.join(LENGTHS)})\b",
+    re.I,
+)
 _OF_FORMAT = re.compile(r"response_format|json_schema|json_object|structured outputs?|guided|grammar", re.I)
+_OF_SYSTEM = re.compile(r"\brole\b|messages\[\d+\]")
 
 
 class Refused(CallFailed):
@@ -47,19 +54,23 @@ class Refused(CallFailed):
         super().__init__(message)
         self.said, self.param = said, param
 
+    @property
+    def names(self) -> set[str]:
+        """Words of the refusal, among which are arguments. Where it names both limits, the newer is what it wants."""
+        words = set(re.findall(r"\w+", f"{self.param} {self.said}"))
+        return words - {NEWER_LIMIT} if LIMIT in words else words
+
 
 @dataclass(frozen=True)
 class Dialect:
-    """What is sent. `refused` are the names that the endpoint does not take: arguments, keywords of JSON schema, and
-    `system` for messages of this role. `loose` names a Step once if its schema is sent without lengths, and twice if it
-    is not sent at all, though others are; `most` is the endpoint's own limit of tokens.
+    """What is sent. `refused` are arguments that the endpoint does not take, `system` for messages of this role and
+    `lengths` for bounds in a schema; `most` is its own limit of tokens.
 
     `reasons` says that the model has been seen to reason before it answers, for which its limit is enlarged.
     """
 
     structured: str = STRUCTURED[0]
     refused: frozenset[str] = frozenset()
-    loose: tuple[str, ...] = ()
     most: int | None = None
     reasons: bool = False
 
@@ -71,7 +82,7 @@ class Dialect:
 
     def arguments(self, request: Request, reasoning: int, most: int | None = None) -> dict[str, Any]:
         """The request as arguments of a chat completion."""
-        limit = next((name for name in _LIMITS if name not in self.refused), None)
+        limit = next((name for name in (LIMIT, NEWER_LIMIT) if name not in self.refused), None)
         sent = {"temperature": request.temperature, "seed": request.seed, "reasoning_effort": request.effort}
         return {
             "model": request.model,
@@ -85,11 +96,8 @@ class Dialect:
         """How JSON is asked for in this request."""
         if request.schema is None:
             return "none"
-        mode = self.structured
-        if mode == "json_schema" and self.loose.count(request.step) > 1:
-            mode = "json_object"
         # A prompt that asks for a label does not say JSON, without which endpoints refuse `json_object`.
-        return "none" if mode == "json_object" and is_label(request.schema) else mode
+        return "none" if self.structured == "json_object" and is_label(request.schema) else self.structured
 
     def _response_format(self, request: Request) -> dict:
         mode = self.mode(request)
@@ -97,29 +105,53 @@ class Dialect:
             return {}
         if mode == "json_object":
             return {"response_format": {"type": "json_object"}}
-        schema = _pruned(request.schema, self._keywords(request))
+        schema = _unbounded(request.schema) if "lengths" in self.refused else request.schema
         named = {"name": re.sub(r"\W", "_", request.step), "schema": schema, "strict": True}
         return {"response_format": {"type": "json_schema", "json_schema": named}}
 
-    def _keywords(self, request: Request) -> frozenset[str]:
-        return frozenset(_BOUNDS) if request.step in self.loose else self.refused & frozenset(_BOUNDS)
-
-    def said(self, request: Request, asked_for: str) -> str:
-        """How the request was sent otherwise than the workbench does: a phrase each, separated by `; `. `asked_for`
-        is the way of asking for JSON that the engine began with."""
-        return "; ".join(self._differences(request, asked_for))
-
-    def _differences(self, request: Request, asked_for: str) -> Iterator[str]:
-        if _LIMITS[0] in self.refused:
-            yield f"{_LIMITS[1]} for {_LIMITS[0]}" if _LIMITS[1] not in self.refused else "no limit of tokens"
+    def differences(self, request: Request, structured: str) -> Iterator[str]:
+        """How the request was sent otherwise than the workbench does, a phrase each. `structured` is the way of asking
+        for JSON that the engine began with."""
+        if LIMIT in self.refused:
+            yield f"{NEWER_LIMIT} for {LIMIT}" if NEWER_LIMIT not in self.refused else "no limit of tokens"
         yield from (f"no {name}" for name in ("temperature", "seed") if name in self.refused)
         if "system" in self.refused:
             yield "no system message: it begins the user's"
-        if request.schema is not None and (mode := self.mode(request)) != asked_for:
+        if request.schema is not None and (mode := self.mode(request)) != structured:
             alone = f"{'a label' if is_label(request.schema) else 'JSON'} asked for by the prompt alone"
-            yield f"{mode} for {asked_for}" if mode != "none" else alone
-        elif request.schema is not None and (keywords := self._keywords(request)):
-            yield "schema without " + ("lengths" if request.step in self.loose else ", ".join(sorted(keywords)))
+            yield f"{mode} for {structured}" if mode != "none" else alone
+        elif request.schema is not None and "lengths" in self.refused:
+            yield "schema without lengths"
+
+    def without(self, request: Request, refusal: Refused, fixed: bool) -> Dialect | None:
+        """The dialect without what a refusal names, None if that is the input, or cannot be told. `fixed`: the way of
+        asking for JSON was chosen."""
+        names, said = refusal.names, refusal.said
+        if "reasoning_effort" in names and request.effort:
+            raise EngineRefused(
+                f"{request.model!r} takes no effort={request.effort}; leave it out, or choose what it names: {refusal}"
+            )
+        if most := _number(_LONGEST, said):
+            return replace(self, most=most)
+        if _WINDOW.search(said) and not _OF_SCHEMA.search(said):
+            return None
+        for name in (LIMIT, NEWER_LIMIT, "temperature", "seed"):
+            if name in names - self.refused and (name != NEWER_LIMIT or LIMIT in self.refused):
+                return replace(self, refused=self.refused | {name})
+        mode = self.mode(request)
+        if mode == "json_schema" and "lengths" not in self.refused and _OF_SCHEMA.search(said):
+            return replace(self, refused=self.refused | {"lengths"})
+        if mode != "none" and (_OF_SCHEMA.search(said) or _OF_FORMAT.search(said)):
+            return None if fixed else replace(self, structured=STRUCTURED[STRUCTURED.index(mode) + 1])
+        if "system" in names and _OF_SYSTEM.search(f"{refusal.param} {said}"):
+            return replace(self, refused=self.refused | {"system"})
+        return None
+
+
+# Host → what its endpoint is documented to ignore without a word.
+KNOWN = {
+    "api.anthropic.com": Dialect("none", frozenset(("seed",))),  # https://docs.claude.com/en/api/openai-sdk
+}
 
 
 class Negotiation:
@@ -129,19 +161,15 @@ class Negotiation:
         if structured not in ("auto", *STRUCTURED):
             raise SettingError(f"structured={structured!r} is unknown; choose one of auto, {', '.join(STRUCTURED)}")
         self.asked_for = STRUCTURED[0] if structured == "auto" else structured
-        self._fixed, self._dialect = structured != "auto", dialect or Dialect(self.asked_for)
+        self._fixed, self.dialect = structured != "auto", dialect or Dialect(self.asked_for)
         self._change = threading.Lock()
-
-    @property
-    def dialect(self) -> Dialect:
-        return self._dialect
 
     def ask(self, request: Request, reasoning: int, send: Callable[[Dialect, int | None], Any]) -> tuple[Dialect, Any]:
         """(dialect, outcome) of the request as the endpoint takes it. `send` gets a dialect, and a limit of tokens
         where the window leaves room for no more, and gives an answer or an exception."""
         most = None
         for _ in range(_ROUNDS):
-            dialect = self._dialect
+            dialect = self.dialect
             outcome = send(dialect, most)
             if not isinstance(outcome, Refused):
                 break
@@ -154,55 +182,18 @@ class Negotiation:
     def reasons(self) -> None:
         """Note that the model reasons."""
         with self._change:
-            self._dialect = replace(self._dialect, reasons=True)
+            self.dialect = replace(self.dialect, reasons=True)
 
     def learn(self, sent: Dialect, request: Request, refusal: Refused) -> bool:
         """Whether the request is worth sending again: what it was refused for is now known, by us or by another."""
         with self._change:
-            if self._dialect != sent:
-                return True
-            learned = self._without_what_it_names(request, refusal)
-            changed = learned is not None and learned != self._dialect
-            self._dialect = learned if changed else self._dialect
-            return changed
+            if self.dialect == sent:
+                self.dialect = sent.without(request, refusal, self._fixed) or sent
+            return self.dialect != sent
 
-    def _without_what_it_names(self, request: Request, refusal: Refused) -> Dialect | None:
-        """The dialect without what a refusal is about; None if that is the input, or cannot be told."""
-        dialect, said, names = self._dialect, refusal.said, _named(refusal)
-        if "reasoning_effort" in names and request.effort:
-            raise EngineRefused(
-                f"{request.model!r} takes no effort={request.effort}; leave it out, or choose what it names: {refusal}"
-            )
-        if longest := _number(_LONGEST, said):
-            return replace(dialect, most=longest)
-        if _WINDOW.search(said):
-            return None
-        for name in (*_LIMITS, "temperature", "seed"):
-            if name in names and name not in dialect.refused and not (
-                name == _LIMITS[1] and _LIMITS[0] not in dialect.refused
-            ):  # fmt: skip
-                return replace(dialect, refused=dialect.refused | {name})
-        if request.schema is not None and (_OF_SCHEMA.search(said) or _OF_FORMAT.search(said)):
-            return self._looser(dialect, request, said)
-        if "system" in said and re.search(r"\brole\b|messages\[\d+\]", said):
-            return replace(dialect, refused=dialect.refused | {"system"})
-        return None
-
-    def _looser(self, dialect: Dialect, request: Request, said: str) -> Dialect | None:
-        """Less of a schema: without the keywords that a refusal names; of a Step whose schema is too much, without its
-        lengths, then none; otherwise the next way of asking for JSON, for all Steps."""
-        mode = dialect.mode(request)
-        named = frozenset(name for name in _BOUNDS if re.search(rf"['\"`]{name}\b", said)) - dialect.refused
-        if mode == "json_schema" and named:
-            return replace(dialect, refused=dialect.refused | named)
-        if mode == "json_schema" and _OF_SCHEMA.search(said):
-            has_lengths = _pruned(request.schema, frozenset(_BOUNDS)) != request.schema
-            more = (request.step,) * (1 if has_lengths or request.step in dialect.loose else 2)
-            looser = replace(dialect, loose=dialect.loose + more)
-            return None if self._fixed and looser.mode(request) != mode else looser
-        if self._fixed or mode == "none":
-            return None
-        return replace(dialect, structured=STRUCTURED[STRUCTURED.index(mode) + 1])
+    def sent(self, dialect: Dialect, request: Request) -> str:
+        """What a reply says of how its request was sent, separated by `; `."""
+        return "; ".join(dialect.differences(request, self.asked_for))
 
 
 _negotiations: dict[tuple[str, str, str], Negotiation] = {}
@@ -210,7 +201,8 @@ _negotiations: dict[tuple[str, str, str], Negotiation] = {}
 
 def negotiation(address: str, model: str, structured: str) -> Negotiation:
     """The one of this process for a model at an address."""
-    return _negotiations.setdefault((address, model, structured), Negotiation(structured))
+    begin = KNOWN.get(urlsplit(address).hostname or "") if structured == "auto" else None
+    return _negotiations.setdefault((address, model, structured), Negotiation(structured, begin))
 
 
 def forget() -> None:
@@ -218,28 +210,17 @@ def forget() -> None:
     _negotiations.clear()
 
 
-def _named(refusal: Refused) -> set[str]:
-    """Arguments that a refusal is about. `max_tokens` is not in `max_completion_tokens`, and where a text names both,
-    the second is what it wants."""
-    names = {name for name in (*_LIMITS, "temperature", "seed", "reasoning_effort") if _mentions(refusal, name)}
-    return names - {_LIMITS[1]} if set(_LIMITS) <= names else names
-
-
-def _mentions(refusal: Refused, name: str) -> bool:
-    return refusal.param == name or re.search(rf"(?<![\w]){name}(?![\w])", refusal.said) is not None
-
-
 def _left(said: str, asked: int) -> int | None:
     """Fewer tokens than were `asked` for, which the window leaves for a reply beside the prompt, from a refusal
     that names both; None if that is not the reason, or hardly any are left."""
-    window, prompt = _number(_HELD, said), _number(_ASKED, said)
+    window, prompt = _number(_WINDOW_SIZE, said), _number(_PROMPT_SIZE, said)
     left = window - prompt if window and prompt else asked // 2 if _AT_LEAST.search(said) else 0
     return left if _FEWEST <= left < asked else None
 
 
 def _number(pattern: re.Pattern[str], text: str) -> int | None:
-    found = pattern.search(text)
-    return int(next(filter(None, found.groups()))) if found else None
+    match = pattern.search(text)
+    return int(next(filter(None, match.groups()))) if match else None
 
 
 def _without_system(messages: tuple[dict[str, str], ...]) -> list[dict[str, str]]:
@@ -250,12 +231,13 @@ def _without_system(messages: tuple[dict[str, str], ...]) -> list[dict[str, str]
     return [{**first, "content": f"{system['content']}\n\n{first['content']}"}, *rest]
 
 
-def _pruned(schema: Any, without: frozenset[str]) -> Any:
-    if not without or not isinstance(schema, dict | list):
-        return schema
+def _unbounded(schema: Any) -> Any:
+    """The schema without lengths."""
     if isinstance(schema, list):
-        return [_pruned(item, without) for item in schema]
-    kept = {name: _pruned(value, without) for name, value in schema.items() if name not in without}
+        return [_unbounded(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {name: _unbounded(value) for name, value in schema.items() if name not in LENGTHS}
     if "properties" in schema:  # their names are no keywords
-        kept["properties"] = {name: _pruned(value, without) for name, value in schema["properties"].items()}
+        kept["properties"] = {name: _unbounded(value) for name, value in schema["properties"].items()}
     return kept

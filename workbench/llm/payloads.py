@@ -1,5 +1,5 @@
 """What stands in a reply: the reasoning before the answer, cut off so that a draft is never taken for it, and the JSON
-of the answer: whole, inside fences or prose, unfinished, or broken and repaired.
+of the answer: whole, inside fences or prose, unfinished, or broken and repaired (by json_repair).
 
 Where several objects stand in a reply the last one comes first, because models write drafts, examples and the form that
 they were given before the answer. Nothing is evaluated as code, which some released programs do.
@@ -32,8 +32,8 @@ _BEGIN = re.compile(r"(?:\A|```[\w-]*+)\s*+\[|\{")  # start of repairable JSON; 
 _OBJECT = re.compile(r"\{\s*+[\"'“]")  # an object with a name in it; other braces are prose
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},:"]', re.DOTALL)
 _STRING = re.compile(r'(?<!\\)"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_STRING_OR_ELLIPSIS = re.compile(rf"{_STRING.pattern}|…|\.{{3,9}}", re.DOTALL)
 _ALTERNATIVES = re.compile(r"[\"'\w]\s{0,9}\|\s{0,9}[\"'\w]")  # `"yes" | "no"`: no choice was made
-_ELLIPSIS = re.compile(r"…|\.{3,9}")
 _MARK = re.compile(r"(?m)^([^\S\n]*+)(?:[-*•]|\d{1,3}[.)])\s+(?=[\"'“{\[]|$)")  # of a list, where JSON has none
 _MENDED = 10_000  # characters to repair, about 2,048 tokens
 _READS = 150_000  # characters that the repairer may look at in a reply; it takes two to five of each where it succeeds
@@ -67,6 +67,10 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
+_DECODER = json.JSONDecoder(parse_constant=_refuse)  # Python's own accepts NaN and Infinity
+_NO_JSON = (ValueError, RecursionError)
+
+
 def too_deep(text: str) -> bool:
     """Whether brackets are nested deeper than any JSON that is read."""
     if text.count("[") + text.count("{") <= _DEEPEST:
@@ -77,10 +81,6 @@ def too_deep(text: str) -> bool:
         if depth > _DEEPEST:
             return True
     return False
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse)  # Python's own accepts NaN and Infinity
-_NO_JSON = (ValueError, RecursionError)
 
 
 def payloads(text: str, *, cut: bool = False) -> Iterator[Payload]:
@@ -104,32 +104,34 @@ def payloads(text: str, *, cut: bool = False) -> Iterator[Payload]:
 
 
 def _in_prose(text: str, cut: bool) -> Iterator[Payload]:
+    """Unfinished objects, since they are the last attempt; then finished objects, those in fences, lists, and at last
+    what can be repaired."""
     if "&quot;" in text:
         text = html.unescape(text)
         with suppress(*_NO_JSON):
             yield Payload("repaired", _DECODER.decode(text), text)
-    fenced = [match.group(1) for match in _FENCE.finditer(text)]
-    found, beginnings = _embedded(text)
-    left = [_READS]
-    for start in beginnings:  # the last attempt of a reply that ends inside it
-        yield from _unfinished(text[start:], cut, left)
+    fences, left = [match[1] for match in _FENCE.finditer(text)][::-1], [_READS]
+    objects, lists, beginnings = _embedded(text)
+    for start in beginnings:
+        yield from _repaired(text[start:], cut, left)
     if cut and beginnings:
         return  # what stands before it was a draft
-    yield from (payload for payload in found if isinstance(payload.value, dict))
-    for part in fenced[::-1]:
-        yield from _embedded(part)[0]
-    yield from (payload for payload in found if not isinstance(payload.value, dict))
-    for part in [*fenced[::-1], text]:
-        yield from _repaired(part, cut, left)
+    yield from objects
+    for fence in fences:
+        yield from (payload for kind in _embedded(fence)[:2] for payload in kind)
+    yield from lists
+    for part in [*fences, text]:
+        if begin := _BEGIN.search(part):
+            yield from _repaired(part[begin.end() - 1 :], cut, left)
 
 
-def _embedded(text: str) -> tuple[list[Payload], list[int]]:
-    """(JSON inside prose, the last one first and objects before lists; where an object begins that never ends).
+def _embedded(text: str) -> tuple[list[Payload], list[Payload], list[int]]:
+    """(objects inside prose, and lists, the last one first; where an object begins that never ends).
 
-    It is found with the real decoder at each bracket. Objects come first, because prose contains lists such as [1]; a
-    list after something broken may be a part of that.
+    They are found with the real decoder at each bracket. A list after something broken may be a part of that.
     """
-    found, position, broken, beginnings, tried = [], 0, False, [], 0
+    objects, lists, beginnings = list[Payload](), list[Payload](), list[int]()
+    position, tried, broken = 0, 0, False
     for _ in range(_TRIES):
         bracket = _BRACKET.search(text, position)
         if not bracket:
@@ -142,37 +144,78 @@ def _embedded(text: str) -> tuple[list[Payload], list[int]]:
             if tried < _BEGINNINGS and len(text) - start <= _MENDED and _OBJECT.match(text, start):
                 tried += 1
                 beginnings += [start] if _finished(text[start:])[1] else []
-        else:
-            if isinstance(value, dict) or not broken:
-                found.append(Payload("fenced", value, text[start:position]))
-    return sorted(found[::-1], key=lambda payload: isinstance(payload.value, list)), beginnings
+            continue
+        payload = Payload("fenced", value, text[start:position])
+        if isinstance(value, dict):
+            objects.append(payload)
+        elif not broken:
+            lists.append(payload)
+    return objects[::-1], lists[::-1], beginnings
 
 
-def _unfinished(text: str, cut: bool, left: list[int]) -> Iterator[Payload]:
-    """The finished part of an object that the text ends inside of; first as the repairer reads it, unless the end of
-    the reply is known to be no end."""
-    named = text.rstrip().endswith(":")  # the repairer would make up what is not begun
-    ways = [*([] if named else _repaired(text, cut, left)), _salvaged(text)]
-    yield from (ways[::-1] if cut else ways)
+def _repaired(broken: str, cut: bool, left: list[int]) -> Iterator[Payload]:
+    """Of the JSON that a text begins with, what the repairer makes of it, and what was finished where the text ends
+    inside: this first where the repairer would take a half text for a whole one, or make up a value."""
+    if len(broken) > _MENDED:
+        return
+    kept, inside = _finished(broken)
+    finished = []
+    if inside:
+        with suppress(*_NO_JSON):
+            finished = [Payload("repaired", _DECODER.decode(kept), broken, unfinished=True)]
+    value_lacks = broken.rstrip().endswith(":")
+    if cut or value_lacks:
+        yield from finished
+    if not (cut and value_lacks):
+        yield from _mended(broken, left)
+    if not (cut or value_lacks):
+        yield from finished
 
 
-def _salvaged(text: str) -> Payload:
-    """The finished fields, and of an unfinished list the finished members.
+def _mended(broken: str, left: list[int]) -> Iterator[Payload]:
+    """As json_repair reads it, unless it takes too long."""
+    if (text := _unambiguous(broken)) is None:
+        return
+    watched = _Watched(text)
+    watched.left = left
+    with suppress(Exception):  # whatever the repairer trips over, the reply is unreadable
+        value = json_repair.loads(watched, skip_json_loads=True)
+        if isinstance(value, dict) == broken.startswith("{"):  # an object cut inside a name becomes a list of that name
+            yield Payload("repaired", value, broken)
 
-    >>> _salvaged('{"names": ["Ada", "Bo", "Cy').value, _salvaged('{"a": [{"b": 1}, {"b":').value
-    ({'names': ['Ada', 'Bo']}, {'a': [{'b': 1}]})
+
+class _Watched(str):
+    """A text whose characters are counted as they are read. ValueError where more are than `left` says."""
+
+    left: list[int]  # of the whole reply, which may be repaired in several ways
+
+    def __getitem__(self, key: Any) -> str:
+        self.left[0] -= 1
+        if self.left[0] < 0:
+            raise ValueError("the repairer goes round and round")
+        return super().__getitem__(key)
+
+
+def _unambiguous(text: str) -> str | None:
+    """JSON that the repairer would misread, written so that it does not: an ellipsis as a string, a list without
+    bullets and numbers. None where it offers alternatives, of which the repairer would choose one.
+
+    >>> _unambiguous('{"names": [\\n1. "Ada",\\n...]}'), _unambiguous('{"label": "yes" | "no"}')
+    ('{"names": [\\n"Ada",\\n"…"]}', None)
     """
-    kept, _ = _finished(text)
-    try:
-        return Payload("repaired", _DECODER.decode(kept), text, unfinished=True)
-    except _NO_JSON:
-        return Payload("repaired", None, text, unfinished=True)
+    text = _MARK.sub(r"\1", text)
+    if _ALTERNATIVES.search(_STRING.sub('""', text)):
+        return None
+    return _STRING_OR_ELLIPSIS.sub(lambda match: match[0] if match[0].startswith('"') else '"…"', text)
 
 
 def _finished(text: str) -> tuple[str, bool]:
     """(the finished part of the JSON that the text begins with, closed; whether the text ends inside that JSON).
 
     A part is finished where cutting the text behind it leaves no member of a list incomplete.
+
+    >>> _finished('{"names": ["Ada", "Bo", "Cy'), _finished('{"a": [{"b": 1}, {"b":')
+    (('{"names": ["Ada", "Bo"]}', True), ('{"a": [{"b": 1}]}', True))
     """
     open_, kept, closers, valued = [], 0, "", False
     for token in _TOKEN.finditer(text):
@@ -196,54 +239,6 @@ def _finished(text: str) -> tuple[str, bool]:
         if sign == "," or (len(sign) > 1 and open_ and open_[-1] == "}"):
             valued = bool(open_) and open_[-1] == "]"
     return text[:kept] + closers, bool(open_)
-
-
-class _Watched(str):
-    """A text whose characters are counted as they are read. ValueError where more are than `left` says."""
-
-    left: list[int]  # of the whole reply, which may be repaired in several ways
-
-    def __getitem__(self, key: Any) -> str:
-        self.left[0] -= 1
-        if self.left[0] < 0:
-            raise ValueError("the repairer goes round and round")
-        return super().__getitem__(key)
-
-
-def _repaired(text: str, cut: bool, left: list[int]) -> Iterator[Payload]:
-    begin = _BEGIN.search(text)
-    if not begin or len(text) > _MENDED:
-        return
-    broken = text[begin.end() - 1 :]
-    if broken.startswith("[") and cut:
-        yield _salvaged(broken)
-    mended = _mended(broken)
-    if mended is None:
-        return
-    watched = _Watched(mended)
-    watched.left = left
-    with suppress(Exception):  # whatever the repairer trips over, the reply is unreadable
-        value = json_repair.loads(watched, skip_json_loads=True)
-        if isinstance(value, dict) == broken.startswith("{"):  # an object cut inside a name becomes a list of that name
-            yield Payload("repaired", value, broken)
-
-
-def _mended(text: str) -> str | None:
-    """JSON that the repairer would misread, written so that it does not: an ellipsis as a string, a list without
-    bullets and numbers. None where it offers alternatives, of which the repairer would choose one.
-
-    >>> _mended('{"names": [\\n1. "Ada",\\n...]}'), _mended('{"label": "yes" | "no"}')
-    ('{"names": [\\n"Ada",\\n"…"]}', None)
-    """
-    text = _MARK.sub(r"\1", text)
-    between = _STRING.sub('""', text)
-    if _ALTERNATIVES.search(between):
-        return None
-    parts, position = [], 0
-    for string in _STRING.finditer(text):
-        parts += [_ELLIPSIS.sub('"…"', text[position : string.start()]), string[0]]
-        position = string.end()
-    return "".join([*parts, _ELLIPSIS.sub('"…"', text[position:])])
 
 
 # -- reasoning ---------------------------------------------------------------------------------------------------------

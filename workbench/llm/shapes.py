@@ -133,22 +133,18 @@ class _Shaping:
         return self.object(output, value)
 
     def object(self, output: type[BaseModel], value: dict) -> dict:
-        known = {name: said for name, said in value.items() if name in output.model_fields}
-        other = {name: said for name, said in value.items() if name not in known}
-        known |= {_key(name): said for name, said in other.items()
-                  if _key(name) in output.model_fields and _key(name) not in known}  # fmt: skip
+        written = {_key(name): part for name, part in value.items()} | value
         made = {}
         for name, field in output.model_fields.items():
             readings = [one for one in field.metadata if isinstance(one, Reading)]
-            if name in known:
-                made[name] = self.field(field.annotation, readings, known[name])
+            if name in written:
+                made[name] = self.field(field.annotation, readings, written[name])
             elif self.unfinished:
-                missing = [one.missing for one in readings if one.missing is not _NOTHING]
-                if missing:
-                    made[name] = missing[0]
-                elif get_origin(field.annotation) is list:
-                    made[name] = []
-        return {name: said for name, said in other.items() if name not in made} | made
+                empty = [one.missing for one in readings if one.missing is not _NOTHING]
+                empty += [[]] if get_origin(field.annotation) is list else []
+                if empty:
+                    made[name] = empty[0]
+        return value | made
 
     def field(self, annotation: Any, readings: list[Reading], value: Any) -> Any:
         if annotation is str and isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):

@@ -98,24 +98,17 @@ class Client(openai.DefaultHttpxClient):
     def _whole(self, response: Any, begun: float, limit: float | None) -> Any:
         """The response with its body, unpacked."""
         try:
-            body = b"".join(self._pieces(response, begun, limit))
+            if response.headers.get("content-encoding", "").strip().lower() not in _PACKINGS:
+                raise Unacceptable("it is packed in a way that was not asked for", request=response.request)
+            body = b"".join(bounded(response.iter_bytes(), response.request, self._most, begun, limit))
         finally:
             response.close()
         left_out = {"content-encoding", "content-length", "transfer-encoding"}
         headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in left_out]
         return http.Response(
-            response.status_code,
-            headers=headers,
-            content=body,
-            request=response.request,
+            response.status_code, headers=headers, content=body, request=response.request,
             extensions=response.extensions,
-        )
-
-    def _pieces(self, response: Any, begun: float, limit: float | None) -> Iterator[bytes]:
-        packing = response.headers.get("content-encoding", "").strip().lower()
-        if packing not in _PACKINGS:
-            raise Unacceptable("it is packed in a way that was not asked for", request=response.request)
-        yield from bounded(response.iter_bytes(), response.request, self._most, begun, limit)
+        )  # fmt: skip
 
     def _note(self, event: str, info: dict) -> None:
         if event.endswith(("connect_tcp.complete", "start_tls.complete")):

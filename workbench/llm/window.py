@@ -98,43 +98,32 @@ def of_gguf(file: Path) -> int | None:
     try:
         with file.open("rb") as source:
             return next((_size(value) for name, value in _metadata(source) if name.endswith(".context_length")), None)
-    except (OSError, struct.error, UnicodeDecodeError, ValueError):
+    except (OSError, struct.error, LookupError, ValueError):
         return None
 
 
 def _metadata(source: BinaryIO) -> Iterator[tuple[str, Any]]:
     """The names and simple values in the head of a GGUF file; None for lists."""
-    magic, version, _, count = struct.unpack("<4sIQQ", source.read(24))
-    if magic != b"GGUF" or version < 2:
-        return
-    for _ in range(count):
-        name = _string(source)
-        (kind,) = struct.unpack("<I", source.read(4))
-        yield name, _value(source, kind)
+    magic, version, _, count = _read(source, "4sIQQ")
+    if magic == b"GGUF" and version >= 2:
+        for _ in range(count):
+            yield _value(source, _STRING), _value(source, _read(source, "I")[0])
 
 
 def _value(source: BinaryIO, kind: int) -> Any:
     if kind == _STRING:
-        return _string(source)
+        (length,) = _read(source, "Q")
+        return _read(source, f"{min(length, _MOST)}s")[0].decode("utf-8", "replace")
     if kind != _ARRAY:
-        form = f"<{_SIMPLE[kind]}" if kind in _SIMPLE else _refuse(f"type {kind}")
-        return struct.unpack(form, source.read(struct.calcsize(form)))[0]
-    inner, count = struct.unpack("<IQ", source.read(12))
+        return _read(source, _SIMPLE[kind])[0]
+    inner, count = _read(source, "IQ")
     if inner == _STRING:
-        for _ in range(min(count, _MOST)):
-            _string(source)
+        for _ in range(count):
+            _value(source, inner)
     else:
-        form = _SIMPLE.get(inner) or _refuse(f"type {inner}")
-        source.seek(struct.calcsize(f"<{form}") * min(count, _MOST), 1)
+        source.seek(struct.calcsize(f"<{_SIMPLE[inner]}") * min(count, _MOST), 1)
     return None
 
 
-def _string(source: BinaryIO) -> str:
-    (length,) = struct.unpack("<Q", source.read(8))
-    if length > _MOST:
-        _refuse(f"{length:,} bytes")
-    return source.read(length).decode("utf-8", "replace")
-
-
-def _refuse(what: str) -> Any:
-    raise ValueError(f"no head of a GGUF file: {what}")
+def _read(source: BinaryIO, form: str) -> tuple[Any, ...]:
+    return struct.unpack(f"<{form}", source.read(struct.calcsize(f"<{form}")))

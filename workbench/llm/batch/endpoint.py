@@ -13,7 +13,6 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +56,7 @@ def status(folder: str | Path, base_url: str | None = None, api_key: str | None 
     with _at_work(folder, base_url, api_key, sending) as (state, endpoint):
         for file in state.files:
             if file.batch and not file.fetched:
-                _note(state, endpoint, file)
+                _look(state, endpoint, file)
         return state.files
 
 
@@ -80,7 +79,9 @@ def fetch(
         with tqdm(total=len(mine), desc="fetch", unit="file", disable=not progress) as bar:
             while True:
                 for file in mine:
-                    if not file.fetched and _note(state, endpoint, file).status in ENDED:
+                    if not file.fetched:
+                        _look(state, endpoint, file)
+                    if not file.fetched and file.status in ENDED:
                         _fetch(state, endpoint, file)
                 bar.update(sum(file.fetched for file in mine) - bar.n)
                 if not wait or all(file.fetched for file in mine):
@@ -108,20 +109,13 @@ def _submit(state: State, endpoint: BatchEndpoint, file: File) -> None:
         state.save()
     maybe_begun, file.begun = file.begun, True
     state.save()
-    _noted(file, endpoint.begin(file.upload, maybe_begun=maybe_begun))
+    endpoint.begin(file, maybe_begun=maybe_begun)
     state.save()
 
 
-def _note(state: State, endpoint: BatchEndpoint, file: File) -> Batch:
-    batch = endpoint.look(file.batch)
-    _noted(file, batch)
+def _look(state: State, endpoint: BatchEndpoint, file: File) -> None:
+    endpoint.look(file)
     state.save()
-    return batch
-
-
-def _noted(file: File, batch: Batch) -> None:
-    file.batch, file.status, file.completed, file.failed = batch.id, batch.status, batch.completed, batch.failed
-    file.outputs, file.errors = list(batch.outputs), list(batch.errors)
 
 
 def _fetch(state: State, endpoint: BatchEndpoint, file: File) -> None:
@@ -134,18 +128,6 @@ def _fetch(state: State, endpoint: BatchEndpoint, file: File) -> None:
 
 
 # -- the endpoint ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Batch:
-    """A batch as the endpoint says it is; `outputs` are files of results, answers and errors."""
-
-    id: str
-    status: str
-    completed: int
-    failed: int
-    outputs: tuple[str, ...]
-    errors: tuple[str, ...]
 
 
 class BatchEndpoint:
@@ -168,21 +150,22 @@ class BatchEndpoint:
 
         return self._name(self._ask(send))
 
-    def begin(self, upload: str, *, maybe_begun: bool) -> Batch:
+    def begin(self, file: File, *, maybe_begun: bool) -> None:
         """Begin the batch of an uploaded file. One that may have begun before is looked for first, and so it is after a
         fault, because the endpoint may have begun it and not been able to say so."""
         look = maybe_begun
 
         def send(client: Any) -> Any:
             nonlocal look
-            found = self._of(client, upload) if look else None
+            batches = client.batches.list(limit=100) if look else ()
             look = True
-            return found or client.batches.create(input_file_id=upload, endpoint=URL, completion_window="24h")
+            begun = next((one for one in batches if one.input_file_id == file.upload), None)
+            return begun or client.batches.create(input_file_id=file.upload, endpoint=URL, completion_window="24h")
 
-        return self._batch(self._ask(send))
+        self._note(file, self._ask(send))
 
-    def look(self, batch: str) -> Batch:
-        return self._batch(self._ask(lambda client: client.batches.retrieve(batch)))
+    def look(self, file: File) -> None:
+        self._note(file, self._ask(lambda client: client.batches.retrieve(file.batch)))
 
     def download(self, file: str, to: Path, requests: int) -> None:
         """Write a file with the results of so many requests, which gets its name when it is whole."""
@@ -208,10 +191,6 @@ class BatchEndpoint:
         except CallFailed as error:
             raise EngineError(str(error)) from None
 
-    def _of(self, client: Any, upload: str) -> Any:
-        """The batch of an uploaded file, if it has one."""
-        return next((one for one in client.batches.list(limit=100) if one.input_file_id == upload), None)
-
     def _received(self, response: Any, most: int) -> Iterator[bytes]:
         """The bytes of a download. What breaks it off is of the HTTP library, and the client leaves it to us."""
         import openai
@@ -232,20 +211,17 @@ class BatchEndpoint:
             raise EngineError(f"{_NO_BATCHES}: it has no id")
         return self.blot(name)
 
-    def _batch(self, said: Any) -> Batch:
-        counts, errors = getattr(said, "request_counts", None), getattr(getattr(said, "errors", None), "data", None)
-        outputs = (getattr(said, name, None) for name in ("output_file_id", "error_file_id"))
-        status = getattr(said, "status", None)
+    def _note(self, file: File, batch: Any) -> None:
+        """What the endpoint says of a batch."""
+        counts, errors = getattr(batch, "request_counts", None), getattr(getattr(batch, "errors", None), "data", None)
+        outputs = (getattr(batch, name, None) for name in ("output_file_id", "error_file_id"))
+        status = getattr(batch, "status", None)
         if not isinstance(status, str):
             raise EngineError(f"{_NO_BATCHES}: the batch has no status")
-        return Batch(
-            self._name(said),
-            self.blot(status)[:100],
-            _number(counts, "completed"),
-            _number(counts, "failed"),
-            tuple(self.blot(one) for one in outputs if _is_name(one)),
-            tuple(self.blot(str(getattr(one, "message", one)))[:300] for one in errors or ()),
-        )
+        file.batch, file.status = self._name(batch), self.blot(status)[:100]
+        file.completed, file.failed = _number(counts, "completed"), _number(counts, "failed")
+        file.outputs = [self.blot(one) for one in outputs if _is_name(one)]
+        file.errors = [self.blot(str(getattr(one, "message", one)))[:300] for one in errors or ()]
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -10,28 +10,29 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 from tqdm.auto import tqdm
 
 from workbench.errors import Deferred, SettingError
 from workbench.llm.batch.state import Asked, Asking, File, Pending, State, held
 from workbench.llm.call import REASONING, CallFailed, Reply, Request
-from workbench.llm.chat import ChatEngine, Recorded, located, named, window_of
-from workbench.llm.deferrals import each
-from workbench.llm.engine import LIMITS, split_spec
+from workbench.llm.chat import ChatEngine, Recorded
+from workbench.llm.endpoint import NO_KEY
+from workbench.llm.engine import LIMITS, engine, split_spec
+from workbench.llm.negotiation import Negotiation
 from workbench.llm.record import Recording
-from workbench.llm.step import Result
 from workbench.records import Record
 from workbench.text import counted
 
 MOST_REQUESTS, MOST_BYTES = 50_000, 200_000_000  # of one file, as OpenAI takes it
 URL = "/v1/chat/completions"
-_OF_SENDING = ("api_key", "attempts", "concurrency", "record", "timeout", "structured", "reasoning", *LIMITS)
+_OF_SENDING = ("attempts", "concurrency", "record", "timeout", *LIMITS)
+
 
 class Export(Record):
     """The work of the block, done as far as the recording `record` goes; its next requests become a round.
@@ -59,15 +60,15 @@ class Export(Record):
         self.asks = False  # whether the work has an engine whose requests are exported
         self.files: list[File] = []
 
-    def engine(self, spec: str) -> DeferringEngine:
+    def engine(self, spec: str) -> ChatEngine:
         """An engine that answers from the recording, and whose other requests are exported. Its name is that of the
         engine that the SPEC names."""
-        made = deferring_engine(spec, self._store, self._pending.add, retry=self.retry)
+        made = deferring_engine(spec, Deferring(self._store, self._pending.add, retry=self.retry))
         options = split_spec(spec)[1]
-        told = Asking.of(options.get("structured", "auto"), options.get("reasoning", REASONING))
+        structured, reasoning = options.get("structured", "auto"), options.get("reasoning", REASONING)
         known = self._state.asking.get(made.name)
-        if known is None or (known.structured, known.reasoning) != (told.structured, told.reasoning):
-            self._state.asking[made.name] = told
+        if known is None or (known.structured, known.reasoning) != (structured, reasoning):
+            self._state.asking[made.name] = Asking(structured, reasoning, Negotiation(structured).dialect)
         self.asks = True
         return made
 
@@ -95,8 +96,12 @@ class Export(Record):
 
     def _open(self) -> None:
         self._state = state = State.open(self.folder, create=True)
-        if self._record is not None:
-            self._told(state, os.path.relpath(self._record, self.folder))
+        recording = state.recording if self._record is None else os.path.relpath(self._record, self.folder)
+        if state.round and recording != state.recording:
+            raise SettingError(
+                f"{self.folder} goes with the recording {state.store}, not with {self._record}; choose another folder"
+            )
+        state.recording = recording
         if not self.again and (under_way := [one for one in state.files if one.under_way]):
             raise SettingError(
                 f"round {under_way[0].round} of {self.folder} is under way ({counted(len(under_way), 'file')} of it): "
@@ -105,14 +110,7 @@ class Export(Record):
         self._store = Recording(state.store)
         self._stack.callback(self._store.close)
         self._pending = Pending(self._store)
-        self._pending.begin()
-
-    def _told(self, state: State, recording: str) -> None:
-        if state.round and recording != state.recording:
-            raise SettingError(
-                f"{self.folder} goes with the recording {state.store}, not with {self._record}; choose another folder"
-            )
-        state.recording = recording
+        self._pending.begin(state.read + 1)
 
     def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> bool:
         try:
@@ -127,12 +125,12 @@ class Export(Record):
         """The round: its files first, then the state that names them."""
         state = self._state
         state.round = state.read + 1
-        self._pending.finish(state.round)
+        self._pending.flush()
         state.files = [one for one in state.files if one.round < state.round and not one.under_way]
         part = state.round_folder().with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
-        for engine in self._pending.engines(state.round):
-            self.files += self._files(part, engine)
+        for name in self._pending.engines(state.round):
+            self.files += self._files(part, name)
         _replace(part, state.round_folder())
         state.files += self.files
         state.save()
@@ -213,7 +211,7 @@ class Deferring(Recorded):
     """A call that answers, or fails, as recorded, and hands on what is not recorded. With `retry`, recorded failures
     are handed on as well."""
 
-    def __init__(self, store: Recording, collect: Callable[[Request], None], *, retry: bool = False):
+    def __init__(self, store: Recording, collect: Callable[[Request], object], *, retry: bool = False):
         self.store, self._collect, self._retry = store, collect, retry
 
     def __call__(self, request: Request) -> Reply:
@@ -226,40 +224,15 @@ class Deferring(Recorded):
         return outcome
 
 
-class DeferringEngine(ChatEngine):
-    """Has the name of the engine whose requests it collects, whose layers and rows are therefore its own. One after
-    another, because nothing is waited for."""
-
-    def _results(self, requests: Sequence[Request]) -> list[Result]:
-        return each(self._answer, requests)
-
-    def __repr__(self) -> str:
-        return f"DeferringEngine({self.name}: {self.meter!r})"
-
-
-def deferring_engine(
-    spec: str, store: Recording, collect: Callable[[Request], None], *, retry: bool = False
-) -> DeferringEngine:
-    """Of the SPEC of an engine behind an endpoint. Of its options those count that decide a request: seed, effort,
-    window, prompts."""
+def deferring_engine(spec: str, call: Deferring) -> ChatEngine:
+    """The engine of a SPEC, whose layers and rows are its own, but that it sends nothing. One request after another,
+    because nothing is waited for. Of its options those count that decide a request: seed, effort, window, prompts."""
     bare, options = split_spec(spec)
-    kind, _, rest = bare.partition(":")
-    if kind != "openai":
+    if not bare.startswith("openai:"):
+        kind = bare.partition(":")[0]
         raise SettingError(f"a batch holds requests to an endpoint, openai:MODEL[@URL]; {kind!r} is none")
     given = {name: value for name, value in options.items() if name not in _OF_SENDING}
-    prompts, base_url, seed = given.pop("prompts", None), given.pop("base_url", None), given.pop("seed", 0)
-    effort, window = given.pop("effort", None), given.pop("window", None)
-    if given:
-        raise SettingError(f"the engine 'openai' has no option {next(iter(given))!r}")
-    model, url = located(rest, base_url)
-    name = named(model, effort)
-    of_server = window_of(model, url, options.get("api_key"), window)
-    engine = DeferringEngine(
-        name, Deferring(store, collect, retry=retry), concurrency=1, seed=seed, effort=effort,
-        window=lambda: window or store.window(name) or (of_server and of_server()),
-    )  # fmt: skip
-    if prompts is not None:
-        from workbench.llm.wording import wordings
-
-        engine.prompts = wordings(prompts)
-    return engine
+    made = cast(ChatEngine, engine(bare, **{"api_key": NO_KEY, **given, "concurrency": 1}))
+    made.ask_through(call, given.get("window") or call.store.window(made.name))
+    made.recipe = None  # made again in another process, it would ask
+    return made

@@ -28,6 +28,7 @@ T = TypeVar("T")
 
 FAILURES = "failures.jsonl"
 NO_RESULT = "no result of this request was read"
+_NOTHING = "the line has neither an answer nor an error"
 _SOME = 500  # results of one transaction
 
 
@@ -154,7 +155,7 @@ class _Reading:
             agreed.reasons()
             if reply.finish == "length" and not dialect.reasons:
                 return self._fail(line.place, asked.key, "reasoning took the tokens of the answer; it is given more")
-        return replace(reply, sent=dialect.said(request, agreed.asked_for)), self._good(request, reply)
+        return replace(reply, sent=agreed.sent(dialect, request)), self._good(request, reply)
 
     def _good(self, request: Request, reply: Reply) -> bool:
         """Whether the Step can read the reply; of one that is not known here, or a variant of one, whether it says
@@ -236,10 +237,10 @@ def _line(place: str, raw: bytes, blot: Callable[[str], str]) -> Line:
     body = response.get("body") if isinstance(response, dict) else None
     if status == 200 and not error and isinstance(body, dict) and "choices" in body:
         return Line(place, key, body)
-    told = _told(error) or _told(body) or "the line has neither an answer nor an error"
-    whole = blot(told)
+    words, param = next((one for one in (_error(error), _error(body)) if one[0]), (_NOTHING, ""))
+    whole = blot(words)
     why = f"HTTP {status}: {shortened(whole)}" if isinstance(status, int) and status != 200 else shortened(whole)
-    refusal = Refused(why, whole, blot(_param(body) or _param(error))) if status in (400, 422) else None
+    refusal = Refused(why, whole, blot(param)) if status in (400, 422) else None
     return Line(place, key, None, why, refusal)
 
 
@@ -249,22 +250,14 @@ def _chunks(lines: Iterable[T]) -> Iterator[list[T]]:
         yield some
 
 
-def _told(said: Any) -> str:
-    """The words of an error, wherever it has them."""
-    if isinstance(said, str):
-        return said
+def _error(said: Any) -> tuple[str, str]:
+    """(the words of an error, wherever it has them; the argument that it names)."""
     if not isinstance(said, dict):
-        return ""
-    within = said.get("error")
-    if isinstance(within, dict | str):
-        return _told(within)
+        return (said if isinstance(said, str) else ""), ""
+    if isinstance(said.get("error"), dict | str):
+        return _error(said["error"])
     words = [said[name] for name in ("code", "message") if isinstance(said.get(name), str)]
-    return ": ".join(words)
-
-
-def _param(said: Any) -> str:
-    within = said.get("error", said) if isinstance(said, dict) else None
-    return str(within.get("param") or "") if isinstance(within, dict) else ""
+    return ": ".join(words), str(said.get("param") or "")
 
 
 def _reply(body: dict[str, Any], blot: Callable[[str], str]) -> Reply:

@@ -27,7 +27,7 @@ _ASK = """INSERT INTO asked VALUES (?,?,?,?,?)
     ON CONFLICT(key) DO UPDATE SET round = excluded.round WHERE round != excluded.round"""
 _WAITING = "SELECT key, step, engine, request FROM asked WHERE key = ?"
 _SOME = 500  # rows of one transaction
-_EARLIER, _STAGED = 0, -1  # rounds of requests that no round asks any more, and that are being collected
+_EARLIER, _STAGED = 0, -1  # rounds of requests that no round asks any more; what earlier versions collected
 
 
 @dataclass
@@ -65,13 +65,20 @@ class Asking:
     reasoning: int = REASONING
     dialect: Dialect = field(default_factory=Dialect)
 
-    @classmethod
-    def of(cls, structured: str, reasoning: int) -> Asking:
-        return cls(structured, reasoning, Negotiation(structured).dialect)
-
     @property
     def negotiation(self) -> Negotiation:
         return Negotiation(self.structured, self.dialect)
+
+    @classmethod
+    def of_plain(cls, plain: dict[str, Any]) -> Asking:
+        """What earlier versions said of a dialect otherwise is found out again."""
+        known = {one.name: plain["dialect"][one.name] for one in fields(Dialect) if one.name in plain["dialect"]}
+        return cls(**{**plain, "dialect": Dialect(**{**known, "refused": frozenset(known.get("refused", ()))})})
+
+    def plain(self) -> dict[str, Any]:
+        plain = asdict(self)
+        plain["dialect"]["refused"] = sorted(self.dialect.refused)
+        return plain
 
 
 @dataclass
@@ -98,9 +105,7 @@ class State:
             said = json.loads(path.read_text(encoding="utf-8"))
             if said["format"] > FORMAT:
                 raise DataError(f"{path} has format {said['format']}; this version reads {FORMAT}: upgrade hopscope")
-            asking = {
-                name: Asking(**{**one, "dialect": _dialect(one["dialect"])}) for name, one in said["asking"].items()
-            }
+            asking = {name: Asking.of_plain(one) for name, one in said["asking"].items()}
             files = [File(**one) for one in said["files"]]
             return cls(folder, said["recording"], said["round"], said["read"], asking, files)
         except (ValueError, TypeError, KeyError) as error:
@@ -134,7 +139,7 @@ class State:
             "recording": self.recording,
             "round": self.round,
             "read": self.read,
-            "asking": {name: {**asdict(one), "dialect": _plain(one.dialect)} for name, one in self.asking.items()},
+            "asking": {name: one.plain() for name, one in self.asking.items()},
             "files": [asdict(one) for one in self.files],
         }
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -144,17 +149,6 @@ class State:
 def held(folder: str | Path) -> AbstractContextManager[None]:
     """The lock of a folder of batches."""
     return locked(Path(folder), SettingError(f"another process is at work in {folder}; wait until it has ended"))
-
-
-def _plain(dialect: Dialect) -> dict[str, Any]:
-    return {name: sorted(one) if isinstance(one, frozenset) else one for name, one in asdict(dialect).items()}
-
-
-def _dialect(said: dict[str, Any]) -> Dialect:
-    """What earlier versions said otherwise is found out again."""
-    known = {one.name: said[one.name] for one in fields(Dialect) if one.name in said}
-    known |= {name: kind(known[name]) for name, kind in (("refused", frozenset), ("loose", tuple)) if name in known}
-    return Dialect(**known)
 
 
 # -- requests that wait ------------------------------------------------------------------------------------------------
@@ -176,8 +170,8 @@ class Asked(NamedTuple):
 
 
 class Pending:
-    """The table. `begin` a collection, `add` to it, from several threads if need be, and `finish` it, which makes it a
-    round: one that is stopped in between leaves the requests of earlier rounds known."""
+    """The table. `begin` the collection of a round and `add` to it, from several threads if need be; one that is
+    stopped leaves the requests of earlier rounds known."""
 
     def __init__(self, store: Recording):
         self.store, self._new, self._lock = store, list[tuple](), threading.Lock()
@@ -185,47 +179,33 @@ class Pending:
             connection.execute(_TABLE)
             connection.execute(_ORDER)
 
-    def begin(self) -> None:
+    def begin(self, round: int) -> None:
+        self.round = round
         with self.store.transaction() as connection:
-            connection.execute("UPDATE asked SET round = ? WHERE round = ?", (_EARLIER, _STAGED))
+            connection.execute("UPDATE asked SET round = ? WHERE round IN (?, ?)", (_EARLIER, round, _STAGED))
 
     def add(self, request: Request) -> None:
-        row = (request.key, request.step, request.engine, json.dumps(request.content()), _STAGED)
+        row = (request.key, request.step, request.engine, json.dumps(request.content()), self.round)
         with self._lock:
             self._new.append(row)
-            if len(self._new) >= _SOME:
-                self._write()
+        if len(self._new) >= _SOME:
+            self.flush()
 
-    def finish(self, round: int) -> None:
-        with self._lock:
-            self._write()
-        with self.store.transaction() as connection:
-            connection.execute("DELETE FROM asked WHERE round = ?", (round,))
-            connection.execute("UPDATE asked SET round = ? WHERE round = ?", (round, _STAGED))
-
-    def _write(self) -> None:
-        with self.store.transaction() as connection:
+    def flush(self) -> None:
+        """Write down what was added."""
+        with self._lock, self.store.transaction() as connection:
             connection.executemany(_ASK, self._new)
-        self._new = []
+            self._new = []
 
     def engines(self, round: int) -> list[str]:
-        with self.store.transaction() as connection:
-            found = connection.execute("SELECT DISTINCT engine FROM asked WHERE round = ? ORDER BY engine", (round,))
-            return [name for (name,) in found]
+        return self._column("SELECT DISTINCT engine FROM asked WHERE round = ? ORDER BY engine", [round])
 
     def of(self, round: int, engine: str) -> Iterator[Asked]:
         """The requests of a round for an engine, those of a Step together, whatever order they came in."""
-        after = ("", "")
-        while rows := self._page(round, engine, after):
-            for step, key, request in rows:
-                yield Asked(key, json.loads(request))
-                after = (step, key)
-
-    def _page(self, round: int, engine: str, after: tuple[str, str]) -> list[tuple]:
-        query = """SELECT step, key, request FROM asked WHERE round = ? AND engine = ? AND (step, key) > (?, ?)
-            ORDER BY step, key LIMIT ?"""
+        query = "SELECT key, request FROM asked WHERE round = ? AND engine = ? ORDER BY step, key"
         with self.store.transaction() as connection:
-            return connection.execute(query, (round, engine, *after, _SOME)).fetchall()
+            for key, request in connection.execute(query, (round, engine)):
+                yield Asked(key, json.loads(request))
 
     def find(self, keys: Sequence[str]) -> dict[str, Asked]:
         """Key → request, of those that wait."""
@@ -235,14 +215,14 @@ class Pending:
 
     def answered(self, keys: Sequence[str]) -> set[str]:
         """Those of the keys that the recording holds an outcome for."""
-        query = f"SELECT key FROM replies WHERE key IN ({','.join('?' * len(keys))})"
-        with self.store.transaction() as connection:
-            return {key for (key,) in connection.execute(query, keys)}
+        return set(self._column(f"SELECT key FROM replies WHERE key IN ({','.join('?' * len(keys))})", keys))
 
     def keys(self, round: int) -> list[str]:
-        query = "SELECT key FROM asked WHERE round = ? ORDER BY key"
+        return self._column("SELECT key FROM asked WHERE round = ? ORDER BY key", [round])
+
+    def _column(self, query: str, values: Sequence[Any]) -> list[str]:
         with self.store.transaction() as connection:
-            return [key for (key,) in connection.execute(query, (round,))]
+            return [value for (value,) in connection.execute(query, values)]
 
     def answer(self, outcomes: Iterable[tuple[str, Reply | CallFailed, bool]]) -> None:
         """Make outcomes, each with its key and whether it is good, answers of the recording: all of them, or none."""
