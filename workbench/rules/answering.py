@@ -49,8 +49,7 @@ def answer_briefly(value: asked.Input) -> Reply:
     return Reply(reply=answer(value).answer or UNKNOWN)
 
 
-def knowledge_answer(value: asked.Input) -> Reply:
-    return answer_briefly(value)
+knowledge_answer = answer_briefly
 
 
 def global_reduce(value: points.Input) -> points.Output:

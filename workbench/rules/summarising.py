@@ -122,8 +122,7 @@ def write_article(value: articles.Input) -> articles.Output:
     return articles.Output(text=verbalisation.article(value.topic, value.triples, value.relations))
 
 
-def write_article_paper(value: articles.Input) -> articles.Output:
-    return write_article(value)
+write_article_paper = write_article
 
 
 def describe_entity(value: entity.Input) -> entity.Output:
