@@ -27,7 +27,7 @@ import pandas as pd
 
 from workbench import published
 from workbench.analyses.base import frame_of
-from workbench.analyses.recomputed_routing import kinds, routed
+from workbench.analyses.decomposition import kinds, routed
 from workbench.analyses.seconds import makespan
 from workbench.errors import SettingError
 from workbench.evaluation.makers import without_model
