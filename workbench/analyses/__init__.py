@@ -8,7 +8,7 @@ from workbench.analyses.base import Analysis
 from workbench.analyses.construction_cost import ConstructionCost, construction_cost
 from workbench.analyses.cost_quality import CostQuality, cost_quality, pareto, run_pareto
 from workbench.analyses.decomposition import covered_only, decomposition, recomputed_routing
-from workbench.analyses.depth import quality_against_k, recall_curve
+from workbench.analyses.depth import quality_against_k, recall_curve, running_time, wall_clock
 from workbench.analyses.hub_bias import HubBias, hub_bias, hub_bias_specs, run_hub_bias
 from workbench.analyses.judging import JudgeCheck, JudgedAccuracy, WinRate, judge_check, judged_accuracy, win_rate
 from workbench.analyses.kinds import Complementarity, at_equal_nodes, by_hops, by_kind, complementarity, gains_by_kind
@@ -25,7 +25,6 @@ from workbench.analyses.rounds import (
     run_ablation,
     run_rounds,
 )
-from workbench.analyses.seconds import running_time, wall_clock
 
 __all__ = [
     "Analysis", "Complementarity", "ConstructionCost", "CostQuality", "Cuts", "HubBias", "JudgeCheck", "JudgedAccuracy",

@@ -36,13 +36,13 @@ _BODIES = {
     "judging": "judge judge_answer judge_pair verify_claim",
     "path_judging": "fallback_query judge_paths",
     "patterns": "write_patterns",
-    "questioning": "path_questions personas task_questions",
     "reasoning": "concluding_thoughts directions dual_thoughts fast_thought generation missing_evidence next_thought "
     "reasoning_chain reflect slow_thought sparql_answer stepwise_answer sub_questions verify",
     "routing": "select_regions select_regions_paper",
     "schema_walks": "dot_rules dot_rules_paper",
     "summarising": "community_report describe_entity describe_relations essay_answer fuse_descriptions global_map "
-    "name_communities summarise summarise_entity write_article write_article_paper",
+    "name_communities path_questions personas summarise summarise_entity task_questions write_article "
+    "write_article_paper",
 }
 _BATCH_BODIES = {
     "extraction": "named_entities question_entities triples",
