@@ -18,7 +18,7 @@ from statistics import mean
 import pandas as pd
 
 import workbench as wb
-from workbench.measures.nodes import node_precision, node_recall
+from workbench.measures.ranking import node_precision, node_recall
 
 DOMAINS = Path(__file__).resolve().parent.parent / "tests" / "domains"
 

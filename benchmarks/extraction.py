@@ -1,22 +1,21 @@
-"""What the extraction rules find, how fast, and the effect of each of their parts.
+"""What the extraction rules find, and how fast.
 
-    python benchmarks/extraction.py DATA --out DIR [--ablate]
+    python benchmarks/extraction.py DATA --out DIR
 
 DATA is a folder with gold passages. Compares facts by rules with those in the folder (`openie.jsonl`), both under
 `hipporag2` with the same settings, once with the fact filter by rules and once without a filter; `dense` uses the
-passages alone. `--ablate` disables each part of the extractor in turn. Variants share vectors in DIR. The rate is that
-of one core, and is also given for passages of 120 words.
+passages alone. The rate is that of one core, and is also given for passages of 120 words.
 """
 
 import argparse
 import time
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import workbench as wb
 from workbench import measures
 from workbench.data import Extraction
-from workbench.rules.extraction import Parts, named_entities, read, triples
+from workbench.rules.extraction import named_entities, read, triples
 from workbench.steps import named_entities as ner
 from workbench.steps import triples as openie
 
@@ -46,10 +45,10 @@ def rate(data) -> None:
     )
 
 
-def extracted(data, parts: Parts):
-    readings = read([(passage.title, passage.text) for passage in data.passages], parts)
+def extracted(data):
+    readings = read([(passage.title, passage.text) for passage in data.passages])
     records = (
-        Extraction(passage.id, tuple(reading.entities), tuple(map(tuple, reading.triples)), f"rules {parts}")
+        Extraction(passage.id, tuple(reading.entities), tuple(map(tuple, reading.triples)), "rules")
         for passage, reading in zip(data.passages, readings)
     )
     return replace(data, extractions=tuple(records))
@@ -75,14 +74,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--ablate", action="store_true")
     asked = parser.parse_args()
     data = wb.load(asked.data)
     rate(data)
     print(f"{'facts':24} {'method':28}{'facts':>8}" + "".join(f"{name:>11}" for name in MEASURES))
-    show("by rules", extracted(data, Parts()), asked.out, ("dense", *METHODS))
-    if asked.ablate:
-        for part in fields(Parts):
-            show(f"without {part.name}", extracted(data, Parts(**{part.name: False})), asked.out)
+    show("by rules", extracted(data), asked.out, ("dense", *METHODS))
     if data.extractions:
         show(f"given: {data.extractions[0].made_by}"[:24], data, asked.out)

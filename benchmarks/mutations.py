@@ -132,7 +132,7 @@ MUTATIONS = (
     M("data of a page not escaped", "workbench/views/base.py", 'page_data(value).replace("<", "\\\\u003c")',
       "page_data(value)", "a label that ends a script would begin another",
       ("tests/views/test_graph_page.py", "tests/views/test_map_page.py")),
-    M("the walk's headings are free", "workbench/reading", "budget, hop = budget - _apart(_heading(at)), at",
+    M("the walk's headings are free", "workbench/reading", "budget, hop = budget - _apart(heading(at)), at",
       "hop = at", "what is written counts against the budget", ("tests/reading/test_graph_walk.py",)),
     M("a grid forgets a run", "workbench/evaluation/grid.py",
       '(folder / "run.json").exists() or (folder / "results.jsonl").exists()', '(folder / "run.json").exists()',

@@ -10,9 +10,8 @@ from tiny import files
 
 import workbench as wb
 from workbench import anonymity
-from workbench.anonymity.linking import sharing_words
 from workbench.anonymity.names import PLACEHOLDER, Named, kind_of, read_aliases, read_names, table_of, write_names
-from workbench.anonymity.rewritten import anonymised, restored
+from workbench.anonymity.rewritten import anonymised, restored, sharing_words
 from workbench.data import Dataset, load
 from workbench.errors import DataError
 from workbench.llm.engine import RulesEngine

@@ -618,7 +618,7 @@ def test_a_value_compares_by_value_and_gives_its_frame(two):
         Analysis("plain", ()).figure()
 
 
-@pytest.mark.parametrize("module", ["rounds", "ablation", "seconds"])
+@pytest.mark.parametrize("module", ["rounds", "depth"])
 def test_examples_of_the_docstrings(module):
     result = doctest.testmod(of(module))
     assert result.attempted and not result.failed

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.language.questions import Hop, analyse, capitalised
+from workbench.language.names import capitalised
+from workbench.language.questions import Hop, analyse
 
 
 def nest(hop: Hop) -> list:

@@ -16,7 +16,6 @@ from workbench.measures import (
     answers,
     cost,
     coverage,
-    nodes,
     ranking,
     words,
 )
@@ -27,7 +26,7 @@ from workbench.records import Question
 RANKING = ["a", "b", "c", "d", "e"]
 
 
-MODULES = [abstained, accuracy, answers, cost, coverage, nodes, ranking, words]
+MODULES = [abstained, accuracy, answers, cost, coverage, ranking, words]
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])

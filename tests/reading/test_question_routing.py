@@ -9,7 +9,7 @@ from workbench.errors import SettingError
 from workbench.llm.engine import RulesEngine
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result
-from workbench.reading.routing import POLICY, heuristic
+from workbench.reading.prompts import POLICY, heuristic
 from workbench.records import (
     ContextEntity,
     ContextGraph,

@@ -75,7 +75,7 @@ def test_another_prompt_is_asked_if_it_is_named(index):
 )
 def test_routed_the_query_takes_the_place_of_its_prompt(index, monkeypatch, kind, held, prompt, retried, calls):
     from workbench.reading import base
-    from workbench.reading.routing import POLICY, Route
+    from workbench.reading.prompts import POLICY, Route
 
     asked = []
 

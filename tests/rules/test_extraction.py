@@ -74,23 +74,26 @@ def test_a_passage_without_a_title_is_about_its_first_name():
 
 
 @pytest.mark.parametrize(
-    ("part", "text", "gained"),
+    ("text", "gained"),
     [
-        ("names", "Mora Ingrid Tennant was born in Oslo.", ("Mora Tennant", "born in", "Oslo")),
-        ("referents", "She was born in Oslo.", ("Mora Tennant", "born in", "Oslo")),
-        ("topic", "Karl Weiss was born in Oslo.", ("Mora Tennant", "born in", "Oslo")),
-        ("classes", "She is an architect.", ("Mora Tennant", "is", "architect")),
-        ("objects", "She built bridges.", ("Mora Tennant", "built", "bridges")),
-        ("amounts", "She built 23 bridges.", ("Mora Tennant", "built", "23 bridges")),
+        ("Mora Ingrid Tennant was born in Oslo.", ("Mora Tennant", "born in", "Oslo")),
+        ("She was born in Oslo.", ("Mora Tennant", "born in", "Oslo")),
+        ("She is an architect.", ("Mora Tennant", "is", "architect")),
+        ("She built bridges.", ("Mora Tennant", "built", "bridges")),
+        ("She built 23 bridges.", ("Mora Tennant", "built", "23 bridges")),
     ],
 )
-def test_each_part_can_be_left_out(part, text, gained):
+def test_what_is_said_of_the_title_is_found_under_its_name(text, gained):
+    assert list(gained) in extraction.read([("Mora Tennant", text)], tied=False)[0].triples
+
+
+def test_facts_about_others_are_tied_to_the_title_where_that_is_asked():
     whole, without = (
-        extraction.read([("Mora Tennant", text)], parts)[0].triples
-        for parts in (extraction.Parts(topic=part == "topic"), extraction.Parts(**{"topic": False, part: False}))
+        extraction.read([("Mora Tennant", "Karl Weiss was born in Oslo.")], tied=tied)[0].triples
+        for tied in (True, False)
     )
-    assert list(gained) in whole
-    assert list(gained) not in without
+    assert ["Mora Tennant", "born in", "Oslo"] in whole
+    assert ["Mora Tennant", "born in", "Oslo"] not in without
 
 
 def test_types_are_what_a_thing_is_said_to_be_else_the_kind_of_its_name():

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from invented_schemas import COMPANIES, FILMS, MUSEUMS
 
 from workbench.rules import schema_walks
+from workbench.rules.path_judging import Walk, hop_in_words, parse_walk, spelled
 from workbench.rules.schema_walks import WalkedGraph, scores, walks
-from workbench.rules.walk_lines import Walk, hop_in_words, parse_walk, spelled
 from workbench.steps import dot_rules
 
 ADA, FEVER, ORVANE, ILSE, GATE = "Ada Lind", "Dune Fever", "Orvane Systems", "Ilse Varn", "The Amber Gate"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from workbench import display
 from workbench.data.curated import CURATED
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
-from workbench.evaluation.significance import bootstrap_interval, defined
+from workbench.evaluation.significance import bootstrap_interval, defined, holm
 from workbench.index.store import key_of
 from workbench.llm.engine import no_model
 from workbench.measures import WHOLE
@@ -102,6 +102,31 @@ def asked(run: Run, questions: Iterable[Question] | None = None) -> dict[str, Qu
             "pass the questions as they were when it was made"
         )
     return mine
+
+
+def same_questions(first: Run, *others: Run) -> None:
+    """Raise :class:`SettingError` unless all runs were asked the same questions."""
+    for run in others:
+        if run.config["questions"] != first.config["questions"]:
+            raise SettingError(f"the runs {first.folder} and {run.folder} were asked different questions")
+
+
+def kinds_among(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Any, set[str]]]:
+    """(`type` or `hops`, a kind, the ids of its questions) of rows with `question_id`, `type` and `hops`."""
+    rows = list(rows)
+    for by in ("type", "hops"):
+        for kind in sorted({row[by] for row in rows} - {None}):
+            yield by, kind, {row["question_id"] for row in rows if row[by] == kind}
+
+
+def among(values: Mapping[str, Any], ids: Container[str]) -> dict[str, Any]:
+    """The values of these questions."""
+    return {one: value for one, value in values.items() if one in ids}
+
+
+def corrected(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """The rows with `p_holm`, their p corrected over all of them."""
+    return tuple({**row, "p_holm": p} for row, p in zip(rows, holm([row["p"] for row in rows])))
 
 
 def paired(ours: Mapping[str, float], base: Mapping[str, float]) -> dict[str, float | None]:

@@ -148,6 +148,7 @@ def diagnose(
     methods = known_methods(run, methods)
     counted = {"measure": measure, "coverage": coverage}
     whole = decomposition(run, methods, **counted)
+    known = [name for name in dict.fromkeys((measure, "f1", "em")) if name in run.measures]
     cases = []
     for row in run.rows:
         if row["method"] in methods and (row["scores"].get(measure) or 0) < 1:
@@ -166,7 +167,7 @@ def diagnose(
         tuple((method, sum(row["method"] == method for row in run.rows)) for method in methods),
         whole,
         decomposition(run, methods, by=("type", "hops"), **counted),
-        covered_only(run, methods, measures=_among(run, (measure, "f1", "em")), coverage=coverage),
+        covered_only(run, methods, measures=known, coverage=coverage),
         (*whole.notes, *_cannot(run, gold.values(), index)),
         **counted,
     )
@@ -272,9 +273,8 @@ def _cause(look: Look) -> Likely:
 
 
 def _broke(look: Look) -> Likely | None:
-    if failure := look.row["failure"]:
-        return "failure", None, failure, "the row"
-    return None
+    failure = look.row["failure"]
+    return ("failure", None, failure, "the row") if failure else None
 
 
 def _unanswerable(look: Look) -> Likely | None:
@@ -322,8 +322,9 @@ def _chain(look: Look) -> Likely | None:
         explanation = f"The facts of the evidence match {broken - 1} patterns of the query, and none matches the next."
         return "chain broken", broken, explanation, "the executed query"
     numbered = [step for step in look.steps if step[0] is not None]
+    right = any(words(name) == answer for name in look.steps[-1][1]) if look.steps else False  # perhaps by chance
     for hop, names, _ in numbered[:-1]:
-        if answer and any(words(name) == answer for name in names) and not _right_by_chance(look, answer):
+        if answer and any(words(name) == answer for name in names) and not right:
             return "chain broken", hop + 1, f"The answer given is that of step {hop}.", "the decomposition"
     if len(numbered) < 2 or not look.thought:
         return None
@@ -354,11 +355,6 @@ def _span(look: Look) -> Likely | None:
     return None
 
 
-def _right_by_chance(look: Look, answer: list[str]) -> bool:
-    """Whether the last step has the same answer as the one before."""
-    return any(words(name) == answer for name in look.steps[-1][1])
-
-
 def _what(hop: int | None, names: Sequence[str]) -> str:
     return f"The answer {names[0]!r}" if hop is None else f"The answer {names[0]!r} of step {hop}"
 
@@ -377,10 +373,6 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, Sequence):
         for one in value:
             yield from _texts(one)
-
-
-def _among(run: Run, names: Sequence[str]) -> list[str]:
-    return [name for name in dict.fromkeys(names) if name in run.measures]
 
 
 def _cannot(run: Run, questions: Iterable[Question], index: Index | None) -> Iterator[str]:

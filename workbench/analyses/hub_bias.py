@@ -13,10 +13,10 @@ from typing import Any
 import pandas as pd
 from tqdm.auto import tqdm
 
-from workbench.analyses.base import Analysis, frame_of, mean_of
+from workbench.analyses.base import Analysis, corrected, frame_of, mean_of
 from workbench.errors import SettingError
 from workbench.evaluation.evaluate import asked_for
-from workbench.evaluation.significance import compared, holm
+from workbench.evaluation.significance import compared
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.methods import method
@@ -93,7 +93,7 @@ def hub_bias(
     expected = hubs.hub_bias(graph.strength, graph.strength)
     rows = [_row(label, [walk for walk in walks if walk["method"] == label], expected) for label in named]
     rows.append({**_row(STATIC, (), expected), **_numbers(expected)})
-    differences = tuple(_corrected(list(_differences(walks, list(named), against))))
+    differences = corrected(list(_differences(walks, list(named), against)))
     notes = tuple(_notes(named, rows))
     return HubBias("Hub bias", tuple(rows), notes, differences, walks, draw="hub_bias")
 
@@ -151,11 +151,6 @@ def _differences(
 def _scores(walks: Sequence[Mapping[str, Any]], label: str, measure: str) -> dict[str, float]:
     mine = (walk for walk in walks if walk["method"] == label and walk[measure] is not None)
     return {walk["question_id"]: walk[measure] for walk in mine}
-
-
-def _corrected(rows: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for row, p in zip(rows, holm([row["p"] for row in rows])):
-        yield {**row, "p_holm": p}
 
 
 def _notes(methods: Mapping[str, Method], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

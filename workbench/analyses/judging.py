@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.analyses.base import Analysis, Runs, asked, cautions, frame_of, known_methods, of_runs
+from workbench.analyses.base import Analysis, Runs, asked, cautions, frame_of, known_methods, of_runs, same_questions
 from workbench.errors import SettingError
 from workbench.evaluation.pairs import (
     DIMENSIONS,
@@ -97,8 +97,7 @@ def win_rate(
     judge = engine(judge)
     no_rules(judge)
     known_methods(run_a, [method_a]), known_methods(run_b, [method_b])
-    if run_a.config["questions"] != run_b.config["questions"]:
-        raise SettingError(f"the runs {run_a.folder} and {run_b.folder} were asked different questions")
+    same_questions(run_a, run_b)
     gold = asked(run_a, questions)
     pairs = pairs_of(run_a, method_a, run_b, method_b, gold.values(), 2 if both_orders else 1, seed)
     found = judged(judge, pairs, folder=run_a.folder if keep else None, progress=progress)

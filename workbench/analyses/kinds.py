@@ -5,30 +5,39 @@
   in Graph-RAG", Tables 5.9 and 5.10).
 * `by_hops`: the nodes retrieved from a graph (DotRAG, Table 2).
 * `at_equal_nodes`: recall and precision of answers among the same number of nodes for every method (the measures of
-  DotRAG, Table 2). Precision rewards a short list of nodes, so methods are compared at the length of one of them."""
+  DotRAG, Table 2). Precision rewards a short list of nodes, so methods are compared at the length of one of them.
+
+Whether two methods answer the same questions correctly ("Beyond Static Retrieval", figure 3)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
 
 from workbench.analyses.base import (
     Analysis,
     Runs,
+    among,
     asked,
     cautions,
     cautions_of,
+    corrected,
+    kinds_among,
     known_methods,
     mean_of,
     measured,
     paired,
     runs_of,
+    same_questions,
     unreachable,
 )
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
-from workbench.evaluation.significance import compared, holm
+from workbench.evaluation.significance import compared, paired_test
 from workbench.measures import NODES
-from workbench.measures.nodes import node_f1, node_precision, node_recall
+from workbench.measures.ranking import node_f1, node_precision, node_recall
 from workbench.records import Question
 
 EVERY = "all"
@@ -48,11 +57,7 @@ def by_kind(
     over the questions of the kind)."""
     gold = asked(run, questions)
     (baseline,) = known_methods(run, [baseline or run.methods[0]])
-    kinds = [
-        (by, kind, {one.id for one in gold.values() if getattr(one, by) == kind})
-        for by in ("type", "hops")
-        for kind in sorted({getattr(one, by) for one in gold.values()} - {None})
-    ]
+    kinds = list(kinds_among({"question_id": q.id, "type": q.type, "hops": q.hops} for q in gold.values()))
     if not kinds:
         raise SettingError("none of the questions has a type or a number of hops, so there are no kinds of them")
     rows: list[dict] = []
@@ -67,9 +72,9 @@ def by_kind(
 def _against_baseline(
     by: str, kind: str | int, ids: set[str], measure: str, scores: dict[str, dict[str, float]], baseline: str
 ) -> Iterator[dict]:
-    base = {one: value for one, value in scores[baseline].items() if one in ids}
+    base = among(scores[baseline], ids)
     for method, values in scores.items():
-        mine = {one: value for one, value in values.items() if one in ids}
+        mine = among(values, ids)
         yield {
             "by": by, "kind": str(kind), "method": method, "measure": measure, "n": len(mine),
             "value": mean_of(mine.values()), "baseline": mean_of(base.values()),
@@ -107,10 +112,8 @@ def gains_by_kind(
             f"the runs of {', '.join(known)} have none of {', '.join(measures)} together; measure their answers by "
             "the same measures, or pass measures=…"
         )
-    corrected = holm([row["p"] for row in rows])
     title = f"Gains by kind of question, against {', '.join(dict.fromkeys(base for _, base in pairs))}"
-    rows = tuple({**row, "p_holm": p} for row, p in zip(rows, corrected))
-    return Analysis(title, rows, cautions_of(known), draw="gains_by_kind")
+    return Analysis(title, corrected(rows), cautions_of(known), draw="gains_by_kind")
 
 
 def _pairs(known: Mapping[str, Run], against: str | Mapping[str, str] | None) -> list[tuple[str, str]]:
@@ -123,8 +126,7 @@ def _pairs(known: Mapping[str, Run], against: str | Mapping[str, str] | None) ->
     if not named:
         raise SettingError("one reader has nothing to be compared with; pass the runs of two, or a grid")
     for ours, base in named.items():
-        if known[ours].config["questions"] != known[base].config["questions"]:
-            raise SettingError(f"the runs of {ours} and {base} were asked different questions, so they are not paired")
+        same_questions(known[ours], known[base])
     return list(named.items())
 
 
@@ -137,14 +139,9 @@ def _methods(ours: Run, base: Run, methods: list[str] | None) -> list[str]:
 def _gains(ours: Run, base: Run, method: str, measure: str) -> Iterator[dict]:
     values, others = ours.scores(measure, method), base.scores(measure, method)
     asked = [row for row in ours.rows if row["method"] == method]
-    kinds = [(EVERY, EVERY, {row["question_id"] for row in asked})]
-    for by in ("type", "hops"):
-        for kind in sorted({row[by] for row in asked} - {None}):
-            kinds.append((by, str(kind), {row["question_id"] for row in asked if row[by] == kind}))
-    for by, kind, ids in kinds:
-        mine = {one: value for one, value in values.items() if one in ids}
-        if found := compared(mine, others):
-            yield {"by": by, "kind": kind, **found}
+    for by, kind, ids in ((EVERY, EVERY, {row["question_id"] for row in asked}), *kinds_among(asked)):
+        if found := compared(among(values, ids), others):
+            yield {"by": by, "kind": str(kind), **found}
 
 
 def by_hops(run: Run, methods: Iterable[str] | None = None) -> Analysis:
@@ -154,7 +151,7 @@ def by_hops(run: Run, methods: Iterable[str] | None = None) -> Analysis:
     failures."""
     names = measured(run, list(NODES))
     rows = []
-    for hops in hops_of(run):
+    for hops in sorted({row.get("hops") for row in run.rows} - {None}):
         for method in known_methods(run, methods):
             mine = [row for row in run.rows if row["method"] == method and row.get("hops") == hops]
             rows.append(
@@ -168,11 +165,6 @@ def by_hops(run: Run, methods: Iterable[str] | None = None) -> Analysis:
                 }
             )
     return Analysis("Nodes found, by hops", tuple(rows), tuple(cautions(run)), draw="by_hops")
-
-
-def hops_of(run: Run) -> list[int]:
-    """The numbers of hops of its questions; empty if neither the run nor the data state them."""
-    return sorted({row.get("hops") for row in run.rows} - {None})
 
 
 def at_equal_nodes(
@@ -214,3 +206,51 @@ def at_equal_nodes(
         notes.append(f"Without nodes of their own: {', '.join(without)}.")
     title = f"Answers among as many nodes as {reference} has"
     return Analysis(title, tuple(rows), (*cautions(run), *notes), draw="at_equal_nodes")
+
+
+# -- complementarity --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Complementarity(Analysis):
+    """Rows, one per rule of correctness: rule, n, both, only_a, only_b, neither (questions), union (the share that an
+    oracle choosing between the two would answer correctly), phi (agreement, -1 to 1; None if one of them is always or
+    never right), p (of the difference, paired test)."""
+
+    a: str = ""
+    b: str = ""
+
+
+def complementarity(run: Run, a: str, b: str, *, other: Run | None = None, threshold: float = 0.5) -> Complementarity:
+    """The methods `a` and `b` over the same questions; `b` belongs to the run `other` if one is given. An answer is
+    correct with an F1 of at least `threshold`, or with an exact match; the paper does not say which. Without a reader,
+    a question counts as correct if all gold passages are among the first five."""
+    if not 0 < threshold <= 1:
+        raise SettingError(f"threshold={threshold!r}; it should be above 0 and at most 1")
+    second = other or run
+    known_methods(run, [a]), known_methods(second, [b])
+    same_questions(run, second)
+    rules = {"f1": threshold, "em": 1.0} if "f1" in run.measures else {"all_gold@5": 1.0}
+    rows = []
+    for measure in measured(run, list(rules)):
+        ours, theirs = run.scores(measure, a), second.scores(measure, b)
+        pairs = [
+            (ours[one] >= rules[measure], theirs[one] >= rules[measure]) for one in sorted(ours.keys() & theirs.keys())
+        ]
+        rule = measure if rules[measure] == 1 else f"{measure} ≥ {rules[measure]:g}"
+        rows.append({"rule": rule, **_square(pairs)})
+    notes = (*cautions(run), *unreachable(run, rules))
+    return Complementarity(f"{a} and {b}", tuple(rows), notes, a, b, draw="complementarity")
+
+
+def _square(pairs: list[tuple[bool, bool]]) -> dict[str, Any]:
+    both, only_a, only_b, neither = (
+        sum(pair == kind for pair in pairs) for kind in ((True, True), (True, False), (False, True), (False, False))
+    )
+    margins = (both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither)
+    return {
+        "n": len(pairs), "both": both, "only_a": only_a, "only_b": only_b, "neither": neither,
+        "union": (both + only_a + only_b) / len(pairs) if pairs else None,
+        "phi": (both * neither - only_a * only_b) / sqrt(margins) if margins else None,
+        "p": paired_test(*zip(*pairs)) if pairs else None,
+    }  # fmt: skip

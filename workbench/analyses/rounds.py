@@ -12,7 +12,10 @@
 
 * `cuts`: how many passages pass the cut of BDTR, how often its lower bound decides, and how often a pool mixes scores
   on different scales. PageRank scores have a heavy tail: so few of them exceed mean plus deviation that the lower bound
-  of five passages decides."""
+  of five passages decides.
+
+The contribution of each part of BDTR: DTR alone, BGEC alone, both; the three policies of the cut; at most five
+passages read ("Beyond Static Retrieval", Table 5)."""
 
 from __future__ import annotations
 
@@ -31,16 +34,18 @@ from workbench.analyses.base import (
     asked,
     cautions,
     cautions_of,
+    corrected,
     frame_of,
     known_methods,
     mean_of,
     measured,
+    paired,
     runs_of,
 )
 from workbench.errors import SettingError
 from workbench.evaluation.evaluate import evaluate
 from workbench.evaluation.run import Run
-from workbench.evaluation.significance import compared, holm
+from workbench.evaluation.significance import compared
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.methods import method
@@ -110,9 +115,8 @@ def gains_over_static(runs: Runs, *, measures: Iterable[str] = ("em", "f1")) -> 
             f"no run of {', '.join(map(str, known))} has both a method and its backbone alone, with one of "
             f"{', '.join(measures)}; evaluate them together: wb.evaluate(questions, [ircot, hipporag2], reader)"
         )
-    corrected = holm([row["p"] for row in rows])
-    rows = tuple({**row, "p_holm": p} for row, p in zip(rows, corrected))
-    return Analysis("Gains of iteration over the backbone alone", rows, cautions_of(known), draw="gains_over_static")
+    title = "Gains of iteration over the backbone alone"
+    return Analysis(title, corrected(rows), cautions_of(known), draw="gains_over_static")
 
 
 def _iterative(run: Run) -> Iterator[tuple[str, str]]:
@@ -326,3 +330,85 @@ def _cut_row(found: Sequence[Replay]) -> dict[str, float | int | None]:
 
 def _read(one: Replay) -> int:
     return len(one.cut.kept) + len(one.cut.filled)
+
+
+# -- ablation ---------------------------------------------------------------------------------------------------------
+
+COMPARED = ("em", "f1", "recall@5", "read")
+VARIANTS: tuple[dict[str, Any], ...] = (
+    {"bgec": False},
+    {"iterations": 0},
+    {},
+    {"policy": "strict"},
+    {"policy": "lift"},
+    {"max_docs": 5},
+)
+
+
+def ablation_specs(backbone: str = "hipporag2") -> list[str]:
+    """The SPECs: the backbone alone, DTR, BGEC, both, the two other policies, and both with five passages at most."""
+    over = {"backbone": backbone}
+    return [backbone, *(spec_of("bdtr", over | variant) for variant in VARIANTS)]
+
+
+def run_ablation(
+    questions: Sequence[Question],
+    index: Index,
+    engine: Engine | None = None,
+    reader: Reader | None = None,
+    out: str | Path | None = None,
+    *,
+    backbone: str = "hipporag2",
+    **settings: Any,
+) -> Analysis:
+    """Evaluate the variants over a backbone. `out` and `settings` are those of `evaluate`; the same call resumes a
+    stopped run."""
+    methods = [method(spec, index, engine) for spec in ablation_specs(backbone)]
+    return ablation(evaluate(questions, methods, reader, out, **settings), methods[0].label)
+
+
+def ablation(run: Run, static: str | None = None) -> Analysis:
+    """The run's variants of BDTR, each against `static`, by default the first method.
+
+    Rows: variant, method, the means of the measures (`read`: passages read), gain (relative to static, in percent, of
+    the first measure), difference, low, high (of the same, 95 %, paired bootstrap), n."""
+    (static,) = known_methods(run, [static or run.methods[0]])
+    labels = [name for name in run.methods if "bgec" in run.config["methods"][name]["settings"]]
+    if not labels:
+        raise SettingError(f"the run {run.folder} has no bdtr; see ablation_specs('hipporag2')")
+    found = measured(run, COMPARED)
+    base = run.scores(found[0], static)
+    rows = []
+    for label in dict.fromkeys([static, *labels]):
+        scores = {measure: run.scores(measure, label) for measure in found}
+        means = {measure: mean_of(values.values()) for measure, values in scores.items()}
+        other = mean_of(base.values())
+        against = label != static and means[found[0]] is not None and other
+        rows.append(
+            {
+                "variant": "static" if label == static else variant(run.config["methods"][label]["settings"]),
+                "method": label,
+                **means,
+                "gain": 100 * (means[found[0]] / other - 1) if against else None,
+                **paired(scores[found[0]], base if label != static else {}),
+                "n": len(scores[found[0]]),
+            }
+        )
+    notes = [f"gain, difference, low and high are those of {found[0]}, against {static}."]
+    if "read" in found:
+        notes.append("Variants that read more have more to answer from: compare those that read alike.")
+    return Analysis("Parts of BDTR", tuple(rows), (*cautions(run), *notes), draw="ablation")
+
+
+def variant(settings: Mapping[str, Any]) -> str:
+    """The variant that some settings of `bdtr` select, in the paper's terms.
+
+    >>> variant({"bgec": False, "iterations": 2}), variant({"bgec": True, "iterations": 2, "policy": "lift"})
+    ('DTR', 'BDTR, lift')
+    """
+    if not settings["bgec"]:
+        return "DTR"
+    parts = ["BGEC" if settings["iterations"] == 0 else "BDTR"]
+    parts += [settings["policy"]] * (settings.get("policy", "keep") != "keep")
+    limit = settings.get("max_docs")
+    return ", ".join([*parts, *([f"at most {limit} read"] if limit is not None else [])])

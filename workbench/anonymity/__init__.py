@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from workbench.anonymity.linking import linked
 from workbench.anonymity.names import Named, Names, kind_of, read_aliases, read_names, table_of, text_of, write_names
-from workbench.anonymity.rewritten import Anonymised, anonymised, names_of_graph, restored
+from workbench.anonymity.rewritten import Anonymised, anonymised, linked, names_of_graph, restored
 from workbench.anonymity.tasks import choice, reversion, without_known
 from workbench.data import Dataset, load, write_folder
 from workbench.errors import DataError

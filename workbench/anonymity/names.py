@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from workbench.data.lines import once, rows, string, strings, value
+from workbench.data.lines import once, record, rows, string, strings
 from workbench.errors import DataError
 from workbench.places import write_atomically
 from workbench.records import Record
@@ -146,10 +146,10 @@ def read_names(path: str | Path) -> Names:
 
 
 def _name(row: dict, where: str) -> Name:
-    placeholder = string(row, "placeholder", where)
-    if not PLACEHOLDER.fullmatch(placeholder):
-        raise DataError(f"{where}: {placeholder!r} is no placeholder; one is written [PERSON#12]")
-    return Name(placeholder, string(row, "name", where), string(row, "type", where), strings(row, "forms", where))
+    name = record(Name, row, where)
+    if not PLACEHOLDER.fullmatch(name.placeholder):
+        raise DataError(f"{where}: {name.placeholder!r} is no placeholder; one is written [PERSON#12]")
+    return name
 
 
 def _replaced(row: dict, what: str, where: str) -> Replaced:
@@ -162,15 +162,7 @@ def _replaced(row: dict, what: str, where: str) -> Replaced:
 
 def read_aliases(path: str | Path) -> tuple[Named, ...]:
     """A table of aliases made by hand: JSON Lines of `name`, and optionally `type`, `aliases`, `passages`."""
-    found = tuple(
-        Named(
-            string(row, "name", where),
-            value(row, "type", where, str, "person"),
-            strings(row, "aliases", where),
-            strings(row, "passages", where),
-        )
-        for where, row in rows(Path(path))
-    )
+    found = tuple(record(Named, row, where) for where, row in rows(Path(path)))
     if not found:
         raise DataError(f'{path} holds no name; it needs one {{"name", "type", "aliases"}} a line')
     return found

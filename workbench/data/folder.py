@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.data.graph import GoldGraph, Schema, in_corpus, read_graph, read_schema
-from workbench.data.lines import finite, objects, once, opened, read_object, rows, short, string, strings, value
+from workbench.data.lines import objects, once, opened, read_object, record, rows, short, string, strings, value
 from workbench.data.origin import Origin, read_origin
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.data.schemas import covering
@@ -305,36 +305,15 @@ def read_profiles(path: Path, known: set[str]) -> dict[str, Any]:
     """`profiles` and `left_out` of a data set, from the file that `write_folder` writes; `known` are the ids of its
     passages."""
     found = read_object(path)
-
-    def entity(row: dict, where: str) -> EntityProfile:
-        kind, description = (string(row, name, where, default="") for name in ("type", "description"))
-        return EntityProfile(string(row, "name", where), kind, description, _behind(row, where, known))
-
-    def relation(row: dict, where: str) -> RelationProfile:
-        return RelationProfile(
-            source=string(row, "source", where),
-            target=string(row, "target", where),
-            description=string(row, "description", where, default=""),
-            keywords=strings(row, "keywords", where),
-            weight=finite(row, "weight", where),
-            passages=_behind(row, where, known),
-            label=string(row, "label", where, default=""),
-        )
-
-    parts: dict[str, Any] = {
-        part: tuple(read(row, f"{path}, {part} {at}") for at, row in enumerate(objects(found, part, str(path)), 1))
-        for part, read in (("entities", entity), ("relations", relation))
-    }
+    parts: dict[str, tuple] = {}
+    for part, kind in (("entities", EntityProfile), ("relations", RelationProfile)):
+        read = [(f"{path}, {part} {at}", row) for at, row in enumerate(objects(found, part, str(path)), 1)]
+        parts[part] = tuple(record(kind, row, where) for where, row in read)
+        for profile, (where, _) in zip(parts[part], read):
+            in_corpus(profile.passages, known, where, "passages")
     made_by, left_out = (strings(found, name, str(path)) for name in ("made_by", "left_out"))
     profiles = Profiles(**parts, made_by=made_by) if found.keys() & parts.keys() else None
     return {"profiles": profiles, "left_out": left_out}
-
-
-def _behind(row: dict, where: str, known: set[str]) -> tuple[str, ...]:
-    """The passages behind a profile."""
-    passages = strings(row, "passages", where)
-    in_corpus(passages, known, where, "passages")
-    return passages
 
 
 def _one(row: dict, name: str, where: str) -> tuple[str, ...]:

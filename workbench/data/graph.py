@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from workbench.data.lines import once, read_object, rows, short, string, strings, value
+from workbench.data.lines import once, read_object, record, rows, short, string
 from workbench.errors import DataError
 from workbench.text import counted
 
@@ -114,58 +116,41 @@ def read_schema(path: Path, *, typed: bool = False) -> Schema:
     """Read and check a `schema.json`. `typed`: every relation must declare the types of its ends, and every attribute
     the types that may have it."""
     found = read_object(path)
-    parts: dict[str, list[tuple[str, dict]]] = {}
-    for part in ("entity_types", "relations", "attributes"):
-        listed, seen = found.get(part, [] if part == "attributes" else None), {}
-        if not isinstance(listed, list) or not all(isinstance(row, dict) for row in listed):
-            raise DataError(f"{path}: {part!r} is {short(listed)}; it should be a list of objects")
-        parts[part] = [(f"{path}, {part} {position}", row) for position, row in enumerate(listed, 1)]
-        for where, row in parts[part]:
-            once(seen, string(row, "name", where), part, where, "name")
-    types = {string(row, "name", where) for where, row in parts["entity_types"]}
+    types, relations, attributes = (_part(path, found, part, kind) for part, kind in _PARTS.items())
+    known = {type_.name for _, type_ in types}
+    for where, relation in relations:
+        for end in ("head", "tail"):
+            _check_types(getattr(relation, end), end, where, known, typed)
+    for where, attribute in attributes:
+        if attribute.value not in VALUES:
+            raise DataError(f"{where}: 'value' is {short(attribute.value)}; it should be one of {', '.join(VALUES)}")
+        _check_types(attribute.of, "of", where, known, typed)
+    parts = (tuple(one for _, one in part) for part in (types, relations, attributes))
+    return Schema(*parts, string(found, "description", path, default=""))
 
-    def known_types(row: dict, field: str, where: str, needed: bool = True) -> tuple[str, ...]:
-        named = strings(row, field, where)
-        for name in named:
-            if name not in types:
-                raise DataError(
-                    f"{where}: {field!r} has {short(name)}, which is none of the entity_types; add it there"
-                )
-        if needed and not named:
-            raise DataError(f"{where}: {field!r} is empty; it should list entity types")
-        return named
 
-    attributes = []
-    for where, row in parts["attributes"]:
-        value = string(row, "value", where)
-        if value not in VALUES:
-            raise DataError(f"{where}: 'value' is {short(value)}; it should be one of {', '.join(VALUES)}")
-        attributes.append(
-            Attribute(
-                string(row, "name", where),
-                string(row, "definition", where),
-                known_types(row, "of", where, typed),
-                value,
-                string(row, "unit", where, default=""),
-            )
-        )
-    return Schema(
-        tuple(
-            EntityType(string(row, "name", where), string(row, "definition", where))
-            for where, row in parts["entity_types"]
-        ),
-        tuple(
-            Relation(
-                string(row, "name", where),
-                string(row, "definition", where),
-                known_types(row, "head", where, typed),
-                known_types(row, "tail", where, typed),
-            )
-            for where, row in parts["relations"]
-        ),
-        tuple(attributes),
-        string(found, "description", path, default=""),
-    )
+_PARTS = {"entity_types": EntityType, "relations": Relation, "attributes": Attribute}
+
+
+def _part(path: Path, found: dict, part: str, kind: type) -> list[tuple[str, Any]]:
+    """(place, record) of a list of a schema; only attributes may be left out."""
+    listed = found.get(part, [] if part == "attributes" else None)
+    if not isinstance(listed, list) or not all(isinstance(row, dict) for row in listed):
+        raise DataError(f"{path}: {part!r} is {short(listed)}; it should be a list of objects")
+    read, seen = [], {}
+    for position, row in enumerate(listed, 1):
+        where = f"{path}, {part} {position}"
+        read.append((where, record(kind, row, where)))
+        once(seen, read[-1][1].name, part, where, "name")
+    return read
+
+
+def _check_types(named: Collection[str], field: str, where: str, known: set[str], needed: bool) -> None:
+    for name in named:
+        if name not in known:
+            raise DataError(f"{where}: {field!r} has {short(name)}, which is none of the entity_types; add it there")
+    if needed and not named:
+        raise DataError(f"{where}: {field!r} is empty; it should list entity types")
 
 
 def _read_entities(path: Path, schema: Schema, known: set[str]) -> dict[str, GoldEntity]:
@@ -173,18 +158,14 @@ def _read_entities(path: Path, schema: Schema, known: set[str]) -> dict[str, Gol
     entities: dict[str, GoldEntity] = {}
     seen: dict[str, str] = {}
     for where, row in rows(path):
-        name, entity_type = string(row, "name", where), string(row, "type", where)
-        once(seen, name, "entity", where, "name")
-        if entity_type not in types:
+        entity = record(GoldEntity, row, where)
+        once(seen, entity.name, "entity", where, "name")
+        if entity.type not in types:
             raise DataError(
-                f"{where}: the type {short(entity_type)} is not in schema.json; mend 'type' or add it there"
+                f"{where}: the type {short(entity.type)} is not in schema.json; mend 'type' or add it there"
             )
-        passage = string(row, "passage", where) if row.get("passage") is not None else None
-        if passage is not None:
-            in_corpus((passage,), known, where, "passage")
-        entities[name] = GoldEntity(
-            name, entity_type, strings(row, "aliases", where), strings(row, "mentions", where), passage
-        )
+        in_corpus((entity.passage,) if entity.passage is not None else (), known, where, "passage")
+        entities[entity.name] = entity
     return entities
 
 
@@ -209,22 +190,20 @@ def _read_triples(
     triples: list[GoldTriple] = []
     seen: dict[str, str] = {}
     for where, row in rows(path):
-        head, relation, tail = (string(row, field, where) for field in ("head", "relation", "tail"))
-        kind = string(row, "kind", where)
+        triple = record(GoldTriple, row, where)
+        kind, relation = triple.kind, triple.relation
         if kind not in KINDS:
             raise DataError(f"{where}: 'kind' is {short(kind)}; it should be one of {', '.join(KINDS)}")
         if (kind, relation) not in heads:
             raise DataError(f"{where}: the {kind} {short(relation)} is not in schema.json; mend it or add it there")
-        check("head", head, heads[kind, relation], where)
+        check("head", triple.head, heads[kind, relation], where)
         if kind == "relation":
-            check("tail", tail, tails[relation], where)
-        passages = strings(row, "passages", where)
-        if not passages:
+            check("tail", triple.tail, tails[relation], where)
+        if not triple.passages:
             raise DataError(f"{where}: 'passages' is empty; it should list the passages that state the triple")
-        in_corpus(passages, known, where, "passages")
-        once(seen, (head, relation, tail), "triple", where, "")
-        period = (value(row, field, where, int) for field in ("since", "until"))
-        triples.append(GoldTriple(head, relation, tail, kind, passages, *period))
+        in_corpus(triple.passages, known, where, "passages")
+        once(seen, (triple.head, relation, triple.tail), "triple", where, "")
+        triples.append(triple)
     return tuple(triples)
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from workbench.errors import DataError
 from workbench.places import page
 from workbench.text import storable
 
+T = TypeVar("T")
 SHOWN = 200  # characters of a value in a message
 SOME = 12  # fields that a message lists
 DEEPEST = 50  # levels of lists and objects within a field
@@ -116,6 +118,22 @@ def strings(row: dict, name: str, where: str) -> tuple[str, ...]:
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise DataError(f"{where}: {name!r} is {short(values)}; it should be a list of strings")
     return tuple(map(storable, values))
+
+
+def record(kind: type[T], row: dict, where: str) -> T:
+    """The dataclass that a row states: texts, tuples of texts, whole numbers and finite numbers under the names of its
+    fields. A text without a default must be there."""
+    found = {}
+    for field in fields(kind):
+        if field.type == "str":
+            found[field.name] = string(row, field.name, where, None if field.default is MISSING else field.default)
+        elif field.type == "tuple[str, ...]":
+            found[field.name] = strings(row, field.name, where)
+        elif field.type == "float | None":
+            found[field.name] = finite(row, field.name, where)
+        else:
+            found[field.name] = value(row, field.name, where, {"str | None": str, "int | None": int}[field.type])
+    return kind(**found)
 
 
 def objects(row: dict, name: str, where: str) -> tuple[dict, ...]:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workbench.data.lines import mapping, objects, read_object, short, string, strings, value
+from workbench.data.lines import mapping, objects, read_object, record, short, string, strings, value
 from workbench.errors import DataError
 from workbench.records import Record
 from workbench.text import storable
@@ -49,11 +49,7 @@ def read_origin(path: Path) -> Origin:
     return Origin(
         source=string(row, "source", where),
         settings=mapping(row, "settings", where),
-        files=tuple(_source_file(file, f"{path}, files {number}") for number, file in files),
+        files=tuple(record(SourceFile, file, f"{path}, files {number}") for number, file in files),
         skipped=tuple((storable(name), storable(reason)) for name, reason in skipped),
         notes=strings(row, "notes", where),
     )
-
-
-def _source_file(row: dict, where: str) -> SourceFile:
-    return SourceFile(string(row, "name", where), string(row, "sha256", where), string(row, "checked", where, ""))

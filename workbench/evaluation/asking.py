@@ -5,7 +5,7 @@
 
 `out` is a folder: every reply is on disk before the next is asked for, so a stopped call goes on where it was;
 `questions.jsonl` has the questions as any data folder has them, `made.json` says how they were made. Questions by rules
-are forms that were filled in (`rules/questioning.py`); their ids and `made.json` say so."""
+are forms that were filled in (`rules/summarising.py`); their ids and `made.json` say so."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@
     spans           pages, their sentences and spans; when two names are one
     quantities      dates, numbers, lives, measures
     relations       families of words, words of like meaning, kin, kinds of answer
+    names           names in a text by their form
     questions       what a question asks: names, kind of answer, nested hops, comparisons
-    schema_terms    what the words of a question evoke in a schema
-    entity_types    the type of an entity from the noun that describes it
+    entity_types    the type of an entity from the noun that describes it; what words evoke in a schema
     verbalisation   triples as sentences, articles and descriptions
 
 Importing a module does not load spaCy; the first parse does."""

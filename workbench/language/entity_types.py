@@ -1,28 +1,17 @@
-"""Which type an entity of a text has, from the noun that describes it or from the kind of its name."""
+"""Types of entities: which one an entity of a text has, from the noun that describes it or from the kind of its name;
+and which types and relations of a schema the words of a question evoke."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
-from workbench.language.pipeline import content_words
-from workbench.language.relations import kind_of
+from workbench.language.pipeline import content_words, parse
+from workbench.language.relations import LISTS, kind_of, relatedness, spoken, stem
 
 UNKNOWN = "unknown"  # of which no type is known
-KINDS = {  # the rules' own types
-    "person": "A human being, real or invented.",
-    "place": "A country, region, settlement, natural feature, building or other spot.",
-    "organisation": "A company, institution, club, party or another body of people.",
-    "work": "A book, film, play, piece of music, picture or other work.",
-    "event": "Something that happened or recurs: a war, a disaster, a festival, a contest.",
-    "product": "A thing that is made, a vessel or vehicle among them.",
-    "law": "An act, treaty or another document with legal force.",
-    "language": "A language.",
-    "nationality": "A nation, religion or other group that a person belongs to.",
-    "date": "A day, month, year or period.",
-    "number": "An amount, with what it counts or the unit it is in.",
-}
+KINDS: dict[str, str] = LISTS["entity_types"]  # the rules' own types, with definitions
 _PARTS = re.compile(r"[,:;.()]| (?:or|and) ")
 _TURN = re.compile(r"\b(?:of|in|on|by|to|from|for|with|that|which|whether|as)\b")  # after it, other things are named
 _YEARS = re.compile(r"(?:\d{1,2} \w+ )?\d{4}s?(?:\s*[-–—]\s*\d{2,4})?")
@@ -87,3 +76,52 @@ def _figure(name: str) -> str:
     if not any(map(str.isdigit, name)):
         return ""
     return "date" if _YEARS.fullmatch(name) else "number"
+
+
+# -- schema terms -----------------------------------------------------------------------------------------------------
+
+LONGEST = 2_000  # characters of a question that are read
+_PART = 4  # letters of a stem that is looked for inside a longer word
+
+Relation = tuple[str, Sequence[str], Sequence[str], str]  # label, head types, tail types, definition
+
+
+class SchemaTerms:
+    """The labels of a schema's relations, by the stems of their words, and its types."""
+
+    def __init__(self, relations: Sequence[Relation]):
+        labels = unique(" ".join(re.split(r"[\W_]+", label)).strip() for label, *_ in relations)
+        self._labels = {
+            label: {stem(token.lemma_) for token in doc if not token.is_stop}
+            for label, doc in zip(labels, parse(labels))
+        }
+        self._types = unique(kind for _, heads, tails, _ in relations for kind in (*heads, *tails))
+
+    def relations(self, word: str) -> list[str]:
+        """Labels with a word of the same family or meaning, or that ends the word: "screenwriter" "written by"."""
+        asked = stem(word)
+        return [
+            label
+            for label, stems in self._labels.items()
+            if any(relatedness(asked, other) or (len(other) >= _PART and asked.endswith(other)) for other in stems)
+        ]
+
+    def types(self, word: str) -> list[str]:
+        """Types that a word names, or whose kind it names: "film" the type "movie"."""
+        kind = kind_of(word)
+        return [name for name in self._types if stem(word) == stem(name) or (kind != "other" and kind_of(name) == kind)]
+
+
+def names_meant(question: str, named: Sequence[str], relations: Sequence[Relation]) -> list[str]:
+    """Of the names that occur in a question those that it is about: a graph may have a node "film", and "which film …"
+    does not mean it. All of them, where nothing else is named."""
+    (doc,) = parse([" ".join(question[:LONGEST].split())])
+    terms = SchemaTerms(relations)
+    lower = [token for token in doc if token.text.islower()]
+    asking = {token.text for token in lower if terms.relations(spoken(token)) or terms.types(spoken(token))}
+    return [span for span in named if span not in asking] or list(named)
+
+
+def unique(items: Iterable[str]) -> list[str]:
+    """Each item once, blank ones left out."""
+    return list(dict.fromkeys(item for item in items if item.strip()))

@@ -24,28 +24,6 @@ if TYPE_CHECKING:
 LOOKED_AT = 4_000  # characters of a text
 FEWEST = 2  # different words that tell
 
-# Words such as "with", "which", "was". Of another language, none is English as well, or a part of names ("de", "van").
-_TELLING = {
-    "English": "the of and to is are were by with that which who whom what when where from as it he she his her at "
-    "this these its or not but has had have been be",
-    "Czech": "je se že byl byla bylo které která který jsou také nebo jako podle",
-    "Danish": "og det er ikke som til af med blev hvor hvem hvilken fra eller også",
-    "Dutch": "het een en niet voor met zijn werd wie welke waar naar uit ook wordt door",
-    "Finnish": "ja ei että oli joka mikä missä kuka myös sekä ovat tai hän",
-    "French": "est une dans qui que pour avec sur où quel quelle était sont pas ou ne cette son sa",
-    "German": "ein eine einer einem einen und ist nicht mit auf für sich auch wurde wurden im dem das wird sind aus "
-    "nach bei zu wer wo welche welcher welches wann durch über als er sie es zur zum",
-    "Hungarian": "és az egy hogy nem volt mely aki ahol melyik hol mint csak",
-    "Indonesian": "yang dan dari untuk dengan adalah pada dalam tidak ini itu siapa oleh",
-    "Italian": "che una è con per sono dove quale era della nella gli anche fu stato",
-    "Polish": "jest się że przez oraz który która które gdzie kto był była nie jak",
-    "Portuguese": "não uma é com para que foi onde quem qual são também pelo pela",
-    "Romanian": "și este care din pentru cu fost unde cine sau sunt într",
-    "Spanish": "es una con por para que fue donde dónde quién cuál son también su está",
-    "Swedish": "och att ett är inte som på med av för var vem vilken från eller också blev",
-    "Turkish": "ve bir bu için ile olan nerede kim hangi olarak daha",
-    "Vietnamese": "là của và có được trong ở ai nào những",
-}  # fmt: skip
 _MOSTLY = 0.4  # the share of letters of a script from which on a text is in it
 _OFTEN = 0.12  # the share of words that tell in a text
 _WORD = re.compile(r"[^\W\d_]+")
@@ -93,8 +71,11 @@ def _script(letter: str) -> str:
 
 @cache
 def _languages() -> dict[str, list[str]]:
+    """Word → the languages that it tells. The lists take milliseconds to read."""
+    from workbench.language.relations import LISTS
+
     told: dict[str, list[str]] = {}
-    for language, words in _TELLING.items():
+    for language, words in LISTS["foreign"].items():
         for word in words.split():
             told.setdefault(word, []).append(language)
     return told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from workbench.language.relations import LISTS
 from workbench.text import MONTHS
 
 _MONTH = "|".join(month.capitalize() for month in MONTHS)
@@ -15,9 +16,7 @@ _DATE = re.compile(
     rf"|(?P<month3>{_MONTH}),?\s+(?:of\s+)?(?P<year3>{_YEAR})"
     rf"|(?P<year4>{_YEAR})s?)\b(?!,\d)"
 )
-_COUNTED = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-    seventeen eighteen nineteen twenty"""
-_SMALL = {word: value for value, word in enumerate(_COUNTED.split())}
+_SMALL = {word: value for value, word in enumerate(LISTS["quantities"]["counted"].split())}
 _SMALL |= {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _WORDS = "|".join(sorted(_SMALL, key=len, reverse=True))
@@ -28,8 +27,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 # Adjective -> the noun for what it measures.
-MEASURES = {"tall": "height", "high": "height", "deep": "depth", "long": "length", "wide": "width", "far": "distance",
-            "heavy": "weight", "old": "age", "large": "size"}  # fmt: skip
+MEASURES: dict[str, str] = LISTS["quantities"]["measures"]
 _DASH = r"\s*(?:–|—|-|to|until)\s*"
 
 

@@ -14,22 +14,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from workbench.language.names import AUXILIARY, WH, names_in
 from workbench.language.pipeline import content_words, parse
-from workbench.language.relations import COMPOSED, KIN, kind_of, spoken, words
+from workbench.language.relations import COMPOSED, KIN, LISTS, kind_of, spoken, words
 from workbench.text import storable
 
 _LONGEST = 2_000  # characters of a question that are analysed
 _DEEPEST = 6  # hops inside one another
 _MASK = "Alpha"
-_SMALL = words("of the de la du von van der bin ibn al & in and for to on d a")  # inside names
-RANKS = words(
-    "King Queen Prince Princess Duke Duchess Earl Count Countess Lord Lady Baron Baroness Marquess Emperor Tsar Sir"
-)
-_WH = ("who", "whom", "whose", "what", "which", "when", "where", "how", "why")
-_AUXILIARY = words("is are was were do does did has have had can could will would")
-_LIGHT = words(
-    "be have do make take get give go put come become use say keep seem call name"
-)  # verbs of little meaning
+_LIGHT = words(LISTS["questions"]["light"])  # verbs of little meaning
 _TRANSPARENT = ("name", "title", "kind", "type", "term", "sort", "one", "part")  # "the name of the river": a river
 
 
@@ -86,7 +79,7 @@ def analyse(question: str, known: Iterable[str] = ()) -> Analysis:
     question = question.lower() if question.isupper() else question
     if not content_words(question):
         return Analysis("none", "other")
-    spans = list(_names(question, known))
+    spans = list(names_in(question, known))
     names = tuple(question[start:end].strip('"“”') for start, end in spans)
     masked, places = _masked(question, spans)
     (doc,) = parse([masked])
@@ -119,88 +112,7 @@ def start_names(question: str) -> tuple[str, ...]:
     return analysis_of(question).names or (question,)
 
 
-# Names
-
-
-_QUOTED = re.compile(r"\"([^\"]{2,})\"|“([^”]{2,})”")
-
-
-def _names(question: str, known: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Spans of quoted words, known names and capitalised words, in order; of those that overlap, the longest."""
-    found = [match.span() for match in _QUOTED.finditer(question)]
-    found += [span for name in known for span in _known(question, name)]
-    found += list(capitalised(question, sentence_start=False, brackets=True))
-    found += [
-        (first[0], second[1])
-        for first in found
-        for second in found
-        if question[first[1] : second[0]] == ", " and question[second[0] :].split()[0] in RANKS
-    ]
-    accepted: list[tuple[int, int]] = []
-    for start, end in sorted(found, key=lambda span: (span[0] - span[1], span[0])):
-        if all(end <= other or start >= last for other, last in accepted):
-            accepted.append((start, end))
-    return iter(sorted(accepted))
-
-
-def _known(question: str, name: str) -> Iterator[tuple[int, int]]:
-    plain = re.sub(r"\s*\([^)]*\)$", "", name).strip()
-    if len(plain) < 3 or not content_words(plain):
-        return
-    pattern = rf"(?<!\w){re.escape(plain)}(?!\w)(?:\s*\([^)]*\))?"
-    for match in re.finditer(pattern, question, re.IGNORECASE):
-        strange = len(plain) > 5 and kind_of(plain) == "other" and not _ordinary(plain)
-        if " " in plain or match[0][0].isupper() or question.islower() or strange:
-            yield match.span()
-
-
-def capitalised(text: str, sentence_start: bool = True, brackets: bool = False) -> Iterator[tuple[int, int]]:
-    """Spans of capitalised words that stand together, with the small words between them. The first word of the text
-    counts if `sentence_start` or if the next one is capitalised as well and it is no question word."""
-    words = [(m.start(), m.end(), m.group()) for m in re.finditer(r"\([^)]*\)|[\w&][\w'’.&–-]*|[^\w\s]", text)]
-    begin = None
-    for index, (start, end, word) in enumerate(words):
-        proper = word[:1].isupper() and not (index == 0 and not sentence_start and _ordinary(word))
-        if begin is None:
-            if proper and word.rstrip(".").lower() not in _SMALL:
-                begin, last = start, end
-        elif proper or (brackets and re.match(r"\([^)]*[A-Z0-9]", word)) or word.isdigit():
-            last = end
-        elif word in _SMALL and word not in ("and", "in", "for", "to", "on") and _goes_on(words, index):
-            pass
-        else:
-            yield begin, _end(text, begin, last)
-            begin = None
-            continue
-        if begin is not None and re.search(r"['’]s$|[sS]['’]$", word):
-            yield begin, _end(text, begin, last)
-            begin = None
-    if begin is not None:
-        yield begin, _end(text, begin, last)
-
-
-def _goes_on(words: Sequence[tuple[int, int, str]], index: int) -> bool:
-    following = [word for _, _, word in words[index + 1 : index + 4]]
-    while following and following[0] in _SMALL:
-        following.pop(0)
-    return bool(following) and following[0][:1].isupper()
-
-
-def _end(text: str, begin: int, last: int) -> int:
-    """Without the ending of an owner and the full stop of a sentence."""
-    owned = re.search(r"['’]s?$|\.$", text[begin:last])
-    if owned and not (owned[0] == "." and len(text[begin:last].split()[-1]) <= 3):
-        return begin + owned.start()
-    return last
-
-
-def _ordinary(word: str) -> bool:
-    """Is this first word capitalised only because a question starts with it?"""
-    from spacy.lang.en.stop_words import STOP_WORDS  # loading spaCy takes seconds
-
-    plain = re.sub(r"['’]s$", "", word.lower())
-    return plain in STOP_WORDS or plain in _WH or plain in _AUXILIARY or kind_of(plain) != "other" or plain in (
-        "name", "give", "list", "tell", "if", "besides", "find")  # fmt: skip
+# Names in the parsed sentence
 
 
 def _masked(question: str, spans: Sequence[tuple[int, int]]) -> tuple[str, dict[int, int]]:
@@ -295,7 +207,7 @@ def _question_word(doc):
     """The token that asks: not one that opens a relative clause."""
     found = []
     for token in doc:
-        if token.lower_ not in _WH:
+        if token.lower_ not in WH:
             continue
         clause = token.head if token.dep_ != "det" else token.head.head
         relative = (
@@ -393,11 +305,11 @@ def _collect(tokens: Iterable, names: dict[int, str]) -> Hop:
         for token in tokens
         if token.i not in names
         and token.pos_ in ("NOUN", "VERB", "ADJ", "ADV", "PROPN", "NUM")
-        and token.lower_ not in _WH
+        and token.lower_ not in WH
         and len(token.text) > 1
         and token.text != _MASK
         and _tells(token)
-        and not _says_what_a_name_is(token, names)
+        and not _names_kind(token, names)
     ]
     return Hop(tuple(dict.fromkeys(words)), names=tuple(dict.fromkeys(names[t.i] for t in tokens if t.i in names)))
 
@@ -411,7 +323,7 @@ def _tells(token) -> bool:
     return bool(content_words(token.lemma_))
 
 
-def _says_what_a_name_is(token, names: dict[int, str]) -> bool:
+def _names_kind(token, names: dict[int, str]) -> bool:
     """ "film" in "the director of film X": it tells the name apart and is no relation."""
     return token.pos_ == "NOUN" and token.i + 1 in names and (
         token.dep_ == "compound" or any(child.i == token.i + 1 for child in token.children)
@@ -460,15 +372,8 @@ def _wants(wh, noun) -> tuple[str, str]:
 # Comparisons
 
 
-_IN_TIME = words("""younger youngest later latest newer newest recently last after older oldest elder eldest earlier
-    earliest first before sooner predate predates predated""")  # fmt: skip
-_MORE = words("""younger youngest later latest newer newest recently last after longer longest larger largest bigger
-    biggest taller tallest higher highest more most greater greatest farther further outlive outlived outlives wider
-    heavier deeper""")  # fmt: skip
-_LESS = words("""older oldest elder eldest earlier earliest first before sooner shorter shortest smaller smallest fewer
-    fewest less lower lowest predate predates predated""")  # fmt: skip
-_MEASURED = {"longer": "long", "longest": "long", "taller": "tall", "tallest": "tall", "higher": "high",
-             "highest": "high", "deeper": "deep", "wider": "wide", "farther": "far", "heavier": "heavy"}  # fmt: skip
+_IN_TIME, _MORE, _LESS = (words(LISTS["questions"][name]) for name in ("in_time", "more", "less"))
+_MEASURED = LISTS["questions"]["measured"]
 _LOOSE = words("first last before after most more recently")  # these compare only where "or" sets a choice
 _STARTS = re.compile(
     r"\b(releas|found|form|open|publish|establish|start|came out|come out|creat|built|premier|debut|launch|issu)"
@@ -478,7 +383,7 @@ _STARTS = re.compile(
 def _comparison(masked: str, candidates: tuple, asked: Hop) -> tuple[str, str, str, tuple]:
     """(kind of answer if the form of the question says it, direction, dimension, candidates)."""
     lowered = masked.lower()
-    yes_no = lowered.split()[0].strip(",") in _AUXILIARY and not any(
+    yes_no = lowered.split()[0].strip(",") in AUXILIARY and not any(
         f" {word} " in f" {lowered}" for word in ("which", "whose")
     )
     wants = "yes-no" if yes_no else ""

@@ -1,11 +1,16 @@
 """General English that the rules of answering share: word families, groups of like meaning, kinds of nouns, kinship.
 
-Nothing here is drawn from a data set: the groups are the relations that any encyclopedia tells (birth, death,
-founding, authorship, place …), the kinds are those of a dictionary."""
+The lists are in `lists.toml`. Nothing in it is drawn from a data set: the groups are the relations that any
+encyclopedia tells (birth, death, founding, authorship, place …), the kinds are those of a dictionary."""
 
 from __future__ import annotations
 
+import tomllib
 from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
 
 
 def words(text: str) -> frozenset[str]:
@@ -13,93 +18,17 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_SUFFIXES = (
-    "ership", "ships", "ship", "ments", "ment", "ations", "ation", "itions", "ition", "ions", "ion", "ings", "ing",
-    "ers", "er", "ors", "or", "ed", "es", "al", "ive", "e", "s",
-)  # fmt: skip
-
-# Groups of words of like meaning, for people, works, places and institutions.
-_GROUPS = (
-    "born birth birthplace native bear birthday",
-    "die death dead decease perish kill",
-    "found founder establish start create form institute launch inception originate endow foundation setup",
-    "write writer author pen novelist",
-    "marry marriage spouse wife husband wed widow widower partner bride",
-    "study educate education graduate attend student degree diploma alumnus school train",
-    "direct director filmmaker make maker",
-    "compose composer music score",
-    "play star actor actress portray cast act role",
-    "sing singer perform performer record artist",
-    "locate lie situate stand base headquarter seat site find",
-    "own owner acquire buy purchase belong",
-    "release publish issue premiere debut appear comeout bringout",
-    "end dissolve disband close defunct cease finish abolish conclude",
-    "design designer architect plan planner engineer",
-    "build construct erect builder construction",
-    "award win prize receive winner",
-    "name call title nickname term know",
-    "lead leader head chief rule ruler govern governor",
-    "invent inventor develop discover discovery devise",
-    "teach teacher professor lecture schoolteacher",
-    "work employ employer serve job career",
-    "live growup reside residence dwell inhabit inhabitant population",
-    "large big size area great",
-    "tall high height elevation altitude",
-    "long length",
-    "far distance",
-    "speak language speaker",
-    "member join belong",
-    "flow mouth empty enter",
-    "begin beginning open start inaugurate commence",
-    "cross span",
-    "produce producer production manufacture",
-    "bury burial tomb grave",
-    "nationality citizen citizenship",
+_Entry = str | list[str]
+# The word lists of `lists.toml` by the module that reads them: a text is a list of words.
+LISTS: dict[str, dict[str, Any]] = TypeAdapter(dict[str, dict[str, _Entry | dict[str, _Entry]]]).validate_python(
+    tomllib.loads(Path(__file__).with_name("lists.toml").read_text("utf-8"))
 )
-_KINDS = {  # kind of answer -> nouns that ask for it
-    "place": "country city town village state county province region district place location birthplace hometown river "
-    "island continent capital area lake mountain sea ocean port municipality kingdom territory street venue building "
-    "stadium nation neighborhood neighbourhood borough valley peninsula harbour harbor coast site desert bay cemetery "
-    "bridge castle palace suburb settlement planet hotel airport museum",
-    "organisation": "company organisation organization university college school institution institute band group team "
-    "club newspaper party church publisher label firm agency network station corporation league studio orchestra army "
-    "association ministry bank airline brand employer distributor union society academy diocese",
-    "date": "date year day month decade century birthday birthdate",
-    "number": "number population amount percentage height length depth score price cost age distance size elevation",
-    "work": "film movie book novel song album series show opera play poem painting game magazine single sitcom "
-    "musical story journal record anthem ballet comedy symphony soundtrack",
-    "nationality": "nationality language religion ethnicity citizenship denomination tribe",
-    "person": "king queen president governor person people man woman boy girl captain chief monarch emperor empress "
-    "pope prince princess duke duchess mayor saint hero heroine character individual general judge chef "
-    "architect monk poet cleric athlete nominee spouse pilot guide host head sovereign tsar bishop",
-}  # fmt: skip
-_THINGS = (
-    words("""river water paper tower number letter theater theatre center chapter layer power summer winter cover
-    order border matter flower color colour floor door quarter corner chamber shoulder member silver offer answer former
-    latter other mirror error factor sector motor vector manor harbor vessel computer monitor reactor poster weather
-    leather feather hammer timber finger counter shelter disaster september october november december diameter meter
-    parameter plant restaurant elephant variant grant address process success access business illness wilderness list
-    twist mist newspaper career later earlier older younger elder longer shorter larger smaller higher lower newer
-    bigger taller sooner greater fewer further deeper wider heavier better after whether never ever under""")
-)  # end so and are no agents
-_PERSON_ENDINGS = ("er", "or", "ist", "ian", "ess", "man", "woman", "eer", "ant", "oet", "star")
-
-KIN = {  # word -> (relation seen from the child or the spouse, gender)
-    "father": ("parent", "m"), "mother": ("parent", "f"), "parent": ("parent", ""),
-    "son": ("child", "m"), "daughter": ("child", "f"), "child": ("child", ""),
-    "husband": ("spouse", "m"), "wife": ("spouse", "f"), "spouse": ("spouse", ""),
-    "brother": ("sibling", "m"), "sister": ("sibling", "f"), "sibling": ("sibling", ""),
-}  # fmt: skip
-COMPOSED = {  # kin of kin, outermost first: whose what is asked
-    "grandfather": ("father", "parent"), "grandmother": ("mother", "parent"), "grandparent": ("parent", "parent"),
-    "father-in-law": ("father", "spouse"), "mother-in-law": ("mother", "spouse"),
-    "uncle": ("brother", "parent"), "aunt": ("sister", "parent"),
-    "stepfather": ("husband", "mother"), "stepmother": ("wife", "father"),
-    "nephew": ("son", "sibling"), "niece": ("daughter", "sibling"),
-    "grandson": ("son", "child"), "granddaughter": ("daughter", "child"), "grandchild": ("child", "child"),
-    "brother-in-law": ("brother", "spouse"), "sister-in-law": ("sister", "spouse"),
-    "son-in-law": ("husband", "daughter"), "daughter-in-law": ("wife", "son"),
-}  # fmt: skip
+_OWN = LISTS["relations"]
+_SUFFIXES, _PERSON_ENDINGS = _OWN["suffixes"].split(), tuple(_OWN["person_endings"].split())
+_KINDS = {kind: words(nouns) for kind, nouns in _OWN["kinds"].items()}
+_NO_AGENTS = words(_OWN["no_agents"])
+KIN: dict[str, tuple[str, str]] = {word: tuple(kin) for word, kin in _OWN["kin"].items()}
+COMPOSED: dict[str, tuple[str, str]] = {word: tuple(kin) for word, kin in _OWN["composed"].items()}
 
 
 def spoken(token) -> str:
@@ -128,7 +57,7 @@ def stem(word: str) -> str:
 @cache
 def _groups() -> dict[str, frozenset[int]]:
     found: dict[str, set[int]] = {}
-    for number, group in enumerate(_GROUPS):
+    for number, group in enumerate(_OWN["groups"]):
         for word in group.split():
             found.setdefault(stem(word), set()).add(number)
     return {word: frozenset(numbers) for word, numbers in found.items()}
@@ -158,6 +87,6 @@ def kind_of(noun: str) -> str:
     if noun in KIN or noun in COMPOSED:
         return "person"
     for kind, nouns in _KINDS.items():
-        if noun in nouns.split():
+        if noun in nouns:
             return kind
-    return "person" if noun.endswith(_PERSON_ENDINGS) and len(noun) > 4 and noun not in _THINGS else "other"
+    return "person" if noun.endswith(_PERSON_ENDINGS) and len(noun) > 4 and noun not in _NO_AGENTS else "other"

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
+from workbench.language.names import capitalised
 from workbench.language.pipeline import parse
 from workbench.language.quantities import Life, dates, life, numbers
-from workbench.language.questions import capitalised
 from workbench.language.relations import kind_of, spoken, stem, words
 from workbench.text import normalized
 

@@ -36,7 +36,8 @@ def verdict(
     rows = [row for run in grid.runs.values() for row in run.rows]
     verdict.none("failed questions", sum(row["failure"] is not None for row in rows))
     verdict.none("compressed contexts above their budget", sum(map(_too_long, rows)))
-    verdict.none("answers that are only in the compressed context", sum(map(_gained, rows)))
+    gained = sum(row["scores"]["coverage:read"] == 1 and row["scores"]["coverage"] == 0 for row in rows)
+    verdict.none("answers that are only in the compressed context", gained)
     verdict.none("outcomes that do not add up", sum(map(_unequal, parts.rows)))
     verdict.none("wrong answers without a cause", _wrong(diagnosis) - len(diagnosis.cases))
     verdict.none("evidence that readers of a method do not share", _unshared(rows))
@@ -82,10 +83,6 @@ def _too_long(row: Mapping[str, Any]) -> bool:
     if not (reading and reading["compressor"]):
         return False
     return reading["tokens"] > parse_spec(reading["compressor"])[1]["budget"]
-
-
-def _gained(row: Mapping[str, Any]) -> bool:
-    return row["scores"]["coverage:read"] == 1 and row["scores"]["coverage"] == 0
 
 
 def _unequal(row: Mapping[str, Any]) -> bool:

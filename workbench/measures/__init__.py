@@ -17,7 +17,6 @@ from workbench.measures import (
     answers,
     cost,
     coverage,
-    nodes,
     ranking,
 )
 from workbench.records import Question, Reading
@@ -184,9 +183,9 @@ NODES: dict[str, Measure] = {  # need no reader, but a graph and answers that ar
     f"{name}{reading}": _of_nodes(taken, **what)
     for reading, what in (("", {"start": True}), (":answers", {}), (":nodes", {"own": True}))
     for name, taken in (
-        ("node_recall", nodes.node_recall),
-        ("node_precision", nodes.node_precision),
-        ("node_f1", nodes.node_f1),
+        ("node_recall", ranking.node_recall),
+        ("node_precision", ranking.node_precision),
+        ("node_f1", ranking.node_f1),
     )
 } | {
     "node_count": _of_nodes(lambda nodes, _: len(nodes)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.encoding.similarity import top
-from workbench.language.schema_terms import names_meant
+from workbench.language.entity_types import names_meant
 from workbench.methods.base import Method
 from workbench.operators.linking import named
 from workbench.operators.region import region

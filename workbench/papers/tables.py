@@ -27,8 +27,8 @@ import pandas as pd
 
 from workbench import published
 from workbench.analyses.base import frame_of
-from workbench.analyses.recomputed_routing import kinds, routed
-from workbench.analyses.seconds import makespan
+from workbench.analyses.decomposition import kinds, routed
+from workbench.analyses.depth import makespan
 from workbench.errors import SettingError
 from workbench.evaluation.makers import without_model
 from workbench.evaluation.pairs import Judgement, on_disk, said_of_failures, wins

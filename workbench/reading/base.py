@@ -24,9 +24,8 @@ from workbench.layouts import cut, of_evidence
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Step
 from workbench.llm.window import room_beside
-from workbench.reading.prompts import PROMPTS, step_of
+from workbench.reading.prompts import PROMPTS, ROUTERS, TOKENS, Route, other, route, step_of
 from workbench.reading.render import Context, Contexts, cut_down, laid_out, render
-from workbench.reading.routing import ROUTERS, TOKENS, Route, other, route
 from workbench.records import Answer, ContextGraph, Evidence, Reading, Record
 from workbench.settings import Number, Positive, changed, parse_spec, settle, spec_of, validated
 from workbench.steps.answer import Input

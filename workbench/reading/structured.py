@@ -73,11 +73,7 @@ def _lightrag(reader: Structured, evidence: Evidence) -> Layout:
         reader._block("entities", lightrag.ENTITIES, entities, lightrag.FENCE),
         reader._block("relations", lightrag.RELATIONS, relations, lightrag.FENCE),
     ]
-    return before, _chunks, []
-
-
-def _chunks(passages: Sequence[Passage]) -> str:
-    return lightrag.chunks([(passage.title, passage.text) for passage in passages])
+    return before, lambda read: lightrag.chunks([(passage.title, passage.text) for passage in read]), []
 
 
 def _tables(reader: Structured, evidence: Evidence) -> Layout:
@@ -94,11 +90,7 @@ def _tables(reader: Structured, evidence: Evidence) -> Layout:
         reader._block("relations", head("Relationships", columns), relations, FENCE),
     ]
     after = [reader._block("paths", head("Paths", COLUMNS["paths"]), paths, FENCE, turned=True)]
-    return before, _table_of_sources, after
-
-
-def _table_of_sources(passages: Sequence[Passage]) -> str:
-    return table("Sources", "sources", ((at, passage.content) for at, passage in enumerate(passages, 1)))
+    return before, lambda read: table("Sources", "sources", ((at, p.content) for at, p in enumerate(read, 1))), after
 
 
 def _paths(reader: Structured, evidence: Evidence) -> Layout:

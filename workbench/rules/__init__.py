@@ -27,69 +27,33 @@ class Rule(NamedTuple):
     batch: bool = False
 
 
+# Module → the Steps whose rule bodies it defines under their names, of one input each and of many.
+_BODIES = {
+    "answering": "answer answer_briefly global_reduce knowledge_answer shorten_answer",
+    "choosing": "classify_question fact_filter keywords rate_neighbours",
+    "curating": "curate_cluster find_names link_names relabel_entities",
+    "exploring": "choose_entities choose_relations enough graph_action",
+    "judging": "judge judge_answer judge_pair verify_claim",
+    "path_judging": "fallback_query judge_paths",
+    "patterns": "write_patterns",
+    "reasoning": "concluding_thoughts directions dual_thoughts fast_thought generation missing_evidence next_thought "
+    "reasoning_chain reflect slow_thought sparql_answer stepwise_answer sub_questions verify",
+    "routing": "select_regions select_regions_paper",
+    "schema_walks": "dot_rules dot_rules_paper",
+    "summarising": "community_report describe_entity describe_relations essay_answer fuse_descriptions global_map "
+    "name_communities path_questions personas summarise summarise_entity task_questions write_article "
+    "write_article_paper",
+}
+_BATCH_BODIES = {
+    "extraction": "named_entities question_entities triples",
+    "relating": "entity_relations graph_records",
+    "structuring": "schema_extraction",
+}
 RULES: dict[str, Rule] = {
-    "answer": Rule("answering"),
-    "answer_briefly": Rule("answering"),
-    "choose_entities": Rule("exploring"),
-    "choose_relations": Rule("exploring"),
-    "classify_question": Rule("choosing"),
-    "community_report": Rule("summarising"),
-    "concluding_thoughts": Rule("reasoning"),
-    "curate_cluster": Rule("curating"),
-    "describe_entity": Rule("summarising"),
-    "describe_relations": Rule("summarising"),
-    "directions": Rule("reasoning"),
-    "dot_rules": Rule("schema_walks"),
-    "dot_rules_paper": Rule("schema_walks"),
-    "dual_thoughts": Rule("reasoning"),
-    "enough": Rule("exploring"),
-    "entity_relations": Rule("relating", batch=True),
-    "essay_answer": Rule("summarising"),
-    "fact_filter": Rule("choosing"),
-    "fallback_query": Rule("path_judging"),
-    "fast_thought": Rule("reasoning"),
-    "find_names": Rule("curating"),
-    "fuse_descriptions": Rule("summarising"),
-    "generation": Rule("reasoning"),
-    "global_map": Rule("summarising"),
-    "global_reduce": Rule("answering"),
-    "graph_action": Rule("exploring"),
-    "graph_records": Rule("relating", batch=True),
-    "judge": Rule("judging"),
-    "judge_answer": Rule("judging"),
-    "judge_pair": Rule("judging"),
-    "judge_paths": Rule("path_judging"),
-    "keywords": Rule("choosing"),
-    "knowledge_answer": Rule("answering"),
-    "link_names": Rule("curating"),
-    "missing_evidence": Rule("reasoning"),
-    "name_communities": Rule("summarising"),
-    "named_entities": Rule("extraction", batch=True),
-    "next_thought": Rule("reasoning"),
-    "path_questions": Rule("questioning"),
-    "personas": Rule("questioning"),
-    "question_entities": Rule("extraction", batch=True),
-    "rate_neighbours": Rule("choosing"),
-    "reasoning_chain": Rule("reasoning"),
-    "reflect": Rule("reasoning"),
-    "relabel_entities": Rule("curating"),
-    "schema_extraction": Rule("structuring", batch=True),
-    "select_regions": Rule("routing"),
-    "select_regions_paper": Rule("routing"),
-    "shorten_answer": Rule("answering"),
-    "slow_thought": Rule("reasoning"),
-    "sparql_answer": Rule("reasoning"),
-    "stepwise_answer": Rule("reasoning"),
-    "sub_questions": Rule("reasoning"),
-    "summarise": Rule("summarising"),
-    "summarise_entity": Rule("summarising"),
-    "task_questions": Rule("questioning"),
-    "triples": Rule("extraction", batch=True),
-    "verify": Rule("reasoning"),
-    "verify_claim": Rule("judging"),
-    "write_article": Rule("summarising"),
-    "write_article_paper": Rule("summarising"),
-    "write_patterns": Rule("patterns"),
+    step: Rule(module, batch)
+    for bodies, batch in ((_BODIES, False), (_BATCH_BODIES, True))
+    for module, steps in bodies.items()
+    for step in steps.split()
 }
 
 

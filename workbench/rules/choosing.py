@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+from workbench.language.entity_types import LONGEST, SchemaTerms, names_meant, unique
 from workbench.language.pipeline import content_words, parse
 from workbench.language.questions import analyse, analysis_of
 from workbench.language.relations import relatedness, spoken, stem
-from workbench.language.schema_terms import LONGEST, SchemaTerms, names_meant, unique
 from workbench.steps import classify_question as kinds
 from workbench.steps import fact_filter as filtering
 from workbench.steps import keywords as levels
@@ -122,12 +122,8 @@ def keywords(value: levels.Input) -> levels.Output:
     relations = [relation for word in words for relation in terms.relations(word)]
     types = [kind for word in words for kind in terms.types(word)]
     others = [word for word in words if not terms.relations(word) and not terms.types(word)]
-    return levels.Output(high_level=unique([*relations, *types, *others]), low_level=unique(names or _phrases(doc)))
-
-
-def _phrases(doc) -> list[str]:
-    """Noun phrases without their stop words."""
-    return [" ".join(token.text for token in chunk if not token.is_stop) for chunk in doc.noun_chunks]
+    phrases = (" ".join(token.text for token in chunk if not token.is_stop) for chunk in doc.noun_chunks)
+    return levels.Output(high_level=unique([*relations, *types, *others]), low_level=unique(names or phrases))
 
 
 def classify_question(value: kinds.Input) -> kinds.Output:

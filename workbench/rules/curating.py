@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from workbench.language.entity_types import type_of
 from workbench.language.pipeline import parse
-from workbench.language.relations import stem
+from workbench.language.relations import LISTS, stem
 from workbench.steps import curate_cluster as curating
 from workbench.steps import find_names as finding
 from workbench.steps import link_names as linking
@@ -61,10 +61,7 @@ def _type(entity: relabelling.Entity, types: tuple[tuple[str, str], ...], known:
     return found if found in known else relabelling.UNSURE
 
 
-_TYPES = {
-    "PERSON": "person", "GPE": "place", "LOC": "place", "FAC": "place", "ORG": "organisation", "WORK_OF_ART": "work",
-    "EVENT": "event", "PRODUCT": "product", "LAW": "law", "NORP": "people",
-}  # fmt: skip
+_TYPES: dict[str, str] = LISTS["labels"]["names"]
 
 
 def find_names(value: finding.Input) -> finding.Output:

@@ -43,7 +43,8 @@ def levels(question: str) -> tuple[frozenset[str], ...]:
 
 def share(asked: frozenset[str], relation: str) -> float:
     """The share of the words asked for that a relation tells, from 0 to 1."""
-    other_words = {_verb(word) for word in re.findall(r"\w+", relation.casefold())}
+    verbs = irregular_forms()["verb"]  # "wrote" is write; parsing every relation of a hub would take seconds
+    other_words = {verbs.get(word, (word,))[0] for word in re.findall(r"\w+", relation.casefold())}
     return sum(max((_alike(word, other) for other in other_words), default=0.0) for word in asked) / len(asked)
 
 
@@ -89,11 +90,6 @@ def enough(value: sufficiency.Input) -> sufficiency.Output:
     return sufficiency.Output(
         enough=bool(asked) and levels_met and all(2 * len(name & ends) >= len(name) for name in named)
     )
-
-
-def _verb(word: str) -> str:
-    """The verb of an irregular form: "wrote" is write. Parsing every relation of a hub would take seconds."""
-    return irregular_forms()["verb"].get(word, (word,))[0]
 
 
 def _alike(asked: str, other: str) -> float:

@@ -10,18 +10,17 @@ from spaCy's parse.
 
 Every name of a passage gets a fact: its relation is read off the parse, from the name up to the verb or to the next
 name; its subject is that verb's subject, or that next name. Since an encyclopedia's passage is about its title, each
-fact about something else is tied to the title as well (what something else *is*, the title *has*). `Parts` names what
-can be left out, so that `benchmarks/extraction.py` can say what each part is worth."""
+fact about something else is tied to the title as well (what something else *is*, the title *has*)."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from workbench.language.pipeline import parse
+from workbench.language.relations import LISTS
 from workbench.steps import named_entities as ner
 from workbench.steps import question_entities as asking
 from workbench.steps import triples as openie
@@ -37,34 +36,11 @@ _PRONOUNS = ("PRP", "PRP$", "DT", "EX")
 _AMOUNTS = ("CARDINAL", "QUANTITY", "MONEY", "PERCENT")
 _MEASURES = (*_AMOUNTS, "ORDINAL", "TIME", "DATE")
 _PLACES = ("GPE", "LOC", "FAC")
-_KINDS = {
-    "PERSON": "person", "GPE": "place", "LOC": "place", "FAC": "place", "ORG": "organisation", "DATE": "date",
-    "WORK_OF_ART": "work", "EVENT": "event", "PRODUCT": "product", "LAW": "law", "LANGUAGE": "language",
-}  # fmt: skip
+_KINDS: dict[str, str] = LISTS["labels"]["kinds"]
 _ARTICLES = ("the ", "a ", "an ")
 _STEPS = 15  # how far up a parse is followed; it bounds what a garbled one can cost
 _DEEP = 4  # nouns within nouns that are followed to a name
 _LONG = 8  # words of a noun phrase beyond which its head alone is its name
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Parts of the extractor, to be left out one by one.
-
-    names     the names of one thing are one: the title without its bracket, a surname, the full name of the opening
-    referents a pronoun, or a noun without a name of its own, stands for the title
-    topic     a fact about something else is told of the title too
-    classes   what the title is
-    objects   objects without a name
-    amounts   a number is named with what it counts
-    """
-
-    names: bool = True
-    referents: bool = True
-    topic: bool = True
-    classes: bool = True
-    objects: bool = True
-    amounts: bool = True
 
 
 class Reading(NamedTuple):
@@ -90,18 +66,18 @@ class _About(NamedTuple):
     words: tuple[str, ...] = ()
 
 
-def read(passages: Sequence[tuple[str, str]], parts: Parts = Parts()) -> list[Reading]:
-    """One Reading per (title, text)."""
+def read(passages: Sequence[tuple[str, str]], *, tied: bool = True) -> list[Reading]:
+    """One Reading per (title, text). `tied`: a fact about something else is told of the title too."""
     docs = parse([text for _, text in passages], lemmas=False)
-    return [_reading(title, doc, parts) for (title, _), doc in zip(passages, docs)]
+    return [_reading(title, doc, tied) for (title, _), doc in zip(passages, docs)]
 
 
-def _reading(title: str, doc, parts: Parts) -> Reading:
+def _reading(title: str, doc, tied: bool) -> Reading:
     """Kept with the parse, because two Steps read the same passages one after the other."""
     title = title.partition(" › ")[0]  # of a section, what its document is about: a heading names no thing
-    key = ("reading", title, parts)
+    key = ("reading", title, tied)
     if key not in doc.user_data:
-        doc.user_data[key] = _Passage(title, doc, parts).read()
+        doc.user_data[key] = _Passage(title, doc).read(tied)
     return doc.user_data[key]
 
 
@@ -125,8 +101,8 @@ def triples(values: Sequence[openie.Input]) -> list[openie.Output]:
 class _Passage:
     """One parsed passage. Tokens are numbers; `tag`, `dep`, `head`, `word`, `below` are looked up by them."""
 
-    def __init__(self, title: str, doc, parts: Parts):
-        self.title, self.doc, self.parts = title, doc, parts
+    def __init__(self, title: str, doc):
+        self.title, self.doc = title, doc
         self.tag, self.dep, self.word, self.head = [], [], [], []
         self.below: list[list[int]] = [[] for _ in doc]
         for token in doc:
@@ -140,26 +116,24 @@ class _Passage:
         self.mentions = [_Mention(*span, _bare(doc[span[0] : span[1]].text), doc[span[0] : span[1]].root.i)
                          for span in self._spans()]  # fmt: skip
         self.full_name = ""
-        if parts.names:
-            self._unify()
-        if parts.amounts:
-            self._count()
+        self._unify()
+        self._count()
         self.topic = title or next((mention.name for mention in self.mentions), "")
         self.classes: set[str] = set()  # nouns that the title is said to be: "the novel" is then the title
         self.classes = {self.word[i].casefold() for i in self._complements() if self._above(i).name == self.topic}
 
-    def read(self) -> Reading:
+    def read(self, tied: bool) -> Reading:
         facts = list(dict.fromkeys((s, " ".join(r.split()) or "is", o) for s, r, o in self._facts()))
-        if self.parts.topic and self.title:
+        if tied and self.title:
             named = {mention.name for mention in self.mentions}
-            tied = [
+            more = [
                 (self.title, "has" if r == "is" else r, o)
                 for s, r, o in facts
                 if self.title not in (s, o) and o in named
             ]
             if not any(self.title in (s, o) for s, _, o in facts):  # tie it to what most is said of
-                tied += [(self.title, "is about", s) for s, _ in Counter(s for s, _, _ in facts).most_common(1)]
-            facts = list(dict.fromkeys(facts + tied))
+                more += [(self.title, "is about", s) for s, _ in Counter(s for s, _, _ in facts).most_common(1)]
+            facts = list(dict.fromkeys(facts + more))
         kept = [[s, r, o] for s, r, o in facts if s and o and s.casefold() != o.casefold()]
         names = dict.fromkeys(name for name in (self.title, *(m.name for m in self.mentions)) if name)
         return Reading(list(names), kept, self._types())
@@ -289,8 +263,6 @@ class _Passage:
         name = self._name(token)
         if name is not None:
             return _About(name)
-        if not self.parts.referents:
-            return _About(self._phrase(token))
         if self.tag[token] in _RELATIVE or (self.tag[token] == "IN" and self.word[token] == "that"):
             at = token
             while self.dep[at] != "relcl" and self.head[at] != at:
@@ -331,19 +303,17 @@ class _Passage:
             about = self._relation(mention.root)
             if about is not None and not (about.name in amounts and mention.name in amounts):
                 yield about.name, " ".join(about.words), mention.name
-        if self.parts.classes:  # of the title alone: what others are is said in passing, and often loosely
-            for noun in self._complements():
-                about = self._above(noun)
-                if about.name == self.topic:
-                    yield self.topic, " ".join((*about.words, self.word[self.head[noun]])), self._phrase(noun)
-            for name, noun in self._appositions():
-                if name == self.topic:
-                    yield name, "is", self._phrase(noun)
-        if self.parts.objects:
-            for noun in self._unnamed("dobj"):
-                about = self._above(noun)
-                if not about.words:
-                    yield about.name, self.word[self.head[noun]], self._phrase(noun)
+        for noun in self._complements():  # of the title alone: what others are is said in passing, and often loosely
+            about = self._above(noun)
+            if about.name == self.topic:
+                yield self.topic, " ".join((*about.words, self.word[self.head[noun]])), self._phrase(noun)
+        for name, noun in self._appositions():
+            if name == self.topic:
+                yield name, "is", self._phrase(noun)
+        for noun in self._unnamed("dobj"):
+            about = self._above(noun)
+            if not about.words:
+                yield about.name, self.word[self.head[noun]], self._phrase(noun)
 
     def _unnamed(self, dep: str) -> list[int]:
         return [

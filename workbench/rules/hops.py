@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from workbench.language.questions import RANKS, Hop, kin_of
-from workbench.language.relations import KIN, kind_of, relatedness, stem
+from workbench.language.names import RANKS
+from workbench.language.questions import Hop, kin_of
+from workbench.language.relations import KIN, LISTS, kind_of, relatedness, stem, words
 from workbench.language.spans import Page, Pages, Sentence, Span, about, mentioned, plain, same
 
 GROUND = 0.15  # what kind and names are worth together where no relation word stands near
@@ -286,10 +287,7 @@ def _gender_fit(hop: Hop, span: Span, sentence: Sentence, pages: Pages) -> float
     return 1.0 if gender == kin[1] else 0.25
 
 
-_TITLES = {"m": {"king", "prince", "duke", "sir", "lord", "emperor", "count", "baron", "tsar", "mr", "sultan", "earl",
-                 "marquis", "archduke", "brother", "father", "son", "husband"},
-           "f": {"queen", "princess", "duchess", "lady", "dame", "empress", "countess", "baroness", "mrs", "miss",
-                 "archduchess", "sister", "mother", "daughter", "wife", "née"}}  # fmt: skip
+_TITLES = {gender: words(titles) for gender, titles in LISTS["hops"]["titles"].items()}
 
 
 def _gender(span: Span, sentence: Sentence, pages: Pages) -> str:
@@ -307,13 +305,8 @@ def _gender(span: Span, sentence: Sentence, pages: Pages) -> str:
     return ""
 
 
-_UNITS = {"tall": "length", "high": "length", "deep": "length", "long": "length", "far": "length", "wide": "length",
-          "old": "time", "height": "length", "length": "length", "distance": "length", "heavy": "weight"}  # fmt: skip
-_MEASURES = {
-    "length": "m ft km mi metre metres meter meters feet foot kilometre kilometres kilometer kilometers mile miles",
-    "time": "year years month months day days hour hours minute minutes week weeks decade decades",
-    "weight": "kg kilograms tons tonnes pounds lb",
-}
+_UNITS: dict[str, str] = LISTS["hops"]["measured"]
+_MEASURES: dict[str, str] = LISTS["hops"]["units"]
 
 
 def measures(adjective: str, lasts: bool = True) -> list[str]:

@@ -101,7 +101,9 @@ def verify_claim(value: Input) -> Output:
     """The thought lists what the passages do not hold."""
     claim, texts = value.question, [f"{title}. {text}" for title, text in value.passages]
     wanted, held = families(claim), {family for text in texts for family in families(text).values()}
-    missing = [word for word, family in wanted.items() if not _is_held(family, held)]
+    missing = [
+        word for word, family in wanted.items() if family not in held and not any(relatedness(family, h) for h in held)
+    ]
     share = 1 - len(missing) / len(wanted) if wanted else 0.0
     flaws = [*_unstated(claim, texts), *_negated_otherwise(claim, texts)]
     words = f"{len(wanted) - len(missing)} of {len(wanted)} content words are in the passages"
@@ -117,10 +119,6 @@ def families(text: str) -> dict[str, str]:
     {'bridges': 'bridg', 'designed': 'design'}
     """
     return {word: stem(word) for word in sorted(content_words(text)) if len(word) > 1 and not word.isdigit()}
-
-
-def _is_held(family: str, others: set[str]) -> bool:
-    return family in others or any(relatedness(family, other) for other in others)
 
 
 def _unstated(claim: str, texts: list[str]) -> Iterator[str]:

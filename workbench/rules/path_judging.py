@@ -2,16 +2,20 @@
 
 Where the rules of a search are walks, as `schema_walks` writes them, a path is held against them hop by hop. Types
 count for less than labels, because entities of one name share one type. Where the rules are prose, or the graph has no
-labels, what the passage says is held against the question's words."""
+labels, what the passage says is held against the question's words.
+
+Walks over a schema are lines, which readers and rules read: movie -[directed by]-> person <-[directed by]- movie"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 
 from workbench.language.pipeline import content_words
 from workbench.language.relations import kind_of, relatedness, stem
 from workbench.rules.sentences import read
-from workbench.rules.walk_lines import ANY, Hop, Walk, hop_in_words, parse_walk, spelled
 from workbench.steps import fallback_query as fallback
 from workbench.steps.judge_paths import Input, Output, PathShown, Verdict
 from workbench.text import unicode_phrase
@@ -109,3 +113,84 @@ def fallback_query(value: fallback.Input) -> fallback.Output:
 
 def _untried(queries, tried: set[str]) -> str:
     return next((query.strip() for query in queries if (plain := unicode_phrase(query)) and plain not in tried), "")
+
+
+# -- walk lines -------------------------------------------------------------------------------------------------------
+
+Hop = tuple[str, bool]  # the label of a relation, and whether it is followed from its head to its tail
+
+ANY = "thing"  # where the graph tells no types
+
+_STEP = re.compile(r"(?P<back><)?-\[(?P<label>[^\[\]]*)\]-(?P<on>>)?")
+
+
+@cache
+def spelled(name: str) -> str:
+    """The name of a relation or type in plain words.
+
+    >>> spelled("WORK_OF_ART"), spelled("directedBy")
+    ('work of art', 'directed by')
+    """
+    return " ".join(re.sub(r"(?<=[a-z])(?=[A-Z])|[\W_]+", " ", name).casefold().split())
+
+
+@dataclass(frozen=True)
+class Walk:
+    """`types` has one member more than `hops`."""
+
+    types: tuple[str, ...]
+    hops: tuple[Hop, ...]
+
+    def __str__(self) -> str:
+        line = spelled(self.types[0]) or ANY
+        for (label, forward), type_ in zip(self.hops, self.types[1:]):
+            line += f" -[{spelled(label)}]-> " if forward else f" <-[{spelled(label)}]- "
+            line += spelled(type_) or ANY
+        return line
+
+    def upto(self, hops: int) -> Walk:
+        """Its beginning."""
+        return Walk(self.types[: hops + 1], self.hops[:hops])
+
+    def from_(self, name: str) -> str:
+        """What stands at its end, in words, from the name of its beginning.
+
+        >>> Walk(("film", "person", "film"), (("made_by", True), ("made_by", False))).from_("Dune Fever")
+        'film made by person (made by) of Dune Fever'
+        """
+        for hop, type_ in zip(self.hops, self.types[1:]):
+            name = hop_in_words(name, hop, type_)
+        return name
+
+
+def hop_in_words(name: str, hop: Hop, type_: str) -> str:
+    """What a hop from a name leads to, in words.
+
+    >>> hop_in_words("Ada Lind", ("directed_by", False), "film")
+    'film directed by Ada Lind'
+    >>> hop_in_words("Dune Fever", ("has_genre", True), "genre")
+    'genre (has genre) of Dune Fever'
+    """
+    label, kind = spelled(hop[0]), spelled(type_) or ANY
+    return f"{kind} ({label}) of {name}" if hop[1] else f"{kind} {label} {name}"
+
+
+def parse_walk(line: str) -> Walk | None:
+    """The walk that a line tells, in plain words; None where it tells none.
+
+    >>> parse_walk("person <-[directed by]- movie").hops
+    (('directed by', False),)
+    """
+    steps = list(_STEP.finditer(line))
+    types = tuple(part.strip() for part in _between(line, steps))
+    if not steps or any(bool(step["back"]) == bool(step["on"]) for step in steps):
+        return None
+    return Walk(types, tuple((step["label"].strip(), bool(step["on"])) for step in steps))
+
+
+def _between(line: str, steps) -> Iterator[str]:
+    start = 0
+    for step in steps:
+        yield line[start : step.start()]
+        start = step.end()
+    yield line[start:]

@@ -16,7 +16,7 @@ from itertools import count
 from workbench.language.pipeline import content_words, parse
 from workbench.language.quantities import MEASURES
 from workbench.language.questions import Analysis, Hop, analyse
-from workbench.language.relations import kind_of, relatedness, spoken, stem, words
+from workbench.language.relations import LISTS, kind_of, relatedness, spoken, stem, words
 from workbench.records import Pattern
 from workbench.sparql.query import ANSWER, MOST, Comparison, Query
 from workbench.steps.write_patterns import Compare, Input, Output, TriplePattern
@@ -186,13 +186,7 @@ def _joined(content: Sequence[str], verbs: Mapping[str, str]) -> str:
     return " ".join([*nouns, *(verbs[word] for word in content if word in verbs)][:_LONGEST])
 
 
-_IRREGULAR = dict(pair.split() for pair in """bear born|begin begun|bring brought|build built|buy bought|choose chosen
-    |cost cost|draw drawn|eat eaten|fall fallen|fight fought|find found|fly flown|grow grown|hear heard|hold held
-    |keep kept|lay laid|lead led
-    |leave left|lie lain|lose lost|make made|meet met|put put|read read|ride ridden|rise risen|run run
-    |sell sold|send sent|set set|shoot shot|sing sung|sink sunk|speak spoken|stand stood|steal stolen|strike struck
-    |swim swum|take taken|teach taught|tell told|think thought|throw thrown|wear worn|win won|write written
-    """.replace("\n", "").split("|"))  # fmt: skip
+_IRREGULAR: dict[str, str] = LISTS["patterns"]["irregular"]
 
 
 def _participle(token) -> str:

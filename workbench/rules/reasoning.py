@@ -18,10 +18,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from workbench.language.entity_types import LONGEST, SchemaTerms, unique
 from workbench.language.pipeline import content_words, parse
 from workbench.language.questions import Analysis, Hop, analyse, analysis_of
 from workbench.language.relations import spoken, stem
-from workbench.language.schema_terms import LONGEST, SchemaTerms, unique
 from workbench.language.spans import pages
 from workbench.rules.answering import ENOUGH, KEPT, Passages, chain, short_answer
 from workbench.rules.hops import Candidate

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 from workbench.language.pipeline import content_words, parse
+from workbench.rules.path_judging import spelled
 from workbench.rules.schema_words import Lexicon, lexicon
 from workbench.rules.sentences import ASKING, Word
-from workbench.rules.walk_lines import spelled
 from workbench.steps import select_regions_paper as select_regions_paper_step
 from workbench.steps.select_regions import ANCHORS, Anchor, Input, Output, checked
 from workbench.text import storable

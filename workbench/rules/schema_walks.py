@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from operator import sub
 
+from workbench.rules.path_judging import Hop, Walk, hop_in_words
 from workbench.rules.schema_words import Lexicon, Relations, Types, lexicon, unnamed
 from workbench.rules.sentences import Reading, Word, read
-from workbench.rules.walk_lines import Hop, Walk, hop_in_words
 from workbench.steps import dot_rules_paper as dot_rules_paper_step
 from workbench.steps.dot_rules import Input, Output, checked
 

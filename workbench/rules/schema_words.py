@@ -18,8 +18,8 @@ import numpy as np
 from workbench.encoding import SentenceEncoder, encoder
 from workbench.language.pipeline import parse
 from workbench.language.relations import kind_of, relatedness, stem, words
+from workbench.rules.path_judging import spelled
 from workbench.rules.sentences import EMPTY, Word
-from workbench.rules.walk_lines import spelled
 
 Types = Sequence[tuple[str, str, int]]
 Relations = Sequence[tuple[str, tuple[str, ...], tuple[str, ...], str]]
@@ -178,7 +178,8 @@ def lexicon(types: Types, relations: Relations) -> Lexicon:
     label_words = _families(label for label, _, _, _ in relations)
     labels = [label for label, _, _, _ in relations]
     kinds = {name: _kind(name, definition) for name, definition, _ in types}
-    of_persons = {one[0] for one in relations if _may_be_person([*one[1], *one[2]], kinds)}
+    ends = {one[0]: [*one[1], *one[2]] for one in relations}
+    of_persons = {label for label, of in ends.items() if not of or any(kinds.get(e, "person") == "person" for e in of)}
     return Lexicon(
         {one[0]: _words(one[0], one[3], type_words) | _own(one, relations) for one in relations},
         {
@@ -261,10 +262,6 @@ def _kind(name: str, definition: str) -> str:
     nouns = [*reversed(spelled(name).split()), *(token.lemma_ for token in doc if token.pos_ in ("NOUN", "PRON"))]
     kinds = ("person" if noun in ("someone", "somebody") else kind_of(noun) for noun in nouns)
     return next((kind for kind in kinds if kind != "other"), "other")
-
-
-def _may_be_person(ends: Sequence[str], kinds: Mapping[str, str]) -> bool:
-    return not ends or any(kinds.get(end, "person") == "person" for end in ends)
 
 
 def _head_acts(label: str, head: Sequence[str], tail: Sequence[str]) -> bool | None:

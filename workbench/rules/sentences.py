@@ -216,19 +216,16 @@ def _noun_after(wh, anchor):
     linked = wh.lower_ in ("what", "which") or wh.lower_ in _TELLING
     for token in wh.doc[wh.i + 1 :]:
         noun = token.pos_ in ("NOUN", "PROPN") and token != anchor
+        listed = token.pos_ == "VERB" and token.i + 1 < len(token.doc) and token.nbor().text == "as"
         if noun and linked:
             nouns.append(token)
         elif nouns or noun or token == anchor:
             break
         elif token.lemma_ == "be":
             linked = linked or wh.lower_ in ("who", "whom")
-        elif not (token.pos_ in ("ADJ", "ADV", "DET") or token.text == "as" or _as_follows(token)):
+        elif not (token.pos_ in ("ADJ", "ADV", "DET") or token.text == "as" or listed):
             break
     return nouns[-1] if nouns else None
-
-
-def _as_follows(token) -> bool:
-    return token.pos_ == "VERB" and token.i + 1 < len(token.doc) and token.nbor().text == "as"
 
 
 def _relative(token) -> bool:

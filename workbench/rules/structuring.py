@@ -21,74 +21,32 @@ from typing import NamedTuple
 
 from workbench.language.entity_types import KINDS, UNKNOWN, type_of
 from workbench.language.quantities import MEASURES, dates, life, numbers
-from workbench.language.relations import KIN, kind_of, relatedness, stem, words
+from workbench.language.relations import KIN, LISTS, kind_of, relatedness, stem, words
 from workbench.rules import extraction
 from workbench.steps.entity_relations import clean_name
 from workbench.steps.schema_extraction import AttributeRecord, Input, Output, ProposalRecord, type_name
 from workbench.text import normal_form
 
-_PARTS = extraction.Parts(topic=False)
 _LABEL = 6  # words of a relation
-_COPULAS = words("is are was were be been being")
-_FUNCTION = _COPULAS | words(
-    "a an the of in on at by to from for with as into has have had do does did its his her their"
+_LISTS = LISTS["structuring"]
+_COPULAS, _VAGUE, _DATES, _NUMBERS, _DURATIONS, _EVENTS = (
+    words(_LISTS[name]) for name in ("copulas", "vague", "dates", "numbers", "durations", "events")
 )
-_PREPOSITIONS = {"by": "by", "of": "of", "to": "to", "for": "for", "with": "with", "from": "from", "as": "as",
-                 "into": "to", "in": "in", "on": "on", "at": "in"}  # fmt: skip
+_FUNCTION = _COPULAS | words(_LISTS["function"])
+_PREPOSITIONS: dict[str, str] = _LISTS["prepositions"]
 _RELATED = ("related to", "associated with", "connected to")  # of two names, without what joins them
 _WITHIN = ("located in", "part of", "in")  # of a place and the one that it lies in
 
-# General English for the types, relations and attributes that schemas tend to have.
-_NAMES = {  # kind of the rules -> names of types that hold it, the nearest first
-    "person": ("person", "people", "human", "individual", "historical figure"),
-    "place": ("location", "place", "geographical location", "region", "area", "site"),
-    "organisation": ("organization", "organisation", "institution"),
-    "work": ("creative work", "work", "work of art", "artwork", "content", "publication"),
-    "event": ("event",),
-    "product": ("object", "item", "product", "artifact", "thing"),
-    "law": ("law", "document", "concept"),
-    "language": ("language", "concept"),
-    "nationality": ("nationality", "ethnic group", "group"),
-    "creature": ("biological entity", "organism", "creature", "animal", "species"),
-    "nature": ("natural phenomenon", "phenomenon"),
-    "idea": ("concept", "idea", "topic", "abstract concept"),
-    "date": ("time period", "date", "time"),
-}
-_MORE = {  # kind -> nouns of it, beyond those of `relations`
-    "creature": words("""species genus family subspecies animal plant bird fish tree flower insect beetle moth butterfly
-        mammal snail spider frog lizard dog horse breed virus bacterium gene protein enzyme fungus grass orchid"""),
-    "nature": words("earthquake storm hurricane cyclone typhoon flood drought eclipse eruption avalanche tornado"),
-    "idea": words("""concept idea theory method principle theorem technique practice doctrine philosophy science
-        discipline sport art dance style genre disease disorder syndrome condition law rule term word process"""),
-    "event": words("""war battle siege election tournament championship season festival ceremony race match conference
-        massacre revolt rebellion riot strike expedition competition contest cup games olympics"""),
-    "product": words("""car automobile ship boat aircraft airplane locomotive train weapon rifle gun device machine
-        engine         computer software instrument tool food dish drink cheese wine beer toy vehicle"""),
-    "work": words("""episode sequel trilogy franchise manga comic single ep compilation remix track drama documentary
-        thriller adaptation"""),
-    "place": words("village hamlet parish commune townland community island lake mountain forest park station road"),
-}  # fmt: skip
-_VAGUE = words("""one part name kind type sort form set pair number series list member thing case result example way use
-    end time year first last second third most some all home lot point west east north south southeast southwest
-    northeast northwest""")
-_DATES = words("date day year time month when")
-_NUMBERS = words("number quantity count amount total size value")
 _FIRST = {"date": ("date", "year", "time", "when"), "number": ("quantity", "number", "amount", "value", "size")}
-_DURATIONS = words(
-    "second seconds minute minutes hour hours day days week weeks month months year years decade decades"
-)
 _STAR = stem("star")
-_TEXTUAL = words("""name title nickname alias type description status gender occupation profession career nationality
-    language genre religion color colour address definition example instruction award position team child partner style
-    movement instrument known place""")  # attributes whose value is no date and no number
-_EVENTS = words("born birth death begun began lost sold written built won held debut début premiere")
+_TEXTUAL = frozenset(map(stem, words(_LISTS["textual"])))
 _OCCUPATIONS = ("occupation", "profession", "career", "role", "job")
 _CLASSES = ("type", "kind", "category", "class")
 _FULL_NAME = ("full name", "name")
 
 
 def schema_extraction(values: Sequence[Input]) -> list[Output]:
-    readings = extraction.read([(value.title, value.text) for value in values], _PARTS)
+    readings = extraction.read([(value.title, value.text) for value in values], tied=False)
     return [_Structure(value, reading).output() for value, reading in zip(values, readings)]
 
 
@@ -145,7 +103,8 @@ class _Structure:
         said = _spoken(label)
         if not said:
             places = self._kind(head) == self._kind(tail) == "place"
-            name, turned = self.schema.named_relation(_WITHIN if places else _RELATED), False
+            names, known = _WITHIN if places else _RELATED, self.schema.relation_names
+            name, turned = next((known[n] for n in names if n in known), names[0]), False
         else:
             name, turned = self.schema.relation(said)
         if head != tail:
@@ -258,9 +217,6 @@ class _Schema:
         """The first of some names that the attributes have; `otherwise`, or the first, where they have none."""
         return next((self.attribute_names[n] for n in names if n in self.attribute_names), otherwise or names[0])
 
-    def named_relation(self, names: Sequence[str]) -> str:
-        return next((self.relation_names[n] for n in names if n in self.relation_names), names[0])
-
     def type(self, name: str, nouns: Sequence[str]) -> tuple[str, bool]:
         """The type of a name, and whether it is a noun that the schema lacks."""
         fitting = (self._type(name, noun) for noun in nouns)
@@ -278,9 +234,9 @@ class _Schema:
         found = type_of(name, noun, self.types)
         if normal_form(found) in self.type_names:
             return self.type_names[normal_form(found)]
-        more = (kind for kind, nouns in _MORE.items() if noun in nouns)
+        more = (kind for kind, nouns in _LISTS["more"].items() if noun in words(nouns))
         kind = next(more, found)
-        return next((self.type_names[n] for n in _NAMES.get(kind, ()) if n in self.type_names), "")
+        return next((self.type_names[n] for n in _LISTS["names"].get(kind, ()) if n in self.type_names), "")
 
     def _person(self, noun: str) -> str:
         """A type of persons whose name means what the noun means: "novelist" the type "writer"."""
@@ -384,12 +340,7 @@ def _eventful(one: _Attribute) -> bool:
 
 
 def _textual(one: _Attribute) -> bool:
-    return not one.kinds and bool(_textual_stems() & set(one.stems))
-
-
-@lru_cache(1)
-def _textual_stems() -> frozenset[str]:
-    return frozenset(map(stem, _TEXTUAL))
+    return not one.kinds and bool(_TEXTUAL & set(one.stems))
 
 
 @lru_cache(50_000)

@@ -8,8 +8,10 @@
                    a rating, its share of the passages; `global_map`: the sentences that share words with a question
     essays         `essay_answer`: the ends of the complete paths, then the sentences of the passages that share most
                    words with the question, in the order in which they stand
+    questions      `path_questions`, `personas`, `task_questions`: forms that are filled in. They exercise what works
+                   with questions and test no reasoning: the types on the way, and titles, are all that they say
 
-All of it is extracts, and labelled as such. It composes nothing, so no judgement of such an answer says anything of an
+All else is extracts, and labelled as such. It composes nothing, so no judgement of such an answer says anything of an
 essay.
 """
 
@@ -29,8 +31,11 @@ from workbench.steps import describe_relations as relations
 from workbench.steps import fuse_descriptions as fusion
 from workbench.steps import global_map as reports
 from workbench.steps import name_communities as naming
+from workbench.steps import path_questions as paths
+from workbench.steps import personas as users
 from workbench.steps import summarise as summary
 from workbench.steps import summarise_entity as entity_summary
+from workbench.steps import task_questions as tasks
 from workbench.steps import write_article as articles
 from workbench.steps.answer import Input as Asked
 from workbench.steps.final_answer import UNKNOWN
@@ -122,8 +127,7 @@ def write_article(value: articles.Input) -> articles.Output:
     return articles.Output(text=verbalisation.article(value.topic, value.triples, value.relations))
 
 
-def write_article_paper(value: articles.Input) -> articles.Output:
-    return write_article(value)
+write_article_paper = write_article
 
 
 def describe_entity(value: entity.Input) -> entity.Output:
@@ -255,3 +259,69 @@ def _extract(question: str, passages: Sequence[tuple[str, str]]) -> list[str]:
     for at, number in sorted(best):
         chosen.setdefault(at, []).append(sentences_of(passages[at][1])[number])
     return [titled(passages[at][0], " ".join(texts)) for at, texts in chosen.items()]
+
+
+# -- questions --------------------------------------------------------------------------------------------------------
+
+_FORMS = (
+    "Going out from {start}, over {between}, which {end} is reached?",
+    "Which {end} is joined to {start} by {between}?",
+    "To which {end} does {between} lead from {start}?",
+    "What is the {end} that lies behind {between} of {start}?",
+    "If one follows {between} from {start}, at which {end} does one arrive?",
+)
+_TASKS = ("compare", "explain", "trace", "summarise", "question")
+
+
+def path_questions(value: paths.Input) -> paths.Output:
+    """The forms with the start by name and the others by their types.
+
+    >>> path = paths.Input(("Marl Viaduct", "Ines", "Kestrel FM", "Nora"), ("", "person", "station", "person"), "", 1)
+    >>> path_questions(path).questions[0].question
+    'Going out from Marl Viaduct, over a person and a station, which person is reached?'
+    """
+    kinds = [kind.replace("_", " ") or "entity" for kind in value.types] or ["entity"]
+    start, end = (value.names[at] if value.names else "" for at in (0, -1))
+    between = " and ".join(f"{_article(kind)} {kind}" for kind in kinds[1:-1]) or "one step"
+    said = (form.format(start=start, between=between, end=kinds[-1]) for form in _forms(value.many))
+    return paths.Output(questions=[paths.Asked(question=question, answer=end) for question in said])
+
+
+def personas(value: users.Input) -> users.Output:
+    """A user for each of the first titles, with the same tasks."""
+    return users.Output(
+        users=[
+            users.Persona(
+                user=f"rules: reader {at + 1}, who knows {_title(value.titles, at)}",
+                tasks=[
+                    f"rules: {_TASKS[n % len(_TASKS)]} what is said of {_title(value.titles, at)}, {n + 1}"
+                    for n in range(value.tasks)
+                ],
+            )
+            for at in range(value.users)
+        ]
+    )
+
+
+def task_questions(value: tasks.Input) -> tasks.Output:
+    """What is said of a title, for this task, over and over."""
+    return tasks.Output(
+        questions=[
+            f"For the task “{value.task}” of “{value.user}”, what is said of {_title(value.titles, at)} ({at + 1})?"
+            for at in range(value.many)
+        ]
+    )
+
+
+def _forms(many: int) -> list[str]:
+    """So many forms; beyond those that there are, with a number."""
+    more = (f"{_FORMS[at % len(_FORMS)][:-1]} ({at + 1})?" for at in range(len(_FORMS), many))
+    return [*_FORMS[:many], *more]
+
+
+def _title(titles: tuple[str, ...], at: int) -> str:
+    return titles[at % len(titles)] if titles else "the corpus"
+
+
+def _article(kind: str) -> str:
+    return "an" if kind[:1].casefold() in "aeiou" else "a"

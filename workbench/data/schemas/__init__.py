@@ -60,11 +60,8 @@ def seed(named: str) -> Schema:
         path = SEEDS / f"{named}.json"
     elif not path.is_file():
         raise DataError(f"no schema is called {named!r}; name one of {', '.join(seeds())}, or a file with a schema")
-    return _of_lists(path, found) if _is_lists(found := read_object(path)) else read_schema(path)
-
-
-def _is_lists(found: dict) -> bool:
-    return bool(_LISTS & found.keys())
+    found = read_object(path)
+    return _of_lists(path, found) if _LISTS & found.keys() else read_schema(path)
 
 
 def _of_lists(path: Path, found: dict) -> Schema:

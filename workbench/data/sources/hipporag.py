@@ -19,7 +19,7 @@ import html
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -81,7 +81,10 @@ def read_pooled(rows: Iterable[tuple[str, dict]], family: str) -> Converted:
     rows, prefix = list(rows), _PREFIXES[family]
     try:
         own = [
-            [(_title(title, family), storable(_joined(text, family))) for title, text in _paragraphs(row)]
+            [
+                (_title(title, family), storable(_joined(text, family)))
+                for title, text in map(_titled, row.get("context") or row["paragraphs"])
+            ]
             for _, row in rows
         ]
         kept, repeated = passages(prefix, (paragraph for paragraphs in own for paragraph in paragraphs))
@@ -103,11 +106,6 @@ def read_pooled(rows: Iterable[tuple[str, dict]], family: str) -> Converted:
         notes=notes,
         paragraphs={question.id: tuple(dict.fromkeys(paragraphs)) for question, paragraphs in zip(questions, ids)},
     )
-
-
-def _paragraphs(row: dict) -> Iterator[tuple[str, Any]]:
-    """(title, text or sentences) of all paragraphs of a question."""
-    return (_titled(passage) for passage in row.get("context") or row["paragraphs"])
 
 
 def _apart(questions: Iterable[Question]) -> Iterator[Question]:
@@ -332,7 +330,7 @@ def _placed(path: Path, rows: list[dict]) -> Iterator[tuple[str, dict]]:
 def read_many_hops(folder: Path) -> Converted:
     """The claims of CatRAG's sample that HoVer's development set counts as 3- or 4-hop, with that number of hops."""
     found, hops = read(folder, "hover"), _hops_of_claims(folder / _HOVER_DEV)
-    claims = [replace(question, hops=_claim_hops(question, hops)) for question in found.questions]
+    claims = [replace(one, hops=hops.get(one.id, hops.get(_plain(one.question)))) for one in found.questions]
     kept = tuple(question for question in claims if question.hops in _MANY_HOPS)
     return replace(found, questions=kept, notes=(*found.notes, *_left_out(claims)))
 
@@ -349,10 +347,6 @@ def _hops_of_claims(path: Path) -> dict[str, int]:
                 f"{path}, claim {number}: it has not HoVer's fields uid, claim and num_hops ({why})"
             ) from None
     return found
-
-
-def _claim_hops(question: Question, hops: Mapping[str, int]) -> int | None:
-    return hops.get(question.id, hops.get(_plain(question.question)))
 
 
 def _plain(claim: str) -> str:

@@ -14,7 +14,18 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from workbench.data.worlds.draws import Draws, Row, Shuffle, Strand, Words, key
-from workbench.data.worlds.schema import ALWAYS, ATTRIBUTES, KINDS, OCCUPATIONS, PATTERNS, PRODUCTS, RELATIONS, Dials
+from workbench.data.worlds.schema import (
+    ALWAYS,
+    ATTRIBUTES,
+    KINDS,
+    OCCUPATIONS,
+    PATTERNS,
+    PERIODS,
+    PRODUCTS,
+    RELATIONS,
+    WORDINGS,
+    Dials,
+)  # fmt: skip
 from workbench.errors import SettingError
 from workbench.text import MONTHS
 
@@ -257,12 +268,10 @@ class World:
             return max(self.birth(number), self.birth(tail)) + draws.between(20, 26), None
         # One key for each tail, so it is not kept with those of `draws`.
         draws = Draws(key(self.dials.seed, f"period {relation} {tail}"), number)
-        if relation == "studied at":
-            since = self.birth(number) + draws.between(16, 19)
-            return since, since + draws.between(2, 4)
-        if relation == "worked for":
-            since = self.birth(number) + draws.between(22, 26)
-            return since, since + draws.between(3, 24)
+        if relation in PERIODS:
+            youngest, oldest, shortest, longest = PERIODS[relation]
+            since = self.birth(number) + draws.between(youngest, oldest)
+            return since, since + draws.between(shortest, longest)
         if relation == "captain":
             since = max(self._launched(number) + draws.between(0, 3), self.birth(tail) + 28)
             return since, since + draws.between(2, 4)
@@ -271,12 +280,9 @@ class World:
 
     def _value(self, attribute: str, kind: str, number: int) -> Value:
         draws = self.draws(f"{attribute} {kind}", number)
-        if attribute == "date of birth":
-            return _date(self.birth(number), draws)
-        if attribute == "date of death":
-            return _date(self.birth(number) + draws.between(64, 90), draws)
-        if attribute == "launched":
-            return _date(self._launched(number), draws)
+        if attribute in ("date of birth", "date of death", "launched"):
+            year = self._launched(number) if attribute == "launched" else self.birth(number)
+            return _date(year + (draws.between(64, 90) if attribute == "date of death" else 0), draws)
         if attribute == "founded":
             return Value(self._year_founded(kind, number, draws), is_year=True)
         if attribute in ("published", "completed"):
@@ -285,10 +291,7 @@ class World:
             return Value(self.birth(maker) + draws.between(25, 55), is_year=True)
         if attribute in ("occupation", "product"):
             return Value(draws.pick(OCCUPATIONS if attribute == "occupation" else PRODUCTS))
-        low, high = {"population": (900, 90_000), "area": (1_200, 48_000), "length": (31, 940), "height": (14, 118)}[
-            attribute
-        ]
-        return Value(draws.between(low, high), ATTRIBUTES[attribute].unit)
+        return Value(draws.between(*ATTRIBUTES[attribute].between), ATTRIBUTES[attribute].unit)
 
     def _year_founded(self, kind: str, number: int, draws: Draws) -> int:
         if kind in ("firm", "shipyard"):
@@ -319,17 +322,7 @@ def _date(year: int, draws: Draws) -> Value:
 
 
 LOCALES = ("en-GB", "en-US", "de", "fr", "iso")
-_MONTHS = {
-    "en": tuple(month.capitalize() for month in MONTHS),
-    "de": (
-        "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
-        "Dezember",
-    ),
-    "fr": (
-        "janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre",
-        "décembre",
-    ),
-}  # fmt: skip
+_MONTHS = {"en": [month.capitalize() for month in MONTHS], **WORDINGS["months"]}
 _THOUSANDS = {"en-GB": ",", "en-US": ",", "de": ".", "fr": " ", "iso": ""}
 
 

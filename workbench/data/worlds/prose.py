@@ -11,11 +11,6 @@ from workbench.data.worlds.facts import LOCALES, Entity, Fact, Value, World, is_
 from workbench.data.worlds.schema import ATTRIBUTES, RELATIONS, WORDINGS
 from workbench.records import Passage
 
-_NOUNS = {
-    "town": "the town", "region": "the region", "river": "the river", "firm": "the firm", "shipyard": "the yard",
-    "book": "the novel", "ship": "the ship", "school": "the school", "building": "the building",
-}  # fmt: skip
-
 
 class Opening(NamedTuple):
     """A first sentence and the relations that it states."""
@@ -63,7 +58,7 @@ class Article:
             self._noun = self._name
             self._terms = {"child": "daughter" if woman else "son", "spouse": "wife" if woman else "husband"}
         else:
-            noun = _NOUNS[entity.kind]
+            noun = WORDINGS["nouns"][entity.kind]
             self._pronoun, self._noun = Subject("it", "it", "its"), Subject(noun, noun, f"{noun}'s")
             self._terms = {}
             if entity.kind == "book":  # whose name, in quotation marks, takes no ending

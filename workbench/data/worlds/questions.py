@@ -123,10 +123,14 @@ class Questions:
             one = _one(draws, [hop for hop in self._forward(start, draws) if hop.relation == first])
             two = one and _one(draws, [hop for hop in self._forward(one[0].end, draws) if hop.relation == second])
             return two and [*one, *two]
-        start = self._some(draws, tuple(KINDS))
         if kind == "bridge":
-            return _one(draws, list(self._back(start)))
-        return _one(draws, [hop for hop in self._forward(start, draws) if hop.relation not in _TERMS])
+            return _one(draws, list(self._back(self._some(draws, tuple(KINDS)))))
+        return self._first(draws)
+
+    def _first(self, draws: Draws, to: str | None = None) -> list[Hop] | None:
+        """A first hop forwards, to an entity of the kind `to` if one is given."""
+        hops = self._lasting(self._some(draws, tuple(KINDS)), draws)
+        return _one(draws, [hop for hop in hops if to in (None, hop.end.kind)])
 
     def _walk(
         self, walk: list[Hop], hops: int, draws: Draws, backward: bool = False, to: str | None = None
@@ -139,16 +143,13 @@ class Questions:
             if isinstance(at, Value):
                 return None
             known = {walk[0].start, *(hop.end for hop in walk)}
-            options = [hop for hop in self._forward(at, draws) if hop.relation not in _TERMS]
+            options = self._lasting(at, draws)
             if backward and draws.chance(0.3):
                 options += self._back(at)
             if left == 1 and to is None:
                 options += self._valued(at)
             options = [
-                hop
-                for hop in options
-                if hop.end not in known
-                and not (left == 1 and to and not (isinstance(hop.end, Entity) and hop.end.kind == to))
+                hop for hop in options if hop.end not in known and (left > 1 or to is None or hop.end.kind == to)
             ]
             if not options:
                 return None
@@ -165,6 +166,10 @@ class Questions:
             for fact in self.world.facts(start)
             if fact.is_relation
         ]
+
+    def _lasting(self, start: Entity, draws: Draws) -> list[Hop]:
+        """Those that do not depend on a year."""
+        return [hop for hop in self._forward(start, draws) if hop.relation not in _TERMS]
 
     def _valued(self, start: Entity) -> list[Hop]:
         return [Hop(fact.relation, start, start, fact.tail) for fact in self.world.facts(start) if not fact.is_relation]
@@ -196,15 +201,10 @@ class Questions:
         before = draws.between(0, hops - 2)
         walk: list[Hop] = []
         if before:
-            first = _one(draws, [
-                hop for hop in self._forward(self._some(draws, tuple(KINDS)), draws) if hop.relation not in _TERMS
-            ])  # fmt: skip
-            if first is None or (before == 1 and not (isinstance(first[0].end, Entity) and first[0].end.kind == tail)):
+            first = self._first(draws)
+            walk = first and self._walk(first, before, draws, to=tail)
+            if walk is None or walk[-1].end.kind != tail:
                 return None
-            found = self._walk(first, before, draws, to=tail)
-            if found is None or found[-1].end.kind != tail:
-                return None
-            walk = found
             at = walk[-1].end
         else:
             at = self._some(draws, (tail,))
@@ -252,10 +252,7 @@ class Questions:
             walk: list[Hop] | None = []
             end = self._some(draws, (kind,))
             if length > 1:
-                first = _one(draws, [
-                    hop for hop in self._forward(self._some(draws, tuple(KINDS)), draws)
-                    if hop.relation not in _TERMS and (length > 2 or hop.end.kind == kind)
-                ])  # fmt: skip
+                first = self._first(draws, None if length > 2 else kind)
                 walk = first and self._walk(first, length - 1, draws, to=kind)
                 if not walk:
                     return None
@@ -391,15 +388,12 @@ class Questions:
             asks = PHRASINGS["final_back" if hop.backward else "final"][hop.relation]
             step = {
                 "question": asks[0].format(x=given, year=hop.year),
-                "answer": self._canonical(hop.end),
+                "answer": self.world.name(hop.end) if isinstance(hop.end, Entity) else written(hop.end),
                 "support": self._passage(hop.head),
                 "pattern": ["?", hop.relation, given] if hop.backward else [given, hop.relation, "?"],
             }
             steps.append(step if hop.year is None else step | {"at": hop.year})
         return steps
-
-    def _canonical(self, end: Entity | Value) -> str:
-        return self.world.name(end) if isinstance(end, Entity) else written(end)
 
     def _answers(self, end: Entity | Value) -> tuple[str, ...]:
         """All ways to say an answer, the first as in the gold graph."""

@@ -34,12 +34,13 @@ class Related(NamedTuple):
 
 
 class Valued(NamedTuple):
-    """An attribute: the kinds that have it, the kind of its values, their unit."""
+    """An attribute: the kinds that have it, the kind of its values, their unit, and of numbers the bounds."""
 
     of: Sequence[str]
     value: str
     definition: str
     unit: str = ""
+    between: Sequence[int] = ()
 
 
 def _read(name: str) -> dict[str, Any]:
@@ -51,7 +52,9 @@ KINDS = {name: Kind(**row) for name, row in _TABLES["kinds"].items()}
 RELATIONS = {name: Related(**row) for name, row in _TABLES["relations"].items()}
 ATTRIBUTES = {name: Valued(**row) for name, row in _TABLES["attributes"].items()}
 ALWAYS = frozenset(_TABLES["always"])  # what every article states
-OCCUPATIONS, PRODUCTS, PATTERNS, SOUNDS = (_TABLES[name] for name in ("occupations", "products", "patterns", "sounds"))
+OCCUPATIONS, PRODUCTS, PATTERNS, SOUNDS, PERIODS = (
+    _TABLES[name] for name in ("occupations", "products", "patterns", "sounds", "periods")
+)
 
 
 def schema() -> Schema:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.errors import SettingError
-from workbench.reading.compression.base import Compressor
-from workbench.reading.compression.baselines import top, truncate
+from workbench.reading.compression.base import Compressor, top, truncate
 from workbench.reading.compression.graph_walk import GraphWalk
 from workbench.reading.compression.similarity import Similarity
 from workbench.registry import Registry

@@ -1,4 +1,5 @@
-"""What a compressor is: a context in, one of at most `budget` tokens out, and what became of each row of its tables."""
+"""What a compressor is: a context in, one of at most `budget` tokens out, and what became of each row of its tables;
+and what compression is measured against: the beginning of a context, and the chunks that stand first in it."""
 
 from __future__ import annotations
 
@@ -6,9 +7,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from workbench import layouts, tokens
+from workbench import tokens as counting
 from workbench.layouts.paths import relations_of
 from workbench.records import Compressed, ContextGraph, Unit
 
@@ -67,5 +69,49 @@ def entry(name: str, text: str) -> str:
     return f"  [{name}] {text}"
 
 
+def made(
+    compressor: Compressor,
+    question: str,
+    context: ContextGraph | str,
+    graph: ContextGraph,
+    left: ContextGraph,
+    text: str,
+    **more: Any,
+) -> Compressed:
+    """What a compressor made of a context with the tables `graph`: those that are `left`, as `text`."""
+    before = length(written(context))
+    return Compressed(question, compressor.label, compressor.budget, graph, left, text, length(text), before, **more)
+
+
+def heading(hop: int | None) -> str:
+    """What stands above the names and units of a hop; None: above those that no walk reached."""
+    if hop is None:
+        return "=== Additional context ==="
+    return "=== Step 0 (from question) ===" if hop == 0 else f"=== Step {hop} (hop {hop}) ==="
+
+
 def joined(parts: Iterable[str]) -> str:
     return "\n\n".join(parts)
+
+
+# -- baselines --------------------------------------------------------------------------------------------------------
+
+
+def truncate(context: ContextGraph | str, tokens: int) -> str:
+    """The beginning of a context as it is written, of at most so many cl100k tokens."""
+    return counting.cut(written(context), tokens)
+
+
+def top(context: ContextGraph | str, tokens: int) -> str:
+    """The chunks (the sources, where there are none) in the order of the context, whole ones only, as many as fit into
+    so many cl100k tokens; one that is too long for what is left is passed over."""
+    graph = tables(context)
+    units = graph.chunks or graph.sources
+    parts, left = [], tokens
+    for name, unit in zip(named(units), units):
+        part = entry(name, unit.content)
+        cost = size(part + "\n\n")
+        if cost <= left:
+            parts.append(part)
+            left -= cost
+    return joined(parts)

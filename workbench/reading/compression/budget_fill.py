@@ -3,13 +3,13 @@ sentences of the next units still fit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from workbench.reading.compression.base import entry, size
+from workbench.reading.compression.base import entry, joined, length, named, size
 from workbench.reading.compression.texts import Text, weight
-from workbench.records import ContextEntity, ContextRelation
+from workbench.records import ContextEntity, ContextGraph, ContextRelation
 
 GAP = "…"  # stands for sentences that are left out
 _LEAST = 12  # tokens; in less than that no sentence is worth its entry
@@ -105,6 +105,74 @@ class BudgetFill:
                 chosen.append(at)
                 limit -= cost
         return [sentences[at] for at in sorted(chosen)]
+
+
+@dataclass(frozen=True)
+class Page:
+    """The text, what of the tables is in it, and where (heading, hop, ids of units or names)."""
+
+    text: str
+    tokens: int
+    graph: ContextGraph
+    kept: tuple[tuple[str, int | None, tuple[str, ...]], ...]
+
+
+Section = tuple[str, int | None, Sequence[Line], Sequence[int]]  # heading, hop, lines, places of units
+
+
+def page_within(
+    fill: BudgetFill,
+    budget: int,
+    graph: ContextGraph,
+    order: Sequence[int],
+    texts: Sequence[Text],
+    lines: Sequence[Line],
+    share: float,
+    divide: Callable[[], tuple[Sequence[Line], Sequence[Section]]],
+) -> Page:
+    """The page of what fits into `budget` tokens: units in an `order`, and lines, which have at least a `share` of it;
+    `divide` gives the lines that are in, in the order of the tables, and the sections of what is in."""
+    names = [*named(graph.chunks), *(f"source {name}" for name in named(graph.sources, ""))]
+    least = int(share * budget) if lines else 0
+    rest = fill.add_units(order, texts, names, keep=least)
+    fill.add_lines(lines, least if rest else fill.left)
+    fill.squeeze(rest, texts, names)
+    page = _page(fill, graph, names, *divide())
+    while page.tokens > budget:  # tokens of parts do not quite add up to those of the whole
+        fill.drop()
+        page = _page(fill, graph, names, *divide())
+    return page
+
+
+def _page(
+    fill: BudgetFill, graph: ContextGraph, names: Sequence[str], lines: Sequence[Line], sections: Sequence[Section]
+) -> Page:
+    units, chunks = (*graph.chunks, *graph.sources), len(graph.chunks)
+    parts, kept, shown = [], [], []
+    for heading, hop, some, here in sections:
+        block: dict[str, list[Line]] = {}
+        for line in some:
+            block.setdefault(line.name, []).append(line)
+        if block or here:
+            parts.append("\n".join([heading, *(one for name, of in block.items() for one in under(name, of))]))
+            parts += [entry(names[unit], fill.units[unit]) for unit in here]
+            kept.append((heading, hop, (*block, *(units[unit].id for unit in here))))
+            shown += here
+    text, rows = joined(parts), [line.row for line in lines]
+    written = ContextGraph(
+        tuple(row for row in rows if isinstance(row, ContextEntity)),
+        tuple(row for row in rows if isinstance(row, ContextRelation)),
+        tuple(units[unit] for unit in shown if unit >= chunks),
+        tuple(units[unit] for unit in shown if unit < chunks),
+    )
+    return Page(text, length(text), written, tuple(kept))
+
+
+def line_of(row: ContextEntity | ContextRelation, rank: tuple, name: str) -> Line:
+    """The line of a row under a name."""
+    description = " ".join(row.description.split())
+    text = f"  {row.name}: " if isinstance(row, ContextEntity) else f"    -> {row.target}: "
+    return Line(rank, name, text + description, description, row)
 
 
 def under(name: str, lines: Sequence[Line]) -> list[str]:

@@ -16,7 +16,7 @@ from pydantic import Field
 from workbench import layouts
 from workbench.errors import SettingError
 from workbench.reading.compression import published, ranked
-from workbench.reading.compression.base import length, tables, written
+from workbench.reading.compression.base import made, tables, written
 from workbench.records import Compressed, ContextGraph
 from workbench.settings import Budget, Natural, NonNegative, Number, Share, changed, settle, spec_of, validated
 
@@ -90,20 +90,9 @@ class GraphWalk:
         found = ranked.walk(question, graph, units, **self._walk)
         page = ranked.assemble(graph, units, found, **self._page)
         seeds = tuple(name for name, hop in found.hops.items() if hop == 0)
-        return Compressed(
-            question,
-            self.label,
-            self.budget,
-            graph,
-            page.graph,
-            page.text,
-            page.tokens,
-            length(written(context)),
-            seeds,
-            tuple(found.hops.items()),
-            page.kept,
-            None if seeds else NO_WALK,
-        )
+        why = None if seeds else NO_WALK
+        reached = {"seeds": seeds, "hops": tuple(found.hops.items()), "kept": page.kept, "fallback": why}
+        return made(self, question, context, graph, page.graph, page.text, **reached)
 
     def _published(self, question: str, context: ContextGraph | str) -> Compressed:
         graph = _as_published(context)
@@ -113,7 +102,7 @@ class GraphWalk:
         seeds = published.seeds(question, names, stop=stop, articles=self.profile == "released")
         if not seeds:
             why = "no entities in the context" if not names else "the question names no entity of the context"
-            return self._unchanged(question, context, graph, f"{why}; left as it is")
+            return made(self, question, context, graph, graph, written(context), fallback=f"{why}; left as it is")
         hops = published.hops_from(seeds, graph.relations, self.max_hops)
         last = max(hops.values())
         hops |= dict.fromkeys(published.expand(hops, names, graph.chunks), last + 1)
@@ -123,24 +112,8 @@ class GraphWalk:
         else:
             page = published.tiers(assembly, self.budget)
         text = "\n\n".join(page.parts)
-        return Compressed(
-            question,
-            self.label,
-            self.budget,
-            graph,
-            assembly.graph(page.units),
-            text,
-            length(text),
-            length(written(context)),
-            tuple(seeds),
-            tuple(assembly.hops.items()),
-            tuple(page.kept),
-        )
-
-    def _unchanged(self, question: str, context: ContextGraph | str, graph: ContextGraph, why: str) -> Compressed:
-        text = written(context)
-        many = length(text)
-        return Compressed(question, self.label, self.budget, graph, graph, text, many, many, fallback=why)
+        reached = {"seeds": tuple(seeds), "hops": tuple(assembly.hops.items()), "kept": tuple(page.kept)}
+        return made(self, question, context, graph, assembly.graph(page.units), text, **reached)
 
 
 def _as_published(context: ContextGraph | str) -> ContextGraph:

@@ -16,15 +16,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 
+from workbench.language.relations import LISTS
 from workbench.language.relations import words as list_of
-from workbench.reading.compression.base import entry, named, size
+from workbench.reading.compression.base import entry, heading, named, size
 from workbench.records import ContextGraph, ContextRelation, Unit
 
-STOP = list_of(
-    "a an the and or but if for to of in on at by with from as is are was were what which who whom whose when where "
-    "why how do does did can could would should will that this these those it its be been being have has had not no "
-    "same part also called known"
-)
+STOP = list_of(LISTS["published"]["stop"])
 WORDS_A_TOKEN = 1.3  # the code takes a token for so many words
 _WORD = re.compile("[a-z0-9]+")
 _ARTICLE = re.compile(r"^(a|an|the)\s+")
@@ -136,7 +133,7 @@ class Assembly:
         shown, hop = [], None
         for name in self.shown:
             if (at := self.hops[name]) != hop:
-                budget, hop = budget - _apart(_heading(at)), at
+                budget, hop = budget - _apart(heading(at)), at
             lines = [*self._lines(name)]
             costs = [*accumulate(size(f"{line}\n") for line in lines)]
             fit = bisect_right(costs, budget)
@@ -151,9 +148,9 @@ class Assembly:
     def blocks(self) -> Iterator[tuple[int, str, Part]]:
         """(hop, text, part) of the lines of each hop."""
         for hop, group in groupby(self.shown, key=self.hops.__getitem__):
-            names, heading = tuple(group), _heading(hop)
+            names, head = tuple(group), heading(hop)
             lines = [line for name in names for line in self._lines(name)]
-            yield hop, "\n".join([heading, *lines]), (heading, hop, names)
+            yield hop, "\n".join([head, *lines]), (head, hop, names)
 
     def _lines(self, name: str) -> Iterator[str]:
         description = self.described[name].description if name in self.described else ""
@@ -171,10 +168,6 @@ class Assembly:
         )
 
 
-def _heading(hop: int) -> str:
-    return f"=== Step {hop} (from question) ===" if hop == 0 else f"=== Step {hop} (hop {hop}) ==="
-
-
 def interleaved(assembly: Assembly, budget: int, lightrag: bool) -> Page:
     """The code's order: the lines of a hop, then the chunks of that hop. In words: `budget` / 1.3. With `lightrag` a
     long block does not cost its hop the chunks, and there are no sources."""
@@ -186,7 +179,7 @@ def interleaved(assembly: Assembly, budget: int, lightrag: bool) -> Page:
         page.kept.append(part)
         if not crowded or lightrag:
             _fill(page, part[0], hop, [chunk for at, _, chunk in assembly.near if at == hop], _count_words)
-    _fill(page, "=== Additional context ===", None, assembly.others, _count_words, headed=True)
+    _fill(page, heading(None), None, assembly.others, _count_words, headed=True)
     if not lightrag:
         _reports(page, assembly, _count_words)
     return page
@@ -203,7 +196,7 @@ def tiers(assembly: Assembly, budget: int) -> Page:
         page.kept.append(part)
     for hop, _, chunk in sorted(assembly.near, key=lambda row: row[0]):
         _fill(page, "", hop, [chunk], _apart)
-    _fill(page, "=== Additional context ===", None, assembly.others, _apart, headed=True)
+    _fill(page, heading(None), None, assembly.others, _apart, headed=True)
     _reports(page, assembly, _apart)
     return page
 

@@ -21,8 +21,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench.reading.compression.base import entry, joined, length, named, size
-from workbench.reading.compression.budget_fill import BudgetFill, Line, under
+from workbench.reading.compression.base import heading, size
+from workbench.reading.compression.budget_fill import BudgetFill, Line, Page, line_of, page_within
 from workbench.reading.compression.texts import Texts, families, ranks, weight, words
 from workbench.records import ContextGraph, ContextRelation, Unit
 
@@ -166,91 +166,44 @@ def _spelt(names: Iterable[str]) -> dict[str, str]:
 # -- assembly ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Page:
-    """The text, what of the tables is in it, and where (heading, hop, ids of units or names)."""
-
-    text: str
-    tokens: int
-    graph: ContextGraph
-    kept: tuple[tuple[str, int | None, tuple[str, ...]], ...]
-
-
 def assemble(
     graph: ContextGraph, units: Sequence[Unit], found: Walk, *, budget: int, lines: float, shorten: bool
 ) -> Page:
     order = sorted(range(len(units)), key=lambda unit: (-found.scores[unit], unit))
-    names = [*named(graph.chunks), *(f"source {name}" for name in named(graph.sources, ""))]
     hops = found.hops
     hop_of = [min((hops[name] for name in mentioned if name in hops), default=None) for mentioned in found.mentions]
-    headings = {hop: _heading(hop) for hop in dict.fromkeys([*sorted(set(found.hops.values())), None])}
-    heads = sum(size(heading + "\n\n") for heading in headings.values())
+    headings = {hop: heading(hop) for hop in dict.fromkeys([*sorted(set(hops.values())), None])}
+    heads = sum(size(head + "\n\n") for head in headings.values())
     fill = BudgetFill(budget - heads, found.asked, shorten)
     candidates = _lines(graph, found) if lines else []
-    share = int(lines * budget) if candidates else 0
-    rest = fill.add_units(order, found.texts.texts, names, keep=share)
-    fill.add_lines(candidates, share if rest else fill.left)
-    fill.squeeze(rest, found.texts.texts, names)
-    page = _page(graph, units, names, headings, hop_of, found, fill)
-    while page.tokens > budget:  # tokens of parts do not quite add up to those of the whole
-        fill.drop()
-        page = _page(graph, units, names, headings, hop_of, found, fill)
-    return page
 
+    def divide():
+        return fill.lines, [
+            (
+                head,
+                hop,
+                [line for line in fill.lines if hops[line.name] == hop],
+                [unit for unit in fill.units if hop_of[unit] == hop],
+            )
+            for hop, head in headings.items()
+        ]
 
-def _heading(hop: int | None) -> str:
-    if hop is None:
-        return "=== Additional context ==="
-    return "=== Step 0 (from question) ===" if hop == 0 else f"=== Step {hop} (hop {hop}) ==="
+    return page_within(fill, budget, graph, order, found.texts.texts, candidates, lines, divide)
 
 
 def _lines(graph: ContextGraph, found: Walk) -> list[Line]:
     """Lines about names that were reached: near ones first, then those that share most with the question."""
     spelt = {_key(name): name for name in found.hops}
-    at_hop = found.hops
+    hops = found.hops
     rows = []
     for place, entity in enumerate(graph.entities):
         name = spelt.get(_key(entity.name))
         if name and entity.description:
             shared = weight(f"{entity.name} {entity.description}", found.asked)
-            description = " ".join(entity.description.split())
-            text = f"  {entity.name}: {description}"
-            rows.append(Line((at_hop[name], -shared, place, 0), name, text, description, entity))
+            rows.append(line_of(entity, (hops[name], -shared, place, 0), name))
     for place, relation in enumerate(graph.relations):
         source, target = spelt.get(_key(relation.source)), spelt.get(_key(relation.target))
         if source and target:
             shared = weight(f"{relation.source} {relation.description} {relation.target}", found.asked)
-            description = " ".join(relation.description.split())
-            hop = min(at_hop[source], at_hop[target])
-            text = f"    -> {relation.target}: {description}"
-            rows.append(Line((hop, -shared, place, 1), source, text, description, relation))
+            rows.append(line_of(relation, (min(hops[source], hops[target]), -shared, place, 1), source))
     return sorted(rows, key=lambda line: line.rank)
-
-
-def _page(graph, units, names, headings, hop_of, found: Walk, fill: BudgetFill) -> Page:
-    parts, kept, shown_units = [], [], []
-    many = len(graph.chunks)
-    for hop, heading in headings.items():
-        block: dict[str, list[Line]] = {}
-        for line in fill.lines:
-            if found.hops[line.name] == hop:
-                block.setdefault(line.name, []).append(line)
-        here = [unit for unit in fill.units if hop_of[unit] == hop]
-        if block or here:
-            parts.append("\n".join([heading, *(one for name, lines in block.items() for one in under(name, lines))]))
-            parts += [entry(names[unit], fill.units[unit]) for unit in here]
-            kept.append((heading, hop, (*block, *(units[unit].id for unit in here))))
-            shown_units += here
-    rows = [line.row for line in fill.lines]
-    text = joined(parts)
-    return Page(
-        text,
-        length(text),
-        ContextGraph(
-            tuple(row for row in rows if not isinstance(row, ContextRelation)),
-            tuple(row for row in rows if isinstance(row, ContextRelation)),
-            tuple(units[unit] for unit in shown_units if unit >= many),
-            tuple(units[unit] for unit in shown_units if unit < many),
-        ),
-        tuple(kept),
-    )

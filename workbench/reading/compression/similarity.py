@@ -8,7 +8,6 @@ encoder's vectors. No sentence is said twice. What is kept stands in the order o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,10 +15,10 @@ from pydantic import Field
 
 from workbench.encoding import Encoder, cached, encoder
 from workbench.encoding.similarity import minmax
-from workbench.reading.compression.base import entry, joined, length, named, size, tables, written
-from workbench.reading.compression.budget_fill import BudgetFill, Line, under
+from workbench.reading.compression.base import made, size, tables
+from workbench.reading.compression.budget_fill import BudgetFill, Line, line_of, page_within
 from workbench.reading.compression.texts import Texts, empty_words, families, ranks, words
-from workbench.records import Compressed, ContextEntity, ContextGraph, Unit
+from workbench.records import Compressed, ContextGraph
 from workbench.settings import Budget, NonNegative, Number, Share, changed, settle, spec_of, validated
 
 GRAPH, TEXTS = "=== Entities and relationships ===", "=== Texts ==="
@@ -59,25 +58,19 @@ class Similarity:
         """The units and lines that are most like the question. A text is read by the layout that it is in; DataError if
         it is in none."""
         graph = tables(context)
-        units = (*graph.chunks, *graph.sources)
-        texts = Texts(units)
-        names = [*named(graph.chunks), *(f"source {name}" for name in named(graph.sources, ""))]
+        texts = Texts((*graph.chunks, *graph.sources))
         lines = _lines(graph) if self.lines else []
         fill = BudgetFill(self.budget - sum(size(head + "\n\n") for head in (GRAPH, TEXTS)), texts.asked(question))
         chosen = [lines[at] for at in self._ranked(question, [line.text for line in lines])]
-        share = int(self.lines * self.budget) if lines else 0
         by_rank = self._ranked(question, [text.text for text in texts.texts])
-        rest = fill.add_units(by_rank, texts.texts, names, keep=share)
-        fill.add_lines(chosen, share if rest else fill.left)
-        fill.squeeze(rest, texts.texts, names)
-        page = _page(units, names, len(graph.chunks), fill)
-        while page.tokens > self.budget:  # tokens of parts do not quite add up to those of the whole
-            fill.drop()
-            page = _page(units, names, len(graph.chunks), fill)
-        before = length(written(context))
-        return Compressed(
-            question, self.label, self.budget, graph, page.graph, page.text, page.tokens, before, kept=page.kept
-        )
+
+        def divide():
+            """Lines by the names that they stand under, texts in their order."""
+            shown = sorted(fill.lines, key=lambda line: line.rank)
+            return shown, ((GRAPH, None, shown, ()), (TEXTS, None, (), sorted(fill.units)))
+
+        page = page_within(fill, self.budget, graph, by_rank, texts.texts, chosen, self.lines, divide)
+        return made(self, question, context, graph, page.graph, page.text, kept=page.kept)
 
     def _ranked(self, question: str, texts: Sequence[str]) -> list[int]:
         """Places of the texts, the best first."""
@@ -134,54 +127,6 @@ def _encoder(given: Encoder | str | None) -> Encoder | None:
     return given and cached(encoder(given) if isinstance(given, str) else given)
 
 
-@dataclass(frozen=True)
-class _Page:
-    text: str
-    tokens: int
-    graph: ContextGraph
-    kept: tuple[tuple[str, None, tuple[str, ...]], ...]
-
-
 def _lines(graph: ContextGraph) -> list[Line]:
-    entities = [
-        Line((place,), row.name, f"  {row.name}: {_flat(row.description)}", row.description, row)
-        for place, row in enumerate(graph.entities)
-        if row.description
-    ]
-    first = len(graph.entities)
-    return entities + [
-        Line((first + place,), row.source, f"    -> {row.target}: {_flat(row.description)}", row.description, row)
-        for place, row in enumerate(graph.relations)
-    ]
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _page(units: Sequence[Unit], names: Sequence[str], chunks: int, fill: BudgetFill) -> _Page:
-    """Lines by the names that they stand under, texts in their order."""
-    lines = sorted(fill.lines, key=lambda line: line.rank)
-    block: dict[str, list[Line]] = {}
-    for line in lines:
-        block.setdefault(line.name, []).append(line)
-    shown_units = sorted(fill.units)
-    parts, kept = [], []
-    if block:
-        parts.append("\n".join([GRAPH, *(one for name, some in block.items() for one in under(name, some))]))
-        kept.append((GRAPH, None, tuple(block)))
-    if shown_units:
-        parts += [TEXTS, *(entry(names[unit], fill.units[unit]) for unit in shown_units)]
-        kept.append((TEXTS, None, tuple(units[unit].id for unit in shown_units)))
-    text = joined(parts)
-    return _Page(
-        text,
-        length(text),
-        ContextGraph(
-            tuple(line.row for line in lines if isinstance(line.row, ContextEntity)),
-            tuple(line.row for line in lines if not isinstance(line.row, ContextEntity)),
-            tuple(units[unit] for unit in shown_units if unit >= chunks),
-            tuple(units[unit] for unit in shown_units if unit < chunks),
-        ),
-        tuple(kept),
-    )
+    entities = [line_of(row, (at,), row.name) for at, row in enumerate(graph.entities) if row.description]
+    return entities + [line_of(row, (at,), row.source) for at, row in enumerate(graph.relations, len(graph.entities))]
