@@ -1,14 +1,12 @@
 """Measures by hand, and against each other; their docstrings are run as well."""
 
 import doctest
-from math import log2
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from workbench import measures
-from workbench.errors import SettingError
 from workbench.measures import (
     Outcome,
     abstained,
@@ -56,24 +54,6 @@ def test_ranking_measures_by_hand(gold, k, recall_, all_gold_, ndcg_):
 ids = st.lists(st.sampled_from("abcdefgh"), unique=True, min_size=1)
 
 
-@given(ids, ids, st.integers(1, 9))
-def test_relations_between_ranking_measures(ranking, gold, k):
-    value = recall(ranking, gold, k)
-    assert 0 <= value <= recall(ranking, gold, k + 1) <= 1
-    assert all_gold(ranking, gold, k) == (value == 1)
-    assert (ndcg(ranking, gold, k) > 0) == (value > 0)
-
-
-@pytest.mark.parametrize("ranking", [["p", "p", "p"], ["x", "p", "p"], ["p", "p", "q", "q"]])
-def test_a_repeated_id_gains_once(ranking):
-    """An HotpotQA corpus has pages twice, and a method of one's own may repeat a passage."""
-    first = ranking.index("p") + 1
-    ideal = 1 + 1 / log2(3)
-    second = 1 / log2(ranking.index("q") + 2) if "q" in ranking else 0
-    assert ndcg(ranking, ["p", "q"], 10) == pytest.approx((1 / log2(first + 1) + second) / ideal)
-    assert ndcg(ranking, ["p"], 10) <= 1
-
-
 @pytest.mark.parametrize(
     ("answer", "gold", "em_", "f1_"),
     [
@@ -106,19 +86,6 @@ def test_without_gold_a_measure_is_not_defined():
     assert measures.measure("recall@5")(nothing, Outcome(RANKING, "x")) is None
     assert measures.measure("em")(nothing, Outcome(RANKING, "x")) is None
     assert measures.measure("em")(Question("q", "?", ("x",)), Outcome(RANKING)) is None  # nobody read
-
-
-def test_measures_by_name():
-    question = Question("q", "?", ("x",), support=("b",))
-    assert measures.measure("recall@1")(question, Outcome(RANKING, "x")) == 0
-    assert measures.measure("em")(question, Outcome(RANKING, "x")) == 1
-    assert measures.deepest(["recall@5", "ndcg@10", "em"]) == 10
-
-
-@pytest.mark.parametrize("name", ["recall", "recall@0", "recall@x", "em@5", "rouge", ""])
-def test_an_unknown_measure_is_refused_with_the_known_ones(name):
-    with pytest.raises(SettingError, match="all_gold@k"):
-        measures.measure(name)
 
 
 @pytest.mark.parametrize(("outcome", "value"), [

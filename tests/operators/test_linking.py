@@ -36,7 +36,7 @@ def test_a_name_like_nothing_is_left_out_and_a_phrase_is_linked_once(index):
 
 @pytest.mark.parametrize("name", ["", "…", "\ud800", "<b>\x00"])
 def test_what_is_no_name_does_no_harm(index, name):
-    assert len(near(index, name)) == 1
+    assert len(near(index, name)) == len(late(index, name)) == 1
 
 
 def test_late_interaction_takes_the_phrase_whose_words_match_best(index):
@@ -49,11 +49,6 @@ def test_late_interaction_takes_the_phrase_whose_words_match_best(index):
     assert other.phrase == index.facts.phrase_row["river aldra"]
     assert other.cosine == pytest.approx((1 + max(mouth @ river, mouth @ aldra)) / 2, abs=1e-5)
     assert late(index, "RIVER  Aldra!")[0].phrase == index.facts.phrase_row["river aldra"]
-
-
-@pytest.mark.parametrize("name", ["", "…", "\ud800", "<b>\x00"])
-def test_late_interaction_survives_what_is_no_name(index, name):
-    assert len(late(index, name)) == 1
 
 
 def test_a_graph_without_phrases_links_nothing(tmp_path):
