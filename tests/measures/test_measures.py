@@ -7,6 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from workbench import measures
+from workbench.errors import SettingError
 from workbench.measures import (
     Outcome,
     abstained,
@@ -20,7 +21,7 @@ from workbench.measures import (
 )
 from workbench.measures.answers import exact_match, f1
 from workbench.measures.ranking import all_gold, ndcg, recall
-from workbench.records import Question
+from workbench.records import Question, Reading
 
 RANKING = ["a", "b", "c", "d", "e"]
 
@@ -96,3 +97,20 @@ def test_without_gold_a_measure_is_not_defined():
 ])  # fmt: skip
 def test_how_many_passages_were_read(outcome, value):
     assert measures.measure("read")(Question("q", "?"), outcome) == value
+
+
+def test_measures_by_name_and_unknown_ones():
+    assert measures.deepest(["joint@30", "recall@5", "em"]) == 30
+    assert measures.needs_reader("joint@3") and not measures.needs_reader("all_gold@3")
+    for name in ("recall", "recall@0", "recall@x", "em@5", "joint", "joint@0", "rouge", ""):
+        assert not measures.is_known(name)
+        with pytest.raises(SettingError, match="all_gold@k"):
+            measures.measure(name)
+
+
+def test_how_an_answer_came_about():
+    reading = Reading("cot", kind="bridge", invalid=True, retried=True, flaw="cut")
+    found = Outcome(["a"], "x", reading=reading, mark="verified")
+    names = ("flawed", "misrouted", "retried", "verified", "accuracy:line", "accuracy:verified")
+    values = [measures.measure(name)(Question("q", "?", ("x",)), found) for name in names]
+    assert values[:5] == [1, 1, 1, 1, 0] and values[5] is not None

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from workbench.errors import SettingError
 from workbench.operators import groupings
-from workbench.operators.groupings import Grouping, Split, compare
+from workbench.operators.groupings import Grouping, Split, compare, purity
 
 NAMES = ["Harbour Town", "Lake Mira", "Nora", "Orsby", "Quell"]
 
@@ -45,6 +45,8 @@ def test_the_same_groups_under_other_names_agree_and_the_rest_is_left_out():
     assert all(split.apart == 0 for split in found.splits)
     with pytest.raises(SettingError, match="no entity in common"):
         compare(grouping("x", [0]), grouping("y", [None, 1]))
+    with pytest.raises(ValueError):
+        purity([1], [])
 
 
 def graph(**more):

@@ -3,7 +3,7 @@
 import pytest
 from small import index_of
 
-from workbench.operators.linking import Link, late, linked, near
+from workbench.operators.linking import Link, late, linked, near, standing
 
 
 @pytest.fixture
@@ -54,3 +54,8 @@ def test_late_interaction_takes_the_phrase_whose_words_match_best(index):
 def test_a_graph_without_phrases_links_nothing(tmp_path):
     empty = index_of(tmp_path, {"p": []})
     assert linked(empty, ["A"], 0.0) == [] and late(empty, "A") == []
+
+
+def test_names_in_han_stand_in_a_question_none_within_a_longer_one(tmp_path):
+    index = index_of(tmp_path, {"p": [("東京", "is", "京")]})
+    assert standing(index, "京は東京か") == ["京", "東京"] and standing(index, "東京か") == ["東京"]

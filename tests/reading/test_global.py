@@ -69,6 +69,7 @@ def test_it_reads_each_report_of_the_level_once_in_an_order_that_stays(index):
     assert reader.context(NOTHING).passages == () and titles[0] in reader.context(NOTHING).text
     again = wb.reader(reader.label, index=Index.open(index.folder, TinyEncoder()))
     assert again.batches == reader.batches and again.label == reader.label == "global[level=1]"
+    assert "global[level=1]" in repr(reader)
     assert wb.reader("global", index=index, budget=5).reports == 0, "a longer report is not read"
 
 

@@ -110,6 +110,10 @@ def test_released_prints_a_block_that_is_too_long_without_its_chunks_and_goes_on
     graph = ContextGraph((long, *graph.entities[1:]), graph.relations, (), graph.chunks)
     text = GraphWalk(profile="released", budget=60).compress(QUESTION, graph).text  # 46 words
     assert text.count("word") == 60 and "Step 4" in text and "[chunk_" not in text
+    long = ContextEntity("NORA WHITLOCK", "word " * 20)
+    graph = ContextGraph((long, *graph.entities[1:]), (), (), graph.chunks[:1])
+    again = GraphWalk(profile="released", budget=60).compress(QUESTION, layouts.lightrag.write(graph)).text
+    assert "by the sea" in again, "but of LightRAG with them"
 
 
 @pytest.mark.parametrize("profile", ["released", "thesis"])

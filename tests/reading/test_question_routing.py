@@ -144,6 +144,8 @@ def test_the_heuristic_knows_comparisons_by_their_words(question):
     assert {heuristic(other) for other in (QUESTION, "", "Who shared\x00 bothers?", "Where does it rise?")} == {
         "bridge"
     }
+    answer, engine, _ = read("cot[route=true,router=heuristic]", sparql_answer=[FINAL + "Oslo"])
+    assert engine.names == ["sparql_answer"] and answer.reading.kind == "bridge", "it routes without a call"
 
 
 # Contexts
@@ -225,4 +227,5 @@ def test_an_answer_is_checked_against_the_facts_of_an_index(tiny_index):
     answer = wb.reader("direct[check=true]", index=tiny_index).read(found.question, found)
     assert answer.text and answer.proof.answer == answer.text
     assert answer.proof.mark in ("verified", "contradicted", "unsupported")
+    assert wb.reader("direct[check=true]", index=tiny_index).reads == ("passages", "extractions", "facts")
     assert wb.reader("direct", index=tiny_index).read(found.question, found).proof is None

@@ -11,7 +11,7 @@ from workbench import layouts, tokens
 from workbench.errors import DataError, SettingError
 from workbench.reading.compression import GraphWalk, Similarity, compressor
 from workbench.reading.compression.similarity import marginal
-from workbench.records import ContextGraph, Unit
+from workbench.records import ContextEntity, ContextGraph, Unit
 
 
 def test_marginal_relevance_by_hand():
@@ -91,6 +91,8 @@ def test_texts_are_read_by_their_layout():
     with pytest.raises(DataError, match="no layout"):
         Similarity().compress(QUESTION, "free text")
     assert Similarity().compress(QUESTION, "").text == ""
+    nothing = ContextGraph((ContextEntity("A"),), chunks=(Unit("1", "the of"),))  # words that say nothing
+    assert Similarity().compress("", nothing).graph.chunks
 
 
 def test_label_and_settings():

@@ -151,6 +151,7 @@ def test_none_is_read_otherwise_than_written():
         ("SELECT ?x WHERE { ?x p ?y . ?y = 3 }", "'=', which is no part of a triple"),
         ("SELECT ?x WHERE { ?x p ?y . { SELECT ?y WHERE { ?y q ?z } } }", "a second SELECT inside"),
         ("SELECT ?x WHERE { SERVICE wikibase:label { ?x p ?y } }", "SERVICE"),
+        ("SELECT ?x WHERE { ?x p ?y } ORDER BY ?y", "ORDER BY without LIMIT 1"),
         ("SELECT ?x WHERE { ?x p/q ?y }", "a property path"), ("SELECT ?x WHERE { }", "no triple pattern"),
         ("SELECT ?x WHERE { " + " ".join(f"?x p{n} ?y ." for n in range(MOST + 1)) + " }", f"at most {MOST}"),
         ("SELECT ?x WHERE { Tessel p Marr }", "no pattern has a variable"), ("", "no SELECT"),

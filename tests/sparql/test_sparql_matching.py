@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stopwatch import spent
 
 from workbench.records import Pattern, Triple
 from workbench.sparql import Comparison, NameSimilarity, Query, execute, parse
-from workbench.sparql.matching import LEAST, MOST
+from workbench.sparql.matching import BEAM, LEAST, MOST
 from workbench.sparql.query import winner, years_between
 from workbench.sparql.similarity import Names, alike, expects, fits, turns, worded
 
@@ -205,3 +206,11 @@ def test_hostile_names():
     facts = [Triple(odd, "p <q>", "Oslo"), Triple("Oslo", "p", odd)]
     assert values(execute(asked((odd, "p <q>", "?x")), facts)) == ["Oslo"]
     assert execute(asked(("?x", "p", "\ud83d")), facts).answers is not None
+
+
+def test_a_dense_graph_does_not_explode():
+    facts = [Triple(f"Node {a}", "next to", f"Node {b}") for a in range(45) for b in range(45)]
+    query = asked(("?x", "next to", "?y"), ("?z", "next to", "?w"), ("?y", "next to", "?v"), ("?u", "next to", "?x"))
+    with spent() as taken:
+        proof = execute(query, facts)
+    assert proof.bindings and taken.seconds < 20 and BEAM < 1_000
