@@ -74,6 +74,9 @@ def test_the_beam_s_paths_and_scores_are_those_worked_out_by_hand(index):
     assert [name for name, _ in tail] == ["nothing"] and tail[0][1] <= 0
     (event,) = found.trace.find("rank passages")
     assert (event.inputs["end"], event.outputs["by_paths"], event.outputs["of"]) == ("the facts are enough", 4, 5)
+    chosen = [{"founded by": 0.8, "owns": 0.2}, {"born in": 0.7, "likes": 0.3}]
+    narrow = walk(index, reads(chosen, choose_entities=[{"scores": [0.9, 0.1]}], enough=[NO, YES]), width=2)
+    assert {path.nodes[-1] for path, _ in narrow.paths} == {"orsby", "tea", "vale"}, "of three ways on two are kept"
 
 
 def test_what_is_asked(index):
