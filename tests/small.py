@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pytest
 from hypothesis import strategies as st
-from tiny import TinyEncoder
+from tiny import TinyEncoder, tiny_dataset
 
 from workbench.data import Dataset, Extraction
 from workbench.index import Index
 from workbench.records import Passage
+
+
+@pytest.fixture(scope="session")
+def tiny_index(tmp_path_factory) -> Index:
+    """The tiny index, built once for folders (their `conftest.py`) none of whose tests changes it."""
+    folder = tmp_path_factory.mktemp("indexes") / "tiny"
+    return Index.build(tiny_dataset(), None, folder, encoder=TinyEncoder(), progress=False)
 
 
 def index_of(folder: Path, stated: Mapping[str, Sequence[tuple[str, str, str]]], **synonyms) -> Index:

@@ -11,8 +11,6 @@ from tiny import TinyEncoder
 
 from workbench.data.graph import EntityType, Relation, Schema
 from workbench.index.typed import TypedLayer, _ones
-from workbench.llm.meter import Meter
-from workbench.llm.step import Result
 from workbench.records import Passage
 
 
@@ -79,29 +77,6 @@ class GraphIndex:
 
     def encode_query(self, text, task=""):
         return self.encoder.encode([text])[0]
-
-
-class Says:
-    """An engine. `steps`: name → what it says to one input (a dict), an Exception where it fails."""
-
-    name = "says"
-
-    def __init__(self, workers=1, **steps):
-        self.steps, self.workers, self.meter = steps, workers, Meter()
-        self.asked: list[tuple[str, object]] = []
-
-    def run(self, step, inputs, *, trace=None):
-        self.asked += [(step.name, value) for value in inputs]
-        return [self._answer(step, value) for value in inputs]
-
-    def _answer(self, step, value):
-        said = self.steps[step.name](value)
-        if isinstance(said, Exception):
-            return Result(None, str(said))
-        return Result(step.output.model_validate(said), parse="strict")
-
-    def inputs(self, name):
-        return [value for step, value in self.asked if step == name]
 
 
 def verdict(path, label, next_question="", confidence=0.5):

@@ -1,4 +1,5 @@
-"""A model of a corpus in another language: it answers every Step from the gold graph and what it is given.
+"""A model of a corpus in another language: it answers the Steps of layers, methods and readers from the gold graph and
+what it is given.
 
 Its replies are written and read as a chat model's are, and it knows a question only by the gold steps of it. What it is
 not shown, it does not say: a reader gets an answer where every gold fact stands in its context."""
@@ -12,7 +13,7 @@ from imitated import Imitated
 
 from workbench.data import Dataset
 from workbench.llm.call import Reply, Request
-from workbench.steps import catalogue, describe_entity, judge_pair
+from workbench.steps import catalogue, describe_entity
 from workbench.steps.final_answer import CUE, UNKNOWN
 from workbench.steps.next_thought import CONCLUSION
 from workbench.steps.reflect import QUERY
@@ -117,12 +118,6 @@ class Oracle(Imitated):
         named = self.names(f"{value.title} {value.text}")
         return {"triples": self._of(value), "entity_types": {name: self.types[name] for name in named}}
 
-    def find_names(self, value):
-        return {"names": [{"name": name, "type": "person"} for name in self.names(value.text)]}
-
-    def link_names(self, value):
-        return {"groups": []}
-
     # -- what layers ask ----------------------------------------------------------------------------------------------
 
     def fuse_descriptions(self, value):
@@ -152,11 +147,6 @@ class Oracle(Imitated):
     def name_communities(self, value):
         return {"communities": [{"id": one.id, "name": one.centre, "summary": " ".join(one.members)}
                                 for one in value.communities]}  # fmt: skip
-
-    def write_article(self, value):
-        return {"text": " ".join(f"[{a}] {r} [{b}]." for a, r, b in value.triples)}
-
-    write_article_paper = write_article
 
     def describe_entity(self, value: describe_entity.Input):
         return {"type": value.type, "description": "; ".join(map(_said, value.triples)) or value.name}
@@ -228,19 +218,10 @@ class Oracle(Imitated):
         thought = self._thought(value.question, value.passages)
         return {"fast": thought, "slow": " ".join(map(_said, self.path(value.question)))}
 
-    def fast_thought(self, value):
-        return {"query": self.dual_thoughts(value)["fast"]}
-
-    def slow_thought(self, value):
-        return {"query": self.dual_thoughts(value)["slow"]}
-
     def reasoning_chain(self, value):
         path = self.path(value.question)
         bridges = [name for name in self.types if sum(name in fact for fact in path) > 1]
         return {"chain": " ".join(map(_said, path)), "steps": list(map(_said, path)), "bridges": bridges}
-
-    def concluding_thoughts(self, value):
-        return self.dual_thoughts(value) | self.reasoning_chain(value)
 
     def verify(self, value):
         gold = {id for fact in self.path(value.question) for id, facts in self.stated.items() if fact in facts}
@@ -250,18 +231,12 @@ class Oracle(Imitated):
         anchors = [{"span": name, "description": name, "type": self.types[name]} for name in self.names(value.question)]
         return {"anchors": anchors, "topics": [value.question], "routing": 1 if anchors else 0}
 
-    def select_regions_paper(self, value):
-        made = self.select_regions(value)
-        return made | {"anchors": [{k: v for k, v in one.items() if k != "type"} for one in made["anchors"]]}
-
-    def dot_rules_paper(self, value):
+    def dot_rules(self, value):
         path = self.path(value.question)
         kinds = {self.types[name] for a, _, b in path for name in (a, b) if name in self.types}
         return {"query_constraints": value.question, "intermediate_rules": list(map(_said, path[:-1])),
-                "terminal_rules": list(map(_said, path[-1:])), "allowed_types": sorted(kinds)}  # fmt: skip
-
-    def dot_rules(self, value):
-        return self.dot_rules_paper(value) | {"initial_query": " ".join(map(_said, self.path(value.question)))}
+                "terminal_rules": list(map(_said, path[-1:])), "allowed_types": sorted(kinds),
+                "initial_query": " ".join(map(_said, path))}  # fmt: skip
 
     def judge_paths(self, value):
         way, answer = {n for a, _, b in self.path(value.question) for n in (a, b)}, self.answer_of(value.question)
@@ -291,11 +266,6 @@ class Oracle(Imitated):
         found = self.found(value.question, value.context)
         thought = "; ".join(map(_said, self.path(value.question)))
         return {"thought": thought or value.question, "answer": found, "abstained": not found}
-
-    def answer_briefly(self, value):
-        return {"reply": self.found(value.question, value.context) or UNKNOWN}
-
-    knowledge_answer = answer_briefly
 
     def essay_answer(self, value):
         found = self.found(value.question, value.context)
@@ -330,38 +300,6 @@ class Oracle(Imitated):
         held = all(_said(fact) in value.context for fact in self.path(value.question))
         answer = self.answer_of(value.question) if held else ""
         return {"response": value.context[:100], "answer": answer, "abstained": not answer}
-
-    def classify_question(self, value):
-        return {"kind": "bridge", "invalid": False}
-
-    def shorten_answer(self, value):
-        return {"reply": value.answer}
-
-    def verify_claim(self, value):
-        return {"thought": value.question, "label": "SUPPORTED"}
-
-    # -- what experiments ask -----------------------------------------------------------------------------------------
-
-    def judge(self, value):
-        return {"verdict": "correct" if value.prediction in value.gold else "incorrect", "reason": value.question}
-
-    def judge_answer(self, value):
-        return {"verdict": int(value.prediction in value.gold)}
-
-    def judge_pair(self, value):
-        choice = {"winner": 1, "reason": value.question}
-        return {name: choice for name in judge_pair.Output.model_fields}
-
-    def path_questions(self, value):
-        return {"questions": [{"question": f"{value.names[0]} … {at}?", "answer": value.names[-1]}
-                              for at in range(value.many)]}  # fmt: skip
-
-    def personas(self, value):
-        tasks = [f"{value.titles[0]} {at}" for at in range(value.tasks)]
-        return {"users": [{"user": f"{value.titles[-1]} {at}", "tasks": tasks} for at in range(value.users)]}
-
-    def task_questions(self, value):
-        return {"questions": [f"{value.task} {at}?" for at in range(value.many)]}
 
 
 def _said(fact: Iterable[str]) -> str:

@@ -19,14 +19,11 @@ def both(texts, ner):
     return [[[(e.start, e.end, e.label_) for e in doc.ents] for doc in docs] for docs in (expected, found)]
 
 
-def test_the_packaged_model_can_be_decoded(ner):
-    assert decodable(ner)
-
-
 def test_the_names_of_the_bundled_corpus_are_spacys(ner):
-    expected, found = both([passage.text for passage in wb.load("meridian").passages[:60]], ner)
-    assert sum(map(len, expected)) > 300
+    expected, found = both([passage.text for passage in wb.load("meridian").passages[:30]], ner)
+    assert decodable(ner) and sum(map(len, expected)) > 150
     assert found == expected
+    name_entities(ner, [])
 
 
 @pytest.mark.parametrize(
@@ -46,7 +43,3 @@ def test_the_names_of_the_bundled_corpus_are_spacys(ner):
 def test_odd_texts_too(text, ner):
     expected, found = both([text], ner)
     assert found == expected
-
-
-def test_no_documents(ner):
-    name_entities(ner, [])

@@ -15,7 +15,6 @@ from workbench.methods import METHODS
 from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
 from workbench.records import Evidence
-from workbench.steps import catalogue
 from workbench.views import html, text
 
 HERE = Path(__file__).parent
@@ -61,10 +60,6 @@ class World:
 @pytest.fixture(scope="module", params=LANGUAGES)
 def world(request, tmp_path_factory) -> World:
     return World(request.param, tmp_path_factory.mktemp("languages"))
-
-
-def test_the_model_has_a_script_for_every_step():
-    assert set(catalogue()) - {"registered"} <= set(dir(Oracle))
 
 
 def test_the_index_holds_what_the_gold_graph_states(world):

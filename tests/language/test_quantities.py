@@ -19,12 +19,7 @@ from workbench.language.quantities import dates, life, numbers
 def test_dates_as_they_are_written(text, when):
     (date,) = dates(text)
     assert date.when == when
-    assert text[date.start : date.end] == date.text
-
-
-def test_earlier_dates_are_smaller():
-    early, late = dates("from 3 May 1889 to 11 January 1967")
-    assert early.when < late.when
+    assert text[date.start : date.end] == date.text and date.when < dates("2 July 1931")[0].when
 
 
 @pytest.mark.parametrize(
@@ -35,16 +30,12 @@ def test_earlier_dates_are_smaller():
         ("twenty-three arches", 23, "arches"),
         ("3.2 million crowns", 3_200_000, "crowns"),
         ("it seats 900.", 900, ""),
+        ("The hall holds 1500 visitors.", 1500, "visitors"),
     ],
 )
 def test_numbers_with_what_they_count(text, value, unit):
-    (number,) = numbers(text)
+    (number,) = numbers(f"In 1931: {text}")  # a year is no number
     assert (number.value, number.unit) == (value, unit)
-
-
-def test_a_year_is_no_number_and_a_count_in_the_thousands_is_one():
-    assert numbers("It opened in 1931.") == []
-    assert [number.value for number in numbers("The hall holds 1500 visitors.")] == [1500]
 
 
 @pytest.mark.parametrize(

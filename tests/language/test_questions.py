@@ -1,6 +1,4 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from workbench.language.names import capitalised
 from workbench.language.questions import Hop, analyse
@@ -28,6 +26,8 @@ def nest(hop: Hop) -> list:
             [{"mayor"}, set(), [{"town", "bear"}, set(), [{"author"}, {"Salt Letters"}]]],
         ),
         ("Who is the wife of Ada Lind's brother?", [{"wife"}, set(), [{"brother"}, {"Ada Lind"}]]),
+        ("Who is Ada Lind's maternal grandfather?", [{"father"}, set(), [{"mother"}, {"Ada Lind"}]]),  # kin of kin
+        ("Who is the mother-in-law of Ada Lind?", [{"mother"}, set(), [{"spouse"}, {"Ada Lind"}]]),
         ("When was the Corn Hall opened?", [{"open"}, {"Corn Hall"}]),
         (
             "When did the company Kestrel Air is part of close?",  # a relative clause without "that"
@@ -66,28 +66,15 @@ def test_descriptions_nest_as_hops(question, expected):
         ("Ada Lind provided the voice of a show that premiered on which date?", "date", "date"),
         ("In which league was Ada Lind's team?", "organisation", "league"),
         ("Which moss grows in Marbridge?", "other", "moss"),
+        ("who founded kestrel air", "person", ""),
+        ("WHO FOUNDED\nKESTREL AIR?", "person", ""),
     ],
 )
 def test_kind_of_the_answer(question, wants, head):
-    found = analyse(question)
+    found = analyse(question, ["Kestrel Air"])
+    assert ("kestrel air" in question.lower()) == ("kestrel air" in [name.lower() for name in found.names])
     assert found.wants == wants
     assert head in ("", found.head)
-
-
-@pytest.mark.parametrize(
-    ("question", "kind"),
-    [
-        ("Who founded Kestrel Air?", "single"),
-        ("Who founded the airline that Ada Lind flew for?", "bridge"),
-        ("Which opened first, the Corn Hall or the Salt House?", "comparison"),
-        ("Are Ada Lind and Tom Reed from the same country?", "comparison"),
-        ("Who is Ada Lind's mother-in-law?", "inference"),
-        ("", "none"),
-        ("???", "none"),
-    ],
-)
-def test_kind_for_routing(question, kind):
-    assert analyse(question).kind == kind
 
 
 @pytest.mark.parametrize(
@@ -114,27 +101,17 @@ def test_comparisons(question, candidates, direction, dimension):
     assert (found.candidates, found.direction, found.dimension) == (candidates, direction, dimension)
 
 
-def test_a_described_side_of_a_comparison_is_a_hop():
+def test_sides_are_hops_and_kinds_are_told_apart_for_routing():
     found = analyse("Did the singer of Salt Letters outlive Tom Reed?")
-    assert nest(found.sides[0]) == [{"singer"}, {"Salt Letters"}]
-    assert nest(found.sides[1]) == [set(), {"Tom Reed"}]
-
-
-@pytest.mark.parametrize("question", ["What runs between Marbridge and Oldport?", "When did Ada Lind first sing?"])
-def test_what_only_looks_like_a_comparison(question):
-    assert not analyse(question).direction
-
-
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("Who is Ada Lind's maternal grandfather?", [{"father"}, set(), [{"mother"}, {"Ada Lind"}]]),
-        ("Who is the mother-in-law of Ada Lind?", [{"mother"}, set(), [{"spouse"}, {"Ada Lind"}]]),
-        ("Who was the paternal grandmother of Tom Reed?", [{"mother"}, set(), [{"father"}, {"Tom Reed"}]]),
-    ],
-)
-def test_kin_of_kin_is_two_hops(question, expected):
-    assert nest(analyse(question).asked) == expected
+    assert [nest(side) for side in found.sides] == [[{"singer"}, {"Salt Letters"}], [set(), {"Tom Reed"}]]
+    assert not analyse("What runs between Marbridge and Oldport?").direction, "it only looks like a comparison"
+    assert not analyse("When did Ada Lind first sing?").direction
+    kinds = {
+        "Who founded Kestrel Air?": "single", "Who founded the airline that Ada Lind flew for?": "bridge",
+        "Are Ada Lind and Tom Reed both from Oslo?": "comparison", "Who is Ada Lind's mother-in-law?": "inference",
+        "": "none", "???": "none",
+    }  # fmt: skip
+    assert {question: analyse(question).kind for question in kinds} == kinds
 
 
 def test_names_in_quotes_in_capitals_and_known():
@@ -143,26 +120,8 @@ def test_names_in_quotes_in_capitals_and_known():
     assert analyse("who wrote salt letters").names == ()
     assert analyse("Who directed Heat And Dust (2012 Film)?").names == ("Heat And Dust (2012 Film)",)
     assert analyse("Who is the heir of Edmund Vale, Earl of Marbridge?").names == ("Edmund Vale, Earl of Marbridge",)
-
-
-def test_the_first_word_of_a_question_is_no_name():
-    assert analyse("Which river is longest?").names == ()
+    assert analyse("Which river is longest?").names == (), "the first word is no name"
     assert [*capitalised("Rivers of Marbridge and the Mar", sentence_start=True)] == [(0, 19), (28, 31)]
-
-
-@pytest.mark.parametrize(
-    "question",
-    ["who founded kestrel air", "WHO FOUNDED KESTREL AIR?", "Who founded Kestrel Air", "  Who\nfounded Kestrel Air?"],
-)
-def test_case_and_marks_do_not_matter(question):
-    found = analyse(question, ["Kestrel Air"])
-    assert found.wants == "person"
-    assert [name.lower() for name in found.names] == ["kestrel air"]
-
-
-@given(st.text(max_size=80))
-def test_any_text_is_analysed_and_always_the_same_way(text):
-    assert analyse(text) == analyse(text)
 
 
 @pytest.mark.parametrize(

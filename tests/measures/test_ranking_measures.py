@@ -34,24 +34,6 @@ def test_mrr_and_map_by_hand(gold, k, mrr_, map__):
     assert map_(RANKING, gold, k) == pytest.approx(map__)
 
 
-def test_they_are_measures_by_name():
-    question = Question("q", "?", support=("b", "d"))
-    assert measures.measure("mrr@5")(question, Outcome(RANKING)) == 0.5
-    assert measures.measure("map@3")(question, Outcome(RANKING)) == 0.25
-    assert measures.measure("map@3")(Question("q", "?"), Outcome(RANKING)) is None
-    assert measures.deepest(["mrr@50", "map@7"]) == 50
-
-
-@pytest.mark.parametrize("name", measures.RANKING)
-def test_a_repeated_id_gains_once(name):
-    measured = measures.measure(f"{name}@5")
-    question = Question("q", "?", support=("a", "b"))
-    assert measured(question, Outcome(["a", "a", "a", "a", "a"])) == measured(
-        question, Outcome(["a", "v", "w", "x", "y"])
-    )
-    assert measured(Question("q", "?", support=("a", "a")), Outcome(["a"])) == 1  # gold named twice is gold once
-
-
 @given(
     st.lists(st.sampled_from("abcde"), max_size=12), st.sets(st.sampled_from("abcdef"), min_size=1), st.integers(1, 12)
 )

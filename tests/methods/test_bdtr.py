@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
-from statistics import fmean, pstdev
+from statistics import pstdev
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted import Scripted
 from small import index_of
 
 import workbench as wb
 from workbench.errors import SettingError
-from workbench.llm.step import Result
 from workbench.methods import METHODS
 from workbench.methods.base import Method
 from workbench.methods.bdtr import BDTR, promoted, select
 from workbench.methods.iterative import Thought
 from workbench.methods.iterative.pool import Entry
 from workbench.records import Evidence, Passage, Scored
-from workbench.steps import dual_thoughts, fast_thought, reasoning_chain, slow_thought, verify
 
 
 def pool_of(scores: list[float]) -> list[Entry]:
@@ -41,56 +40,27 @@ def test_the_cut_is_at_the_mean_and_one_population_deviation():
     _, made = cut(STEEP, set(), policy="strict", min_docs=1)
     assert (made.mu, made.sigma) == (pytest.approx(0.205), pytest.approx(pstdev(STEEP)))
     assert made.kept == ("d1", "d2", "d3", "d4") and made.filled == ()
+    first = [1.0] + [0.5] * 49  # the first fifty alone make mean and deviation
+    assert cut([*first, 0.0], set())[1].mu == cut(first, set())[1].mu != cut([*first[:49], 0.0], set())[1].mu
 
 
 @pytest.mark.parametrize(
-    ("policy", "kept", "filled"),
+    ("scores", "chosen", "settings", "kept", "filled"),
     [
-        ("keep", ("d9", "d1", "d2", "d3", "d4"), ()),
-        ("strict", ("d1", "d2", "d3", "d4"), ("d9",)),  # it comes back only because the set is filled up to 5
-        ("lift", ("d9", "d1"), ("d2", "d3", "d4")),  # two of score 1 raise the threshold above .5
+        (STEEP, "d9", {"policy": "keep"}, "d9 d1 d2 d3 d4", ""),
+        (STEEP, "d9", {"policy": "strict"}, "d1 d2 d3 d4", "d9"),  # back only because the set is filled up to 5
+        (STEEP, "d9", {"policy": "lift"}, "d9 d1", "d2 d3 d4"),  # two of score 1 raise the threshold above .5
+        ([1.0] * 5 + [0.1] * 45, "d30", {"policy": "strict"}, "d1 d2 d3 d4 d5", ""),
+        ([1.0] * 5 + [0.1] * 45, "d30", {}, "d30 d1 d2 d3 d4 d5", ""),
+        ([0.3] * 9, "d7", {}, "d7", "d1 d2 d3 d4"),  # no deviation, no cut by score
+        ([0.9, 0.2, 0.1], "d3", {}, "d3 d1", "d2"),  # fewer than the least: all
+        ([1.0, 0.9, *[0.1] * 6], "d8 d7 d6 d5", {"max_docs": 5}, "d5 d6 d7 d8 d1", ""),
     ],
 )
-def test_a_promoted_document_below_the_cut(policy, kept, filled):
-    order, made = cut(STEEP, {"d9"}, policy=policy)
-    assert order[:2] == ["d9", "d1"]
-    assert (made.kept, made.filled) == (kept, filled)
-
-
-def test_strict_throws_away_what_was_promoted_where_enough_passes():
-    scores = [1.0] * 5 + [0.1] * 45
-    assert cut(scores, {"d30"}, policy="strict")[1].kept == ("d1", "d2", "d3", "d4", "d5")
-    assert "d30" in cut(scores, {"d30"})[1].kept
-
-
-def test_lift_counts_the_new_score_in_mean_and_deviation():
-    scores = [1.0, 0.4, 0.3, 0.2, 0.1, 0.1]
-    _, made = cut(scores, {"d6"}, policy="lift", min_docs=1)
-    lifted = [1.0, 1.0, 0.4, 0.3, 0.2, 0.1]
-    assert (made.mu, made.sigma) == (pytest.approx(fmean(lifted)), pytest.approx(pstdev(lifted)))
-    assert made.kept == ("d6", "d1")
-
-
-def test_equal_scores_cut_nothing():
-    _, made = cut([0.3] * 9, {"d7"})
-    assert made.sigma == 0 and made.kept == ("d7",) and made.filled == ("d1", "d2", "d3", "d4")
-
-
-def test_fewer_documents_than_the_least_are_all_taken():
-    _, made = cut([0.9, 0.2, 0.1], {"d3"})
-    assert made.kept == ("d3", "d1") and made.filled == ("d2",)
-
-
-def test_only_the_first_fifty_make_mean_and_deviation():
-    first = [1.0] + [0.5] * 49
-    more, alone = cut([*first, 0.0], set())[1], cut(first, set())[1]
-    assert (more.mu, more.sigma) == (alone.mu, alone.sigma)
-    assert cut([*first[:49], 0.0], set())[1].mu != cut(first, set())[1].mu
-
-
-def test_the_upper_limit_keeps_the_first_of_the_promoted_order():
-    _, made = cut([1.0, 0.9, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1], {"d8", "d7", "d6", "d5"}, max_docs=5)
-    assert made.kept == ("d5", "d6", "d7", "d8", "d1") and made.filled == ()
+def test_a_promoted_document_comes_first_and_the_set_has_its_limits(scores, chosen, settings, kept, filled):
+    order, made = cut(scores, {*chosen.split()}, **settings)
+    assert set(order[: len(chosen.split())]) == {*chosen.split()}
+    assert (" ".join(made.kept), " ".join(made.filled)) == (kept, filled)
 
 
 @given(
@@ -105,19 +75,6 @@ def test_every_cut_is_a_part_of_the_pool_of_at_least_five(scores, chosen, policy
     assert not made.filled or len(final) == min(5, len(scores))
     if policy == "keep":
         assert {f"d{i}" for i in chosen} & set(order) <= set(made.kept)
-
-
-@given(st.lists(st.floats(0, 1), min_size=2, max_size=50))
-def test_no_more_than_half_of_the_documents_pass_by_their_score(scores):
-    """One-sided Chebyshev: at most half of anything lies a deviation above its mean."""
-    _, made = cut(sorted(scores, reverse=True), set(), policy="strict", min_docs=1)
-    assert len(made.kept) <= len(scores) / 2
-
-
-@pytest.mark.parametrize("wrong", [{"policy": "none"}, {"max_docs": 3}, {"verified": 0}, {"iterations": -1}])
-def test_a_wrong_setting_is_named(wrong):
-    with pytest.raises(SettingError, match=next(iter(wrong))):
-        BDTR.Settings(**wrong)
 
 
 # -- the run ----------------------------------------------------------------------------------------------------------
@@ -142,27 +99,6 @@ class Canned(Method):
         passages = self.index.passages
         found = [Scored(passages.passages[passages.row[one]], 1 / rank) for rank, one in enumerate(ids, 1)]
         return Evidence(question, self.label, self.scale, tuple(found[:k]))
-
-
-class Scripted:
-    """Says what it is told to, Step by Step, and notes what it was asked."""
-
-    name = "scripted"
-
-    def __init__(self, **said):
-        self.said, self.asked = said, []
-
-    def run(self, step, inputs, *, trace=None):
-        self.asked += [(step.name, value) for value in inputs]
-        return [self._result(step, value) for value in inputs]
-
-    def _result(self, step, value):
-        said = self.said[step.name]
-        said = said(value) if callable(said) else said
-        return Result(None, failure=said) if isinstance(said, str) else Result(step.output(**said))
-
-    def inputs(self, step):
-        return [value for name, value in self.asked if name == step]
 
 
 THOUGHTS = {"fast": "In which town is Kestrel FM?", "slow": "Kestrel FM is in Alderby; who leads Alderby?"}
@@ -200,18 +136,12 @@ def test_calls_and_retrievals_are_those_of_the_paper(index):
     engine = scripted(dual_thoughts=lambda value: {"fast": f"fast {next(calls)}", "slow": f"slow {next(calls)}"})
     method = bdtr(index, engine, verified=30, verify_batch=15)
     method.retrieve(QUESTION, 5)
-    assert [name for name, _ in engine.asked] == ["dual_thoughts"] * 2 + ["reasoning_chain"] + ["verify"] * 2
+    assert engine.names == ["dual_thoughts"] * 2 + ["reasoning_chain"] + ["verify"] * 2
     assert method.backbone.queries == [QUESTION, "fast a", "slow b", "fast c", "slow d"]
     first, second = engine.inputs("dual_thoughts")
     assert first.before == () and second.before == (("fast a", "slow b"),) and len(first.passages) == 10
     (chain,) = engine.inputs("reasoning_chain")
     assert chain.thoughts == ("fast a", "slow b", "fast c", "slow d")
-
-
-def test_a_query_is_searched_for_once(index):
-    method = bdtr(index, scripted())  # the same thoughts in both rounds
-    method.retrieve(QUESTION, 5)
-    assert method.backbone.queries == [QUESTION, *THOUGHTS.values()]
 
 
 def test_the_verifier_sees_every_document_once_and_not_in_their_order(index):
@@ -242,9 +172,11 @@ def test_thoughts_by_hand_take_the_place_of_the_engine_s(index):
     assert method.backbone.queries == [QUESTION, "Alderby?", "mayor of Alderby", *THOUGHTS.values()]
     assert engine.inputs("dual_thoughts")[0].before == (("Alderby?", "mayor of Alderby"),)
     assert "by hand" in found.method and "by hand" not in method.label
+    joint = bdtr(index, engine, chain="joint", iterations=1).given([Thought(THOUGHTS, tuple(THOUGHTS.items()))])
+    assert joint.retrieve(QUESTION, 30).fallback is None, "thoughts by hand bring no chain: it is asked for"
 
 
-@pytest.mark.parametrize("said", ["unreadable", {"fast": "", "slow": ""}, {"fast": "Same?", "slow": "same"}])
+@pytest.mark.parametrize("said", ["!unreadable", {"fast": "", "slow": ""}, {"fast": "Same?", "slow": "same"}])
 def test_without_two_thoughts_the_best_document_is_searched_for(index, said):
     method = bdtr(index, scripted(dual_thoughts=said))
     found = method.retrieve(QUESTION, 5)
@@ -252,18 +184,23 @@ def test_without_two_thoughts_the_best_document_is_searched_for(index, said):
     assert "the thought of round 1 failed" in found.fallback
 
 
-def test_a_failed_chain_is_made_of_the_thoughts(index):
-    engine = scripted(reasoning_chain="the model refused")
-    found = bdtr(index, engine, iterations=1).retrieve(QUESTION, 5)
-    assert engine.inputs("verify")[0].steps == tuple(THOUGHTS.values())
-    assert "the reasoning chain failed: the model refused" in found.fallback
-
-
-def test_a_failed_verifier_promotes_nothing(index):
-    found = bdtr(index, scripted(verify="cut off")).retrieve(QUESTION, 5)
-    assert "the verifier failed on 2 batches" in found.fallback
+@pytest.mark.parametrize(
+    ("failing", "settings", "said", "steps"),
+    [
+        ({"reasoning_chain": "!refused"}, {}, "the reasoning chain failed: refused", tuple(THOUGHTS.values())),
+        ({"concluding_thoughts": "!refused"}, {"chain": "joint"}, "the reasoning chain failed: refused",
+         (QUESTION, f"{QUESTION} p1")),
+        ({"verify": "!cut off"}, {}, "the verifier failed on 2 batches", tuple(CHAIN["steps"])),
+    ],
+)  # fmt: skip
+def test_a_failed_chain_is_made_of_the_thoughts_and_a_failed_verifier_promotes_nothing(
+    index, failing, settings, said, steps
+):
+    engine = scripted(**failing)
+    found = bdtr(index, engine, iterations=1, **settings).retrieve(QUESTION, 5)
+    assert said in found.fallback and engine.inputs("verify")[0].steps == steps
     (event,) = found.trace.find("verify")
-    assert event.outputs["selected"] == [] and event.outputs["failures"] == 2
+    assert bool(event.outputs["failures"]) == ("verify" in failing) != bool(event.outputs["selected"])
 
 
 def test_the_trace_tells_the_story(index):
@@ -303,7 +240,7 @@ def test_a_joint_chain_comes_with_the_last_thoughts_before_their_search(index):
     engine = scripted(concluding_thoughts=THOUGHTS | CHAIN | {"chain": "Joint."})
     method = bdtr(index, engine, chain="joint")
     found = method.retrieve(QUESTION, 30)
-    assert [name for name, _ in engine.asked] == ["dual_thoughts", "concluding_thoughts"] + ["verify"] * 2
+    assert engine.names == ["dual_thoughts", "concluding_thoughts"] + ["verify"] * 2
     assert {name for name, _ in engine.asked} <= set(method.steps) and "reasoning_chain" not in method.steps
     assert engine.inputs("concluding_thoughts")[0].before == (tuple(THOUGHTS.values()),)
     assert {value.chain for value in engine.inputs("verify")} == {"Joint."}
@@ -312,36 +249,10 @@ def test_a_joint_chain_comes_with_the_last_thoughts_before_their_search(index):
     assert found.passages[0].item.id == BRIDGE and found.fallback is None
 
 
-def test_a_joint_chain_that_failed_is_made_of_the_thoughts(index):
-    engine = scripted(concluding_thoughts="the model refused")
-    method = bdtr(index, engine, chain="joint", iterations=1)
-    found = method.retrieve(QUESTION, 5)
-    assert engine.inputs("verify")[0].steps == (QUESTION, f"{QUESTION} p1")
-    assert "the reasoning chain failed: the model refused" in found.fallback
-    assert "dual_thoughts" not in method.steps
-
-
-def test_thoughts_by_hand_bring_no_chain(index):
-    engine = scripted()
-    found = bdtr(index, engine, chain="joint", iterations=1).given([Thought(THOUGHTS, tuple(THOUGHTS.items()))])
-    assert found.retrieve(QUESTION, 30).fallback is None
-    assert [name for name, _ in engine.asked] == ["reasoning_chain"] + ["verify"] * 2
-
-
-@pytest.mark.parametrize("settings", [{"iterations": 0}, {"bgec": False}])
-def test_a_joint_chain_needs_a_last_round_and_a_calibration(index, settings):
-    with pytest.raises(SettingError, match=r"chain=joint .* should be after"):
+@pytest.mark.parametrize("settings", [{"iterations": 0}, {"bgec": False}, {"thoughts": "apart"}])
+def test_a_joint_chain_needs_a_last_round_with_both_thoughts_and_a_calibration(index, settings):
+    with pytest.raises(SettingError, match=r"chain=joint .* should be after|thoughts=apart"):
         bdtr(index, scripted(), chain="joint", **settings)
-
-
-def test_prompts_cut_long_documents_of_the_verifier_alone():
-    long = (("title", "word " * 400),)
-    verifying, whole = (
-        verify.STEP.prompt(verify.Input("q", "c", (), (), long, words))[-1]["content"] for words in (150, None)
-    )
-    thinking = dual_thoughts.STEP.prompt(dual_thoughts.Input("q", long))[-1]["content"]
-    chaining = reasoning_chain.STEP.prompt(reasoning_chain.Input("q", long))[-1]["content"]
-    assert [text.count("word") for text in (verifying, whole, thinking, chaining)] == [150, 400, 400, 400]
 
 
 # -- a prompt for each thought (section 3.1), and what the paper says to the letter -----------------------------------
@@ -351,7 +262,7 @@ def test_each_thought_can_have_a_prompt_of_its_own(index):
     engine = scripted(fast_thought={"query": THOUGHTS["fast"]}, slow_thought={"query": THOUGHTS["slow"]})
     method = bdtr(index, engine, thoughts="apart", iterations=1)
     found = method.retrieve(QUESTION, 5)
-    asked = [name for name, _ in engine.asked]
+    asked = engine.names
     assert asked == ["fast_thought", "slow_thought", "reasoning_chain", "verify", "verify"]
     assert {*asked} <= {*method.steps} and "dual_thoughts" not in method.steps
     assert engine.inputs("fast_thought") == engine.inputs("slow_thought"), "they are shown the same"
@@ -360,22 +271,12 @@ def test_each_thought_can_have_a_prompt_of_its_own(index):
 
 @pytest.mark.parametrize("which", ["fast_thought", "slow_thought"])
 def test_one_thought_alone_is_no_pair(index, which):
-    said = {"fast_thought": {"query": "Alderby?"}, "slow_thought": {"query": "Who leads Alderby?"}} | {which: "refused"}
+    said = {"fast_thought": {"query": "Alderby?"}, "slow_thought": {"query": "Who leads Alderby?"}} | {
+        which: "!refused"
+    }
     method = bdtr(index, scripted(**said), thoughts="apart", iterations=1)
     assert "the thought of round 1 failed: refused" in method.retrieve(QUESTION, 5).fallback
     assert method.backbone.queries == [QUESTION, f"{QUESTION} p1"]
-
-
-def test_the_two_prompts_are_distinct_and_ask_for_one_query_each():
-    value = dual_thoughts.Input(QUESTION, (("Kestrel FM", "A station."),), (("a", "b"),))
-    fast, slow = ([*step.prompt(value)] for step in (fast_thought.STEP, slow_thought.STEP))
-    assert fast[0]["content"] != slow[0]["content"] and fast[-1] == slow[-1]
-    assert all('{"query": "…"}' in one[0]["content"] for one in (fast, slow))
-
-
-def test_a_chain_cannot_come_jointly_with_thoughts_that_come_apart():
-    with pytest.raises(SettingError, match="thoughts=apart"):
-        BDTR.Settings(chain="joint", thoughts="apart")
 
 
 def test_the_paper_verifies_the_whole_pool_and_cuts_to_the_letter(index):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import bm25s
 import numpy as np
@@ -69,12 +68,6 @@ def test_where_nothing_can_be_kept_it_is_made_each_time(index):
     (index.folder / "derived").write_text("a file in the place of the folder, since root may write anywhere")
     assert rankings(index) == rankings(index)
     assert (index.folder / "derived").is_file()
-
-
-def test_several_at_once_leave_one_whole_file(index):
-    with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(lambda _: rankings(index), range(8)))
-    assert made == [made[0]] * 8 and [file.suffix for file in kept(index)] == [".npz"]
 
 
 def test_other_passages_have_another_file_and_what_is_superseded_goes(index):

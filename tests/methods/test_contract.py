@@ -33,7 +33,7 @@ class TestVariants(MethodContract):
     checks = OF_VARIANTS
 
 
-@pytest.mark.parametrize("spec", ["dense", "hipporag2", "bdtr"])
+@pytest.mark.parametrize("spec", ["dense", "hipporag2"])
 def test_the_real_encoder_keeps_the_contract_too(spec, meridian_index):
     check_method(spec, meridian_index, WITH_A_MODEL)
 

@@ -1,23 +1,18 @@
 """DotRAG on a graph of twelve nodes, worked out by hand, with an engine that says what it is told."""
 
-import json
 from functools import partial
 
 import numpy as np
 import pytest
-from typed_graphs import GraphIndex, Says, TypedGraph, verdict
+from scripted import Scripted
+from typed_graphs import GraphIndex, TypedGraph, verdict
 
 import workbench as wb
-from workbench.errors import EngineUnavailable, SettingError
-from workbench.llm.call import Reply
-from workbench.llm.parse import Unreadable, parse
-from workbench.methods.dotrag import DotRAG
 from workbench.methods.dotrag.aggregation import union
 from workbench.methods.dotrag.dots import dots
 from workbench.methods.dotrag.events import JudgedPath
 from workbench.methods.dotrag.search import normal, without_prefixes
-from workbench.steps import dot_rules, fallback_query, judge_paths, select_regions
-from workbench.trace import Trace
+from workbench.steps import judge_paths
 
 QUESTION = "In which languages are the films by the director of Kestrel?"
 TYPES = {
@@ -76,7 +71,7 @@ def judge(said):
 
 
 def engine(judged=None, queries=(), **steps):
-    """Says what leads to the answer in two iterations, unless told otherwise."""
+    """Scripted what leads to the answer in two iterations, unless told otherwise."""
     left = list(queries)
     judged = {
         ("Kestrel", "Nora Hale"): ("partial", "French films", 0.7), GOLD: ("complete", "", 0.9),
@@ -87,7 +82,7 @@ def engine(judged=None, queries=(), **steps):
         "judge_paths": judge(judged),
         "fallback_query": lambda value: {"query": left.pop(0)} if left else ValueError("no idea"),
     }
-    return Says(**told | steps)
+    return Scripted(**told | steps)
 
 
 def search(index, told, k=10, trace="full", **settings):
@@ -131,20 +126,6 @@ def test_two_hops_worked_out_by_hand(index):
     ]  # fmt: skip
 
 
-def test_the_answer_model_is_told_what_the_graph_says_of_the_relations(index):
-    """The passage that was judged, and the descriptions of the relations; labels where the graph has none."""
-    evidence = search(index, engine(queries=["Dutch"]))
-    context = wb.reader("structured").context(evidence).text
-    assert context.startswith(
-        "-----Paths-----\n1. Kestrel → Nora Hale → Owl Night → French: Kestrel directed by Nora Hale. Kestrel written "
-        "by Nora Hale. Owl Night directed by Nora Hale. Owl Night in language French.\n"
-    )
-    assert evidence.facts[0].item.description == "Kestrel directed by Nora Hale."
-    bare = GraphIndex(TypedGraph(TYPES, TRIPLES, Names(), told=False), Names())
-    ((path, _),) = search(bare, engine(queries=["Dutch"])).paths
-    assert path.text == ""
-
-
 def test_what_the_steps_are_asked(index):
     told = engine(queries=["Dutch"])
     search(index, told)
@@ -157,6 +138,11 @@ def test_what_the_steps_are_asked(index):
         "Kestrel", (("Kestrel", "film", "Kestrel is a film."),), 3,
     )  # fmt: skip
     first, second, third = told.inputs("judge_paths")
+    # The question names Kestrel. A relation of two names has the cosine 1/√2 with it if Kestrel is one, else 0.
+    assert first.paths[0].similarity == pytest.approx(1 / np.sqrt(2))
+    assert second.paths[1].similarity == pytest.approx(1 / np.sqrt(2) / 3), (
+        "the mean over the hops of the best relation"
+    )
     assert [path.nodes for path in first.paths] == [("Kestrel", "Nora Hale")]
     (path,) = first.paths
     assert path.passage == (
@@ -178,25 +164,12 @@ def test_what_the_steps_are_asked(index):
     ]
 
 
-def test_the_similarity_of_a_path_is_the_mean_over_its_hops_of_the_best_relation(index):
-    """The question names Kestrel. A relation of two names has the cosine 1/√2 with it if Kestrel is one, else 0."""
-    told = engine(queries=["Dutch"])
-    search(index, told)
-    first, second, _ = told.inputs("judge_paths")
-    assert first.paths[0].similarity == pytest.approx(1 / np.sqrt(2))
-    assert second.paths[1].similarity == pytest.approx(1 / np.sqrt(2) / 3)
-
-
 def test_the_trace_tells_all(index):
     evidence = search(index, engine(queries=["Dutch"]))
     trace = evidence.trace
-    (chosen,) = trace.find("select regions")
+    (chosen,), (dot,), (anchors,) = (trace.find(step) for step in ("select regions", "dot", "anchors"))
     assert chosen.outputs["accepted"] == [["low", "Kestrel"]] and chosen.outputs["named"] == [["Kestrel", "film"]]
-    (dot,) = trace.find("dot")
     assert dict(dot.inputs) == {"dot": 0, "concept": "Kestrel", "level": "low"}
-    assert dict(dot.outputs) == {"reason": "t_max", "kept": 1}
-    (anchors,) = trace.find("anchors")
-    assert anchors.scores == (("Kestrel", 1.0),)
     assert dict(anchors.outputs) == {"weak": False, "exact": ["Kestrel"], "types": {"Kestrel": "film"}}
     (region,) = trace.find("region")
     assert dict(region.outputs) == {
@@ -209,50 +182,18 @@ def test_the_trace_tells_all(index):
         {"iteration": 3, "queries": [["fallback", "Dutch"]], "dropped": []},
     ]
     _, second, third = trace.find("candidates")
-    assert second.scores == (("French", 1.0),)
     assert dict(second.outputs) == {"types": {"French": "language"}, "query": {"French": 0}, "excluded": 1}
     assert third.outputs["excluded"] == 2
-    drawn = trace.find("paths")[1].outputs
-    assert drawn["paths"]["0.2.2"] == {
-        "nodes": list(GOLD), "similarity": 1.0,
-        "relations": [
-            [["directed by", True], ["written by", True]], [["directed by", False]], [["in language", True]],
-        ],
-    }  # fmt: skip
-    assert (drawn["cut"], drawn["without"]) == ([], [])
-    judged = trace.find("judge")[1].outputs
-    assert judged["verdicts"]["0.2.2"] == {
-        "label": "complete", "confidence": 0.9, "justification": "told", "next_question": "",
-    }  # fmt: skip
-    assert judged["unjudged"] == [] and set(judged["passages"]) == {"0.2.1", "0.2.2"}
+    drawn, judged = trace.find("paths")[1].outputs, trace.find("judge")[1].outputs
+    assert drawn["paths"]["0.2.2"]["nodes"] == list(GOLD) and (drawn["cut"], drawn["without"]) == ([], [])
+    assert judged["unjudged"] == [] and set(judged["passages"]) == set(judged["verdicts"]) == {"0.2.1", "0.2.2"}
     assert [dict(event.outputs) for event in trace.find("keep")] == [
         {"kept": ["0.1.1"], "dropped": {}},
         {"kept": ["0.2.2"], "dropped": {"0.2.1": "irrelevant", "0.1.1": "superseded"}},
         {"kept": ["0.2.2"], "dropped": {"0.3.1": "irrelevant", "0.3.2": "irrelevant"}},
     ]
     (ended,) = trace.find("aggregate")
-    (final,) = ended.outputs["paths"]
-    assert {name: final[name] for name in ("id", "dot", "nodes", "label", "confidence")} == {
-        "id": "0.2.2", "dot": 0, "nodes": list(GOLD), "label": "complete", "confidence": 0.9,
-    }  # fmt: skip
     assert ended.outputs["no_paths"] is False and list(ended.scores) == evidence.ranking
-
-
-def test_the_saved_trace_replays_to_the_same_state(index, tmp_path):
-    evidence = search(index, engine(queries=["Dutch"]))
-    again = dots(Trace.open(evidence.trace.save(tmp_path / "trace.jsonl")))
-    assert [path.nodes for path in again.final] == [nodes for nodes, _ in found(evidence)]
-    (dot,) = again.dots
-    assert [path.id for path in dot.kept] == ["0.2.2"] and dot.reason == "t_max"
-    assert {path.id: path.fate for path in dot.paths} == {
-        "0.1.1": "superseded", "0.2.1": "irrelevant", "0.2.2": "kept", "0.3.1": "irrelevant", "0.3.2": "irrelevant",
-    }  # fmt: skip
-    assert list(again.nodes) == evidence.nodes and list(again.chunks) == evidence.ranking
-
-
-@pytest.mark.parametrize("level", ["off", "ids", "full"])
-def test_the_trace_changes_nothing(index, level):
-    assert search(index, engine(queries=["Dutch"]), trace=level) == search(index, engine(queries=["Dutch"]))
 
 
 # -- stage 1 ----------------------------------------------------------------------------------------------------------
@@ -265,21 +206,23 @@ def anchored(index, chosen, question=QUESTION, **settings):
     return [(dot.concept, dot.level, [anchor.name for anchor in dot.anchors], dot.weak) for dot in dots(evidence).dots]
 
 
-def test_one_dot_per_name_and_none_for_topics_where_the_question_is_specific(index):
-    said = anchored(index, regions("Kestrel", "languages", topics=["French"]))
-    assert [dot[:2] for dot in said] == [("Kestrel", "low"), ("languages", "low")]
+KESTREL, FRENCH = ("Kestrel", "low", ["Kestrel"], False), ("French", "high", ["French"], False)
+WEAK = ("languages", "low", ["1984"], True)  # all nodes are equally far from this name: the first
 
 
-def test_a_broad_question_has_dots_of_names_and_topics(index):
-    chosen = regions("Kestrel", topics=["French"], routing=0)
-    assert [dot[:2] for dot in anchored(index, chosen)] == [("Kestrel", "low"), ("French", "high")]
-    assert [dot[:2] for dot in anchored(index, chosen, broad="high")] == [("French", "high")]
-    assert anchored(index, chosen, broad="high", k_high=1)[0][2] == ["French"]
-
-
-def test_a_name_that_no_node_is_similar_to_takes_the_best_one_and_is_weak(index):
-    (dot,) = anchored(index, regions("languages"))
-    assert dot == ("languages", "low", ["1984"], True)  # all are equally far: the first
+@pytest.mark.parametrize(
+    ("chosen", "settings", "expected"),
+    [
+        (regions("Kestrel", "languages", topics=["French"]), {}, [KESTREL, WEAK]),  # specific: no topics
+        (regions("Kestrel", topics=["French"], routing=0), {}, [KESTREL, FRENCH]),
+        (regions("Kestrel", topics=["French"], routing=0), {"broad": "high"}, [FRENCH]),
+        (regions("Nora Hale", topics=["French"]), {}, [FRENCH]),  # a name that the question does not have
+        (regions(topics=[]), {}, [(QUESTION, "high", ["Kestrel"], False)]),
+        (regions("Kestrel", "languages", "films"), {"max_concepts": 2}, [KESTREL, WEAK]),
+    ],
+)
+def test_names_and_topics_of_the_question_have_dots(index, chosen, settings, expected):
+    assert anchored(index, chosen, k_high=1, **settings) == expected
 
 
 def test_a_name_of_a_node_needs_no_similarity_and_is_then_the_only_anchor(index):
@@ -298,62 +241,11 @@ def test_a_name_of_a_node_needs_no_similarity_and_is_then_the_only_anchor(index)
     assert of("Kestrel", exact_anchor=False, tau=0.8) == (["Kestrel"], True)
 
 
-def test_of_several_nodes_of_a_name_those_of_the_expected_type_come_first():
-    index = GraphIndex(TypedGraph({"Comedy": "genre", "comedy": "tag", "Owl": "film"}, [("Owl", "has", "Comedy")]))
-    chosen = {"anchors": [{"span": "COMEDY", "description": "", "type": "tag"}], "topics": [], "routing": 1}
-    (dot,) = anchored(index, chosen, "Which films are COMEDY?")
-    assert dot[2] == ["comedy", "Comedy"]
-
-
 def test_concepts_of_the_same_anchors_share_a_dot(index):
     said = anchored(index, regions("Kestrel", "kestrel"), "Kestrel, or kestrel?")
     assert [dot[:1] + dot[2:3] for dot in said] == [("Kestrel; kestrel", ["Kestrel"])]
     apart = anchored(index, regions("Kestrel", "kestrel", "Kestrel"), "Kestrel, or kestrel?", merge_anchors=False)
     assert [dot[:1] + dot[2:3] for dot in apart] == [("Kestrel", ["Kestrel"]), ("kestrel", ["Kestrel"])]
-
-
-def test_names_that_are_not_in_the_question_are_dropped(index):
-    said = anchored(index, regions("Nora Hale", topics=["French"]))
-    assert [dot[:2] for dot in said] == [("French", "high")]
-
-
-def test_without_names_and_topics_the_question_is_its_own_topic(index):
-    (dot,) = anchored(index, regions(topics=[]), k_high=1)
-    assert dot == (QUESTION, "high", ["Kestrel"], False)
-
-
-def test_at_most_so_many_concepts(index):
-    chosen = regions("Kestrel", "languages", "films")
-    assert len(anchored(index, chosen, max_concepts=2)) == 2
-
-
-# -- stage 2 ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_bridge_that_was_filtered_away_is_let_in_again_where_almost_nothing_is_left(index):
-    """From Kestrel one gets to one language and to Blot. Without the filter to all twelve, but then three other ways to
-    French come before that by the director: the price of a wrong filter."""
-
-    def unfiltered(**settings):
-        told = engine(dot_rules=lambda value: rules("Nora Hale", ["language"]), queries=["Dutch"])
-        return search(index, told, **settings)
-
-    (region,) = unfiltered().trace.find("region")
-    assert region.outputs["filter_relaxed"] and region.outputs["nodes"] == 12
-    assert found(unfiltered(paths_per_pair=4)) == [(GOLD, 0.9)]
-    assert found(unfiltered()) == [(("Kestrel", "Nora Hale"), 0.7)]
-
-
-def test_anchors_of_other_types_can_be_left_out_where_others_remain(index):
-    chosen = lambda value: regions("Kestrel", topics=["Kestrel, Nora Hale"], routing=0)  # noqa: E731
-    told = {"select_regions": chosen, "dot_rules": lambda value: rules("French", ["person", "language"])}
-
-    def starts(**settings):
-        evidence = search(index, engine({}, **told), broad="high", k_high=2, t_max=1, **settings)
-        return {path["nodes"][0] for e in evidence.trace.find("paths") for path in e.outputs["paths"].values()}
-
-    assert starts() == {"Kestrel", "Nora Hale"}
-    assert starts(filter_anchors=True) == {"Nora Hale"}
 
 
 # -- stage 3 ----------------------------------------------------------------------------------------------------------
@@ -386,12 +278,6 @@ def test_candidates_without_an_admissible_path_are_never_looked_at_again(index):
     assert not [e for e in evidence.trace.children(evidence.trace.find("judge")[0].id)]
 
 
-def test_a_search_ends_where_every_node_was_looked_at(index):
-    evidence = search(index, engine({}, queries=["Dutch", "French"]), candidates=50, cap=100)
-    assert evidence.trace.find("dot")[0].outputs["reason"] == "exhausted"
-    assert len(evidence.trace.find("iteration")) == 2
-
-
 def test_repeated_searches_are_dropped_and_then_another_direction_is_asked_for(index):
     """The follow-up is the first query in other letters, and so are both fallbacks: the question itself is searched
     once, and then nothing is left."""
@@ -402,16 +288,6 @@ def test_repeated_searches_are_dropped_and_then_another_direction_is_asked_for(i
         {"iteration": 2, "queries": [["fallback", QUESTION]], "dropped": ["nora  hale?"]},
     ]
     assert evidence.trace.find("dot")[0].outputs["reason"] == "no_query"
-
-
-def test_queries_can_be_the_same_by_their_vectors(index):
-    told = engine({("Kestrel", "Nora Hale"): ("partial", "Nora Hale and nobody else", 0.7)})
-    assert len(search(index, told, t_max=2).trace.find("iteration")) == 2
-    told = engine({("Kestrel", "Nora Hale"): ("partial", "Nora Hale and nobody else", 0.7)})
-    second = search(index, told, t_max=2, same_query=0.95).trace.find("iteration")[1]
-    assert dict(second.inputs) == {
-        "iteration": 2, "queries": [["fallback", QUESTION]], "dropped": ["Nora Hale and nobody else"],
-    }  # fmt: skip
 
 
 def test_the_most_confident_follow_ups_are_used(index):
@@ -428,52 +304,6 @@ def test_the_most_confident_follow_ups_are_used(index):
     assert evidence.trace.find("iteration")[1].inputs["dropped"] == ["Owl Night"]
 
 
-def test_several_queries_together_find_each_their_own(index):
-    said = {
-        ("Kestrel", "Nora Hale"): ("partial", "Owl Night", 0.2),
-        ("Kestrel", "Ivo Brand"): ("partial", "Far Shore", 0.8),
-    }
-    told = engine(said, dot_rules=lambda value: rules("Nora Hale, Ivo Brand"))
-    evidence = search(index, told, candidates=2, t_max=2)
-    second = evidence.trace.find("candidates")[1]
-    assert dict(second.scores)["Far Shore"] == dict(second.scores)["Owl Night"] == 1.0
-    assert second.outputs["query"]["Far Shore"] == 0 and second.outputs["query"]["Owl Night"] == 1
-
-
-def test_it_can_stop_at_a_complete_path(index):
-    evidence = search(index, engine(), stop_on_complete=True)
-    assert len(evidence.trace.find("iteration")) == 2
-    assert evidence.trace.find("dot")[0].outputs["reason"] == "complete"
-
-
-def test_the_first_search_may_be_the_question(index):
-    for told, settings in ((engine(), {"first_query": "question"}), (engine(dot_rules=lambda value: rules("?!")), {})):
-        first = search(index, told, **settings).trace.find("iteration")[0]
-        assert first.inputs["queries"] == [["initial", QUESTION]]
-
-
-def test_a_relation_that_is_near_lifts_its_ends(index):
-    """The query names Owl Night and French, and so does one relation: by it both are as near as can be. That of Owl
-    Night and Nora Hale has a cosine of 1/2, which is hers then."""
-    told = engine(dot_rules=lambda value: rules("Owl Night, French"))
-    evidence = search(index, told, candidates=3, relation_boost=True, t_max=1)
-    (found,) = evidence.trace.find("candidates")
-    assert [(name, round(score, 6)) for name, score in found.scores] == [
-        ("French", 1.0), ("Owl Night", 1.0), ("Nora Hale", 0.5),
-    ]  # fmt: skip
-
-
-def test_long_descriptions_are_cut_and_missing_ones_are_spelt_out(index):
-    told = engine()
-    search(index, told, description_chars=7)
-    assert told.inputs("judge_paths")[0].paths[0].passage == "Kestrel → Nora Hale: Kestrel"
-    bare = GraphIndex(TypedGraph(TYPES, TRIPLES, Names(), told=False), Names())
-    search(bare, told := engine())
-    assert told.inputs("judge_paths")[0].paths[0].passage == (
-        "Kestrel → Nora Hale: Kestrel - directed by - Nora Hale Kestrel - written by - Nora Hale"
-    )
-
-
 def test_of_parallel_relations_the_best_one_can_stand_for_all(index):
     told = engine()
     evidence = search(index, told, parallel="best")
@@ -486,14 +316,6 @@ def test_of_parallel_relations_the_best_one_can_stand_for_all(index):
 
 def all_of(value, label="complete"):
     return [verdict(path, label) for path in value.paths]
-
-
-def test_paths_are_judged_in_batches(index):
-    told = engine({}, dot_rules=lambda value: rules("French, Owl Night, Far Shore, Dutch"))
-    search(index, told, candidates=9, t_max=1, judge_batch=3)
-    asked = [[path.id for path in value.paths] for value in told.inputs("judge_paths")]
-    assert [len(batch) for batch in asked[:-1]] == [3] * (len(asked) - 1)
-    assert [id for batch in asked for id in batch] == [f"0.1.{at}" for at in range(1, sum(map(len, asked)) + 1)]
 
 
 def test_missing_verdicts_are_asked_for_alone_and_others_are_dropped(index):
@@ -514,13 +336,6 @@ def test_missing_verdicts_are_asked_for_alone_and_others_are_dropped(index):
     assert {nodes for nodes, _ in found(evidence)} == {GOLD, ASTRAY} and evidence.fallback is None
 
 
-def test_the_first_of_two_verdicts_counts(index):
-    def says(value):
-        return {"verdicts": [*all_of(value), *all_of(value, "irrelevant")]}
-
-    assert found(search(index, engine(judge_paths=says), t_max=1)) == [(("Kestrel", "Nora Hale"), 0.5)]
-
-
 def test_a_path_that_nobody_judges_is_left_out_and_its_end_may_come_again(index):
     told = engine(judge_paths=lambda value: {"verdicts": []}, queries=["Nora Hale, the director", "Nora Hale again"])
     evidence = search(index, told)
@@ -538,12 +353,6 @@ def test_a_batch_that_fails_is_asked_again_in_smaller_ones(index):
     evidence = search(index, told, t_max=1, judge_batch=2)
     assert [len(value.paths) for value in told.inputs("judge_paths")] == [2, 1, 1]
     assert len(evidence.paths) == 2 and evidence.fallback is None
-
-
-@pytest.mark.parametrize("confidence", [7, -3])
-def test_confidences_are_between_0_and_1(index, confidence):
-    told = engine({("Kestrel", "Nora Hale"): ("complete", "", confidence)})
-    assert found(search(index, told, t_max=1)) == [(("Kestrel", "Nora Hale"), float(confidence > 0))]
 
 
 # -- the prefix rule and the union ------------------------------------------------------------------------------------
@@ -572,13 +381,6 @@ def test_in_the_paper_a_path_that_begins_one_kept_before_is_dropped_whatever_it_
     assert not without_prefixes(paths, "incomplete", kept={"b"})
 
 
-def test_both_can_be_kept(index):
-    evidence = search(index, engine(), prefixes="keep")
-    assert found(evidence) == [(GOLD, 0.9), (("Kestrel", "Nora Hale"), 0.7)]
-    # The entities of both are as sure as the better path.
-    assert {score for _, score in evidence.entities} == {0.9}
-
-
 def test_the_union_has_complete_paths_first_then_by_confidence_then_by_length():
     paths = [
         kept("0.1.1", (1, 2, 3), "partial", 0.9), kept("0.1.2", (1, 4, 5), "complete", 0.4),
@@ -586,13 +388,6 @@ def test_the_union_has_complete_paths_first_then_by_confidence_then_by_length():
     ]  # fmt: skip
     assert [path.id for path in union(paths)] == ["1.1.1", "0.1.3", "0.1.2", "0.1.1"]
     assert union(paths[::-1]) == union(paths)
-
-
-def test_a_path_and_its_reverse_count_once_with_the_better_verdict():
-    paths = [kept("0.1.1", (1, 2, 3), "partial", 0.9), kept("1.1.1", (3, 2, 1), "complete", 0.2)]
-    assert [path.id for path in union(paths)] == ["1.1.1"]
-    same = [kept("0.1.1", (1, 2, 3)), kept("1.1.1", (1, 2, 3))]
-    assert [path.id for path in union(same)] == ["0.1.1"]
 
 
 def test_under_the_paper_the_union_is_of_sets_of_paths():
@@ -603,18 +398,6 @@ def test_under_the_paper_the_union_is_of_sets_of_paths():
     assert [path.id for path in union(paths, reverses=False)] == ["0.1.1", "1.1.1"]
     assert [path.id for path in union(paths, across=False)] == ["0.1.1", "3.1.1"]
     assert [path.id for path in union(paths, reverses=False, across=False)] == ["0.1.1", "1.1.1", "3.1.1"]
-
-
-@pytest.mark.parametrize("merged", [True, False])
-def test_a_path_found_from_both_ends_is_one(index, merged):
-    question = "What do Kestrel and French share?"
-    chosen = lambda value: regions("Kestrel", "French")  # noqa: E731
-    said = {GOLD: ("complete", "", 0.9), GOLD[::-1]: ("complete", "", 0.6)}
-    told = engine(said, select_regions=chosen, dot_rules=lambda value: rules("French, Kestrel"))
-    evidence = wb.method("dotrag", index, told, t_max=1, merge_reversed=merged).retrieve(question)
-    assert len(evidence.trace.find("dot")) == 2
-    assert [event.outputs["kept"] for event in evidence.trace.find("dot")] == [1, 1]
-    assert found(evidence) == ([(GOLD, 0.9)] if merged else [(GOLD, 0.9), (GOLD[::-1], 0.6)])
 
 
 # -- stage 4 ----------------------------------------------------------------------------------------------------------
@@ -638,94 +421,40 @@ def test_where_no_path_is_kept_the_anchors_passages_stand_for_them(index):
     assert len(dense.passages) == 5 and dense.fallback == "no path was kept: dense ranking"
 
 
-def test_a_graph_without_entities_falls_back():
-    index = GraphIndex(TypedGraph({}, []))
-    index.passages = GraphIndex(TypedGraph(TYPES, TRIPLES)).passages
-    evidence = wb.method("dotrag", index).retrieve(QUESTION, 3)
-    assert len(evidence.passages) == 3 and "dense ranking" in evidence.fallback
-
-
 # -- failures ---------------------------------------------------------------------------------------------------------
 
 FAILS = ValueError("no JSON")
 
 
-def test_where_the_selection_fails_the_question_is_its_own_topic(index):
-    evidence = search(index, engine(select_regions=lambda value: FAILS))
-    (chosen,) = evidence.trace.find("select regions")
-    assert chosen.failure == "no JSON"
-    assert chosen.outputs["accepted"] == [["high", QUESTION]] and chosen.outputs["routing"] == 0
-    assert "no region was selected (no JSON)" in evidence.fallback and evidence.passages
-
-
-def test_where_the_rules_fail_they_are_general_and_nothing_is_filtered(index):
-    evidence = search(index, engine(dot_rules=lambda value: FAILS))
-    (said,) = evidence.trace.find("rules")
-    assert said.failure == "no JSON"
-    assert set(said.outputs["allowed_types"]) == set(TYPES.values())
-    assert said.outputs["initial_query"] == said.outputs["query_constraints"] == QUESTION
-    assert "DOT 0: its rules are general ones (no JSON)" in evidence.fallback
-
-
-def test_where_the_judge_fails_nothing_is_kept(index):
-    evidence = search(index, engine(judge_paths=lambda value: FAILS, queries=["Dutch", "French"]))
-    assert evidence.paths == () and "were not judged (no JSON)" in evidence.fallback
-
-
-def test_where_the_fallback_fails_the_question_is_searched_once(index):
-    evidence = search(index, engine({}))
-    assert [event.inputs["queries"] for event in evidence.trace.find("iteration")] == [
-        [["initial", "Nora Hale"]], [["fallback", QUESTION]],
-    ]  # fmt: skip
-    assert evidence.trace.find("dot")[0].outputs["reason"] == "no_query"
-    assert "no fallback query was found (no idea)" in evidence.fallback
-
-
-def test_where_everything_fails_there_is_evidence_all_the_same(index):
-    steps = (select_regions.STEP, dot_rules.STEP, judge_paths.STEP, fallback_query.STEP)
-    evidence = search(index, Says(**{step.name: lambda value: FAILS for step in steps}))
-    assert evidence.passages and evidence.fallback.count("no JSON") >= 4
-
-
 @pytest.mark.parametrize(
-    ("step", "reply"),
+    ("step", "said"),
     [
-        (select_regions.STEP, '{"anchors": 3}'),
-        (dot_rules.STEP, '{"allowed_types": "film"}'),
-        (judge_paths.STEP, "Complete, I think."),
-        (fallback_query.STEP, '{"question": "x"}'),
+        ("select_regions", "no region was selected (no JSON)"),
+        ("dot_rules", "DOT 0: its rules are general ones (no JSON)"),
+        ("judge_paths", "were not judged (no JSON)"),
+        ("fallback_query", "no fallback query was found (no JSON)"),
     ],
 )
-def test_malformed_replies_are_failures(step, reply):
-    with pytest.raises(Unreadable):
-        parse(step, Reply(reply))
-
-
-def test_an_engine_that_is_gone_stops_the_run(index):
-    class Gone(Says):
-        def run(self, step, inputs, *, trace=None):
-            raise EngineUnavailable("nobody answers")
-
-    with pytest.raises(EngineUnavailable):
-        search(index, Gone())
+def test_a_failed_step_is_told_and_something_stands_in_its_place(index, step, said):
+    evidence = search(index, engine({}, queries=["Dutch", "French"], **{step: lambda value: FAILS}))
+    assert said in evidence.fallback and evidence.passages
+    (chosen,), (rules, *_), iterations = (
+        evidence.trace.find(name) for name in ("select regions", "rules", "iteration")
+    )
+    if step == "select_regions":
+        assert chosen.failure == "no JSON"
+        assert chosen.outputs["accepted"] == [["high", QUESTION]] and chosen.outputs["routing"] == 0
+    elif step == "dot_rules":
+        assert rules.failure == "no JSON" and set(rules.outputs["allowed_types"]) == set(TYPES.values())
+        assert rules.outputs["initial_query"] == rules.outputs["query_constraints"] == QUESTION
+    elif step == "fallback_query":
+        assert iterations[1].inputs["queries"] == [["fallback", QUESTION]] and len(iterations) == 2
+        assert evidence.trace.find("dot")[0].outputs["reason"] == "no_query"
+    else:
+        assert evidence.paths == ()
 
 
 # -- settings ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"h_max": 0}, {"t_max": -1}, {"cap": 1.5}, {"candidates": True}, {"chunks": None}, {"max_sources": 0},
-        {"tau": 2}, {"tau": "high"}, {"tau": float("nan")}, {"same_query": -2}, {"broad": "low"}, {"evaluated": "all"},
-        {"prefixes": True}, {"parallel": "some"}, {"without_paths": "none"}, {"first_query": "first"},
-        {"exact_anchor": "yes"}, {"max_concepts": 4}, {"retries": -1}, {"profile": "code"}, {"colour": "blue"},
-    ],
-)  # fmt: skip
-def test_senseless_settings_are_refused(index, settings):
-    (name,) = settings
-    with pytest.raises(SettingError, match=name):
-        DotRAG(index, **settings)
 
 
 def test_the_paper_has_no_limits_of_ours(index):
@@ -734,20 +463,6 @@ def test_the_paper_has_no_limits_of_ours(index):
     assert not settings.exact_anchor and not settings.relation_boost
     assert (settings.h_max, settings.t_max, settings.max_concepts) == (2, 3, 3)
     assert not settings.merge_anchors and not settings.merge_reversed and not settings.prefixes_across
-
-
-def test_hostile_names_are_data():
-    hostile = "Kestrel </s><script>alert(1)</script> \x00\u202e {0}"
-    types = {hostile: "film", "x" * 5_000: "person", "\ud800": "<b>"}
-    index = GraphIndex(TypedGraph(types, [(hostile, "<i>", "x" * 5_000), (hostile, "\x07", "\ud800")]))
-    evidence = wb.method("dotrag", index).retrieve(f"What is {hostile}?")
-    assert "<script" not in evidence._repr_html_() and evidence.passages
-    json.dumps([[event.inputs, event.outputs, event.scores] for event in evidence.trace])
-
-
-def test_half_a_character_in_a_question_is_no_failure(index):
-    evidence = wb.method("dotrag", index, engine(dot_rules=lambda value: FAILS)).retrieve("Who is in Kestrel \ud800?")
-    assert evidence.question == "Who is in Kestrel \ud800?" and evidence.passages
 
 
 def test_normal_forms():
@@ -772,15 +487,6 @@ def test_tau_is_that_at_which_the_index_s_own_names_find_their_nodes(index):
     assert wb.method("dotrag", GraphIndex(graph, Blurred()), engine()).settings.tau == 0.89
 
 
-def test_the_evidence_says_what_no_walk_expresses(index):
-    evidence = wb.method("dotrag", index, wb.engine("rules")).retrieve("How many films has Nora Hale directed?")
-    assert 'it counts ("How many")' in evidence.fallback
-    (written,) = evidence.trace.find("rules")
-    assert "it counts" in written.outputs["beyond"]
-    plain = wb.method("dotrag", index, wb.engine("rules")).retrieve("Which films has Nora Hale directed?")
-    assert not plain.fallback
-
-
 def test_the_hops_that_follow_one_another(index):
     typed = index.typed
     directed, played = ("directed by", True), ("starred", False)
@@ -789,3 +495,28 @@ def test_the_hops_that_follow_one_another(index):
     assert (("has tag", True), ("has tag", False)) not in typed.joins  # of one film only
     assert (("written by", True), ("written by", False)) not in typed.joins
     assert typed.leaving([typed.row["Nora Hale"]]) == (("directed by", False), ("written by", False))
+
+
+def test_how_a_search_begins_and_ends_and_which_queries_are_the_same(index):
+    stopped = search(index, engine(), stop_on_complete=True).trace
+    assert len(stopped.find("iteration")) == 2 and stopped.find("dot")[0].outputs["reason"] == "complete"
+    whole = search(index, engine({}, queries=["Dutch", "French"]), candidates=50, cap=100).trace
+    assert len(whole.find("iteration")) == 2 and whole.find("dot")[0].outputs["reason"] == "exhausted"
+    for told, settings in ((engine(), {"first_query": "question"}), (engine(dot_rules=lambda value: rules("?!")), {})):
+        first = search(index, told, **settings).trace.find("iteration")[0]
+        assert first.inputs["queries"] == [["initial", QUESTION]]
+    told = engine({("Kestrel", "Nora Hale"): ("partial", "Nora Hale and nobody else", 0.7)})
+    second = search(index, told, t_max=2, same_query=0.95).trace.find("iteration")[1]
+    assert second.inputs["queries"] == [["fallback", QUESTION]], "the same by their vectors"
+    assert second.inputs["dropped"] == ["Nora Hale and nobody else"]
+
+
+def test_long_descriptions_are_cut_and_missing_ones_are_spelt_out(index):
+    told = engine()
+    search(index, told, description_chars=7)
+    assert told.inputs("judge_paths")[0].paths[0].passage == "Kestrel → Nora Hale: Kestrel"
+    bare = GraphIndex(TypedGraph(TYPES, TRIPLES, Names(), told=False), Names())
+    search(bare, told := engine())
+    assert told.inputs("judge_paths")[0].paths[0].passage == (
+        "Kestrel → Nora Hale: Kestrel - directed by - Nora Hale Kestrel - written by - Nora Hale"
+    )

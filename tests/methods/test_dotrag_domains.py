@@ -29,11 +29,7 @@ def test_the_answers_are_what_the_walk_of_a_question_leads_to(name):
             reached = {other for one in reached for other in joined[one, hop]} - set(question.start)
         assert reached == set(question.answers) != set(), question.question
         assert question.hops == len(walk.split()) and question.start[0] in question.question
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_half_of_the_questions_of_each_length_are_paraphrases(name):
-    counts = Counter((question.hops, question.type) for question in wb.load(DOMAINS / name).questions)
+    counts = Counter((question.hops, question.type) for question in data.questions)
     assert counts == {(hops, type_): 5 for hops in (1, 2, 3) for type_ in ("plain", "paraphrase")}
 
 

@@ -82,21 +82,15 @@ def test_a_published_checkpoint_gives_the_scores_of_an_independent_implementatio
     assert np.abs(found - expected).max() < 1e-4 * max(1, np.abs(expected).max())
 
 
-def test_what_is_written_is_read_back(tmp_path):
-    made = checkpoint.untrained(SMALL, seed=3)
-    checkpoint.write(tmp_path / "new", made.network, "minilm", training={"seed": 3})
-    loaded = checkpoint.read(tmp_path / "new", "mine")
-    assert loaded.name == "mine" and loaded.encoder == "minilm" and loaded.config["training"] == {"seed": 3}
-    for name, value in loaded.network.state_dict().items():
-        assert torch.equal(value, made.network.state_dict()[name])
-    assert "2 layers of 8" in repr(loaded)
-
-
-def test_the_same_weights_have_the_same_hash_and_others_another(tmp_path):
+def test_what_is_written_is_read_back_and_known_by_its_weights(tmp_path):
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        checkpoint.write(tmp_path / name, checkpoint.untrained(SMALL, seed).network, "minilm")
-    hashes = [checkpoint.read(tmp_path / name).sha256 for name in "abc"]
-    assert hashes[0] == hashes[1] != hashes[2]
+        checkpoint.write(tmp_path / name, checkpoint.untrained(SMALL, seed).network, "minilm", training={"seed": seed})
+    read = [checkpoint.read(tmp_path / name, name) for name in "abc"]
+    assert read[0].sha256 == read[1].sha256 != read[2].sha256
+    assert read[2].name == "c" and read[2].encoder == "minilm" and read[2].config["training"] == {"seed": 1}
+    made = checkpoint.untrained(SMALL, 1).network.state_dict()
+    assert all(torch.equal(value, made[name]) for name, value in read[2].network.state_dict().items())
+    assert "2 layers of 8" in repr(read[2])
 
 
 class Code:
@@ -109,93 +103,63 @@ class Code:
         return (open, (str(self.marker), "w"))
 
 
-def state_of(folder) -> dict:
-    return torch.load(folder / "model.pth", weights_only=True)["model"]
+def saved(folder, state):
+    torch.save(state, folder / "model.pth")
 
 
-def resave(folder, **changed):
-    state = state_of(folder)
-    for name, value in changed.items():
-        name = name.replace("__", ".")
-        if value is None:
-            del state[name]
-        else:
-            state[name] = value
-    torch.save({"model": state}, folder / "model.pth")
+def changed(name, value):
+    """A file of the published tensors of which one is another, or gone."""
+
+    def change(folder):
+        state = torch.load(folder / "model.pth", weights_only=True)["model"]
+        kept = {**state, name: value} if value is not None else {k: v for k, v in state.items() if k != name}
+        saved(folder, {"model": kept})
+
+    return change
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"rel_mlp__bias": None}, r"lacks rel_mlp\.bias"),
-        ({"rel_mlp__extra": torch.zeros(2)}, r"has rel_mlp\.extra, which a network of 2 layers"),
-        ({"rel_mlp__weight": torch.zeros(8, 13)}, r"rel_mlp\.weight has the shape \(8, 13\).*\(8, 12\)"),
-        ({"rel_mlp__bias": torch.full((8,), float("nan"))}, "not finite"),
-        ({"rel_mlp__bias": torch.zeros(8, dtype=torch.int64)}, "no dense tensor of floating-point"),
-        ({"rel_mlp__bias": "text"}, "no dense tensor of floating-point"),
-    ],
-)
-def test_other_tensors_are_refused(tmp_path, changed, said):
-    published(tmp_path)
-    resave(tmp_path, **changed)
-    with pytest.raises(DataError, match=said):
-        checkpoint.read(tmp_path)
+def configured(text):
+    return lambda folder: (folder / "config.json").write_text(text)
 
 
-def test_code_is_refused_and_not_run(tmp_path):
-    published(tmp_path)
-    marker = tmp_path / "ran"
-    torch.save({"model": state_of(tmp_path), "more": Code(marker)}, tmp_path / "model.pth")
-    with pytest.raises(DataError, match="it could run code"):
-        checkpoint.read(tmp_path)
-    (tmp_path / "model.pth").write_bytes(pickle.dumps(Code(marker)))
-    with pytest.raises(DataError):
-        checkpoint.read(tmp_path)
-    assert not marker.exists()
+def halved(folder):
+    whole = (folder / "model.pth").read_bytes()
+    (folder / "model.pth").write_bytes(whole[: len(whole) // 2])
 
 
-def test_damaged_files_are_refused(tmp_path):
-    published(tmp_path)
-    whole = (tmp_path / "model.pth").read_bytes()
-    for damaged in (whole[: len(whole) // 2], b"", b"hello"):
-        (tmp_path / "model.pth").write_bytes(damaged)
-        with pytest.raises(DataError, match=r"model\.pth"):
-            checkpoint.read(tmp_path)
-    torch.save({"state": {}}, tmp_path / "model.pth")
-    with pytest.raises(DataError, match="no state dict under the key 'model'"):
-        checkpoint.read(tmp_path)
-    (tmp_path / "model.pth").unlink()
-    with pytest.raises(DataError, match="is missing"):
-        checkpoint.read(tmp_path)
+MODEL = '{"model_config": {"rel_emb_dim": 12, "entity_model": {"input_dim": %s, "hidden_dims": %s}}}'
 
 
 @pytest.mark.parametrize(
-    ("config", "said"),
+    ("damage", "said"),
     [
-        ("no json", "no JSON"),
-        ("[1]", "a JSON object is expected"),
-        ('{"model_config": 3}', r"no model_config\.entity_model"),
-        ('{"model_config": {"entity_model": {"input_dim": 8, "hidden_dims": [8]}}}', "is None"),
-        (
-            '{"model_config": {"rel_emb_dim": 12, "entity_model": {"input_dim": -1, "hidden_dims": [8]}}}',
-            "whole numbers",
-        ),
-        (
-            '{"model_config": {"rel_emb_dim": 12, "entity_model": {"input_dim": 8, "hidden_dims": [8, 9]}}}',
-            "hidden_dims",
-        ),
-        (
-            '{"model_config": {"rel_emb_dim": 12, "entity_model": '
-            '{"input_dim": 8, "hidden_dims": [8], "message_func": "rotate"}}}',
-            "message_func is 'rotate'",
-        ),
+        (changed("rel_mlp.bias", None), r"lacks rel_mlp\.bias"),
+        (changed("rel_mlp.extra", torch.zeros(2)), r"has rel_mlp\.extra, which a network of 2 layers"),
+        (changed("rel_mlp.weight", torch.zeros(8, 13)), r"rel_mlp\.weight has the shape \(8, 13\).*\(8, 12\)"),
+        (changed("rel_mlp.bias", torch.full((8,), float("nan"))), "not finite"),
+        (changed("rel_mlp.bias", torch.zeros(8, dtype=torch.int64)), "no dense tensor of floating-point"),
+        (changed("rel_mlp.bias", "text"), "no dense tensor of floating-point"),
+        (lambda folder: saved(folder, {"state": {}}), "no state dict under the key 'model'"),
+        (lambda folder: (folder / "model.pth").unlink(), "is missing"),
+        (lambda folder: (folder / "model.pth").write_bytes(b"hello"), r"model\.pth"),
+        (halved, r"model\.pth"),
+        (lambda folder: saved(folder, {"model": {}, "more": Code(folder / "ran")}), "it could run code"),
+        (lambda folder: (folder / "model.pth").write_bytes(pickle.dumps(Code(folder / "ran"))), r"model\.pth"),
+        (configured("no json"), "no JSON"),
+        (configured("[1]"), "a JSON object is expected"),
+        (configured('{"model_config": 3}'), r"no model_config\.entity_model"),
+        (configured(MODEL.replace('"rel_emb_dim": 12, ', "") % (8, "[8]")), "is None"),
+        (configured(MODEL % (-1, "[8]")), "whole numbers"),
+        (configured(MODEL % (8, "[8, 9]")), "hidden_dims"),
+        (configured(MODEL % (8, '[8], "message_func": "rotate"')), "message_func is 'rotate'"),
     ],
 )
-def test_a_config_that_is_none_is_refused(tmp_path, config, said):
+def test_what_is_no_checkpoint_is_refused_and_no_code_is_run(tmp_path, damage, said):
     published(tmp_path)
-    (tmp_path / "config.json").write_text(config)
+    damage(tmp_path)
     with pytest.raises(DataError, match=said):
         checkpoint.read(tmp_path)
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_write_that_is_killed_leaves_the_old_file(tmp_path, monkeypatch):

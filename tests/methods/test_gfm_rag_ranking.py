@@ -34,6 +34,9 @@ def test_documents_by_the_sum_over_their_entities():
     assert found.rows.tolist() == [0, 2, 1]
     assert found.scores == pytest.approx([1, 0, 0])  # sums 4/3, 1/3, 1/3
     assert found.ties == 2
+    assert rank(np.array([5.0, 1, 0, 0]), CONTEXT, DOCUMENTS, "idf_topk", best=1).rows.tolist() == [0]
+    nothing = rank(LOGITS, CONTEXT, DOCUMENTS, "idf_topk", best=1)  # the best entity is in no document
+    assert nothing.rows.tolist() == [] and nothing.ties == 0
 
 
 def test_equal_sums_are_ordered_by_the_logits_of_all_entities_then_by_the_corpus():
@@ -43,13 +46,3 @@ def test_equal_sums_are_ordered_by_the_logits_of_all_entities_then_by_the_corpus
     found = rank(np.array([1.0]), twins, np.array([3.0]), "idf_topk", best=20)
     assert found.rows.tolist() == [0, 1, 2] and found.ties == 3
     assert found.scores.tolist() == [1.0, 1.0, 1.0], "min-max of equal scores"
-
-
-def test_a_document_without_an_entity_that_counts_is_not_ranked():
-    assert rank(np.array([5.0, 1, 0, 0]), CONTEXT, DOCUMENTS, "idf_topk", best=1).rows.tolist() == [0]
-    nothing = rank(LOGITS, CONTEXT, DOCUMENTS, "idf_topk", best=1)  # the best entity is in no document
-    assert nothing.rows.tolist() == [] and nothing.ties == 0
-
-
-def test_more_entities_asked_than_there_are():
-    assert (entity_weights(LOGITS, DOCUMENTS, "topk", best=100) == 1).all()

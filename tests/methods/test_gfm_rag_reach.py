@@ -28,25 +28,18 @@ def plainly(model, questions, starts, relations, edges) -> torch.Tensor:
         return model(questions, start, relations, edges).T
 
 
-@pytest.mark.parametrize("sparse", [0.0, 0.1, 2.0], ids=["all edges", "some", "one by one"])
-@pytest.mark.parametrize("rows", [7, 4096], ids=["seven nodes at a time", "all nodes"])
+@pytest.mark.parametrize(
+    ("sparse", "rows"), [(0.0, 7), (0.1, 4096), (2.0, 7)], ids=["all edges by seven nodes", "some", "one by one"]
+)
 def test_logits_are_those_of_the_forward_pass(monkeypatch, sparse, rows):
     monkeypatch.setattr(module, "SPARSE", sparse)
     monkeypatch.setattr(module, "ROWS", rows)
-    for seed in range(20):
-        model, relations, edges = made(seed)
+    for seed in range(10):
+        model, relations, edges = made(seed, facts=60 if seed else 0)
+        assert Reach(model, relations, edges).logits(torch.zeros(0, 5), []).shape == (0, 40)
         questions = torch.randn(len(STARTS), 5)
         found = Reach(model, relations, edges).logits(questions, STARTS)
         torch.testing.assert_close(found, plainly(model, questions, STARTS, relations, edges), rtol=1e-4, atol=1e-5)
-
-
-def test_no_question_and_no_edge_are_no_fault():
-    model, relations, edges = made(0, facts=0)
-    reach, question = Reach(model, relations, edges), torch.randn(1, 5)
-    assert reach.logits(torch.zeros(0, 5), []).shape == (0, 40)
-    torch.testing.assert_close(
-        reach.logits(question, STARTS[:1]), plainly(model, question, STARTS[:1], relations, edges), rtol=1e-4, atol=1e-5
-    )
 
 
 def test_layers_are_the_differences_that_the_question_makes():

@@ -2,29 +2,14 @@
 
 import numpy as np
 import pytest
+from scripted import Scripted
+from small import index_of
 
 import workbench as wb
-from workbench.llm import Result
-from workbench.llm.meter import Meter
 from workbench.methods.hipporag2 import Linked
-from workbench.steps import fact_filter
 from workbench.trace import Trace
 
 QUESTION = "Which lake does the River Aldra flow into?"
-
-
-class Filter:
-    """An engine that answers the fact filter as it is told."""
-
-    name, workers = "told", 1
-
-    def __init__(self, answer=None, failure=None):
-        self.answer, self.failure, self.meter = answer, failure, Meter()
-
-    def run(self, step, inputs, *, trace=None):
-        self.asked = inputs
-        value = None if self.failure else fact_filter.Output(facts=self.answer)
-        return [Result(value, self.failure, "strict")]
 
 
 def dense_solution(weights: np.ndarray, reset: np.ndarray, damping: float) -> np.ndarray:
@@ -69,56 +54,50 @@ def test_equals_the_definition_computed_densely(tiny_index, profile):
     assert [triple.members for triple, _ in found.facts] == [facts.facts[row] for row in best]
 
 
-def test_facts_say_which_passages_state_them(tiny_index):
-    found = wb.method("hipporag2[filter=identity]", tiny_index).retrieve("Orsby lies on the River Aldra")
-    stated = {triple.members: triple.passages for triple, _ in found.facts}
-    assert stated[("orsby", "lies on", "river aldra")] == ("p1", "p5")
+@pytest.mark.parametrize("kept", [1, 5])
+def test_a_filter_that_keeps_facts_leads_to_a_walk(tiny_index, kept):
+    linked = wb.method("hipporag2", tiny_index).link_facts(QUESTION, Trace("off"))
+    assert linked.scores[0] == pytest.approx(1) and 0 < linked.scores[1] < 1, "scaled over all facts"
+    facts = [tiny_index.facts.facts[row] for row in linked.rows[:kept]]
+    engine = Scripted(fact_filter={"facts": [list(fact) for fact in facts]})
+    method = wb.method("hipporag2", tiny_index, engine)
+    found = method.retrieve(QUESTION, k=8)
+    (asked,) = engine.inputs("fact_filter")[:1]
+    assert asked.question == QUESTION and len(asked.facts) == 5
+    assert list(asked.similarities) == sorted(asked.similarities, reverse=True)
+    assert (found.fallback, found.scale) == (None, "ppr") and found.nodes
+    assert [triple.members for triple, _ in found.facts] == facts
+    walk = method.walk_distribution(QUESTION)
+    assert [row for row, _ in walk.facts] == linked.rows[:kept] and sum(walk.pagerank.p) == pytest.approx(1)
+
+
+def test_an_index_of_one_fact_is_no_division_by_zero(tmp_path):
+    method = wb.method("hipporag2[filter=identity]", index_of(tmp_path, {"p": [("A", "is", "B")], "q": []}))
+    assert method.link_facts(QUESTION, Trace()) == Linked([0], [1.0]) and len(method.retrieve(QUESTION).passages) == 2
 
 
 @pytest.mark.parametrize(
     ("engine", "reason"),
     [
-        (Filter(answer=[]), "kept no fact"),
-        (Filter(failure="unreadable: no JSON found"), "failed: unreadable"),
+        (None, "kept no fact"),  # by rules
+        (Scripted(fact_filter=lambda value: {"facts": [list(value.facts[0])]}), ""),
+        (Scripted(fact_filter={"facts": []}), "kept no fact"),
+        (Scripted(fact_filter="!unreadable: no JSON found"), "failed: unreadable"),
     ],
 )
-def test_falls_back_to_the_dense_ranking_and_says_why(tiny_index, engine, reason):
-    found = wb.method("hipporag2", tiny_index, engine).retrieve(QUESTION, k=8)
-    assert reason in found.fallback
-    assert found.scale == "minmax-cosine"
-    dense = wb.method("dense", tiny_index).retrieve(QUESTION, k=8)
-    assert [p for p, _ in found.ranking] == [p for p, _ in dense.ranking]
-
-
-@pytest.mark.parametrize("kept", [1, 2, 5])
-def test_a_filter_that_keeps_facts_leads_to_a_walk(tiny_index, kept):
-    candidates = wb.method("hipporag2", tiny_index).link_facts(QUESTION, Trace("off")).rows
-    facts = [tiny_index.facts.facts[row] for row in candidates[:kept]]
-    method = wb.method("hipporag2", tiny_index, Filter(answer=[list(fact) for fact in facts]))
-    found = method.retrieve(QUESTION, k=8)
-    assert (found.fallback, found.scale) == (None, "ppr")
-    assert [triple.members for triple, _ in found.facts] == facts
-    assert found.nodes
-    walk = method.walk_distribution(QUESTION)
-    assert walk.pagerank is not None and not walk.fallback
-    assert [row for row, _ in walk.facts] == candidates[:kept]
-    assert sum(walk.pagerank.p) == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
-    "engine", [None, Filter(answer=[]), Filter(failure="no reply"), Filter(answer=[["lake mira", "is", "fed"]])]
-)
-@pytest.mark.parametrize("spec", ["hipporag2", "hipporag2[profile=paper]", "hipporag2[filter=identity]"])
-def test_what_a_spread_says_of_passages_is_what_retrieve_returns(tiny_index, spec, engine):
+@pytest.mark.parametrize("spec", ["hipporag2", "hipporag2[profile=paper]"])
+def test_a_walk_is_what_retrieve_returns_and_without_one_the_dense_ranking_with_the_reason(
+    tiny_index, spec, engine, reason
+):
     method = wb.method(spec, tiny_index, engine)
     walk, found = method.walk_distribution(QUESTION), method.retrieve(QUESTION, k=8)
     scores = walk.dense if walk.pagerank is None else walk.on_passages
     assert dict(found.ranking) == {p.id: scores[row] for row, p in enumerate(tiny_index.passages.passages)}
-    assert found.fallback == (f"dense ranking, because {walk.fallback}" if walk.pagerank is None else None)
-    assert (walk.pagerank is None) == bool(walk.fallback)
-    assert method.rank(walk, 8) == found
+    assert found.fallback == (f"dense ranking, because {walk.fallback}" if reason else None)
+    assert reason in (walk.fallback or "") and (walk.pagerank is None) == bool(reason) and method.rank(walk, 8) == found
+    assert found.scale == ("minmax-cosine" if reason else "ppr")
     assert [entity.name for entity, _ in found.entities] == (
-        [tiny_index.facts.phrases[row] for row, _ in walk.seeds] if walk.pagerank else []
+        [] if reason else [tiny_index.facts.phrases[row] for row, _ in walk.seeds]
     )
 
 
@@ -126,28 +105,13 @@ def test_kept_facts_without_weight_and_passages_that_are_no_seeds_leave_nowhere_
     """The fact least similar to the question has the weight 0, where the released code fails."""
     method = wb.method("hipporag2[linking_top_k=10,passage_weight=0]", tiny_index)
     worst = tiny_index.facts.facts[method.link_facts(QUESTION, Trace("off")).rows[-1]]
-    method = wb.method("hipporag2[linking_top_k=10,passage_weight=0]", tiny_index, Filter(answer=[list(worst)]))
+    method = wb.method(
+        "hipporag2[linking_top_k=10,passage_weight=0]", tiny_index, Scripted(fact_filter={"facts": [list(worst)]})
+    )
     found = method.retrieve(QUESTION, k=8)
     assert "have no weight" in found.fallback and found.scale == "minmax-cosine"
-    weak = wb.method("hipporag2[linking_top_k=10]", tiny_index, Filter(answer=[list(worst)]))
+    weak = wb.method("hipporag2[linking_top_k=10]", tiny_index, Scripted(fact_filter={"facts": [list(worst)]}))
     assert weak.retrieve(QUESTION).fallback is None  # the passages alone are seeds then
-
-
-def test_an_index_without_facts_falls_back(tiny, tiny_encoder, tmp_path):
-    from dataclasses import replace
-
-    bare = replace(tiny, extractions=tuple(replace(record, triples=()) for record in tiny.extractions))
-    index = wb.Index.build(bare, None, tmp_path / "bare", encoder=tiny_encoder, progress=False)
-    assert "holds no fact" in wb.method("hipporag2", index).retrieve(QUESTION).fallback
-
-
-def test_the_filter_sees_the_candidates_best_first(tiny_index):
-    engine = Filter(answer=[])
-    wb.method("hipporag2[linking_top_k=3]", tiny_index, engine).retrieve(QUESTION)
-    (asked,) = engine.asked
-    assert asked.question == QUESTION
-    assert len(asked.facts) == 3
-    assert list(asked.similarities) == sorted(asked.similarities, reverse=True)
 
 
 FACTS = [("orsby", "lies on", "river aldra"), ("lake mira", "is fed by", "river aldra")]
@@ -167,24 +131,3 @@ FACTS = [("orsby", "lies on", "river aldra"), ("lake mira", "is fed by", "river 
 )
 def test_what_the_filter_says_is_mapped_to_candidates(tiny_index, settings, said, chosen):
     assert wb.methods.HippoRAG2(tiny_index, **settings).match(said, FACTS) == chosen
-
-
-def test_scores_are_scaled_over_all_facts_not_over_the_candidates(tiny_index):
-    """Scores are scaled over all facts: of up to five, the worst has 0; among many, the fifth candidate does not."""
-    method = wb.method("hipporag2[linking_top_k=2]", tiny_index)
-    linked = method.link_facts(QUESTION, Trace())
-    assert linked.scores[0] == pytest.approx(1)
-    assert 0 < linked.scores[1] < 1
-
-
-def test_a_single_fact_is_no_division_by_zero(tiny, tiny_encoder, tmp_path):
-    from dataclasses import replace
-
-    one = replace(
-        tiny,
-        extractions=tuple(replace(r, triples=r.triples[:1] if r.passage_id == "p4" else ()) for r in tiny.extractions),
-    )
-    index = wb.Index.build(one, None, tmp_path / "one", encoder=tiny_encoder, progress=False)
-    method = wb.method("hipporag2[filter=identity]", index)
-    assert method.link_facts(QUESTION, Trace()) == Linked([0], [1.0])
-    assert len(method.retrieve(QUESTION, k=8).passages) == 8

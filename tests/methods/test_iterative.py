@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from tiny import QUESTIONS
 
 import workbench as wb
 from workbench import tokens
 from workbench.errors import SettingError
-from workbench.evaluation.estimate import Unasked
 from workbench.llm import Result
 from workbench.llm.meter import Meter
 from workbench.methods.base import Method
@@ -122,7 +119,7 @@ def test_rankings_meet_by_the_best_score(tiny_index):
     assert (evidence.scale, evidence.method) == ("told", "ircot[backbone=told]")
 
 
-@pytest.mark.parametrize("spec", ["dense", "bm25", "hipporag2", "hipporag2[filter=identity]"])
+@pytest.mark.parametrize("spec", ["bm25", "hipporag2"])
 @pytest.mark.parametrize("method", SPECS)
 def test_without_rounds_it_is_the_static_system(tiny_index, method, spec):
     for question in QUESTIONS:
@@ -173,31 +170,19 @@ def test_what_was_searched_for_is_not_searched_for_again(tiny_index, spec, says)
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_failed_step_costs_its_round_and_is_noted(tiny_index, spec):
     later = {"irgs": generated(), "tog": explored(ORSBY)}.get(spec, "Orsby lies on a river.")
+    if spec in ("ircot", "gcot"):  # an empty thought is a failure too
+        backbone, _, evidence = run(spec, tiny_index, " \n", "", finds={QUESTION: {}})
+        assert backbone.asked == [QUESTION] and "round 1 failed" in evidence.fallback and evidence.passages == ()
     backbone, _, evidence = run(spec, tiny_index, "!the reply is empty", later)
     assert len(backbone.asked) == 2
     assert evidence.fallback == "the thought of round 1 failed: the reply is empty"
     assert evidence.trace.find("think")[0].outputs["failure"] == "the reply is empty"
 
 
-@pytest.mark.parametrize(("spec", "empty"), [("ircot", " \n"), ("gcot", "")])
-def test_nothing_is_searched_for_with_an_empty_thought(tiny_index, spec, empty):
-    backbone, _, evidence = run(spec, tiny_index, empty, empty)
-    assert backbone.asked == [QUESTION]
-    assert "round 1 failed" in evidence.fallback and "empty" in evidence.fallback
-
-
 @pytest.mark.parametrize(("profile", "asked"), [("adapted", [QUESTION]), ("original", [QUESTION] * 3)])
 def test_an_empty_generation_is_the_question_again(tiny_index, profile, asked):
     backbone, _, evidence = run("irgs", tiny_index, generated(" ", ""), generated("", ""), profile=profile)
     assert backbone.asked == asked and evidence.passages and not evidence.fallback
-
-
-@pytest.mark.parametrize("spec", SPECS)
-def test_a_backbone_that_finds_nothing_is_no_error(tiny_index, spec):
-    nothing = {QUESTION: {}, "Aldra?": {}, "Orsby lies on": {}}
-    says = {"irgs": [generated("", ""), "!broken"], "tog": [explored(ORSBY), explored()]}.get(spec, ["Aldra?", ""])
-    _, engine, evidence = run(spec, tiny_index, *says, finds=nothing)
-    assert evidence.passages == () and engine.asked[0].passages == ()
 
 
 def test_the_trace_of_a_round(tiny_index):
@@ -228,16 +213,6 @@ def test_a_given_thought_takes_the_place_of_the_engine_s(tiny_index, spec):
     assert len(engine.asked) == 1
 
 
-def test_given_back_its_own_thoughts_it_finds_the_same(tiny_index):
-    method = wb.method("ircot[backbone=dense]", tiny_index)
-    first = method.retrieve(QUESTION)
-    thoughts = [
-        Thought(event.outputs["texts"], tuple(map(tuple, event.outputs["queries"])), event.outputs["done"])
-        for event in first.trace.find("think")
-    ]
-    assert thoughts and method.given(thoughts).retrieve(QUESTION).passages == first.passages
-
-
 # -- scales and backbones ----------------------------------------------------------------------------------------------
 
 
@@ -252,12 +227,6 @@ def test_scales_that_differ_are_normalised_and_noted(tiny_index):
     assert [event.outputs["mixed"] for event in evidence.trace.find("pool")] == [False, True]
 
 
-@pytest.mark.parametrize(("scale", "name"), [("none", "cosine"), ("minmax", "minmax(cosine)"), ("rank", "rank")])
-def test_the_scale_of_a_method_is_what_it_gives(tiny_index, scale, name):
-    method = wb.method(f"irgs[backbone=dense,scale={scale}]", tiny_index)
-    assert method.scale == method.retrieve(QUESTION).scale == name
-
-
 def test_why_the_backbone_fell_back_is_told_for_every_round(tiny_index):
     class Falls(Told):
         def search(self, question, k, trace):
@@ -268,15 +237,13 @@ def test_why_the_backbone_fell_back_is_told_for_every_round(tiny_index):
     assert said == f"nothing for {QUESTION}; round 1: nothing for Aldra?; round 2: nothing for Mira?"
 
 
-@pytest.mark.parametrize("spec", SPECS)
-def test_a_backbone_is_a_method_or_its_spec(tiny_index, spec):
+def test_a_backbone_is_a_method_or_its_spec(tiny_index):
     inner = "hipporag2[damping=0.4]"
-    written = wb.method(f"{spec}[backbone={inner}]", tiny_index)
-    handed = wb.method(spec, tiny_index, backbone=wb.method(inner, tiny_index))
-    assert written.label == handed.label == f"{spec}[backbone={inner}]"
+    written = wb.method(f"tog[backbone={inner}]", tiny_index)
+    handed = wb.method("tog", tiny_index, backbone=wb.method(inner, tiny_index))
+    assert written.label == handed.label == f"tog[backbone={inner}]"
     assert written.retrieve(QUESTION) == handed.retrieve(QUESTION)
-    assert written.backbone.settings.damping == 0.4
-    assert set(written.steps) == {*type(written).steps, "fact_filter"}
+    assert written.backbone.settings.damping == 0.4 and set(written.steps) == {"directions", "fact_filter"}
 
 
 def test_an_iterative_method_may_run_over_another_but_not_over_itself(tiny_index):
@@ -284,18 +251,6 @@ def test_an_iterative_method_may_run_over_another_but_not_over_itself(tiny_index
     assert method.retrieve(QUESTION).passages and method.steps == ("missing_evidence", "next_thought")
     with pytest.raises(SettingError, match="another method"):
         wb.method("gcot[backbone=gcot[backbone=dense]]", tiny_index)
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [{"iterations": -1}, {"iterations": 1.5}, {"depth": 0}, {"shown": True}, {"query_tokens": 0}, {"scale": "log"},
-     {"backbone": "nothing"}, {"most": 15}, {"most": 0, "scale": "rank"}, {"profile": "paper"}],
-)  # fmt: skip
-def test_senseless_settings_are_refused(tiny_index, settings):
-    with pytest.raises(SettingError, match=next(iter(settings)) + "|method"):
-        wb.method("ircot", tiny_index, **{"backbone": "dense", **settings})
-    with pytest.raises(SettingError, match="width=0"):
-        wb.method("tog[width=0,backbone=dense]", tiny_index)
 
 
 # -- what concludes ----------------------------------------------------------------------------------------------------
@@ -335,31 +290,30 @@ def test_a_thought_that_speaks_of_the_marker_does_not(thought):
 ORIGINAL = {"profile": "original"}
 
 
-def test_ircot_original_searches_by_its_last_telling_sentence_without_question_words(tiny_index):
-    says = [
-        "Orsby lies on the Aldra. This is the second sentence.",
-        "So it is the Aldra.",  # a conclusion: the sentence before is the query, which was asked
-        "I wonder where the Aldra ends.",
-        "1990 - 1950 = 40.",
-        "The answer is Lake Mira. And more.",
-    ]
-    backbone, engine, _ = run("ircot", tiny_index, *says, **ORIGINAL)
-    assert backbone.asked == [QUESTION, "Orsby lies on the Aldra.", "I wonder the Aldra ends."]
-    assert engine.asked[1].thoughts == ("Orsby lies on the Aldra.",)
-    assert engine.says == []
+FACTS = [f"Fact {number}." for number in range(10)]
 
 
-def test_ircot_original_falls_back_to_the_question(tiny_index):
-    backbone, _, _ = run("ircot", tiny_index, "Thus it flows.", "", **ORIGINAL)
-    assert backbone.asked == [QUESTION, "lake does the river at Orsby flow into?"]
-
-
-def test_ircot_original_ends_with_an_empty_sentence_or_after_ten(tiny_index):
-    backbone, _, evidence = run("ircot", tiny_index, "Aldra.", " ", **ORIGINAL)
-    assert backbone.asked == [QUESTION, "Aldra."] and not evidence.fallback
-    says = [f"Fact {number}." for number in range(10)]
-    backbone, _, _ = run("ircot", tiny_index, *says, **ORIGINAL)
-    assert backbone.asked == [QUESTION, *says]
+@pytest.mark.parametrize(
+    ("says", "queries"),
+    [
+        (
+            [
+                "Orsby lies on the Aldra. This is the second sentence.",
+                "So it is the Aldra.",  # a conclusion: the sentence before is the query, which was asked
+                "I wonder where the Aldra ends.",
+                "1990 - 1950 = 40.",
+                "The answer is Lake Mira. And more.",
+            ],
+            ["Orsby lies on the Aldra.", "I wonder the Aldra ends."],
+        ),
+        (["Thus it flows.", ""], ["lake does the river at Orsby flow into?"]),  # back to the question
+        (["Aldra.", " "], ["Aldra."]),  # an empty sentence ends it
+        (FACTS, FACTS),  # and so does the tenth
+    ],
+)
+def test_ircot_original_searches_by_its_last_telling_sentence_without_question_words(tiny_index, says, queries):
+    backbone, engine, evidence = run("ircot", tiny_index, *says, **ORIGINAL)
+    assert backbone.asked == [QUESTION, *queries] and engine.says == [] and not evidence.fallback
 
 
 def test_ircot_original_appends_six_a_query(tiny_index):
@@ -384,35 +338,20 @@ def test_appended_passages_have_an_end_and_no_near_duplicates():
     assert (pool.scale, pool.mixed) == ("rank", False)
 
 
-@pytest.mark.parametrize(
-    ("text", "first"),
-    [
-        ("One fact. Another.", "One fact."),
-        ("", ""),
-        (" \n", ""),
-        ("Mr. Weiss was born. He died.", "Mr. Weiss was born."),
-    ],
-)
-def test_first_sentence(text, first):
-    assert first_sentence(text) == first
+def test_first_sentence():
+    assert first_sentence("One fact. Another.") == "One fact." and first_sentence(" \n") == ""
+    assert first_sentence("Mr. Weiss was born. He died.") == "Mr. Weiss was born."
 
 
 def test_irgs_original_replaces_the_ranking_and_may_come_back_to_a_query(tiny_index):
     one, other = f"{QUESTION} x One.", f"{QUESTION} x Two."
     finds = {QUESTION: {"p1": 0.9}, one: {"p2": 0.5, "p3": 0.4}, other: {"p4": 0.1}}
-    says = [generated("One.", "x"), generated("Two.", "x")]
-    _, engine, evidence = run("irgs", tiny_index, *says, finds=finds, **ORIGINAL)
-    assert evidence.ranking == [("p4", 0.1)]
-    assert engine.asked[1].passages == tuple((p.title, p.text) for p in tiny_index.passages.passages[1:3])
     says = [generated("One.", "x"), generated("Two.", "x"), generated("One.", "x")]
-    backbone, _, evidence = run("irgs", tiny_index, *says, finds=finds, iterations=3, **ORIGINAL)
+    backbone, engine, evidence = run("irgs", tiny_index, *says, finds=finds, iterations=3, **ORIGINAL)
+    assert engine.asked[1].passages == tuple((p.title, p.text) for p in tiny_index.passages.passages[1:3])
     assert evidence.ranking == [("p2", 0.5), ("p3", 0.4)] and backbone.asked == [QUESTION, one, other, one]
-
-
-def test_irgs_original_keeps_its_ranking_where_a_generation_fails(tiny_index):
-    finds = {f"{QUESTION} x One.": {"p2": 0.5}}
-    _, _, evidence = run("irgs", tiny_index, generated("One.", "x"), "!broken", finds=finds, **ORIGINAL)
-    assert evidence.ranking == [("p2", 0.5)] and "round 2 failed: broken" in evidence.fallback
+    _, _, evidence = run("irgs", tiny_index, generated("Two.", "x"), "!broken", finds=finds, **ORIGINAL)
+    assert evidence.ranking == [("p4", 0.1)] and "round 2 failed: broken" in evidence.fallback
 
 
 @pytest.mark.parametrize(("spec", "backbone"), [("ircot", "bm25"), ("irgs", "dense")])
@@ -422,30 +361,3 @@ def test_a_profile_has_its_own_backbone_which_a_setting_replaces(tiny_index, spe
     other = wb.method(f"{spec}[profile=original,backbone=hipporag2]", tiny_index)
     assert other.backbone.name == "hipporag2" and other.scale == ("rank" if spec == "ircot" else "ppr")
     assert original.retrieve(QUESTION).scale == original.scale
-
-
-# -- with the rest of the workbench ------------------------------------------------------------------------------------
-
-ALL = [
-    "dense", "ircot[backbone=dense]", "irgs[backbone=dense]", "gcot[backbone=bm25]", "tog[backbone=hipporag2]",
-    "ircot[profile=original]", "irgs[profile=original]",
-]  # fmt: skip
-
-
-def test_evaluate_gives_the_same_rows_whatever_the_number_of_workers(tiny_index, tmp_path):
-    methods = [wb.method(spec, tiny_index) for spec in ALL]
-    reader = wb.reader("direct", wb.engine("rules"))
-    for workers in (1, 4):
-        wb.evaluate(QUESTIONS, methods, reader, tmp_path / str(workers), workers=workers, progress=False)
-    one, four = ((tmp_path / workers / "results.jsonl").read_bytes() for workers in ("1", "4"))
-    assert one == four
-    rows = [json.loads(line) for line in one.splitlines()]
-    assert len(rows) == len(QUESTIONS) * len(ALL) and not any(row["failure"] for row in rows)
-    config = json.loads((tmp_path / "1" / "run.json").read_text())
-    assert {"next_thought", "generation", "missing_evidence", "directions", "fact_filter"} <= set(config["prompts"])
-
-
-def test_a_run_can_be_estimated(tiny_index):
-    estimate = wb.estimate_run(QUESTIONS, [wb.method(spec, tiny_index, Unasked("m")) for spec in ALL], sample=2)
-    asked = {(cost.part, cost.step) for cost in estimate.costs}
-    assert ("tog[backbone=hipporag2]", "directions") in asked and ("tog[backbone=hipporag2]", "fact_filter") in asked

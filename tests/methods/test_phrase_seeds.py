@@ -25,7 +25,3 @@ def test_without_the_division_as_in_the_paper():
 
 def test_the_largest_are_kept_and_ties_go_by_row():
     assert [phrase for phrase, _ in seeds([1.0, 1.0, 1.0], passages_of=None, limit=3)] == [0, 1, 2]
-
-
-def test_weights_of_zero_are_no_error():
-    assert seeds([0.0, 0.0, 0.0], limit=2) == [(0, 0.0), (1, 0.0)]

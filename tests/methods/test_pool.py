@@ -31,11 +31,11 @@ def test_a_passage_keeps_its_best_score_and_says_which_query_gave_it():
     assert scores(pool) == [("a", 0.9), ("b", 0.7), ("d", 0.6), ("c", 0.4)]
     assert [entry.query for entry in pool.ranked()] == ["q", "more", "more", "q"]
     assert [(entry.round, entry.rank) for entry in pool.ranked()] == [(0, 1), (0, 2), (1, 2), (0, 3)]
-
-
-def test_what_a_query_does_not_return_has_no_score_under_it():
-    """Not 0, which would be the best of negative scores."""
+    # What a query does not return has no score under it: not 0, which would be the best of negative scores.
     assert scores(pooled((found("q", a=-0.2), 0), (found("more", b=-0.1), 1))) == [("b", -0.1), ("a", -0.2)]
+    empty = pooled((found("q", "ppr", a=0.03), 0), (found("more", "bm25"), 1))  # an empty ranking has no scale
+    assert (empty.mixed, empty.scale, scores(empty)) == (False, "ppr", [("a", 0.03)])
+    assert (Pool().ranked(), len(Pool()), Pool().scale, scored([])) == ([], 0, "", ())
 
 
 def test_equal_scores_are_ordered_by_round_then_rank_then_id():
@@ -55,11 +55,6 @@ def test_rankings_of_different_scales_are_scaled_each_within_itself():
     assert scores(pool) == [("a", 1.0), ("d", 1.0), ("b", 0.5), ("c", 0.5), ("e", 0.0)]
 
 
-def test_an_empty_ranking_has_no_scale():
-    pool = pooled((found("q", "ppr", a=0.03), 0), (found("more", "bm25"), 1))
-    assert (pool.mixed, pool.scale, scores(pool)) == (False, "ppr", [("a", 0.03)])
-
-
 @pytest.mark.parametrize(
     ("scale", "expected", "name"),
     [
@@ -71,20 +66,7 @@ def test_an_empty_ranking_has_no_scale():
 def test_scales(scale, expected, name):
     pool = pooled((found("q", a=4.0, b=3.0, c=2.0), 0), scale=scale)
     assert (scores(pool), pool.scale) == (expected, name) and named("cosine", scale) == name
-
-
-def test_one_passage_and_equal_scores_are_all_best():
-    assert scores(pooled((found("q", a=7.0), 0), (found("r", b=2.0, c=2.0), 1), scale="minmax")) == [
-        ("a", 1.0), ("b", 1.0), ("c", 1.0),
-    ]  # fmt: skip
-
-
-def test_an_empty_pool():
-    pool = Pool()
-    assert (pool.ranked(), len(pool), pool.scale, pool.mixed, scored(pool.ranked())) == ([], 0, "", False, ())
-
-
-def test_an_unknown_scale_is_refused_with_the_known_ones():
+    assert dict(scores(pooled((found("q", a=7.0), 0), scale="minmax"))) == {"a": 1.0}, "one passage is the best"
     with pytest.raises(SettingError, match="none, minmax, rank"):
         Pool("log")
 
@@ -106,12 +88,6 @@ def test_queries_of_a_round_may_come_in_any_order(merged, scale, chance):
 
 
 @given(st.lists(rankings, min_size=1, max_size=5), hows)
-def test_merging_again_changes_nothing(merged, scale):
-    once = [(evidence, number) for number, evidence in enumerate(merged)]
-    assert pooled(*once, scale=scale).ranked() == pooled(*once, *once, scale=scale).ranked()
-
-
-@given(st.lists(rankings, min_size=1, max_size=5), hows)
 def test_a_pool_never_shrinks_and_on_one_scale_no_score_falls(merged, scale):
     pool, before = Pool(scale), {}
     for number, evidence in enumerate(merged):
@@ -119,6 +95,8 @@ def test_a_pool_never_shrinks_and_on_one_scale_no_score_falls(merged, scale):
         pool.merge(evidence, number)
         now = dict(scores(pool))
         assert set(before) <= set(now)
+        pool.merge(evidence, number)
+        assert dict(scores(pool)) == now, "merging again changes nothing"
         if pool.mixed == was_mixed or scale != "none":
             assert all(now[name] >= score for name, score in before.items())
         before = now

@@ -9,7 +9,6 @@ from tiny import TinyEncoder
 
 import workbench as wb
 from workbench.data import Dataset
-from workbench.errors import SettingError
 from workbench.index import Index, summaries
 from workbench.records import Passage
 
@@ -89,12 +88,6 @@ def test_scores_worked_out_by_hand(tree, settings, expected):
         assert ranking(index, f"raptor[{settings}]" if settings else "raptor", k) == expected[:k]
 
 
-def test_the_tail_never_stands_above_what_was_reached(tree, monkeypatch):
-    """d's own cosine is the highest of all, and the walk does not come to it."""
-    monkeypatch.setitem(COSINES, "d", 0.99)
-    assert ranking(tree(), "raptor[mode=traversal,width=1]") == [("a", 0.729), ("b", 0.729), ("d", 0.729), ("c", 0.0)]
-
-
 def test_reports_are_the_summaries_found_until_one_does_not_fit(tree):
     index = tree()
     found = wb.method("raptor", index).retrieve("?").reports
@@ -105,17 +98,11 @@ def test_reports_are_the_summaries_found_until_one_does_not_fit(tree):
     assert [r.text for r, _ in two] == ["T1", "S1"]
     assert wb.method("raptor[report_tokens=0]", index).retrieve("?").reports == ()
     assert wb.method("raptor[mode=leaves]", index).retrieve("?").reports == ()
-    walked = wb.method("raptor[mode=traversal,width=1]", index).retrieve("?").reports
-    assert [r.text for r, _ in walked] == ["T1", "S1"]
-
-
-def test_the_trace_says_what_was_found_and_through_what_a_passage_came(tree):
-    trace = wb.method("raptor[mode=traversal,width=1]", tree()).retrieve("?").trace
-    (searched,), (scored,) = trace.find("search tree"), trace.find("score passages")
-    assert [name for name, _ in searched.scores] == [IDS["T1"], IDS["S1"]]
+    walked = wb.method("raptor[mode=traversal,width=1]", index).retrieve("?")
+    assert [r.text for r, _ in walked.reports] == ["T1", "S1"]
+    (searched,), (scored,) = walked.trace.find("search tree"), walked.trace.find("score passages")
     assert searched.outputs == {"summaries": 2, "reached": 2}
     assert scored.outputs == {"through": {"a": IDS["T1"], "b": IDS["T1"]}, "tail": 2}
-    assert [name for name, _ in scored.scores] == ["a", "b", "d", "c"]
 
 
 def test_what_a_failed_summary_leaves_behind_is_still_reached(tree):
@@ -148,7 +135,7 @@ QUESTIONS = ("Which court heard the choir?", "harbour tide anchor", "nothing of 
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize(("gamma", "nodes"), [(0.9, 50), (0.9, 5), (0.5, 20), (1.0, 200)])
+@pytest.mark.parametrize(("gamma", "nodes"), [(0.9, 5), (0.5, 20), (1.0, 200), (0.0, 50)])
 def test_scores_are_those_of_the_formula(grown, question, gamma, nodes):
     assert len(grown.manifest["layers"]["summaries"]["levels"]) > 1
     query, tree = grown.encode_query(question), grown.summaries
@@ -168,25 +155,8 @@ def test_scores_are_those_of_the_formula(grown, question, gamma, nodes):
         expected[passage.id] = min(1.0, max(0.0, best))
     got = dict(wb.method("raptor", grown, gamma=gamma, nodes=nodes).retrieve(question, k=60).ranking)
     assert got == pytest.approx(expected, abs=1e-6)
-
-
-@pytest.mark.parametrize("spec", ["raptor[gamma=0]", "raptor[mode=leaves]"])
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_without_the_tree_it_ranks_as_dense(grown, spec, question):
-    dense = [name for name, _ in wb.method("dense", grown).retrieve(question, k=60).ranking]
-    assert [name for name, _ in ranking_of(grown, spec, question)] == dense
-
-
-def ranking_of(index: Index, spec: str, question: str) -> list[tuple[str, float]]:
-    return wb.method(spec, index).retrieve(question, k=60).ranking
-
-
-@pytest.mark.parametrize("spec", ["raptor", "raptor[mode=traversal]", "raptor[mode=traversal,width=1]"])
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_all_passages_are_ranked_with_scores_from_0_to_1(grown, spec, question):
-    found = ranking_of(grown, spec, question)
-    assert len({name for name, _ in found}) == 60
-    assert all(0 <= score <= 1 for _, score in found)
+    walked = wb.method("raptor[mode=traversal,width=1]", grown).retrieve(question, k=60).ranking
+    assert len({name for name, _ in walked}) == 60 and all(0 <= score <= 1 for _, score in walked)
 
 
 @pytest.mark.parametrize("mode", ["collapsed", "traversal"])
@@ -195,20 +165,3 @@ def test_a_corpus_too_small_for_a_tree_is_ranked_as_by_dense_and_that_is_said(ti
     dense = wb.method("dense", tiny_index).retrieve("Where does the River Aldra flow?")
     assert [name for name, _ in evidence.ranking] == [name for name, _ in dense.ranking]
     assert evidence.fallback == "dense ranking, because the tree has no summary" and evidence.reports == ()
-
-
-@pytest.mark.parametrize("passages", [1, 2])
-def test_one_or_two_passages(tmp_path, passages):
-    data = Dataset("few", tuple(Passage(f"p{n}", "", f"text {n}") for n in range(passages)))
-    index = Index.build(data, None, tmp_path, encoder=TinyEncoder(), layers=["passages"], progress=False)
-    assert len(wb.method("raptor[mode=traversal]", index).retrieve("text 0").passages) == passages
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [("mode", "tree"), ("dense_fill", "dense"), ("gamma", 1.5), ("gamma", -1), ("nodes", 0), ("width", 2.5),
-     ("report_tokens", -1)],
-)  # fmt: skip
-def test_a_senseless_setting_is_refused(tiny_index, setting, value):
-    with pytest.raises(SettingError, match=f"{setting}="):
-        wb.method("raptor", tiny_index, **{setting: value})

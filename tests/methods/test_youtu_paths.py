@@ -81,7 +81,3 @@ def test_a_limit_of_visits_spares_the_best():
     paths = found(pairs, [0.1, 0.9, 0.5, 0.5], [0], visits=10, depth=5)
     assert [path.entities for path in paths] == [(0, 2), (0, 2, 4), (0, 1)], "2 is extended, 1 not"
     assert {path.entities[0] for path in found([(0, 2), (0, 3), (1, 4)], [0.1, 0.2, 0.9], [0, 1], visits=10)} == {0}
-
-
-def test_nothing_to_walk():
-    assert found([], [], [0]) == found([(0, 1)], [1.0], []) == []

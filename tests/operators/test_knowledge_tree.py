@@ -46,12 +46,6 @@ def test_a_community_down_to_an_attribute_and_back_from_its_passage(themes):
     assert len(place.triples) == 8 and len(place.attributes) == 8
 
 
-def test_every_entity_leads_to_its_passages_and_back(themes):
-    for row in range(len(themes.graph.names)):
-        for passage in themes.entity(row).passages:
-            assert row in [one for one, *_ in themes.passage(passage).entities]
-
-
 def test_an_entity_in_no_community(tree):
     place = tree.entity(59)
     assert (place.community, place.community_name, place.role) == (NONE, "", "in no community")
@@ -109,13 +103,10 @@ def test_perceptions_by_hand():
     vectors = np.array([[1.0, 0], [0, 1], [1, 0]])
     assert np.allclose(cosines(vectors, [0, 0, -1]), [np.sqrt(0.5), np.sqrt(0.5), 0])
     assert group_means(np.array([[1.0], [3], [9]]), [1, 1, -1], 3).tolist() == [[0], [2], [0]]
+    assert dominant(["b", "a", "b", "a", "c"]) == "a" and dominant([]) == ""
 
 
 def test_the_plane_shows_where_rows_differ_most():
     rows = np.array([[0.0, 0, 0], [0, 9, 0], [1, 0, 0], [1, 9, 0]])
     assert np.allclose(principal_plane(rows), [[0, 1], [1, 0], [0, 0]])
     assert principal_plane(np.ones((1, 3))).tolist() == [[0, 0]] * 3
-
-
-def test_the_most_frequent_type():
-    assert dominant(["b", "a", "b", "a", "c"]) == "a" and dominant([]) == ""

@@ -28,19 +28,13 @@ def tree(n: int, parts: int = 1) -> Subgraph:
     ids=["none", "one", "two", "no edges", "a pair", "tree", "three parts", "small", "large"],
 )
 def test_positions_are_finite_repeatable_and_within_the_square(subgraph):
+    before = random.getstate()
     positions = layout(subgraph)
+    assert random.getstate() == before, "Python's own random numbers are left alone"
+    random.seed(8)
     assert positions.shape == (len(subgraph), 2)
     assert np.isfinite(positions).all() and (np.abs(positions) <= 1).all()
-    assert np.array_equal(layout(subgraph), positions)
-
-
-def test_five_thousand_nodes():
-    positions = layout(tree(5000, 3))
-    assert np.isfinite(positions).all() and (np.abs(positions) <= 1).all()
-
-
-def test_one_node_stands_in_the_middle():
-    assert layout(graph(1)).tolist() == [[0, 0]]
+    assert np.array_equal(layout(subgraph), positions) and (len(subgraph) != 1 or not positions.any())
 
 
 @settings(max_examples=20)
@@ -59,15 +53,3 @@ def test_neighbours_stand_closer_than_others():
     positions = layout(ring)
     apart = np.linalg.norm(positions[:, None] - positions[None], axis=2)
     assert apart[range(40), (np.arange(40) + 1) % 40].mean() < apart.mean() / 3
-
-
-def test_another_seed_and_pythons_own_random_numbers_are_left_alone():
-    random.seed(7)
-    expected = random.random()
-    random.seed(7)
-    layout(tree(60))
-    assert random.random() == expected
-    random.seed(8)
-    first = layout(tree(60))
-    random.seed(9)
-    assert np.array_equal(layout(tree(60)), first)

@@ -45,17 +45,6 @@ def test_it_is_the_graph_that_is_exported(hostile_index, tmp_path):
     assert graph.nodes[phrases]["title"] == HOSTILE.replace("\x01", "\ufffd")
 
 
-def test_facts_of_a_pair_are_edges_with_relation_weight_and_passages(tiny_index):
-    graph = tiny_index.graph.to_networkx()
-    for row, (_, relation, _) in enumerate(tiny_index.facts.facts):
-        ends = int(tiny_index.facts.subjects[row]), int(tiny_index.facts.objects[row])
-        ids = [tiny_index.passages.passages[passage].id for passage in tiny_index.facts.stating(row)]
-        said = [one for one in graph.get_edge_data(*ends).values() if one.get("label") == relation]
-        assert [(one["kind"], one["weight"], json.loads(one["passages"])) for one in said] == [
-            ("relation", len(ids), ids)
-        ]
-
-
 def test_a_subgraph_has_what_it_shows(tiny_index):
     subgraph = wb.neighbourhood(tiny_index, 0, hops=2)
     graph, whole = subgraph.to_networkx(), tiny_index.graph.to_networkx()
@@ -70,15 +59,6 @@ def test_a_subgraph_has_what_it_shows(tiny_index):
         if said["kind"] == "relation":
             ids = {one for fact in of_kind for one in json.loads(fact["passages"])}
             assert set(json.loads(said["passages"])) == ids
-
-
-@pytest.mark.parametrize("form", ["graphml", "gexf"])
-def test_networkx_writes_and_reads_them(part, form, tmp_path):
-    graph, path = part.to_networkx(), tmp_path / f"graph.{form}"
-    getattr(nx, f"write_{form}")(graph, path)
-    again = getattr(nx, f"read_{form}")(path, node_type=int)
-    assert set(again) == set(graph) and again.number_of_edges() == graph.number_of_edges()
-    assert {said["kind"] for _, said in again.nodes(data=True)} == {"phrase", "passage"}
 
 
 def test_a_graph_without_names_says_so(tiny_index):

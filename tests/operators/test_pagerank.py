@@ -81,11 +81,6 @@ def test_does_not_depend_on_the_numbering_of_the_nodes(walk, random):
     assert found[order] == pytest.approx(personalized_pagerank(graph(n, edges), reset, damping, **EXACT), abs=1e-9)
 
 
-def test_damping_is_the_probability_of_following_an_edge():
-    p = personalized_pagerank(graph(2, [(0, 1, 1)], directed=True), np.array([1.0, 0.0]), damping=0.0)
-    assert p == pytest.approx([1, 0])
-
-
 def test_the_residual_bounds_the_distance_to_the_limit():
     walk = Walk(graph(5, SQUARE))
     reset = np.array([1.0, 0, 0, 0, 0])
@@ -111,6 +106,9 @@ def test_what_has_no_answer_is_refused(reset, damping):
 def test_negative_weights_are_refused():
     with pytest.raises(SettingError, match="-1"):
         Walk(graph(2, [(0, 1, -1)]))
+    weights = graph(2, [(0, 1, 1)])
+    with pytest.raises(SettingError, match="-2"):
+        Walk(weights).edited(np.array([0]), weights[[0]], sp.csr_array([[0.0, -2.0]]))
 
 
 # -- walks with edited edges ------------------------------------------------------------------------------------------
@@ -155,9 +153,3 @@ def test_a_node_that_loses_all_edges_sends_its_mass_back():
     edited = Walk(weights).edited(np.array([1]), weights[[1]], sp.csr_array((1, 3)))
     # 0 sends half of its mass to 1, which keeps none: p = (4, 2, 0) / 6 for a walk that starts at 0.
     assert edited(np.array([1.0, 0, 0]), 0.5, **EXACT).p == pytest.approx([2 / 3, 1 / 3, 0], abs=1e-9)
-
-
-def test_edited_weights_must_not_be_negative():
-    weights = graph(2, [(0, 1, 1)])
-    with pytest.raises(SettingError, match="-2"):
-        Walk(weights).edited(np.array([0]), weights[[0]], sp.csr_array([[0.0, -2.0]]))

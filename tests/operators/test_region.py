@@ -1,13 +1,11 @@
 """The region around some entities and its store, on a graph worked out by hand and on random ones."""
 
-import time
-
 import numpy as np
 import pytest
 from typed_graphs import TypedGraph
 
 from workbench.methods.dotrag.neighbourhood import Store
-from workbench.operators.region import Region, region
+from workbench.operators.region import region
 
 # Kestrel - Nora Hale - Owl Night - French, the walk that a question about languages takes, and what leads astray.
 TYPES = {
@@ -52,26 +50,13 @@ def test_a_bridge_that_is_filtered_away_is_a_bridge_lost(typed):
     assert found.pruned == {}
 
 
-def test_hops_are_those_inside_the_region(typed):
-    assert hops(typed, around(typed, "Kestrel", h_max=1)) == hops(
-        typed, around(typed, "Kestrel", allowed=list(TYPES.values()), h_max=1)
-    )  # only two admitted neighbours, so the types are given up
+def test_hops_are_those_inside_the_region_and_anchors_are_never_filtered(typed):
     assert "French" not in hops(typed, around(typed, "Kestrel", h_max=2))
-
-
-def test_anchors_are_never_filtered(typed):
     found = around(typed, "1984", "Drama", allowed=["film"])
     assert hops(typed, found) == {"1984": 0, "Drama": 0, "Kestrel": 1, "Red Moor": 1, "Blot": 2}
-
-
-def test_what_stands_alone_is_its_own_region(typed):
-    found = around(typed, "Alone")
-    assert (hops(typed, found), found.edges, found.filter_relaxed) == ({"Alone": 0}, 0, False)
-
-
-def test_no_anchor_no_region(typed):
-    found = around(typed)
-    assert len(found.rows) == 0 and found.sizes() == [] and found.edges == 0
+    alone, nothing = around(typed, "Alone"), around(typed)
+    assert (hops(typed, alone), alone.edges, alone.filter_relaxed) == ({"Alone": 0}, 0, False)
+    assert len(nothing.rows) == 0 and nothing.sizes() == [] and nothing.edges == 0
 
 
 @pytest.mark.parametrize(("most", "names"), [(5, 5), (4, 4), (3, 3), (2, 1)])
@@ -91,13 +76,8 @@ def test_the_store_holds_the_region_alone(typed):
     assert [score for _, score in french] == sorted(cosines[:, 1].tolist(), reverse=True)[:3]
     without = store.search(queries, 9, {typed.row["French"], typed.row["Far"]})
     assert [len(one) for one in without] == [4, 4]
-
-
-def test_equal_cosines_come_in_the_order_of_rows(typed):
-    found = around(typed, "Kestrel")
-    store = Store(typed, found)
     (nothing,) = store.search(np.zeros((1, 64), np.float32), 9)
-    assert [row for row, _ in nothing] == found.rows.tolist()
+    assert [row for row, _ in nothing] == found.rows.tolist(), "equal cosines come in the order of rows"
 
 
 def found_relations(typed, found):
@@ -118,7 +98,7 @@ def test_a_relation_lifts_both_of_its_ends_if_it_is_inside(typed):
     assert other[0][1] < 0.99
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(10))
 def test_on_random_graphs_it_is_what_a_walk_by_hand_finds(seed):
     draw = np.random.default_rng(seed)
     n = int(draw.integers(2, 25))
@@ -139,28 +119,3 @@ def test_on_random_graphs_it_is_what_a_walk_by_hand_finds(seed):
     pairs = {(u, v) for u in hop for v in near[u] & hop.keys()}
     inside = found.graph.tocoo()
     assert {(int(found.rows[a]), int(found.rows[b])) for a, b in zip(inside.row, inside.col)} == pairs
-
-
-def test_a_large_region_and_its_search_are_quick():
-    """12,000 entities around a hub, 100 ms together."""
-
-    class Noise:
-        dimension = 384
-
-        def encode(self, texts):
-            return np.random.default_rng(0).standard_normal((len(texts), 384), dtype=np.float32)
-
-    n = 12_000
-    ends = np.random.default_rng(1).integers(0, n, (3 * n, 2))
-    names = [f"n{at:05}" for at in range(n)]
-    triples = [(names[0], "r", names[at]) for at in range(1, n, 4)] + [(names[a], "r", names[b]) for a, b in ends]
-    typed = TypedGraph(dict.fromkeys(names, "t"), triples, encoder=Noise())
-    region(typed, [0], ["t"])  # builds what the layer keeps
-    best = np.inf
-    for _ in range(5):
-        started = time.process_time()  # others may be at work beside
-        found: Region = region(typed, [0], ["t"])
-        Store(typed, found).search(typed.entity_vectors[:1], 10)
-        best = min(best, time.process_time() - started)
-    assert len(found.rows) > 11_000
-    assert best < 0.1

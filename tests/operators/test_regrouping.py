@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from planted_tree import planted_tree, theme_index
@@ -14,7 +12,6 @@ from workbench.operators.knowledge_tree import KnowledgeTree
 from workbench.operators.regrouping import (
     Division,
     Weighing,
-    by_own_leiden,
     changes,
     followed,
     moved,
@@ -52,11 +49,6 @@ def test_merged_split_and_moved():
     assert changes(before, before) == [] and not moved(before, before).any()
 
 
-def test_other_numbers_for_the_same_groups_move_nothing():
-    before, after = division(0, 0, 0, 1, 1, 2), division(2, 2, 2, 0, 0, 1, prefix="h")
-    assert not moved(before, after).any() and changes(before, after) == []
-
-
 def test_a_division_by_names():
     made = division(0, 1, 0, -1).grouping(["a", "b", "c", "d"])
     assert (made.group_of, made.titles) == ({"a": 0, "b": 1, "c": 0}, {0: "g0", 1: "g1"})
@@ -70,13 +62,6 @@ def test_leiden_finds_what_relations_join(themes):
     assert of["river 0"] not in (of["film 0"], of["song 0"])
     assert other(themes, "leiden") == other(themes, "leiden") and len(of) == 27
     assert other(themes, "leiden").titles[of["river 0"]] == "river hub"
-
-
-def test_leiden_leaves_out_who_has_no_relation(tree):
-    graph = SimpleNamespace(**vars(tree.graph))
-    kept = (graph.sources != 5) & (graph.targets != 5)
-    graph.sources, graph.targets = graph.sources[kept], graph.targets[kept]
-    assert graph.names[5] not in by_own_leiden(SimpleNamespace(graph=graph)).group_of
 
 
 def test_without_its_layers_a_grouping_says_how_to_add_it(themes):
@@ -113,10 +98,3 @@ def test_a_lower_bar_merges_and_what_is_new_has_the_name_of_its_centre(themes):
     fresh = [at for at in range(len(now.names)) if at not in merged.tree.named]
     assert all(merged.name(at) == merged.graph.names[merged.tree.communities[at].centre] for at in fresh)
     assert merged.community(0).members and merged.entity(0).community == merged.tree.community_of[0]
-
-
-def test_unknown_settings_are_refused(themes):
-    with pytest.raises(SettingError, match="no setting 'colour'"):
-        Weighing(themes).adjusted(colour="blue")
-    with pytest.raises(SettingError, match="struct_weight"):
-        Weighing(themes).adjusted(struct_weight=2)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import doctest
 
 import pytest
+from scripted import Scripted
 
 import workbench as wb
 from workbench.llm.call import Reply
-from workbench.llm.engine import RulesEngine
 from workbench.llm.parse import Unreadable, parse
-from workbench.llm.step import Result
 from workbench.records import Evidence, Passage, Path, ranked
 from workbench.rules import summarising as essays
-from workbench.steps.essay_answer import STEP, Output
+from workbench.steps.essay_answer import STEP
 from workbench.steps.final_answer import UNKNOWN
 
 PASSAGES = (
@@ -28,16 +27,6 @@ def evidence(paths=PATHS, passages=PASSAGES):
                     paths=ranked(paths, [1.0] * len(paths)))  # fmt: skip
 
 
-class Says(RulesEngine):
-    def __init__(self, reply: str, parsed: str = "text"):
-        super().__init__()
-        self.reply, self.parsed = reply, parsed
-
-    def run(self, step, inputs, *, trace=None):
-        assert step.name == STEP.name
-        return [Result(Output(reply=self.reply), parse=self.parsed) for _ in inputs]
-
-
 def test_it_reads_what_structured_reads_and_asks_for_the_whole_answer():
     essay, short = wb.reader("essay"), wb.reader("structured")
     assert essay.context(evidence()) == short.context(evidence())
@@ -48,21 +37,18 @@ def test_it_reads_what_structured_reads_and_asks_for_the_whole_answer():
 
 def test_the_whole_reply_is_the_answer_also_one_that_was_cut():
     said = "Ada Lind directed it.\n\nIt is not known when the film was shot, so nothing more can be said of the year."
-    whole = wb.reader("essay", Says(said)).read("Who directed Dune Fever?", evidence())
+    whole = wb.reader("essay", Scripted(essay_answer=said)).read("Who directed Dune Fever?", evidence())
     assert (whole.text, whole.abstained, whole.reading.flaw) == (said, False, "")
-    cut = wb.reader("essay", Says(said, "cut")).read("Who directed Dune Fever?", evidence())
+    cut = wb.reader("essay", Scripted(essay_answer="…" + said)).read("Who directed Dune Fever?", evidence())
     assert (cut.text, cut.reading.flaw) == (said, "cut")
+    begins = "Unknown is the year. " + "Ada Lind directed it and several other films of the same kind. " * 4
+    assert not wb.reader("essay", Scripted(essay_answer=begins)).read("Who?", evidence()).abstained
 
 
 @pytest.mark.parametrize("said", [UNKNOWN, "I don’t know. The context does not mention it."])
 def test_a_reply_that_only_says_it_does_not_know_abstains(said):
-    answer = wb.reader("essay", Says(said)).read("Who?", evidence())
+    answer = wb.reader("essay", Scripted(essay_answer=said)).read("Who?", evidence())
     assert answer.abstained and answer.text == ""
-
-
-def test_an_essay_that_begins_with_what_is_unknown_is_an_answer():
-    said = "Unknown is the year. " + "Ada Lind directed it and several other films of the same kind. " * 4
-    assert not wb.reader("essay", Says(said)).read("Who?", evidence()).abstained
 
 
 @pytest.mark.parametrize(

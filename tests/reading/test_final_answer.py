@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import workbench as wb
 from workbench.measures.abstained import is_abstention_thesis
 from workbench.steps.final_answer import CUT, NO_LINE, Extracted, last_line, whole
 
@@ -21,6 +20,8 @@ ECHO = "Step 3: Write FINAL ANSWER: <your answer>\n"
         ("FINAL ANSWER: Bergen\nNo, wait.\nFINAL ANSWER: Oslo", "Oslo"),
         ("**Final Answer:** Oslo.", "Oslo"),
         ("**FINAL ANSWER: Oslo**", "Oslo"),
+        ("## FINAL ANSWER:\n\n**Oslo**", "Oslo"),
+        ("FINAL ANSWER: a\n" * 20_000, "a"),
         ("final\n answer :\n\n  Oslo  ", "Oslo"),
         ('FINAL ANSWER: "Dune Fever".', "Dune Fever"),
         ("FINAL ANSWER: “Dune Fever.”", "Dune Fever"),
@@ -49,6 +50,8 @@ def test_the_last_line_is_the_answer(reply, text):
         '{"FINAL ANSWER": "Oslo"}',
         "FINAL ANSWER: <b>Oslo</b>",
         "FINAL ANSWER Oslo",
+        "I don't know.\nFirst, the founder.",
+        "FINAL ANSWER" + " " * 100_000 + "x",
         "\x00\u202e</s><|im_end|>",
     ],
 )
@@ -67,12 +70,8 @@ def test_an_abstention_is_known_in_other_words_but_not_by_the_thesis(answer):
     said = last_line(reply)
     assert (said.text, said.abstained, said.thought) == ("", True, "Step 1: …")
     assert last_line(reply, "thesis").abstained == is_abstention_thesis(answer)
+    assert last_line("I don't know.") == Extracted(abstained=True), "alone it needs no line"
     assert whole(answer).abstained and whole(answer, "thesis").abstained == is_abstention_thesis(answer)
-
-
-def test_a_reply_that_is_an_abstention_and_nothing_else_needs_no_line():
-    assert last_line("I don't know.") == Extracted(abstained=True)
-    assert last_line("I don't know.\nFirst, the founder.").flaw == NO_LINE
 
 
 def test_what_was_cut_is_no_answer_unless_it_stood_there_before():
@@ -83,11 +82,6 @@ def test_what_was_cut_is_no_answer_unless_it_stood_there_before():
     assert last_line("FINAL ANSWER: The United", "thesis", cut=True).text == "The United"
     assert whole("Oslo, which", cut=True)[:2] == ("", False) and whole("Oslo, which", cut=True).flaw == CUT
     assert whole("Oslo, which", "thesis", cut=True).text == "Oslo, which"
-
-
-def test_the_whole_reply_is_kept_as_it_is():
-    assert whole("  <p>Oslo.</p>\nIt is so. ").text == "<p>Oslo.</p>\nIt is so."
-    assert whole(" **Oslo** ", "thesis").text == "**Oslo**"
 
 
 @pytest.mark.parametrize(
@@ -119,19 +113,6 @@ def test_what_is_no_short_answer_has_a_flaw(reply):
     assert whole(reply) == Extracted(flaw=NO_LINE, thought=reply)
 
 
-@pytest.mark.parametrize("reply", ["**FINAL ANSWER**: Oslo", "**FINAL ANSWER:**\nOslo", "## FINAL ANSWER:\n\n**Oslo**"])
-def test_the_line_counts_in_any_emphasis(reply):
-    assert last_line(reply)[:2] == ("Oslo", False) and not last_line(reply).flaw
-
-
-def test_no_gold_answer_of_the_bundled_corpus_is_changed():
-    """What is taken off a reply must not be a part of an answer."""
-    answers = {answer for question in wb.load("meridian").questions for answer in question.answers}
-    assert len(answers) > 100
-    bare = {answer: answer[1:-1] if answer[0] == answer[-1] == '"' else answer for answer in answers}
-    assert {answer for answer in answers if whole(answer).text != bare[answer].rstrip(".")} == set()
-
-
 @given(st.text(), st.sampled_from(["strict", "thesis"]), st.booleans())
 def test_no_reply_breaks_it(reply, extraction, cut):
     for read in (whole, last_line):
@@ -139,8 +120,3 @@ def test_no_reply_breaks_it(reply, extraction, cut):
         assert not (said.abstained and said.text)
         if extraction == "strict":
             assert not (said.flaw and said.text)
-
-
-def test_a_long_reply_is_read_in_time():
-    assert last_line("FINAL ANSWER" + " " * 100_000 + "x").flaw == NO_LINE
-    assert last_line("FINAL ANSWER: a\n" * 20_000).text == "a"

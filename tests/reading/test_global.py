@@ -49,9 +49,9 @@ class Analysts:
 CLIQUES = {f"p{at}": [(f"{n}{at}", "knows", f"{m}{at}") for n in "abcde" for m in "abcde" if m < n] for at in range(9)}
 
 
-@pytest.fixture
-def index(tmp_path) -> Index:
-    return index_of(tmp_path, CLIQUES).ensure(["communities"], progress=False)
+@pytest.fixture(scope="module")
+def index(tmp_path_factory) -> Index:
+    return index_of(tmp_path_factory.mktemp("cliques"), CLIQUES).ensure(["communities"], progress=False)
 
 
 def two_calls(index: Index, engine) -> Global:
@@ -62,11 +62,15 @@ def two_calls(index: Index, engine) -> Global:
     return reader
 
 
-def test_it_reads_each_report_of_the_level_once(index):
-    reader = wb.reader("global", index=index)
+def test_it_reads_each_report_of_the_level_once_in_an_order_that_stays(index):
+    reader = wb.reader("global[level=1]", index=index)
     titles = [title for batch in reader.batches for title, _ in batch.reports]
     assert sorted(titles) == sorted(report.title for report in index.communities.reports.values())
     assert reader.context(NOTHING).passages == () and titles[0] in reader.context(NOTHING).text
+    again = wb.reader(reader.label, index=Index.open(index.folder, TinyEncoder()))
+    assert again.batches == reader.batches and again.label == reader.label == "global[level=1]"
+    assert "global[level=1]" in repr(reader)
+    assert wb.reader("global", index=index, budget=5).reports == 0, "a longer report is not read"
 
 
 @pytest.mark.parametrize("budget", [150, 300])
@@ -74,10 +78,6 @@ def test_no_call_reads_more_than_its_budget(index, budget):
     reader = wb.reader("global", index=index, budget=budget)
     assert reader.reports == 9 and len(reader.batches) > 1
     assert all(tokens.count(batch.context) <= budget for batch in reader.batches)
-
-
-def test_a_report_longer_than_the_budget_is_not_read(index):
-    assert wb.reader("global", index=index, budget=5).reports == 0
 
 
 def test_points_go_to_the_reduce_best_first_without_those_that_say_nothing(index):
@@ -103,6 +103,8 @@ def test_nothing_to_say_is_an_abstention_and_asks_no_reduce(index):
     engine = Analysts([[("nothing", 0)], []])
     answer = two_calls(index, engine).read("Where?", NOTHING)
     assert answer.abstained and answer.text == "" and answer.failure is None and engine.reduced == []
+    answer = two_calls(index, Analysts([[("high", 90)], []], answer="Orsby", abstained=True)).read("?", NOTHING)
+    assert answer.abstained and answer.text == ""
 
 
 def test_open_asks_the_reduce_even_if_no_report_has_a_point(index):
@@ -135,21 +137,11 @@ def test_when_all_fail_so_does_the_answer(index):
     assert (answer.text, answer.failure) == ("", "reduce failed")
 
 
-def test_an_abstention_has_no_text(index):
-    answer = two_calls(index, Analysts([[("high", 90)], []], answer="Orsby", abstained=True)).read("?", NOTHING)
-    assert answer.abstained and answer.text == ""
-
-
 def test_by_rules_it_answers_or_abstains_and_repeats_itself(index):
     reader = wb.reader("global", index=index)
     for question in ("Whom does b3 know?", "東京?", "", "<script>alert(1)</script> \x00", "x" * 20_000):
         first = reader.read(question, NOTHING)
         assert first == reader.read(question, NOTHING) and first.failure is None
-
-
-def test_the_order_is_that_of_the_seed(index, tmp_path):
-    again = Index.open(index.folder, TinyEncoder())
-    assert wb.reader("global", index=again).batches == wb.reader("global", index=index).batches
 
 
 def test_it_needs_an_index_with_reports(tmp_path):
@@ -165,10 +157,3 @@ def test_it_needs_an_index_with_reports(tmp_path):
 def test_a_senseless_setting_is_refused(index, setting):
     with pytest.raises(SettingError, match=setting.partition("=")[0]):
         wb.reader(f"global[{setting}]", index=index)
-
-
-def test_a_label_builds_it_again_and_other_readers_take_no_notice(index):
-    reader = wb.reader("global[level=1]", index=index)
-    assert wb.reader(reader.label, index=index).label == reader.label == "global[level=1]"
-    assert "global[level=1]" in repr(reader)
-    assert wb.reader("direct", index=index).label == "direct"

@@ -33,24 +33,17 @@ def test_seed_rules(question, name, is_seed):
     assert published.seeds(question, [name]) == [name] * is_seed
 
 
-def test_without_stop_list_every_word_may_seed():
-    assert published.seeds("Who could?", ["COULD NINE"], stop=frozenset()) == ["COULD NINE"]
-
-
-def test_article_of_a_name_is_taken_off_by_the_text_alone():
+def test_the_text_takes_the_article_of_a_name_off_and_has_a_stop_list():
     assert published.seeds("Who owns elm?", ["THE ELM"], articles=False) == ["THE ELM"]
     assert published.seeds("Who owns elm?", ["THE ELM"]) == []
+    assert published.seeds("Who could?", ["COULD NINE"], stop=frozenset()) == ["COULD NINE"]
 
 
 def test_hops_on_a_path_of_four_nodes():
     hops = published.hops_from(["NORA WHITLOCK"], path().relations, 3)
     assert hops == {"NORA WHITLOCK": 0, "KESTREL RADIO": 1, "IDA HOLM": 2, "ORSBY": 3}
     assert "ORSBY" not in published.hops_from(["NORA WHITLOCK"], path().relations, 2)
-
-
-def test_hop_is_the_smallest_from_any_seed():
-    hops = published.hops_from(["NORA WHITLOCK", "ORSBY"], path().relations, 3)
-    assert hops == {"NORA WHITLOCK": 0, "ORSBY": 0, "KESTREL RADIO": 1, "IDA HOLM": 1}
+    assert published.hops_from(["NORA WHITLOCK", "ORSBY"], path().relations, 3)["IDA HOLM"] == 1, "from any seed"
 
 
 def test_expansion_adds_names_of_the_table_one_hop_further_and_once():
@@ -117,16 +110,10 @@ def test_released_prints_a_block_that_is_too_long_without_its_chunks_and_goes_on
     graph = ContextGraph((long, *graph.entities[1:]), graph.relations, (), graph.chunks)
     text = GraphWalk(profile="released", budget=60).compress(QUESTION, graph).text  # 46 words
     assert text.count("word") == 60 and "Step 4" in text and "[chunk_" not in text
-
-
-def test_released_passes_over_a_chunk_that_is_too_long_and_tries_the_next():
-    graph = path()
-    long = Unit("chunk_1", "Nora Whitlock and Kestrel Radio " + "word " * 90)
-    chunks = (long, *graph.chunks[1:], Unit("chunk_9", "Nora Whitlock sings."))
-    result = GraphWalk(profile="released", budget=120).compress(
-        QUESTION, ContextGraph(graph.entities, graph.relations, (), chunks)
-    )
-    assert "[chunk_1]" not in result.text and "[chunk_9]" in result.text
+    long = ContextEntity("NORA WHITLOCK", "word " * 20)
+    graph = ContextGraph((long, *graph.entities[1:]), (), (), graph.chunks[:1])
+    again = GraphWalk(profile="released", budget=60).compress(QUESTION, layouts.lightrag.write(graph)).text
+    assert "by the sea" in again, "but of LightRAG with them"
 
 
 @pytest.mark.parametrize("profile", ["released", "thesis"])
@@ -147,24 +134,6 @@ def test_published_walk_without_seeds_leaves_the_context_as_it_is(profile, quest
     assert result.tokens == result.tokens_before and not result.hops
 
 
-def test_released_loses_all_but_one_chunk_of_lightrag_without_references():
-    graph = path()
-    text = layouts.lightrag.write(ContextGraph(graph.entities, graph.relations, (), graph.chunks))
-    published = GraphWalk(profile="released").compress(QUESTION, text)
-    assert len(published.before.chunks) == 1  # all have the same empty reference, so the last replaces the others
-    assert len(GraphWalk().compress(QUESTION, text).graph.chunks) >= 5
-
-
-def test_released_gives_lightrag_the_chunks_of_a_long_block():
-    graph = path()
-    long = ContextEntity("NORA WHITLOCK", "word " * 20)
-    graph = ContextGraph((long, *graph.entities[1:]), (), (), graph.chunks[:1])
-    walk = GraphWalk(profile="released", budget=33)  # 25 words; the block has 27
-    assert "[chunk_1]" not in walk.compress(QUESTION, graph).text
-    walk = GraphWalk(profile="released", budget=60)
-    assert "by the sea" in walk.compress(QUESTION, layouts.lightrag.write(graph)).text
-
-
 # -- our own ----------------------------------------------------------------------------------------------------------
 
 
@@ -179,34 +148,15 @@ def test_walk_follows_what_units_are_about_to_the_second_hop():
     assert last not in GraphWalk(budget=250, walk=0).compress(QUESTION, context).graph.chunks
 
 
-def test_names_are_matched_at_word_boundaries():
-    context = ContextGraph((ContextEntity("US"), ContextEntity("DIRE")), chunks=(Unit("chunk_1", "Just directed."),))
-    result = GraphWalk().compress("Who just directed it?", context)
-    assert result.seeds == () and "names nothing" in result.fallback
-
-
 def test_a_common_word_does_not_seed_and_a_rare_one_does():
-    entities = tuple(ContextEntity(name) for name in ("WORLD CUP", "WORLD BANK", "WORLD MAP", "ORSBY CLUB"))
+    """And a name counts at the boundaries of words alone."""
+    entities = tuple(
+        ContextEntity(name) for name in ("WORLD CUP", "WORLD BANK", "WORLD MAP", "ORSBY CLUB", "WHERE", "OR")
+    )
     chunks = (*(Unit(f"chunk_{at}", f"The world is thing{at}.") for at in range(9)), Unit("chunk_9", "An Orsby."))
     result = GraphWalk().compress("Where in the world is Orsby?", ContextGraph(entities, chunks=chunks))
     assert "ORSBY CLUB" in result.seeds and not any(name.startswith("WORLD") for name in result.seeds)
-
-
-def test_no_more_than_width_names_are_reached_at_a_hop():
-    entities = [ContextEntity("NORA WHITLOCK"), *(ContextEntity(f"PLACE{at}") for at in range(30))]
-    relations = [ContextRelation("NORA WHITLOCK", one.name) for one in entities[1:]]
-    hops = GraphWalk(width=7).compress(QUESTION, ContextGraph(tuple(entities), tuple(relations))).hops
-    assert [hop for _, hop in hops] == [0] + [1] * 7
-
-
-def test_max_hops_of_zero_keeps_to_the_seeds():
-    assert dict(GraphWalk(max_hops=0).compress(QUESTION, path()).hops) == {"NORA WHITLOCK": 0}
-
-
-def test_sources_and_chunks_are_treated_alike():
-    chunk, source = Unit("chunk_1", "Nothing of note."), Unit("1", "Nora Whitlock directs Kestrel Radio.")
-    result = GraphWalk(budget=60, shorten=False).compress(QUESTION, ContextGraph((), (), (source,), (chunk,) * 9))
-    assert result.graph.sources == (source,)
+    assert "OR" not in result.seeds
 
 
 def test_no_sentence_is_said_twice():
@@ -234,33 +184,17 @@ def test_lines_stand_under_their_names_and_do_not_repeat_a_unit():
     assert GraphWalk(lines=0).compress(QUESTION, graph).graph.entities == ()
 
 
-def test_long_ids_of_a_corpus_do_not_cost_the_budget():
-    text = GraphWalk().compress(QUESTION, ContextGraph(chunks=(Unit("mk-0b06590d7625", "Nora Whitlock."),))).text
-    assert "[chunk_1] Nora Whitlock." in text and "mk-" not in text
-
-
-def test_fallback_still_keeps_to_the_budget():
-    chunks = tuple(Unit(f"chunk_{at}", f"Thing number {at} lies here.") for at in range(200))
-    result = GraphWalk(budget=300).compress("?", ContextGraph(chunks=chunks))
-    assert result.fallback and 200 < result.tokens <= 300
-    assert [unit.id for unit in result.graph.chunks][:3] == ["chunk_0", "chunk_1", "chunk_2"]
-
-
 def test_a_text_in_no_layout_is_refused_and_a_blank_one_is_empty():
     with pytest.raises(DataError, match="no layout"):
         GraphWalk().compress(QUESTION, "Nora Whitlock directs it.")
     assert GraphWalk().compress(QUESTION, " \n").text == ""
 
 
-def test_a_text_is_read_by_its_layout():
-    graph = path()
-    for layout in layouts.LAYOUTS.values():
-        assert "Kestrel Radio was begun by Ida Holm." in GraphWalk().compress(QUESTION, layout.write(graph)).text
-
-
 @given(questions, graphs, st.integers(1, 400), st.booleans())
 def test_budget_holds_and_nothing_is_invented(question, graph, budget, shorten):
-    result = GraphWalk(budget=budget, shorten=shorten).compress(question, graph)
+    walk = GraphWalk(budget=budget, shorten=shorten)
+    result = walk.compress(question, graph)
+    assert result == walk.compress(question, graph)
     assert result.tokens == tokens.count(result.text) <= budget
     for table in ("entities", "relations", "sources", "chunks"):
         known = {id(row) for row in getattr(graph, table)}
@@ -271,35 +205,7 @@ def test_budget_holds_and_nothing_is_invented(question, graph, budget, shorten):
     assert [hop for _, hop in result.hops] == sorted(hop for _, hop in result.hops)
 
 
-@given(questions, graphs, st.sampled_from(["workbench", "released", "thesis"]))
-def test_the_same_twice(question, graph, profile):
-    walk = GraphWalk(profile=profile, budget=80)
-    assert walk.compress(question, graph) == walk.compress(question, graph)
-
-
-@given(questions, graphs)
-def test_enough_budget_keeps_every_sentence(question, graph):
-    text = " ".join(GraphWalk(budget=10**6).compress(question, graph).text.casefold().split())
-    for unit in (*graph.chunks, *graph.sources):
-        for word in unit.text.casefold().split():
-            assert word in text
-
-
-@pytest.mark.timeout(120)
-def test_a_huge_context_is_cut():
-    chunks = tuple(Unit(f"chunk_{at}", f"Nora Whitlock met person{at}. " * 40) for at in range(2_000))
-    entities = tuple(ContextEntity(f"PERSON{at}") for at in range(5_000))
-    assert GraphWalk().compress(QUESTION, ContextGraph(entities, chunks=chunks)).tokens <= 4_000
-
-
 # -- settings and peers -----------------------------------------------------------------------------------------------
-
-
-def test_label_says_what_was_changed_and_builds_it_again():
-    walk = compressor("graph-walk[budget=2000,max_hops=2]", lines=0.2)
-    assert walk.label == "graph-walk[budget=2000,max_hops=2,lines=0.2]"
-    assert compressor(walk.label).label == walk.label and compressor(walk) is walk
-    assert compressor("graph-walk").label == "graph-walk"
 
 
 @pytest.mark.parametrize(

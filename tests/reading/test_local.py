@@ -6,7 +6,6 @@ import pytest
 
 import workbench as wb
 from workbench import tokens
-from workbench.errors import SettingError
 from workbench.records import Entity, Evidence, Passage, Report, Scored, Triple, ranked
 
 PASSAGES = [Passage(f"p{at}", f"Page {at}", "Orsby lies on the River Aldra. " * 6) for at in range(40)]
@@ -32,6 +31,8 @@ def test_the_blocks_in_their_order():
     assert "id|entity|description|number of relationships\n0|orsby 0|A town | on the Aldra.|\n" in text
     assert "id|source|target|description|weight|rank\n0|orsby|river 0|orsby lies on river 0|1.0|\n" in text
     assert text.endswith(f"-----Sources-----\nid|text\n0|{PASSAGES[0].content}\n")
+    assert list(blocks(wb.reader("local").context(evidence(PASSAGES, (), (), ())).text)) == ["Sources"]
+    assert wb.reader("local").context(evidence((), (), (), ()))[:4] == ("", 0, (), ())
 
 
 @pytest.mark.parametrize("budget", [1, 50, 300, 1000, 5000, 12_000])
@@ -50,29 +51,7 @@ def test_of_many_entities_the_first_are_shown_and_a_selection_is_kept_to():
     assert [passage.id for passage in context.passages] == ["p0", "p1", "p2"]
 
 
-def test_what_the_evidence_does_not_hold_has_no_block():
-    assert list(blocks(wb.reader("local").context(evidence(PASSAGES, (), (), ())).text)) == ["Sources"]
-    assert wb.reader("local").context(evidence((), (), (), ()))[:4] == ("", 0, (), ())
-
-
-def test_it_answers_from_the_passages_that_it_shows():
-    answer = wb.reader("local").read("Which river does Orsby lie on?", evidence(PASSAGES[:2]))
-    assert answer.reader == "local" and answer.passages == ("p0", "p1") and answer.failure is None
-
-
 def test_hostile_texts_stay_cells():
     bad = Scored(Entity("a|b\n-----Sources-----", "", "\x00<script>"), 1.0)
     context = wb.reader("local").context(Evidence("?", "m", "x", (), (bad,)))
     assert context.text.splitlines()[2] == "0|a/b ---Sources---|\x00<script>|"
-
-
-@pytest.mark.parametrize("setting", ["budget=0", "reports=2", "sources=-1", "sources=0.9", "entities=1.5", "reports=x"])
-def test_a_senseless_setting_is_refused(setting):
-    with pytest.raises(SettingError, match=setting.partition("=")[0]):
-        wb.reader(f"local[{setting}]")
-
-
-def test_a_label_builds_it_again():
-    reader = wb.reader("local[budget=900,entities=5]")
-    assert wb.reader(reader.label).label == reader.label == "local[budget=900,entities=5]"
-    assert wb.reader("local").label == "local"

@@ -42,46 +42,28 @@ def ruled(prompt: str, asked: Input) -> str:
 BLOCKS = f"CONTEXT:\n{given().context}\n\nQUESTION:\n{QUESTION}"
 
 
-def test_the_baseline_has_a_system_message_and_labels():
-    system, user = messages("brief")
-    assert (system["role"], user["role"]) == ("system", "user")
-    assert user["content"] == BLOCKS and system["content"].endswith("reply exactly: I don't know")
-
-
 @pytest.mark.parametrize("prompt", ["sparql", "sparql-thesis", "cot"])
-def test_the_others_are_one_message_instructions_context_question(prompt):
+def test_prompts_are_one_message_instructions_context_question_but_the_baseline(prompt):
     (user,) = messages(prompt)
-    assert user["role"] == "user" and user["content"].endswith(f"\n\n{BLOCKS}")
-    assert "FINAL ANSWER: I don't know" in user["content"].split("CONTEXT:")[0]
-
-
-@pytest.mark.parametrize("prompt", ["sparql", "sparql-thesis"])
-@pytest.mark.parametrize("limit", ["four patterns", "ordinary English", "URIs", "filters", "nested queries"])
-def test_a_query_is_asked_for_within_the_limits_of_the_thesis(prompt, limit):
-    (asked,) = messages(prompt)
-    assert limit in asked["content"]
-    assert ("SELECT ?answer" in asked["content"]) == (prompt == "sparql")  # with an example, or without
-
-
-def test_the_limits_of_the_source():
-    """But the router's: of its 5 tokens nothing is left to models that begin with a sentence."""
+    told = user["content"].split("CONTEXT:")[0]
+    assert user["role"] == "user" and user["content"].endswith(f"\n\n{BLOCKS}") and "FINAL ANSWER: I don't know" in told
+    limits = ("four patterns", "ordinary English", "URIs", "filters", "nested queries")  # of the thesis
+    assert prompt == "cot" or all(limit in told for limit in limits)
+    assert ("SELECT ?answer" in told) == (prompt == "sparql")  # with an example, or without
+    assert (SEVERAL not in told and "FINAL ANSWER: <the answer>. Where" in told) == (prompt == "sparql-thesis")
+    system, user = messages("brief")
+    assert user["content"] == BLOCKS and system["content"].endswith("reply exactly: I don't know")
     limits = {name: PROMPTS[name].step.max_tokens for name in ("brief", "sparql", "cot")}
-    assert limits == {"brief": 160, "sparql": 512, "cot": 512} and CLASSIFY.max_tokens == 32
+    assert limits == {"brief": 160, "sparql": 512, "cot": 512} and CLASSIFY.max_tokens == 32  # 5 are too few for some
 
 
 def test_the_rules_reply_as_is_asked_of_a_model():
-    assert ruled("brief", given()) == "Alderby"
+    assert ruled("brief", given()) == "Alderby" and ruled("brief", given(())) == "I don't know"
     steps = ruled("cot", given()).split("\n")
     assert steps[0].startswith("1. Kestrel FM founder: Nora Whitlock (“Kestrel FM is")
     assert steps[1].startswith("2. ") and "Alderby" in steps[1] and steps[2] == "FINAL ANSWER: Alderby"
     query = ruled("sparql", given())
     assert query.startswith("SELECT ?answer WHERE {") and query.endswith("\nFINAL ANSWER: Alderby")
-
-
-def test_the_rules_abstain_where_nothing_is_read():
-    assert ruled("brief", given(())) == "I don't know"
-    for prompt in ("sparql", "cot"):
-        assert ruled(prompt, given(())).endswith("FINAL ANSWER: I don't know")
 
 
 def test_a_query_has_no_answer_where_a_pattern_has_no_binding():
@@ -133,12 +115,6 @@ def test_the_rules_classify(question, kind, invalid):
     assert (said.kind, said.invalid) == (kind, invalid)
 
 
-def test_the_router_s_prompt_defines_its_labels_and_ends_with_the_question():
-    (message,) = CLASSIFY.prompt(Question("{0} %s {}"))
-    assert all(f'"{kind}": ' in message["content"] for kind in CLASSIFY.labels)
-    assert message["content"].endswith("\n\nQuestion: {0} %s {}")
-
-
 @pytest.mark.parametrize("name", sorted(catalogue()))
 def test_no_prompt_of_ours_has_the_sentences_of_a_source(name):
     """As far as sources print theirs: of none more than a few words in a row."""
@@ -159,8 +135,3 @@ def test_short_answers_name_all_of_several_things(prompt, mode):
     said = reply.get(prompt, "1. Two films.\n**FINAL ANSWER:** Duel; Jaws.")
     result = Result(PROMPTS[prompt].step.read(said), parse="strict")
     assert set_em(PROMPTS[prompt].extract(result, "strict").text, ["Jaws", "Duel"]) == 1
-
-
-def test_the_template_of_the_thesis_asks_for_nothing_more():
-    (printed,) = messages("sparql-thesis")
-    assert SEVERAL not in printed["content"] and "FINAL ANSWER: <the answer>. Where" in printed["content"]

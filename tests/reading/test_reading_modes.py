@@ -12,7 +12,7 @@ from workbench.rules import rule_for
 from workbench.steps import global_reduce
 from workbench.steps.answer import Input
 from workbench.steps.final_answer import UNKNOWN
-from workbench.steps.reading_mode import OWN_KNOWLEDGE, opened
+from workbench.steps.reading_mode import OWN_KNOWLEDGE
 
 PASSAGES = (("Kestrel FM", "Kestrel FM is a radio station. Its first voice was born in Alderby."),)
 QUESTION = "Where was the founder of Kestrel FM born?"
@@ -41,23 +41,20 @@ def test_the_pair_differs_in_the_clauses_of_the_mode_alone(prompt):
     assert not any(refusal in wide.casefold() for refusal in REFUSALS)
     apart = set(closed.split()) ^ set(wide.split())
     assert len(apart) <= 20 and given().context in wide and QUESTION in wide
+    asked = global_reduce.Input(QUESTION, "", ())  # the last call over reports has the pair too
+    closed, wide = global_reduce.prompt(asked), global_reduce.open_prompt(asked)
+    assert closed[1:] == wide[1:] and OWN_KNOWLEDGE in wide[0]["content"] and "add nothing" in closed[0]["content"]
 
 
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_reject_is_the_step_itself(prompt):
     assert step_of(prompt, "reject") is PROMPTS[prompt].step
-    assert step_of(prompt, "open").prompt_hash != PROMPTS[prompt].step.prompt_hash
-
-
-def test_the_last_call_over_reports_has_the_pair_too():
-    asked = global_reduce.Input(QUESTION, "", ())
-    closed, wide = global_reduce.prompt(asked), global_reduce.open_prompt(asked)
-    assert closed[1:] == wide[1:] and OWN_KNOWLEDGE in wide[0]["content"] and "add nothing" in closed[0]["content"]
-
-
-def test_a_clause_must_stand_in_the_instructions_once():
-    with pytest.raises(ValueError, match="hold 'x' 2 times"):
-        opened("x x", ("x", "y"))
+    step, other = PROMPTS[prompt].step, step_of(prompt, "open")
+    assert other.prompt_hash != step.prompt_hash
+    told = [of_reader(wb.reader(f"direct[mode={mode},prompt={prompt}]")).description for mode in ("reject", "open")]
+    assert [one["prompts"] for one in told] == [
+        {step.name: f"{step.name} v{step.version} {one.prompt_hash}"} for one in (step, other)
+    ]
 
 
 def test_the_rules_give_their_best_candidate_where_they_would_refuse():
@@ -74,30 +71,6 @@ def test_the_prompt_of_the_paper_has_three_slots_and_reads_its_own_label():
     assert step.read("**Answer:** Alderby").reply == "Alderby" and step.read("Alderby").reply == "Alderby"
 
 
-def test_a_reader_asks_the_prompt_of_its_mode_and_names_it(meridian_index, asked_texts):
-    engine, texts = asked_texts
-    evidence = wb.method("dense", meridian_index).retrieve('Who directed "High Water at Orsby"?', k=5)
-    for mode in ("reject", "open"):
-        reader = wb.reader("direct", engine, mode=mode)
-        assert reader.label == ("direct" if mode == "reject" else "direct[mode=open]")
-        reader.read(evidence.question, evidence)
-    assert "from them alone" in texts[0] and "own knowledge" not in texts[0] and "own knowledge" in texts[1]
-
-
-@pytest.fixture
-def asked_texts():
-    from workbench.llm.engine import RulesEngine
-
-    texts = []
-
-    class Listening(RulesEngine):
-        def run(self, step, inputs, **more):
-            texts.extend(step.prompt(value)[0]["content"] for value in inputs)
-            return super().run(step, inputs, **more)
-
-    return Listening(), texts
-
-
 def test_every_reader_has_the_mode_and_refuses_another(meridian_index):
     from workbench.reading import READERS
 
@@ -105,13 +78,6 @@ def test_every_reader_has_the_mode_and_refuses_another(meridian_index):
         assert READERS[name].Settings().mode == "reject", name
     with pytest.raises(SettingError, match="mode"):
         wb.reader("direct[mode=closed]")
-
-
-def test_a_run_states_the_wording_that_was_asked():
-    closed, wide = (of_reader(wb.reader(f"direct[mode={mode}]")).description for mode in ("reject", "open"))
-    step, other = PROMPTS["thought"].step, step_of("thought", "open")
-    assert closed["prompts"] == {"answer": f"answer v{step.version} {step.prompt_hash}"}
-    assert wide["prompts"] == {"answer": f"answer v{step.version} {other.prompt_hash}"} != closed["prompts"]
 
 
 def test_an_executed_query_falls_back_on_a_prompt(meridian_index):

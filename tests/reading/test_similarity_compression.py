@@ -35,12 +35,6 @@ def test_what_is_like_the_question_is_kept_in_the_order_of_the_context():
     assert result.seeds == () and result.hops == () and result.fallback is None
 
 
-def test_order_counts_where_words_say_nothing():
-    context = chunks(*(f"Village {at} has a mill." for at in range(40)))
-    kept = Similarity(budget=100, diversity=0).compress(QUESTION, context).graph.chunks
-    assert kept == context.chunks[: len(kept)] and kept
-
-
 def test_diversity_passes_over_what_says_nearly_the_same():
     context = chunks(
         "Nora Whitlock directs the station today.",
@@ -97,11 +91,8 @@ def test_texts_are_read_by_their_layout():
     with pytest.raises(DataError, match="no layout"):
         Similarity().compress(QUESTION, "free text")
     assert Similarity().compress(QUESTION, "").text == ""
-
-
-def test_words_that_say_nothing_and_empty_tables():
-    result = Similarity().compress("", ContextGraph((ContextEntity("A"),), chunks=(Unit("1", "the of"),)))
-    assert result.graph.chunks and result.tokens <= 4_000
+    nothing = ContextGraph((ContextEntity("A"),), chunks=(Unit("1", "the of"),))  # words that say nothing
+    assert Similarity().compress("", nothing).graph.chunks
 
 
 def test_label_and_settings():

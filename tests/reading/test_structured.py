@@ -12,10 +12,7 @@ from hypothesis import strategies as st
 
 import workbench as wb
 from workbench import tokens
-from workbench.errors import SettingError
 from workbench.layouts import of_evidence
-from workbench.llm.engine import RulesEngine
-from workbench.llm.step import Result
 from workbench.reading.structured import LAYOUTS
 from workbench.records import Entity, Evidence, Passage, Path, Triple, ranked
 
@@ -60,6 +57,8 @@ def test_json_lines_of_entities_relations_and_passages():
     heads = ["Knowledge Graph Data (Entity)", "Knowledge Graph Data (Relationship)", "Document Chunks"]
     at = [shown("lightrag").index(head) for head in [*heads, "Reference Document List:"]]
     assert at == sorted(at)
+    text = shown("lightrag", evidence(entities=(), facts=(), paths=()))
+    assert text.startswith("Document Chunks") and "Knowledge Graph" not in text
 
 
 def test_a_reference_is_a_title_and_the_most_frequent_is_the_first():
@@ -67,11 +66,6 @@ def test_a_reference_is_a_title_and_the_most_frequent_is_the_first():
     chunks = [json.loads(line)["reference_id"] for line in fenced(text, "json")[2].split("\n")]
     assert chunks == ["2", "1", "", "1"]
     assert text.endswith("```\n[1] Ada Lind\n[2] Dune Fever\n```")
-
-
-def test_passages_alone_have_the_last_two_blocks_alone():
-    text = shown("lightrag", evidence(entities=(), facts=(), paths=()))
-    assert text.startswith("Document Chunks") and "Knowledge Graph" not in text
 
 
 def test_tables_end_with_the_most_reliable_path():
@@ -93,18 +87,6 @@ def test_tables_end_with_the_most_reliable_path():
             "Salt directed by Ada Lind.",
         ],
     ]
-
-
-def test_paths_then_passages():
-    text = shown("paths")
-    assert text.startswith("-----Paths-----\n1. Dune Fever → Ada Lind → Salt: ")
-    assert text.endswith("-----Sources-----\n" + "\n\n".join(passage.content for passage in PASSAGES))
-    assert "\n\n-----Sources-----\n" in text
-
-
-def test_facts_are_paths_where_there_are_none():
-    text = shown("paths", evidence(paths=()))
-    assert text.startswith("-----Paths-----\n1. Dune Fever → Ada Lind: Dune Fever directed by Ada Lind.\n\n")
 
 
 def test_what_the_graph_says_of_relations_and_paths_is_what_is_told():
@@ -135,7 +117,9 @@ def test_what_the_graph_says_of_relations_and_paths_is_what_is_told():
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_nothing_found_is_an_empty_context(layout):
+def test_nothing_found_is_an_empty_context_and_a_selection_is_kept_to(layout):
+    selected = wb.reader("structured", layout=layout).context(evidence(selected=1))
+    assert selected.passages == PASSAGES[:1] and "Ada Lind writes." not in selected.text
     assert wb.reader("structured", layout=layout).context(evidence((), (), (), ()))[:4] == ("", 0, (), ())
 
 
@@ -155,38 +139,6 @@ def test_no_budget_is_exceeded_and_passages_stay_whole(layout, shares, budget):
     assert context.text.count("lies on the River Aldra") == 6 * len(context.passages)
     if budget >= 1000 and not shares:
         assert context.passages and context.tokens > 0.8 * budget
-
-
-def test_what_the_graph_does_not_use_goes_to_the_passages():
-    few = evidence([Passage(f"p{at}", "", "Orsby lies on the River Aldra. " * 6) for at in range(30)], (), (), ())
-    context = wb.reader("structured", budget=1000).context(few)
-    assert 900 < context.tokens <= 1000
-
-
-def test_a_selection_is_kept_to():
-    assert len(wb.reader("structured").context(evidence(selected=1)).passages) == 1
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_it_answers_from_what_it_shows(layout):
-    found = evidence(PASSAGES[:2])
-    answer = wb.reader("structured", layout=layout).read("Who directed Dune Fever?", found)
-    assert answer.passages == ("p1", "p2") and answer.failure is None
-
-
-def test_the_model_is_shown_the_context():
-    asked = []
-
-    class Listening(RulesEngine):
-        def run(self, step, inputs, *, trace=None):
-            asked.extend(inputs)
-            return [Result(step.output(thought="", answer="1, 2", abstained=False))]
-
-    reader = wb.reader("structured", Listening(), layout="tables")
-    answer = reader.read("Who?", evidence())
-    assert answer.text == "1, 2"  # a set of answers is a list with commas
-    assert asked[0].context == reader.context(evidence()).text
-    assert asked[0].passages == tuple((passage.title, passage.text) for passage in PASSAGES)
 
 
 HOSTILE = '```\n-----Sources-----\n"},{"x": <script>\x00\u202e\ud800,"\r\n'
@@ -213,20 +165,6 @@ def test_no_text_breaks_it(texts, layout):
         (Passage("p", a, b),), (Entity(a, b, c),), (Triple(a, b, c),), (Path((a, b, c, d), (d, c, "⁻¹")),)
     )  # fmt: skip
     assert wb.reader("structured", layout=layout).context(found).passages
-
-
-@pytest.mark.parametrize(
-    "setting", ["layout=x", "budget=0", "entities=2", "paths=-1", "relations=0.9", "entities=x", "budget=1.5"]
-)
-def test_a_senseless_setting_is_refused(setting):
-    with pytest.raises(SettingError, match=setting.partition("=")[0]):
-        wb.reader(f"structured[{setting}]")
-
-
-def test_a_label_builds_it_again():
-    reader = wb.reader("structured[layout=tables,budget=900]")
-    assert wb.reader(reader.label).label == reader.label == "structured[layout=tables,budget=900]"
-    assert wb.reader("structured").label == "structured"
 
 
 def test_the_rules_answer_with_what_complete_paths_end_in():

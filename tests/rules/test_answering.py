@@ -1,6 +1,4 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from workbench.language.questions import Hop
 from workbench.language.relations import kind_of, relatedness, stem
@@ -31,7 +29,6 @@ ALL = [THEATRE, WEISS, LIND, REED, TOWER, SPIRE]
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("Who designed the Halden Theatre?", "Karl Weiss"),
         ("When was the Halden Theatre opened?", "1931"),
         ("Where is the Halden Theatre?", "Oslo"),
         ("When was Ada Lind born?", "3 May 1893"),
@@ -45,8 +42,10 @@ ALL = [THEATRE, WEISS, LIND, REED, TOWER, SPIRE]
         ("who designed the halden theatre", "Karl Weiss"),
     ],
 )
-def test_one_hop(question, expected):
-    assert answer(question, ALL).answer == expected
+def test_one_hop_is_read_in_any_order_of_passages_with_or_without_their_titles(question, expected):
+    assert answer(question, ALL).answer == answer(question, ALL[::-1]).answer == expected
+    assert answer(question, [("", text) for _, text in ALL]).answer == expected
+    assert answer(question, []).abstained and answer(question, [("", "")]).abstained
 
 
 @pytest.mark.parametrize(
@@ -103,55 +102,25 @@ def test_a_comparison_through_a_person():
         "Is the theatre in Oslo?",
         "Who invented the zip fastener?",
         "",
-        "???",
         "Who painted the ceiling of the Halden Theatre?",
-        "Which bank paid for the Mar Tower?",
         "When was the Halden Theatre sold?",
         "Who was the teacher of the architect of the Halden Theatre?",
         "Who was born later, Ada Lind or Nora Vale?",
+        "Who sold the theatre that Karl Weiss designed?",  # its sentence holds the description, not the relation
     ],
 )
 def test_refuses_where_it_has_no_ground(question):
     found = answer(question, ALL)
-    assert found.abstained
-    assert found.answer == ""
-    assert found.thought
+    assert found.abstained and found.answer == "" and found.thought
 
 
-def test_without_the_passage_of_the_bridge_there_is_no_answer():
+def test_the_bridge_and_the_threshold_are_needed(monkeypatch):
     question = "Where was the architect of the Halden Theatre born?"
     assert answer(question, [THEATRE, WEISS]).answer == "Vienna"
-    assert answer(question, [WEISS, LIND]).abstained
-    assert answer(question, [THEATRE, LIND]).abstained
-
-
-def test_no_passages_no_answer():
-    assert answer("Who designed the Halden Theatre?", []).abstained
-    assert answer("Who designed the Halden Theatre?", [("", "")]).abstained
-
-
-def test_the_threshold_decides(monkeypatch):
-    question = "Who designed the Halden Theatre?"
+    assert answer(question, [WEISS, LIND]).abstained and answer(question, [THEATRE, LIND]).abstained
     monkeypatch.setattr(answering, "ENOUGH", 99)
     assert answer(question, ALL).abstained
-    assert "Karl Weiss" in answer(question, ALL).thought  # what would have been said, for whoever reads the trace
-
-
-def test_passages_without_titles_are_about_their_first_name():
-    texts = [("", text) for _, text in ALL]
-    assert answer("Where was the architect of the Halden Theatre born?", texts).answer == "Vienna"
-
-
-def test_the_order_of_unlike_passages_does_not_change_the_answer():
-    question = "Where was the architect of the Halden Theatre born?"
-    assert answer(question, ALL).answer == answer(question, ALL[::-1]).answer
-
-
-@given(st.text(max_size=60), st.lists(st.tuples(st.text(max_size=20), st.text(max_size=120)), max_size=3))
-def test_any_text_is_answered_or_refused_and_always_the_same_way(question, passages):
-    found = answer(question, passages)
-    assert found == answer(question, passages)
-    assert found.abstained == (found.answer == "")
+    assert "Vienna" in answer(question, ALL).thought  # what would have been said, for whoever reads the trace
 
 
 @pytest.mark.parametrize(
@@ -166,44 +135,13 @@ def test_many_descriptions_end(question):
     assert answer(question, [*ALL, ("Ada Lind", "Ada Lind sang Song1 Blue, and met Tom Reed. " * 20)]).thought
 
 
-def test_many_descriptions_beside_each_other_end():
-    inner = tuple(Hop(("sing",), "person", "singer", (f"Song{number} Blue",)) for number in range(25))
-    text = "Ada Lind and Tom Reed sang " + ", ".join(f"Song{number} Blue" for number in range(25)) + "."
-    read = pages([("", text)])
-    assert all(len(answering.chain(one, read, ())) > 1 for one in inner)  # else nothing would multiply
-    assert len(answering.chain(Hop(("meet",), "place", inner=inner), read, ())) < 100
-
-
-def test_an_answer_stands_in_the_passages():
-    for question in (
-        "Who designed the Halden Theatre?",
-        "How tall is the Mar Tower?",
-        "Who was the mother of Ada Lind?",
-    ):
-        said = answer(question, ALL).answer
-        assert any(said in title or said in text for title, text in ALL)
-
-
 # The parts
-
-
-def test_a_relation_word_near_a_span_raises_it():
-    read = pages([("Corn Hall", "The Corn Hall was built by Nils Aas. Ola Berg sang in the Corn Hall.")])
-    best = candidates(Hop(("build",), "person"), ("Corn Hall",), read)
-    assert [found.text for found in best][:2] == ["Nils Aas", "Ola Berg"]
-    assert best[0].worth > 2 * best[1].worth
 
 
 def test_the_kind_asked_for_decides_between_spans_of_one_sentence():
     read = pages([("Corn Hall", "The Corn Hall was opened in Oslo by Nils Aas in 1905.")])
     for wants, expected in (("person", "Nils Aas"), ("place", "Oslo"), ("date", "1905")):
         assert candidates(Hop(("open",), wants), ("Corn Hall",), read)[0].text == expected
-
-
-def test_a_title_is_what_its_page_tells_of():
-    read = pages([("Marwort", "Marwort is a plant of the coast. It was first described by Ada Lind in 1911.")])
-    best = candidates(Hop(("plant", "describe"), "other", "plant"), ("Ada Lind",), read)
-    assert best[0].text == "Marwort"
 
 
 def test_in_son_of_a_and_b_b_is_no_child():
@@ -238,28 +176,10 @@ def test_names_in_a_sentence():
     assert about(page, "Avon") > 0.7 > about(page, "Ohio")
 
 
-@pytest.mark.parametrize(("asked", "said"), [("founder", "establish"), ("author", "written"), ("wife", "married")])
-def test_words_of_like_meaning(asked, said):
-    assert relatedness(stem(asked), stem("write" if said == "written" else said)) >= 0.8
-
-
-def test_a_name_is_said_without_its_rank():
-    read = [("Tom Lind", "Tom Lind was the son of King Carl Lind and Eva Reed.")]
-    assert answer("Who was the father of Tom Lind?", read).answer == "Carl Lind"
-
-
-def test_a_flat_reading_needs_the_relation_asked_for():
-    """The sentence holds the description, not the relation: nothing was said of a sale."""
-    assert answer("Who sold the theatre that Karl Weiss designed?", [THEATRE]).abstained
-
-
-def test_words_of_unlike_meaning():
-    assert relatedness(stem("founder"), stem("river")) == 0
-
-
 @pytest.mark.parametrize(
     ("noun", "kind"),
     [("river", "place"), ("composer", "person"), ("grandmother", "person"), ("water", "other"), ("older", "other")],
 )
 def test_kinds_of_nouns(noun, kind):
     assert kind_of(noun) == kind
+    assert relatedness(stem("founder"), stem("establish")) >= 0.8 and relatedness(stem("founder"), stem("river")) == 0

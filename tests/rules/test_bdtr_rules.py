@@ -2,14 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
-from functools import partial
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from pydantic import ValidationError
-
 from workbench.rules import reasoning as bdtr
 from workbench.steps import dual_thoughts, reasoning_chain, verify
 
@@ -47,11 +39,9 @@ def test_what_was_tried_is_not_tried_again():
 
 def test_with_nothing_found_a_title_is_the_bridge():
     assert dual("What is the hovering falcon called?", [BIRD], ()).slow.endswith("Common kestrel")
-
-
-def test_with_nothing_to_read_the_question_is_what_is_left():
-    assert dual(QUESTION, [], ()).slow == QUESTION
-    assert dual("", [], ()) == dual_thoughts.Output(fast="", slow="")
+    assert dual(QUESTION, [], ()).slow == QUESTION and dual("", [], ()) == dual_thoughts.Output(fast="", slow="")
+    found = reasoning(QUESTION, [BIRD])
+    assert found.steps == [] and found.bridges == [] and "no hop" in found.chain
 
 
 def test_the_chain_holds_the_sentences_that_were_read_and_what_links_them():
@@ -61,32 +51,8 @@ def test_the_chain_holds_the_sentences_that_were_read_and_what_links_them():
     assert any("born in Alderby" in step for step in found.steps) and "Alderby" in found.chain
 
 
-def test_without_ground_there_is_no_chain():
-    found = reasoning(QUESTION, [BIRD])
-    assert found.steps == [] and found.bridges == [] and "no hop" in found.chain
-
-
 def test_a_passage_supports_a_step_that_it_tells():
     steps = ["It was founded by Nora Whitlock in 1984.", "Nora Whitlock was born in Alderby."]
     assert supporting(steps, [BIRD, STATION, FOUNDER]) == [2, 3]
     assert supporting(steps, [BIRD]) == supporting([], [STATION]) == supporting(steps, []) == []
-
-
-def test_one_passage_is_enough_for_a_step():
-    assert supporting(["Nora Whitlock was born in Alderby."], [FOUNDER, FOUNDER]) == [1]
-
-
-@pytest.mark.parametrize("passages", [(), (("", ""),), (("\x00\ud800", "<b> {0} %s"),), (("t", "word " * 3000),)])
-def test_any_passage_can_be_read(passages):
-    for question in (QUESTION, "\ud800", "???", "who " * 200):
-        half = "\ud800" in "".join([question, *map("".join, passages)])  # is read, but no output can hold it
-        for ask in (partial(dual, question, passages, ()), partial(reasoning, question, passages)):
-            with suppress(ValidationError) if half else nullcontext():
-                ask()
-        supporting([question], passages)
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.text(max_size=60), st.lists(st.tuples(st.text(max_size=20), st.text(max_size=60)), max_size=3))
-def test_any_text_gives_two_thoughts(question, passages):
-    assert all(isinstance(thought, str) for thought in dual(question, passages, ()).model_dump().values())
+    assert supporting(["Nora Whitlock was born in Alderby."], [FOUNDER, FOUNDER]) == [1], "one passage is enough"

@@ -1,8 +1,6 @@
 """What the rules follow in a graph: worked out by hand on invented questions."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from workbench.language.questions import start_names
 from workbench.records import Triple
@@ -40,15 +38,6 @@ def act(question, turns):
 FOUNDER = "Where was the founder of Kestrel FM born?"
 
 
-def test_levels_go_from_the_names_outwards():
-    assert exploring.levels(FOUNDER) == (frozenset({"founder"}), frozenset({"bear"}))
-
-
-def test_a_question_without_names_is_its_own_name():
-    assert start_names(FOUNDER) == ("Kestrel FM",)
-    assert start_names("where is it?") == ("where is it?",)
-
-
 @pytest.mark.parametrize(
     ("walked", "relation", "expected"),
     [
@@ -65,13 +54,12 @@ def test_a_relation_fits_by_the_words_of_its_level(walked, relation, expected):
     assert exploring.fit(FOUNDER, walked, relation) == pytest.approx(expected)
 
 
-def test_irregular_verbs_are_known():
-    assert exploring.share(frozenset({"write"}), "wrote") == 1.0
-
-
 def test_a_fact_about_a_child_tells_the_parent():
     assert exploring.share(frozenset({"mother"}), "is daughter of") == 0.8
     assert exploring.share(frozenset({"mother"}), "is brother of") == 0.0
+    assert exploring.share(frozenset({"write"}), "wrote") == 1.0
+    assert exploring.levels(FOUNDER) == (frozenset({"founder"}), frozenset({"bear"}))
+    assert start_names(FOUNDER) == ("Kestrel FM",) and start_names("where is it?") == ("where is it?",)
 
 
 def test_the_best_relations_are_chosen_and_their_scores_sum_to_one():
@@ -79,11 +67,9 @@ def test_the_best_relations_are_chosen_and_their_scores_sum_to_one():
     chosen = choose_relations(FOUNDER, 0, relations, (0.5, 0.5, 0.4), 2)
     # 1 + .3 · .5 against .3 · .5
     assert chosen == [(1, pytest.approx(1.15 / 1.3)), (0, pytest.approx(0.15 / 1.3))]
-
-
-def test_what_has_neither_words_nor_similarity_is_not_chosen():
-    assert choose_relations(FOUNDER, 0, ("likes", "owns"), (0.0, -0.2), 3) == []
-    assert choose_relations(FOUNDER, 0, (), (), 3) == []
+    assert (
+        choose_relations(FOUNDER, 0, ("likes", "owns"), (0.0, -0.2), 3) == choose_relations(FOUNDER, 0, (), (), 3) == []
+    )
 
 
 def test_entities_that_the_question_names_and_numbers_where_one_is_asked_count_more():
@@ -144,22 +130,6 @@ def test_names_are_found_facts_listed_followed_and_read():
     ]
 
 
-def test_where_no_relation_fits_the_first_fact_is_followed():
-    asked = "Who painted Kestrel FM?"
-    assert act(asked, [LOOKED_UP, LISTED]) == [("read", "p1", ""), ("finish", "norland", "")]
-
-
 @pytest.mark.parametrize("turns", [[turn()], [LOOKED_UP, turn()], [turn((("find", "x", ""), Observation("none")))]])
 def test_where_nothing_leads_on_it_ends_without_an_answer(turns):
     assert act(FOUNDER, turns) == [("finish", "", "")]
-
-
-@given(st.text(st.characters(exclude_categories=()), max_size=60), st.text(max_size=30))
-def test_no_text_breaks_a_rule(question, text):
-    chosen = choose_relations(question, 0, (text, text), (0.1, 0.2), 3)
-    assert sum(score for _, score in chosen) == pytest.approx(1)
-    assert sum(choose_entities(question, 1, (text, "a", ""))) == pytest.approx(1)
-    assert enough(question, ((text, text, text),)) in (True, False)
-    seen = Observation(text, (text,), (Triple(text, text, text, (text,)),))
-    for turns in ([], [turn((("find", text, ""), seen))], [LOOKED_UP, turn((("neighbours", text, "relation"), seen))]):
-        assert act(question, turns)

@@ -3,7 +3,6 @@
 import pytest
 
 from workbench.rules import extraction
-from workbench.steps import named_entities
 from workbench.steps import triples as step
 
 
@@ -35,42 +34,29 @@ def test_reads(text, triple):
     assert triple in triples(text)
 
 
-def test_a_place_within_a_place_is_tied_to_it():
-    assert ("Windhoek", "is", "Namibia") in triples("She was born in Windhoek, Namibia.")
-
-
 @pytest.mark.parametrize(
-    ("title", "text"),
+    ("title", "text", "triple"),
     [
-        ("Mora Tennant", "Tennant was born in Oslo."),  # the surname
-        ("Mora Tennant (architect)", "Mora Tennant was born in Oslo."),  # without the bracket
-        ("Mora Tennant", "Mora Ingrid Tennant was born in Oslo."),  # the full name of the opening
-        ("Mora Tennant", "Mora Ingrid Tennant built bridges. Mora Ingrid Tennant was born in Oslo."),
+        ("Mora Tennant", "Tennant was born in Oslo.", ("Mora Tennant", "born in", "Oslo")),  # the surname
+        ("Mora Tennant (architect)", "Mora Tennant was born in Oslo.", ("Mora Tennant (architect)", "born in", "Oslo")),
+        ("Mora Tennant", "Mora Ingrid Tennant built bridges. Mora Ingrid Tennant was born in Oslo.",
+         ("Mora Tennant", "born in", "Oslo")),  # the full name of the opening
+        ("", "Mora Tennant was an architect. She was born in Oslo.", ("Mora Tennant", "born in", "Oslo")),
+        ("Red Mole", "Red Mole is a novel. The novel was printed in Oslo.", ("Red Mole", "printed in", "Oslo")),
+        ("Halden Theatre", "Karl Weiss was born in Bergen.", ("Karl Weiss", "born in", "Bergen")),
+        ("Halden Theatre", "Karl Weiss was born in Bergen.", ("Halden Theatre", "born in", "Bergen")),  # tied to it
+        ("Mora Tennant", "She was born in Windhoek, Namibia.", ("Windhoek", "is", "Namibia")),
     ],
-)
-def test_one_thing_has_one_name(title, text):
-    assert (title, "born in", "Oslo") in triples(text, title)
+)  # fmt: skip
+def test_one_thing_has_one_name_and_what_is_said_is_tied_to_the_title(title, text, triple):
+    assert triple in triples(text, title)
 
 
-def test_the_novel_is_the_title_once_it_is_said_to_be_a_novel():
-    assert ("Red Harbour", "printed in", "Oslo") in triples(
-        "Red Harbour is a novel. The novel was printed in Oslo.", "Red Harbour"
-    )
-
-
-def test_what_is_said_of_something_else_is_tied_to_the_title():
-    found = triples("Karl Weiss was born in Bergen.", "Halden Theatre")
-    assert ("Karl Weiss", "born in", "Bergen") in found
-    assert ("Halden Theatre", "born in", "Bergen") in found
-
-
-def test_what_something_else_is_the_title_has():
+def test_a_section_is_about_its_document_and_only_the_title_is_what_it_is_said_to_be():
+    text = "It burned in 1901 and was rebuilt by Mora Lind."
+    assert triples(text, "The Old Mill › History") == triples(text, "The Old Mill")
     found = triples("In Bergen Karl Weiss met Ilse Brandt, sister of Paul Krug.", "Halden Theatre")
     assert not any(subject == "Halden Theatre" and relation == "is" for subject, relation, _ in found)
-
-
-def test_a_passage_without_a_title_is_about_its_first_name():
-    assert ("Mora Tennant", "born in", "Oslo") in triples("Mora Tennant was an architect. She was born in Oslo.", "")
 
 
 @pytest.mark.parametrize(
@@ -100,31 +86,3 @@ def test_types_are_what_a_thing_is_said_to_be_else_the_kind_of_its_name():
     (reading,) = extraction.read([("Mora Tennant", "Mora Tennant is a Norwegian architect. She was born in Oslo.")])
     assert reading.types["Mora Tennant"] == "architect"
     assert reading.types["Oslo"] == "place"
-
-
-def test_every_named_entity_is_in_some_triple():
-    found = " ".join(" ".join(triple) for triple in triples("In 1999, during a stay in Prague, all changed."))
-    assert "1999" in found
-    assert "Prague" in found
-
-
-@pytest.mark.parametrize(
-    "text", ["", "   ", "?!", "東京は日本の首都である。", "x" * 5000, "\x00\u202e🦊", "a. b. c. d."]
-)
-def test_any_text_gives_well_formed_triples(text):
-    for title in ("", "Title"):
-        for triple in triples(text, title):
-            assert len(triple) == 3
-            assert all(isinstance(member, str) and member for member in triple)
-
-
-def test_entities_begin_with_the_title_and_do_not_repeat():
-    (output,) = extraction.named_entities([named_entities.Input("Oslo", "Oslo is in Norway. Norway has Oslo.")])
-    names = output.named_entities
-    assert names[0] == "Oslo"
-    assert len(names) == len(set(names))
-
-
-def test_a_section_is_about_what_its_document_is_about():
-    text = "It burned in 1901 and was rebuilt by Mora Lind."
-    assert triples(text, "The Old Mill › History") == triples(text, "The Old Mill")

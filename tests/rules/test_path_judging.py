@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from workbench.rules import path_judging
 from workbench.rules.path_judging import CLOSE, MISFIT, SURE
 from workbench.steps import dot_rules, fallback_query
 from workbench.steps.judge_paths import Input, PathShown
-from workbench.text import storable
 
 OTHERS = "film -[directed by]-> person <-[directed by]- film"
 QUESTION = "which films have the same director as Dune Fever"
@@ -45,11 +42,6 @@ def verdict(one, *walks, history=()):
     return said
 
 
-def test_a_path_that_is_the_walk_is_complete():
-    said = verdict(SALT)
-    assert (said.label, said.confidence, said.next_question) == ("complete", pytest.approx(SURE), "")
-
-
 def test_a_path_that_begins_the_walk_is_partial_and_asks_for_the_next_hop():
     said = verdict(ADA)
     assert (said.label, said.next_question) == ("partial", "film directed by Ada Lind")
@@ -69,11 +61,6 @@ def test_any_other_path_is_irrelevant(one):
     assert verdict(one).label == "irrelevant"
 
 
-def test_of_parallel_relations_one_is_enough():
-    one = path("Dune Fever", "Ada Lind", "Salt", hops=["cast> directed_by>", "directed_by< written_by<"])
-    assert verdict(one).label == "complete"
-
-
 def test_a_whole_walk_counts_before_the_beginning_of_another():
     longer, shorter = "film -[directed by]-> person <-[cast]- film", "film -[directed by]-> person"
     assert verdict(ADA, longer, shorter).label == "complete"
@@ -81,6 +68,9 @@ def test_a_whole_walk_counts_before_the_beginning_of_another():
 
 def test_later_walks_and_other_types_are_less_sure_and_similarity_more():
     first = verdict(SALT).confidence
+    assert (verdict(SALT).label, first, verdict(SALT).next_question) == ("complete", pytest.approx(SURE), "")
+    parallel = path("Dune Fever", "Ada Lind", "Salt", hops=["cast> directed_by>", "directed_by< written_by<"])
+    assert verdict(parallel).label == "complete", "of parallel relations one is enough"
     assert verdict(SALT, "film -[cast]-> person", OTHERS).confidence < first
     misfit = path(
         "Dune Fever", "Ada Lind", "Salt", hops=["directed_by>", "directed_by<"], types=("film", "film", "film")
@@ -114,21 +104,7 @@ ASKED = "Where was the founder of Kestrel FM born?"
 def test_prose_is_held_against_the_words_of_the_question(passage, type_, label):
     one = path("Kestrel FM", "Alderby", hops=[""], types=("organisation", type_), passage=passage)
     (said,) = judge(ASKED, ["states a place of birth"], (), (one,))
-    assert said.label == label
-
-
-def test_a_partial_path_asks_for_the_words_that_are_missing():
-    one = path("Kestrel FM", "Nora", hops=[""], types=("", ""), passage="Nora founded Kestrel FM.")
-    (said,) = judge(ASKED, ["states a place of birth"], (), (one,))
-    assert said.next_question == "Nora born"
-
-
-@given(st.text(st.characters(exclude_categories=()), max_size=40), st.floats(-2, 2))
-def test_any_text_gets_a_verdict_with_a_confidence(text, similarity):
-    one = path(text, text, hops=[f"{text}>"], types=(text, text), similarity=similarity, passage=text)
-    for rules in ([OTHERS], [storable(text)], []):  # rules are an output, which holds no half of a character
-        (said,) = judge(text, rules, (text,), (one,))
-        assert 0 <= said.confidence <= 1
+    assert said.label == label and (said.next_question != "") == (label == "partial")
 
 
 # -- another query ----------------------------------------------------------------------------------------------------

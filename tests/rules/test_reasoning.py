@@ -1,8 +1,6 @@
 """The hops of a question, resolved in the passages as far as these go."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from workbench.rules.reasoning import links
 
@@ -36,12 +34,6 @@ def test_each_passage_carries_the_chain_one_hop_further(passages, grounded, quer
     assert [link.last for link in chain] == [False, False, True]
 
 
-def test_a_link_says_where_it_was_read():
-    founder, _, _ = links(MAYOR, [STATION])
-    assert founder.candidates[0].sentences == (STATION[1],)
-    assert (founder.asked, founder.names) == ("founder", ("Kestrel FM",))
-
-
 @pytest.mark.parametrize(
     ("question", "last"),
     [
@@ -59,18 +51,7 @@ def test_a_comparison_has_a_link_for_each_side():
     chain = links("Who was born first, Nora Whitlock or Karl Weiss?", [])
     assert [link.names for link in chain] == [("Nora Whitlock",), ("Karl Weiss",)]
     assert all(link.last for link in chain)
-
-
-@pytest.mark.parametrize("question", ["", "  ", "?!", "Is it?"])
-def test_where_nothing_is_asked_there_is_no_link(question):
-    assert links(question, [STATION]) == []
-
-
-def test_a_passage_without_text_or_title_grounds_nothing():
-    assert not any(link.grounded for link in links(MAYOR, [("", ""), ("Kestrel FM", ""), ("", "\x00\u202e")]))
-
-
-@given(question=st.text(max_size=60), title=st.text(max_size=20), text=st.text(max_size=60))
-def test_no_text_breaks_it(question, title, text):
-    for link in links(question, [(title, text)]):
-        assert isinstance(link.query, str) and isinstance(link.grounded, bool)
+    assert links("", [STATION]) == links("Is it?", [STATION]) == []
+    founder, _, _ = links(MAYOR, [STATION, ("", "\x00\u202e"), ("", "")])
+    assert founder.candidates[0].sentences == (STATION[1],)
+    assert (founder.asked, founder.names) == ("founder", ("Kestrel FM",))

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from workbench.rules import rule_for
 from workbench.rules import summarising as reporting
 from workbench.steps import community_report
 
@@ -41,22 +37,8 @@ def test_reports_on_parts_stand_for_them():
     made = report((), (), (("The harbour", "It is old."),), 0.0)
     assert made.title == "The harbour" and made.summary == "It includes The harbour."
     assert made.findings == [finding("The harbour", "It is old.")]
-
-
-def test_entities_alone_and_nothing_at_all():
     assert report((("orsby", "a town"),), (), (), 0.0).summary == "orsby: a town."
     assert report((), (), (), 0.0).title == "a community without entities"
-
-
-_text = st.text(max_size=20)
-
-
-@given(st.lists(st.tuples(_text, _text), max_size=5), st.lists(st.tuples(_text, _text, _text), max_size=8),
-       st.lists(st.tuples(_text, _text), max_size=8), st.floats(allow_nan=False))  # fmt: skip
-def test_any_records_make_a_report(entities, relationships, reports, share):
-    value = community_report.Input("", tuple(entities), tuple(relationships), tuple(reports), share)
-    (made,) = rule_for(community_report.STEP)([value])
-    assert 0 <= made.rating <= 10 and len(made.findings) <= reporting.FINDINGS
 
 
 def test_points_are_the_sentences_that_share_words_best_first():
@@ -68,8 +50,3 @@ def test_points_are_the_sentences_that_share_words_best_first():
 def test_a_heading_counts_as_said_in_what_follows():
     text = "orsby lies far off.\n\n## nora whitlock\nborn in orsby."
     assert reporting.points("Where was Nora Whitlock of Orsby?", [("", text)])[0] == ("born in orsby.", 100.0)
-
-
-@given(_text, st.lists(st.tuples(_text, st.text(max_size=80)), max_size=4))
-def test_no_text_breaks_the_points(question, reports):
-    assert all(said and 0 < score <= 100 for said, score in reporting.points(question, reports))

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from workbench.sparql import parse
+from workbench.sparql.query import MOST
 
 NAMES = ("Dune Fever", "Ilse Varn", "Tessel", "Grey Oar", "Ada Marr", "Port Olm", "Red Heron", "Mirn", "Vale")
 RELATIONS = ("directed by", "born in", "founded", "spouse of", "flows through", "named after")
@@ -109,12 +110,8 @@ def queries():
             yield text, patterns and [tuple(map(put_in, members)) for members in patterns], bool(many % 2)
 
 
-def test_there_are_three_hundred_and_half_are_damaged():
-    drawn = list(queries())
-    assert len(drawn) == 300 and sum(damaged for *_, damaged in drawn) == 150 and len(SHAPES) == 30
-
-
 def test_none_is_read_otherwise_than_written():
+    assert sum(damaged for *_, damaged in queries()) == 150 == len(list(queries())) / 2
     wrong, understood = [], 0
     for text, patterns, damaged in queries():
         query = parse(text)
@@ -139,10 +136,8 @@ def test_none_is_read_otherwise_than_written():
         ("SELECT ?x WHERE { ?x p ?y . ?x q ?z } ORDER BY ?y ?z LIMIT 1", "ORDER BY of several values"),
         ("SELECT ?x WHERE { ?x p ?y } ORDER BY ?z LIMIT 1", "?z gives the order"),
         ("SELECT (Count(?x) as ?n) WHERE { ?x p ?y }", "COUNT in line 1"),
-        ("SELECT count(distinct ?x) WHERE { ?x p ?y }", "COUNT in line 1"),
         ("SELECT ?x FROM <http://e.org/g> WHERE { ?x p ?y }", "FROM in line 1"),
         ("SELECT ?x WHERE { ?x spouse|partner ?y }", "a property path in line 1"),
-        ("SELECT ?x WHERE { ?x !spouse ?y }", "a property path in line 1"),
         ("SELECT ?x WHERE { ?x spouse? ?y }", "a property path with ? in line 1"),
         ("SELECT ?x WHERE { ?x (^spouse) ?y }", "a property path in line 1"),
         ("SELECT ?x WHERE { ?x <http://e.org/a>/<http://e.org/b> ?y }", "no part of a triple"),
@@ -154,16 +149,19 @@ def test_none_is_read_otherwise_than_written():
         ("SELECT ?x WHERE { Ada Marr founded Tessel Ada Marr born in ?x }", "which is no triple"),
         ('SELECT ?x WHERE { "Dune Fever directed by ?x }', "no part of a triple"),
         ("SELECT ?x WHERE { ?x p ?y . ?y = 3 }", "'=', which is no part of a triple"),
+        ("SELECT ?x WHERE { ?x p ?y . { SELECT ?y WHERE { ?y q ?z } } }", "a second SELECT inside"),
+        ("SELECT ?x WHERE { SERVICE wikibase:label { ?x p ?y } }", "SERVICE"),
+        ("SELECT ?x WHERE { ?x p ?y } ORDER BY ?y", "ORDER BY without LIMIT 1"),
+        ("SELECT ?x WHERE { ?x p/q ?y }", "a property path"), ("SELECT ?x WHERE { }", "no triple pattern"),
+        ("SELECT ?x WHERE { " + " ".join(f"?x p{n} ?y ." for n in range(MOST + 1)) + " }", f"at most {MOST}"),
+        ("SELECT ?x WHERE { Tessel p Marr }", "no pattern has a variable"), ("", "no SELECT"),
+        # It is not replaced by the one before.
+        ('SELECT ?x WHERE { "A" p ?x }\nMine: SELECT ?x WHERE { "B" q ?x . filter(?x > 3) }', "FILTER in line 2"),
     ],
 )  # fmt: skip
 def test_what_is_refused_is_named_with_its_line(text, what):
     query = parse(text)
     assert not query.patterns and what in query.flaw
-
-
-def test_a_refused_query_is_not_replaced_by_the_one_before():
-    text = 'For example: SELECT ?x WHERE { "A" p ?x }\nMine: SELECT ?x WHERE { "B" q ?x . filter(?x > 3) }'
-    assert "FILTER in line 2" in parse(text).flaw
 
 
 @pytest.mark.parametrize(

@@ -34,25 +34,39 @@ def values(proof):
     return [value for value, _ in proof.answers]
 
 
+GULLS = [Triple(*fact) for fact in [
+    ("Grey Gull", "sails to", "Oslo"), ("Grey Gull", "sails to", "Tessel"), ("White Gull", "sails to", "Oslo"),
+    ("Narcis", "loves", "Narcis"), ("Echo", "loves", "Narcis"),
+    ("A1", "next to", "B1"), ("B1", "next to", "C1"), ("C1", "next to", "A1"), ("C1", "next to", "D1"),
+]]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("patterns", "value"),
+    [
+        ([("Dune Fever", "directed by", "?d"), ("?d", "born in", "?t"), ("?t", "located in", "?x")], "Norway"),
+        ([("?x", "directed by", "?d"), ("?d", "born in", "Tessel")], "Grey Oar"),  # read backwards
+        ([("?d", "born in", "?t"), ("?t", "located in", "?x")], "Norway"),  # without constants
+        ([("Bo Marr", "?x", "Tessel")], "born in"),  # a variable for a relation
+        ([("?x", "sails to", "Oslo"), ("?x", "sails to", "Tessel")], "Grey Gull"),  # branches that meet
+        ([("?x", "loves", "?x")], "Narcis"),  # a variable twice
+        ([("?x", "next to", "?y"), ("?y", "next to", "?z"), ("?z", "next to", "?x")], "A1"),  # a cycle
+    ],
+)
+def test_shapes_of_queries_in_any_order_of_their_patterns(patterns, value):
+    proof = execute(asked(*patterns), [*FILMS, *GULLS])
+    assert values(proof)[0] == value and proof.broken is None
+    assert sorted(p.members for p in proof.patterns) == sorted(patterns)
+    assert execute(asked(*reversed(patterns)), [*FILMS, *GULLS]).bindings == proof.bindings
+
+
 def test_two_hops():
     proof = execute(asked(("Dune Fever", "directed by", "?d"), ("?d", "born in", "?x")), FILMS)
-    assert values(proof) == ["Oslo"] and proof.broken is None
+    assert values(proof) == ["Oslo"]
     (binding,) = [b for b in proof.bindings if b.score == 1]
     assert dict(binding.values) == {"?d": "Ada Lindqvist", "?x": "Oslo"}
     assert all(match.exact and match.score == 1 for match in binding.matches)
     assert [match.fact.passages for match in binding.matches] == [("p1",), ("p3",)]
-
-
-def test_three_hops_in_any_order():
-    patterns = [("Dune Fever", "directed by", "?d"), ("?d", "born in", "?t"), ("?t", "located in", "?x")]
-    proof = execute(asked(*patterns), FILMS)
-    assert values(proof)[0] == "Norway" and [p.members for p in proof.patterns] == patterns
-    assert execute(asked(*reversed(patterns)), FILMS).bindings == proof.bindings
-
-
-def test_a_chain_read_backwards():
-    proof = execute(asked(("?x", "directed by", "?d"), ("?d", "born in", "Tessel")), FILMS)
-    assert values(proof)[0] == "Grey Oar"
 
 
 def test_a_fact_that_stands_the_other_way_round_has_a_price():
@@ -64,53 +78,9 @@ def test_a_fact_that_stands_the_other_way_round_has_a_price():
 
 
 def test_what_another_voice_says_has_none():
-    (match,) = (
-        execute(asked(("Dune Fever", "directed by", "?x")), [Triple("Ada", "directed", "Dune Fever")])
-        .bindings[0]
-        .matches
-    )
+    proof = execute(asked(("Dune Fever", "directed by", "?x")), [Triple("Ada", "directed", "Dune Fever")])
+    (match,) = proof.bindings[0].matches
     assert match.turned and match.score == 1 and not match.exact
-
-
-def test_branches_that_meet_in_one_variable():
-    ferries = [
-        Triple("Grey Gull", "sails to", "Oslo"),
-        Triple("Grey Gull", "sails to", "Tessel"),
-        Triple("White Gull", "sails to", "Oslo"),
-    ]
-    assert values(execute(asked(("?x", "sails to", "Oslo"), ("?x", "sails to", "Tessel")), ferries)) == ["Grey Gull"]
-
-
-def test_a_cycle():
-    ring = [
-        Triple("A1", "next to", "B1"),
-        Triple("B1", "next to", "C1"),
-        Triple("C1", "next to", "A1"),
-        Triple("C1", "next to", "D1"),
-    ]
-    proof = execute(asked(("?x", "next to", "?y"), ("?y", "next to", "?z"), ("?z", "next to", "?x")), ring)
-    assert {dict(b.values)["?x"] for b in proof.bindings if all(m.exact for m in b.matches)} == {"A1", "B1", "C1"}
-
-
-def test_one_variable_twice_in_a_pattern():
-    facts = [Triple("Narcis", "loves", "Narcis"), Triple("Echo", "loves", "Narcis")]
-    assert values(execute(asked(("?x", "loves", "?x")), facts)) == ["Narcis"]
-
-
-def test_without_constants_the_facts_say_where_to_begin():
-    proof = execute(asked(("?d", "born in", "?t"), ("?t", "located in", "?x")), FILMS)
-    assert values(proof)[0] == "Norway"
-
-
-def test_constants_alone_are_there_or_not():
-    there = execute(asked(("Ada Lindqvist", "born in", "Oslo"), ("Oslo", "located in", "?x")), FILMS)
-    assert values(there)[0] == "Norway"
-    gone = execute(asked(("Ada Lindqvist", "born in", "Tessel"), ("Oslo", "located in", "?x")), FILMS)
-    assert gone.broken == 1 and not gone.answers
-
-
-def test_a_variable_for_a_relation():
-    assert values(execute(asked(("Bo Marr", "?x", "Tessel")), FILMS)) == ["born in"]
 
 
 def test_where_a_chain_breaks():
@@ -118,6 +88,8 @@ def test_where_a_chain_breaks():
     proof = execute(query, FILMS)
     assert proof.broken == 2 and proof.patterns[1].predicate == "favourite colour" and len(proof.patterns) == 3
     assert [match.fact.object for match in proof.partial] == ["Ada Lindqvist"] and not proof.bindings
+    gone = execute(asked(("Ada Lindqvist", "born in", "Tessel"), ("Oslo", "located in", "?x")), FILMS)
+    assert gone.broken == 1 and not gone.answers, "constants alone are there or not"
 
 
 def test_no_facts_and_flaws():
@@ -162,9 +134,6 @@ def test_the_most_over_all_bindings():
 )  # fmt: skip
 def test_weighing(by, one, other, won):
     assert winner(by, one, other) == won
-
-
-def test_years_between():
     assert years_between("3 May 1889", "in 1901") == 12 and years_between("1889", "long ago") is None
 
 
@@ -181,11 +150,8 @@ def test_names_that_are_near_for_an_encoder_are_not_one():
     found = Names(["River Arun", "Britain", "1889"], near)
     assert found.like("River Avon")[0] == 0  # they share a word, and each has another
     assert found.like("UK")[1] > 0.7 and found.like("1888")[2] == 0
-
-
-def test_aliases():
-    similarity = NameSimilarity(aliases={"the Thin Man": "Bo Marr"})
-    assert values(execute(asked(("The Thin Man", "born in", "?x")), FILMS, similarity)) == ["Tessel"]
+    aliases = NameSimilarity(aliases={"the Thin Man": "Bo Marr"})
+    assert values(execute(asked(("The Thin Man", "born in", "?x")), FILMS, aliases)) == ["Tessel"]
 
 
 def test_relations():
@@ -218,34 +184,28 @@ def exact(proof):
     return {b.values for b in proof.bindings if all(match.exact for match in b.matches)}
 
 
-@given(PATTERNS, FACTS, st.randoms())
-def test_orders_do_not_matter(patterns, facts, random):
-    query = Query(tuple(patterns), "?x") if any("?x" in p.members for p in patterns) else None
-    if query is None:
+@given(PATTERNS, FACTS, FACTS, st.randoms())
+def test_bindings_hold_what_they_say_in_any_order_and_more_facts_take_no_exact_one_away(patterns, facts, more, random):
+    if not any("?x" in p.members for p in patterns):
         return
-    proof = execute(query, facts)
+    proof = execute(Query(tuple(patterns), "?x"), facts)
+    for binding in proof.bindings:
+        assert {match.pattern for match in binding.matches} == set(patterns)
+        assert all(match.fact in facts and 0 < match.score <= 1 for match in binding.matches)
+        assert binding.score == min(match.score for match in binding.matches)
+    after = exact(execute(Query(tuple(patterns), "?x"), [*facts, *more]))
+    assert exact(proof) <= after or len(after) >= 50
     random.shuffle(patterns)
     random.shuffle(facts)
     other = execute(Query(tuple(patterns), "?x"), facts)
     assert (proof.bindings, proof.broken, proof.answers) == (other.bindings, other.broken, other.answers)
 
 
-@given(PATTERNS, FACTS, FACTS)
-def test_more_facts_take_no_exact_binding_away(patterns, facts, more):
-    query = Query(tuple(patterns), "?x")
-    if any("?x" in p.members for p in patterns):
-        before, after = exact(execute(query, facts)), exact(execute(query, [*facts, *more]))
-        assert before <= after or len(after) >= 50
-
-
-@given(PATTERNS, FACTS)
-def test_bindings_hold_what_they_say(patterns, facts):
-    if not any("?x" in p.members for p in patterns):
-        return
-    for binding in execute(Query(tuple(patterns), "?x"), facts).bindings:
-        assert {match.pattern for match in binding.matches} == set(patterns)
-        assert all(match.fact in facts and 0 < match.score <= 1 for match in binding.matches)
-        assert binding.score == min(match.score for match in binding.matches)
+def test_hostile_names():
+    odd = '"> } DROP ALL ; <urn:x> \\ \x07 ?y'
+    facts = [Triple(odd, "p <q>", "Oslo"), Triple("Oslo", "p", odd)]
+    assert values(execute(asked((odd, "p <q>", "?x")), facts)) == ["Oslo"]
+    assert execute(asked(("?x", "p", "\ud83d")), facts).answers is not None
 
 
 def test_a_dense_graph_does_not_explode():
@@ -254,10 +214,3 @@ def test_a_dense_graph_does_not_explode():
     with spent() as taken:
         proof = execute(query, facts)
     assert proof.bindings and taken.seconds < 20 and BEAM < 1_000
-
-
-def test_hostile_names():
-    odd = '"> } DROP ALL ; <urn:x> \\ \x07 ?y'
-    facts = [Triple(odd, "p <q>", "Oslo"), Triple("Oslo", "p", odd)]
-    assert values(execute(asked((odd, "p <q>", "?x")), facts)) == ["Oslo"]
-    assert execute(asked(("?x", "p", "\ud83d")), facts).answers is not None
