@@ -4,19 +4,23 @@ its conditions changed. All of it in memory: a run is only foreseen, and a chang
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
 
-from workbench.index.index import OPTIONS
+from workbench.index.index import LAYERS, OPTIONS
 from workbench.index.usage import ARTICLES
 from workbench.measures import OF_SHORT
-from workbench.papers import tables as tables_
-from workbench.papers.comparable import Foreseen, _foreseen
+from workbench.methods import METHODS
+from workbench.papers.comparable import _foreseen
+from workbench.papers.condition import ALL, of_data
+from workbench.papers.figures import KINDS, Found
+from workbench.papers.measured import Compared, Measured
 from workbench.papers.placing import places, settings_of
 from workbench.papers.recipes import tables_of
-from workbench.papers.tables import Cell, Compared, Measured
+from workbench.papers.tables import Cell
 from workbench.published import Paper, paper
 from workbench.reading import READERS
 from workbench.settings import defaults, parse_spec, spec_of
@@ -43,6 +47,55 @@ def stated(name: str) -> Paper:
         **source.terms, "prompts": {"source": Sources()}, "fingerprints": dict.fromkeys(data.values(), known),
         "questions": dict.fromkeys(data, FEW),
     })  # fmt: skip
+
+
+class Everything(list):
+    """Every prompt is the source's."""
+
+    def __contains__(self, wording: object) -> bool:
+        return True
+
+
+@cache
+def closed(name: str) -> Paper:
+    """The paper as if it said everything: what it leaves open is as the workbench does it, and the prompts are ours."""
+    source = stated(name)
+    terms = copy.deepcopy(dict(source.terms))
+    terms["engines"] = dict.fromkeys(("index", "method", "reader", "judge"), "gpt-4o-mini") | terms["engines"]
+    terms.setdefault("encoder", "an-encoder")
+    terms["passages"] = {one: of_data(terms["passages"], one) or 1_234 for one in terms["data"]}
+    settings = terms["settings"]
+    terms["settings"] = {
+        name: _to_toml(settings_of(spec_of(name, _of_toml(settings.get(name, {}))))) for name in METHODS
+    }
+    layers = {kind: json.loads(json.dumps(_to_toml(asdict(LAYERS[kind][1]())))) for kind in LAYERS}
+    terms["layers"] = {kind: layers.get(kind, {}) | terms["layers"].get(kind, {}) for kind in (*LAYERS, ARTICLES)}
+    terms["reader"]["asked"] = _to_toml(defaults(READERS["direct"])) | terms["reader"]["asked"]
+    terms["temperature"] = {"method": 0.0, "judge": 0.0} | terms.get("temperature", {})
+    terms["seed"] = terms.get("seed", 0)
+    terms["prompts"] = {"source": Everything()}
+    for one in terms.get("methods", ()):
+        one.pop("why", None)  # what is known to differ
+    return replace(source, terms=terms | {"unsaid": {}, "measures": {}})
+
+
+def _of_toml(settings: dict[str, Any]) -> dict[str, Any]:
+    return {key: None if value == "none" else value for key, value in settings.items() if key != "backbone"}
+
+
+def _to_toml(settings: dict[str, Any]) -> dict[str, Any]:
+    return {key: "none" if value is None else value for key, value in settings.items()}
+
+
+def scored(found: Found, value: float, spread: float = 0.1) -> Any:
+    """The run of a measurement whose questions have values around this one."""
+    measure = (found.of.place.ours(found.measure) or "").partition(" of covered")[0]
+
+    def score(config, described, rows):
+        for at, row in enumerate(rows):
+            row["scores"] = row["scores"] | {measure: value + (spread if at % 2 else -spread)}
+
+    return changed(found.of.run, score, found.of.label)
 
 
 @dataclass
@@ -72,7 +125,7 @@ def rows_of(source: Paper) -> Iterator[Row]:
         seen: dict[tuple[str, str], Row] = {}
         for printed in source.printed[source.printed["table"] == table].itertuples():
             method = (printed.backbone, printed.method)
-            if printed.kind not in tables_._FOUND or method in seen or len(seen) == 2:
+            if printed.kind not in KINDS or method in seen or len(seen) == 2:
                 continue
             cell = Cell(table, *method, printed.data, printed.measure, printed.value)
             for _, found in _foreseen(source, cell):
@@ -145,8 +198,13 @@ def changes(row: Row) -> Iterator[tuple[str, Change]]:
                 config["data"] if kind == ARTICLES else described["layers"]
             ).pop(kind),
         )
-    if "@" in row.measure:
+    returns = row.source.terms.get("returns", {}).get(place.name)
+    if "@" in row.measure or returns not in (None, ALL):
         yield "depth of the ranking", put("run", "k")(1)
+    if place.name in row.source.terms.get("whole", ()):
+        yield "final set cut", put("row", "selected")(run.config["k"])
+    if returns == ALL:
+        yield "passages returned cut", put("row", "ranking")([["p", 1.0]] * run.config["k"])
     if row.measure not in terms["of"] or row.measure in terms.get("compared", ()):
         return
     free = {f"reader's {key}" for key in terms.get("free_in_own_context", ())}

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-import adversarial  # noqa: E402
+import adversarial
 
-from workbench.methods.gfm_rag import hub  # noqa: E402
-from workbench.papers.condition import SAME  # noqa: E402
-from workbench.papers.conditions import conditions  # noqa: E402
-from workbench.published import papers  # noqa: E402
+from workbench.methods.gfm_rag import hub
+from workbench.papers.condition import SAME
+from workbench.papers.conditions import conditions
+from workbench.published import papers
 
 FILE = Path(__file__).with_suffix(".jsonl")
 
@@ -43,7 +43,7 @@ def _of(row: adversarial.Row) -> dict[str, Any]:
         changes[what] = [
             [f"{name} ({state})" for name, _, _, state in sorted({*side} - unlike) if state != SAME] for side in after
         ]
-    unchanged = [" = ".join(condition) for condition in before]
+    unchanged = sorted(" = ".join(condition) for condition in before)
     return {"paper": row.source.name, "row": row.name, "unchanged": unchanged, "changes": changes}
 
 
