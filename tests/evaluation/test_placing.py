@@ -147,7 +147,8 @@ def test_settings_say_which_row_it_is():
         "dotrag[h_max=2]": ("2", "DotRAG"), "dotrag[tau=0.5]": ("2", "DotRAG"), "dotrag": ("2", "DotRAG"),
         "lightrag[mode=mix]": ("2", "LightRAG"), "lightrag[mode=naive]": ("2", "TradRAG"), "pathrag": ("2", "PathRAG"),
     }  # fmt: skip
-    assert all("h_max: 2, there 3" in cell.why for cell in found.cells if cell.label == "dotrag[h_max=2]")
+    of_two = [cell for cell in found.cells if cell.label == "dotrag[h_max=2]"]
+    assert of_two and all("method's h_max: 2, there 3 [settings.dotrag.h_max]" in cell.why for cell in of_two)
     assert "no place for ball[hops=2], dense; no row is of it" in found.notes[-1]
 
 

@@ -250,7 +250,7 @@ def test_every_table_goes_through_by_rules(small, place, name, table):
     assert {cell.verdict for cell in found.cells} <= {NOT_COMPARABLE, NOT_MEASURED}
     measured = [cell for cell in found.cells if cell.ours is not None]
     if (name, table) in PAIRS:  # whose questions have a number of hops, by which the table is divided
-        assert all("judge: openai:longer, there gpt-4.1" in cell.why for cell in measured)
+        assert all("judge: openai:longer, there gpt-4.1 [engines.judge]" in cell.why for cell in measured)
     elif name == "dotrag":  # sets of nodes as answers, which these questions do not have
         assert "need gold that the questions of small do not have" in found.notes[-1]
     else:
