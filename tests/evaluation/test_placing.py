@@ -148,7 +148,7 @@ def test_settings_say_which_row_it_is():
         "lightrag[mode=mix]": ("2", "LightRAG"), "lightrag[mode=naive]": ("2", "TradRAG"), "pathrag": ("2", "PathRAG"),
     }  # fmt: skip
     of_two = [cell for cell in found.cells if cell.label == "dotrag[h_max=2]"]
-    assert of_two and all("method's h_max: 2, there 3 [settings.dotrag.h_max]" in cell.why for cell in of_two)
+    assert of_two and all("method's h_max: 2, there 3 [methods.asked.h_max]" in cell.why for cell in of_two)
     assert "no place for ball[hops=2], dense; no row is of it" in found.notes[-1]
 
 
