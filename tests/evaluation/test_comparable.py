@@ -7,65 +7,23 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-import unchanged
+from by_hand import RunByHand, right
 from test_views import HOSTILE, UNSHOWABLE, Checked
 
 import workbench as wb
-from workbench.methods.gfm_rag import hub
-from workbench.papers.comparable import AMOUNTS, Asked, Conditions, Needed, Questions, needed, side_by_side
+from workbench.papers.comparable import Asked, Conditions, Needed, Questions, needed, side_by_side
 from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition
-from workbench.papers.tables import NOT_COMPARABLE, Cell, Claim, Claims, tables
-from workbench.published import paper, papers
-
-
-class Everything(list):
-    """Every prompt is the source's."""
-
-    def __contains__(self, wording):
-        return True
-
-
-def closed(name):
-    """The paper as if it said everything, and as if its prompts were ours."""
-    source = unchanged.closed(paper(name), unchanged.FEW)
-    source.terms["prompts"]["source"] = Everything()
-    return source
-
-
-@pytest.mark.parametrize("name", papers())
-def test_the_run_that_a_paper_asks_for_meets_all_that_it_says(monkeypatch, name):
-    """Of every row that a run can fill: if the paper said everything, nothing would stay open."""
-    source = closed(name)
-    for module in ("tables", "comparable"):
-        monkeypatch.setattr(f"workbench.papers.{module}.published.paper", lambda _: source)
-    monkeypatch.setattr(hub, "cached", lambda repository: ["a" * 40])
-    found = tables(name)
-    seen = 0
-    for row in unchanged.fillable(source):
-        wanted = {"table": row.table, "backbone": row.backbone, "method": row.method, "data": row.data}
-        cell = next(one for one in found.cells if one.measure == row.measure and wanted.items() <= _names(one).items())
-        shown = side_by_side(found, cell)
-        open_ = {one.name for one in shown.rows if one.state != SAME}
-        assert shown.rows and not open_, (name, wanted)
-        seen += 1
-    assert seen > 5
-
-
-def _names(cell: Cell) -> dict[str, str]:
-    return {name: getattr(cell, name) for name in ("table", "backbone", "method", "data")}
+from workbench.papers.planning import AMOUNTS
+from workbench.papers.tables import NOT_COMPARABLE, Claim, Claims, tables
 
 
 @pytest.fixture
-def measured(tmp_path):
-    """A run of RAPTOR that differs from BDTR's in one condition, and the tables with it."""
-    source = unchanged.closed(paper("bdtr"))
-    row = next(one for one in unchanged.fillable(source) if (one.backbone, one.method) == ("RAPTOR", "Original"))
-    run = unchanged.run_of(tmp_path / "run", source, row)
-
-    def leaves(config, described, rows):
-        described["settings"]["mode"] = "leaves"
-
-    return tables("bdtr", [unchanged.changed(run, leaves)])
+def measured():
+    """The tables of BDTR with a run of RAPTOR."""
+    data = {"name": "musique/dev/hipporag-1000", "fingerprint": ""}
+    run = RunByHand({"raptor": {"mode": "leaves"}}, {"raptor": {"em": right(300)}}, data=data)
+    run.config["methods"]["raptor"]["layers"] = {"passages": {"settings": {}, "passages": 9_811}}
+    return tables("bdtr", [run])
 
 
 def test_both_come_from_one_check(measured):
@@ -75,25 +33,17 @@ def test_both_come_from_one_check(measured):
     for cell in cells:
         shown = side_by_side(measured, cell)
         assert cell.why == tuple(dict.fromkeys(one.why for one in shown.rows if one.why))
-        assert sum(shown.counts().values()) == len(shown.rows) and shown.counts()[SAME] > 10
-        assert len(shown.of) == 1 and shown.of[0].startswith("raptor, read by direct[")
-
-
-def test_a_condition_is_the_same_differs_or_is_unknown():
-    assert Condition("k", "5", "5").state == SAME
-    assert Condition("k", "5", "3", "k: 3, there 5").state == DIFFERS
-    assert Condition("k", "", "3", "k: 3, there it is not said").state == UNKNOWN
-    assert Condition("k", "5", "", "k: the run does not say, there 5").state == UNKNOWN
-    assert Condition("encoder", "e", "e[max_tokens=9]", "its settings are not said", open=True).state == UNKNOWN
+        assert sum(shown.counts().values()) == len(shown.rows) and shown.counts()[SAME] > 5
+        assert shown.of == ("raptor, read by direct",)
 
 
 def test_what_differs_stands_on_both_sides(measured):
     cell = next(cell for cell in measured.cells if cell.verdict == NOT_COMPARABLE)
     rows = {one.name: one for one in side_by_side(measured, cell).rows}
-    assert rows["model" if "model" in rows else "reader's model"].theirs == "gpt-4o-mini"
-    assert (rows["passages"].theirs, rows["passages"].ours, rows["passages"].state) == ("9,811", "9,811", SAME)
+    assert (rows["passages"].theirs, rows["passages"].ours, rows["passages"].state) == ("11,656", "9,811", DIFFERS)
+    assert (rows["questions"].theirs, rows["questions"].state) == ("1,000", SAME)
     assert rows["encoder"].state == UNKNOWN and rows["encoder"].theirs == ""
-    assert rows["reader's k"].why == "reader's k: 5, there it is not said"
+    assert rows["reader's k"].why == "reader's k: 5, there it is not said [reader.asked]"
 
 
 def test_a_difference_has_the_conditions_of_both_sides():
@@ -134,17 +84,15 @@ def cell():
     return next(one for one in tables("bdtr").cells if (one.table, one.backbone, one.method) == names)
 
 
-def test_data_that_are_not_here_are_named_and_nothing_is_made_up(away, cell):
-    took = needed("bdtr", cell)
-    assert took.frame.empty and set(took.total.values()) == {None}
+@pytest.mark.parametrize("questions", ["some", "none"])
+def test_data_that_are_not_here_are_named_and_others_stand_in(away, small, cell, questions):
+    """What cannot stand in gives way to the bundled data."""
+    took = needed("bdtr", cell, data=replace(small, questions=()) if questions == "none" else small)
     assert "musique/dev/hipporag-1000 is not on this machine" in took.notes[0]
+    assert any("small has no questions" in note for note in took.notes) == (questions == "none")
+    assert any(f"Counted on {'meridian' if questions == 'none' else 'small'}" in note for note in took.notes)
     open_ = {one.name for one in took.open}
     assert open_ >= {"encoder", "prompts", "left open: which code; how a score of a summary becomes one of passages"}
-
-
-def test_data_without_questions_cannot_stand_in(away, small, cell):
-    took = needed("bdtr", cell, data=replace(small, questions=()))
-    assert took.frame.empty and took.open and "small has no questions" in took.notes[1]
 
 
 def test_the_cost_is_scaled_to_the_papers_questions_and_passages(away, small, cell):

@@ -1,203 +1,243 @@
-"""A number counts as reproduced only if every condition of the source holds: each is changed alone, in every table of
-every source (a sample of them, and all in the full profile)."""
+"""The conditions of a number on both sides: how two flat mappings are compared, that a run under a paper's conditions
+is reproduced, and that another is not. What every paper says of runs that differ in one thing stands in
+tests/contract/test_adversarial.py."""
 
 from __future__ import annotations
 
-import random
-from dataclasses import replace
+import doctest
+from dataclasses import asdict, replace
 
+import adversarial
 import pytest
-import unchanged
+from hypothesis import given
+from hypothesis import strategies as st
 from tiers import FULL
 
-from workbench.errors import SettingError
-from workbench.measures import OF_SHORT
-from workbench.papers import tables as tables_
-from workbench.papers.tables import NOT_COMPARABLE, REPRODUCED, compare
-from workbench.published import paper, papers
-from workbench.settings import parse_spec, spec_of
+import workbench as wb
+from workbench.data.origin import Origin, SourceFile
+from workbench.data.registry import ENTRIES, load_entry
+from workbench.errors import DataError, SettingError
+from workbench.index.store import key_of
+from workbench.methods.gfm_rag import hub
+from workbench.papers import condition, conditions
+from workbench.papers.comparable import _foreseen
+from workbench.papers.condition import DIFFERS, NOTHING, SAME, UNKNOWN, Condition, Stated, compare, same
+from workbench.papers.conditions import Known, known_of
+from workbench.papers.tables import NOT_COMPARABLE, REPRODUCED, Cell, _cells, _with_prompts, tables
+from workbench.published import claims, paper, papers
 
-PAPERS = {name: unchanged.closed(paper(name), unchanged.FEW) for name in papers()}
-ROWS = [(name, row) for name in PAPERS for row in unchanged.fillable(PAPERS[name])]
-assert len(ROWS) > 60  # each with at least eight changes
-CHOSEN = ROWS if FULL else [
-    one for name in PAPERS for one in random.Random(2).sample([row for row in ROWS if row[0] == name], 4)
-]  # fmt: skip
-IDS = ["-".join((name, row.table, row.backbone, row.method)).replace(" ", "") for name, row in CHOSEN]
-OWN = {"bdtr": "BDTR", "catrag": "CatRAG", "dotrag": "DotRAG", "reasoning": "SPARQL, 8B", "youtu": "Youtu-GraphRAG"}
+# -- two mappings -----------------------------------------------------------------------------------------------------
+
+NAMES = st.sampled_from(["reader's k", "method's mode", "tree.beta", "budget", "questions"])
+VALUES = st.one_of(st.booleans(), st.integers(-5, 20_000), st.text("abc", min_size=1), st.just("none"))
+PLACES = {"reader's ": "reader.asked", "method's ": "settings.it", "tree.": "layers.tree"}
+
+
+@given(st.dictionaries(NAMES, VALUES, min_size=1), st.data())
+def test_what_differs_alone_is_named_with_both_values_and_the_place(values, data):
+    theirs = {key: Stated(value, f"place of {key}") for key, value in values.items()}
+    assert {one.state for one in compare(theirs, values, PLACES)} == {SAME}
+    key, other = data.draw(st.sampled_from([*values])), data.draw(VALUES)
+    unlike = [one for one in compare(theirs, {**values, key: other}, PLACES) if one.state != SAME]
+    assert [one.name for one in unlike] == [] if same(other, values[key]) else [key]
+    for one in unlike:
+        assert one.state == DIFFERS
+        assert one.why == f"{key}: {one.ours}, there {one.theirs} [place of {key}]"
+
+
+@given(st.dictionaries(NAMES, VALUES, min_size=1), st.data())
+def test_what_either_side_does_not_say_is_unknown(values, data):
+    key = data.draw(st.sampled_from([*values]))
+    theirs = {name: Stated(value, "there") for name, value in values.items()}
+    silent = {name: value for name, value in values.items() if name != key}
+    (unlike,) = [one for one in compare(theirs, silent, PLACES) if one.state != SAME]
+    assert (unlike.name, unlike.state) == (key, UNKNOWN) and "the run does not say, there" in unlike.why
+    (unlike,) = [one for one in compare(theirs | {key: Stated(None, "there")}, values, PLACES) if one.state != SAME]
+    assert (unlike.name, unlike.state) == (key, UNKNOWN) and unlike.why.endswith("there it is not said [there]")
+    assert not [one for one in compare({key: Stated(values[key], "there", needed=False)}, {}, PLACES)]
+
+
+def test_settings_that_the_paper_does_not_state_are_named_together_or_of_a_reader_each():
+    ours = {"method's mode": "leaves", "method's depth": 3, "tree.beta": 1, "reader's k": 5}
+    assert [one.why for one in compare({}, ours, PLACES)] == [
+        "reader's k: 5, there it is not said [reader.asked]",
+        "method's other settings: mode=leaves, depth=3, there it is not said [settings.it]",
+        "tree.other settings: beta=1, there it is not said [layers.tree]",
+    ]
+
+
+@pytest.mark.parametrize(("theirs", "ours", "state"), [
+    (("gpt-4o-mini",), ["openai:gpt-4o-mini-2024-07-18"], SAME),
+    (("gpt-4o-mini",), ["openai:gpt-4o-mini", "rules"], DIFFERS),
+    (("gpt-4o-mini",), ["worked:meridian#7000ef98"], DIFFERS),
+    ((), ["rules"], DIFFERS),
+    ((), ["openai:gpt-4o-mini"], UNKNOWN),
+    (("contriever",), ["facebook/contriever[max_tokens=256]"], UNKNOWN),
+    (("contriever[max_tokens=256]",), ["facebook/contriever[max_tokens=256]"], SAME),
+    (("contriever",), ["facebook/contriever-msmarco"], DIFFERS),
+    (("contriever",), NOTHING, UNKNOWN),
+])  # fmt: skip
+def test_models_and_encoders_go_by_their_names(theirs, ours, state):
+    (one,) = compare({"model": Stated(theirs, "engines.method", "named")}, {"model": ours}, PLACES)
+    assert one.state == state
+
+
+def test_a_condition_is_the_same_differs_or_is_unknown():
+    assert Condition("k", "5", "5").state == SAME
+    assert Condition("k", "5", "3", "why").state == DIFFERS
+    assert Condition("k", "", "3", "why").state == Condition("k", "5", "", "why").state == UNKNOWN
+    assert Condition("k", "5", "3", "why", open=True).state == UNKNOWN
+
+
+@pytest.mark.parametrize("module", [condition, claims], ids=lambda one: one.__name__)
+def test_examples(module):
+    result = doctest.testmod(module)
+    assert result.attempted and not result.failed
+
+
+# -- prompts ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("verdict", "ours", "state"), [
+    ("", "ours (answer)", DIFFERS),
+    (" same 100% of bdtr-fig8", "the source's prompt (fingerprint) (answer)", SAME),
+    (" holds 100% of bdtr-fig8", "the source's prompt (fingerprint) (answer)", SAME),
+    (" damaged 95% of bdtr-fig8", "the source's prompt (fingerprint) (answer)", SAME),
+    (" unsure 80% of bdtr-fig8", "80% of the source's, as of another of its prompts (answer)", UNKNOWN),
+    (" part 45% of bdtr-fig8", "45% of the source's (answer)", DIFFERS),
+    (" same 100% of youtu-a8", "ours (answer)", DIFFERS),
+])  # fmt: skip
+def test_a_prompt_from_a_file_is_the_source_s_by_its_fingerprint_or_by_what_is_said(verdict, ours, state):
+    """The run carries the fingerprint; of another paper's prompt it says nothing. Only a wording from a file can be
+    named as the source's."""
+    source = paper("bdtr")
+    source = replace(source, terms={**source.terms, "prompts": {"source": ["bdtr-fig8"]}})
+    wording = f"answer v2 file 0123456789ab{verdict}"
+
+    def compared(source):
+        stated = Stated(source.terms["prompts"]["source"], "prompts.source", "wording")
+        return next(compare({"prompts": stated}, {"prompts": [("answer", wording)]}, PLACES))
+
+    assert (compared(source).ours, compared(source).state) == (ours, state)
+    assert compared(_with_prompts(source, (wording,))).state == SAME
+    assert compared(_with_prompts(source, ("answer v2 file ba9876543210",))).state == state
+
+
+@pytest.mark.parametrize("wrong", ["answer v2 0123456789ab", "answer v2 file", "file 0123456789ab"])
+def test_ours_are_not_the_source_s(wrong):
+    with pytest.raises(SettingError, match="should name a wording from a file"):
+        tables("bdtr", source_prompts=[wrong])
+
+
+# -- whole runs -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def verdict(monkeypatch):
+    """The cell of a printed number by the run that a paper asks for, with this mean."""
+    monkeypatch.setattr(hub, "cached", lambda repository: ["a" * 40])
+
+    def verdict(source, printed, value):
+        wanted = Cell(printed.table, printed.backbone, printed.method, printed.data, printed.measure, printed.value)
+        found = next((found for _, found in _foreseen(source, wanted)), None)
+        if found is None:
+            return None
+        (cell,) = _cells(source, printed, [replace(found.of, run=adversarial.scored(found, value))])
+        return cell
+
+    return verdict
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("name", "row"), CHOSEN, ids=IDS)
-def test_each_condition_changed_alone_is_noticed(tmp_path, name, row):
-    """What test_single_changes.py changes in memory, of runs on the disk: some changes of four rows of each paper."""
-    source = PAPERS[name]
-    run = unchanged.run_of(tmp_path / "run", source, row)
-    assert unchanged.reasons(source, run, row) == [[]], "the unchanged run"
-    reader = source.terms["reader"]
-    tried = list(unchanged.changes(run))
-    if row.measure in reader["of"]:
-        free = {f"reader's {key}" for key in reader.get("free_in_own_context", ())}
-        free |= {"reader's prompt"} if "Routing" in row.method else set()
-        free |= set() if row.measure.partition(" ")[0] in OF_SHORT else {"reader's rewrite"}
-        of_reader = unchanged.changes_of_reader(run, row.measure in reader.get("judged", ()))
-        tried += [one for one in of_reader if one[0] not in free]
-    assert len(tried) > 8
-    tried = tried if FULL else random.Random(row.method).sample(tried, 9)
-    unnoticed = [what for what, change in tried if [] in unchanged.reasons(source, unchanged.changed(run, change), row)]
-    assert unnoticed == []
-
-
-@pytest.mark.parametrize("name", PAPERS)
-def test_every_table_has_a_row_that_can_be_reproduced(tmp_path, monkeypatch, name):
-    source = PAPERS[name]
-    monkeypatch.setattr(tables_.published, "paper", lambda _: source)
-    left = set(source.scores["table"]) - unchanged.PLACES.get(name, set())
-    for at, (_, row) in enumerate(one for one in ROWS if one[0] == name):
-        if row.table not in left:
+@pytest.mark.parametrize("name", papers())
+def test_under_all_conditions_a_number_is_reproduced_and_what_is_open_never_is(verdict, name):
+    """The first row of each method and table, every fourth one of them, of the paper as if it said everything, and as
+    it is."""
+    closed, tried = adversarial.closed(name), set()
+    for printed in closed.scores.itertuples():
+        row = printed.table, printed.backbone, printed.method
+        if row in tried or printed.kind != "score" or printed.note:
             continue
-        found = compare(unchanged.run_of(tmp_path / str(at), source, row), name)
-        mine = [cell for cell in found.cells if cell.table == row.table and cell.method == row.method]
-        assert {cell.verdict for cell in mine if cell.measure == row.measure} == {REPRODUCED}, (row, mine)
-        left.discard(row.table)
-    assert not {table for table in left if not table.startswith("figure")}
+        tried.add(row)
+        if not FULL and len(tried) % 4:
+            continue
+        if (cell := verdict(closed, printed, printed.value)) is None:
+            assert printed.method in closed.terms.get("absent", {})
+            continue
+        assert (cell.verdict, cell.why) == (REPRODUCED, ())
+        cell = verdict(paper(name), printed, printed.value)
+        assert cell.verdict == NOT_COMPARABLE and any("it is not said" in why for why in cell.why)
+    assert len(tried) > 5
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_what_the_paper_leaves_open_is_never_reproduced(tmp_path, monkeypatch, name):
-    """A run that shares all that is known, held against what the paper really says."""
-    row = next(row for one, row in ROWS if one == name and row.method == OWN[name])
-    run, real = unchanged.run_of(tmp_path / "run", PAPERS[name], row), paper(name)
-    monkeypatch.setattr(tables_.published, "paper", lambda _: replace(real))
-    found = compare(run, name)
-    assert {cell.verdict for cell in found.cells} == {NOT_COMPARABLE}
-    assert all(any("not said" in why or "source's" in why for why in cell.why) for cell in found.cells)
-
-
-def _row(name, **wanted):
-    return next(row for one, row in ROWS if one == name and all(getattr(row, k) == v for k, v in wanted.items()))
-
-
-def _settings(**values):
-    return lambda config, described, rows: described["settings"].update(values)
-
-
-def _read(spec):
-    return lambda config, described, rows: config.update(reader=spec)
-
-
-def _ranked_to_five(config, described, rows):
-    config["k"] = 5
-    for row in rows:
-        row |= {"selected": 5, "ranking": row["ranking"][:5]}
-
-
-def _in_reader(**values):
-    def change(config, described, rows):
-        name, given = parse_spec(config["reader"])
-        config["reader"] = spec_of(name, given | values)
-
-    return change
-
-
-def test_the_source_s_own_prompt_brought_from_a_file_counts_once_it_is_named(tmp_path):
-    """Ours never does: only a wording from a file can be named as the source's."""
-    source, row = PAPERS["bdtr"], _row("bdtr", backbone="RAPTOR", method="BDTR")
-    brought = "answer v2 file 0123456789ab"
-    run = unchanged.changed(
-        unchanged.run_of(tmp_path / "run", source, row),
-        lambda config, *_: config.update(reading=config["reading"] | {"prompts": {"answer": brought}}),
-    )
-    assert unchanged.reasons(source, run, row) == [["prompts are ours (answer), there the source's"]]
-    assert unchanged.reasons(tables_._with_prompts(source, (brought,)), run, row) == [[]]
-    other = "answer v2 file ba9876543210"
-    assert unchanged.reasons(tables_._with_prompts(source, (other,)), run, row) != [[]]
-    for wrong in ("answer v2 0123456789ab", "answer v2 file", "file 0123456789ab"):
-        with pytest.raises(SettingError, match="should name a wording from a file"):
-            tables_.tables("bdtr", source_prompts=[wrong])
-
-
-@pytest.mark.parametrize(("verdict", "why"), [
-    ("same 100% of bdtr-fig8", []),
-    ("holds 100% of bdtr-fig8", []),
-    ("damaged 95% of bdtr-fig8", []),
-    ("unsure 80% of bdtr-fig8",
-     ["prompts are 80% of the source's, as of another of its prompts (answer), there the source's"]),
-    ("part 45% of bdtr-fig8", ["prompts are 45% of the source's (answer), there the source's"]),
-    ("same 100% of youtu-a8", ["prompts are ours (answer), there the source's"]),
+@pytest.mark.parametrize(("method", "off", "expected"), [
+    ("text-embedding-3-small", 0.0, REPRODUCED), ("GTR (T5-base)", 0.0, REPRODUCED), ("GTR (T5-base)", 0.3, "differs"),
 ])  # fmt: skip
-def test_a_prompt_from_a_file_is_the_source_s_by_its_fingerprint(tmp_path, verdict, why):
-    """Which the run carries; of another paper's prompt it says nothing."""
-    source, row = PAPERS["bdtr"], _row("bdtr", backbone="RAPTOR", method="BDTR")
-    source = replace(
-        source, terms={**source.terms, "prompts": {"source": [*source.terms["prompts"]["source"], "bdtr-fig8"]}}
-    )
-    brought = f"answer v2 file 0123456789ab {verdict}"
-    run = unchanged.changed(
-        unchanged.run_of(tmp_path / "run", source, row),
-        lambda config, *_: config.update(reading=config["reading"] | {"prompts": {"answer": brought}}),
-    )
-    assert unchanged.reasons(source, run, row) == [why]
-    assert unchanged.reasons(tables_._with_prompts(source, (brought,)), run, row) == [[]]
+def test_a_run_under_conditions_that_are_all_stated_has_a_verdict(verdict, method, off, expected):
+    """Recall and full chains of dense retrieval, by stand-ins with the names of the paper's encoders."""
+    source = adversarial.stated("catrag")
+    for measure in ("recall@5", "all_gold@5"):
+        scores = source.scores
+        printed = next(scores[(scores["method"] == method) & (scores["measure"] == measure)].itertuples())
+        cell = verdict(source, printed, printed.value + off)
+        assert (cell.verdict, cell.why) == (expected, ())
 
 
-@pytest.mark.parametrize(("method", "why"), [
-    ("Ours w/o Agent", ["schema_graph.evolution: gated, there off"]),
-    ("Ours w/o Schema", ["schema_graph.schema: hotpotqa, there empty", "schema_graph.evolution: gated, there off",
-                         "schema_graph.strict: True, there False"]),
-])  # fmt: skip
-def test_rows_of_an_ablation_have_layers_of_their_own(tmp_path, method, why):
-    """One index for all rows of the table is not what the paper's have, and is named."""
-    source, row = PAPERS["youtu"], _row("youtu", method=method)
-    run = unchanged.run_of(tmp_path / "run", source, row)
-    whole = {"schema": "hotpotqa", "evolution": "gated", "strict": True}
+# -- what a data set is -----------------------------------------------------------------------------------------------
 
-    def one_for_all(config, described, rows):
-        described["layers"]["schema_graph"]["settings"].update(whole)
-
-    (reasons,) = unchanged.reasons(source, unchanged.changed(run, one_for_all), row)
-    assert sorted(reasons) == sorted(why)
+NAME = "musique/dev/hipporag-1000"
+TERMS = {"data": {"musique": NAME}}
 
 
-STATIC = {"backbone": "RAPTOR", "method": "Original", "table": "1"}
-BASE, ROUTING = {"method": "Base, 8B", "table": "5.2"}, {"method": "Routing, 8B", "table": "5.5"}
+@pytest.fixture
+def load(monkeypatch, tmp_path, tiny):
+    """Has the publisher's files stand for a data set; `found` is what is read of them."""
+    monkeypatch.setenv("HOPSCOPE_CACHE", str(tmp_path))
+
+    def load(found):
+        conditions._here.cache_clear()
+
+        def read(entry, offline, **options):
+            assert entry is ENTRIES[NAME] and offline
+            if found is None:
+                raise DataError("not here")
+            return replace(found, questions=found.questions[:1]) if options else found
+
+        monkeypatch.setattr(conditions, "load_entry", read)
+
+    yield load
+    conditions._here.cache_clear()
 
 
-@pytest.mark.parametrize(("name", "row", "change", "why"), [
-    ("bdtr", STATIC, _settings(mode="leaves"), "mode: leaves, there collapsed"),
-    ("bdtr", {"backbone": "HippoRAG2", "method": "BDTR"},
-     _settings(backbone="hipporag2[filter=identity,damping=0.9]"), "backbone's damping: 0.9, there 0.5"),
-    ("bdtr", {"backbone": "HippoRAG2", "method": "Original", "table": "1"}, _settings(filter="identity"),
-     "filter: identity, there step"),
-    ("bdtr", {"backbone": "HippoRAG2", "method": "Original", "table": "1"}, _settings(damping=0.9),
-     "damping: 0.9, there 0.5"),
-    ("bdtr", {"backbone": "HippoRAG2", "method": "Original", "table": "1"}, _settings(counted="facts"),
-     "counted: facts, there spellings"),
-    ("bdtr", {"method": "BDTR"}, _settings(query_tokens=64), "query_tokens: 64, there none"),
-    ("bdtr", STATIC, _in_reader(k=50), "reader's k: 50, there 5"),
-    ("bdtr", STATIC, _in_reader(compress="similarity"), "reader's compress: similarity, there none"),
-    ("bdtr", STATIC, _in_reader(retry="brief"), "reader's retry: brief, there auto"),
-    ("bdtr", STATIC, _read("cot[k=50,compress=similarity,retry=brief]"), "reader: cot, there direct"),
-    ("bdtr", STATIC, _read("structured"), "reader: structured, there direct"),
-    ("bdtr", STATIC, _read("local"), "reader: local, there direct"),
-    ("bdtr", {"method": "IRGS"}, _settings(accumulate=False), "accumulate: False, there True"),
-    ("bdtr", {"method": "BDTR"}, _ranked_to_five,
-     "size of the final set: cut to the 5 passages ranked for 40 questions, there whole"),
-    ("reasoning", BASE, _settings(profile="workbench"), "profile: workbench, there released"),
-    ("reasoning", BASE, _in_reader(retry="cot"), "reader's retry: cot, there auto"),
-    ("reasoning", BASE, _in_reader(layout="passages", k=1), "reader's layout: passages, there auto"),
-    ("reasoning", BASE, _in_reader(layout="passages"), "reader's layout: passages, there auto"),
-    ("reasoning", BASE, _read("structured[prompt=brief]"), "reader: structured, there direct"),
-    ("reasoning", BASE, _read("local[prompt=brief]"), "reader: local, there direct"),
-    ("reasoning", ROUTING, _in_reader(router="heuristic"), "reader's router: heuristic, there model"),
-    ("reasoning", ROUTING, _in_reader(retry="none"), "reader's retry: None, there auto"),
-    ("reasoning", ROUTING, _in_reader(router="heuristic", retry="none"), "reader's router: heuristic, there model"),
-    ("reasoning", BASE, lambda config, *_: config.update(judge="openai:gpt-4o"),
-     "judge: openai:gpt-4o, there llama-3.1-8b-instant"),
-    ("reasoning", ROUTING, _read("sparql-exec[route=true,extraction=thesis,temperature=0.3]"),
-     "reader: sparql-exec, there direct"),
-], ids=lambda one: one if isinstance(one, str) and " " in one else "")  # fmt: skip
-def test_what_is_not_the_papers_experiment_is_named(tmp_path, name, row, change, why):
-    source, row = PAPERS[name], _row(name, **row)
-    run = unchanged.changed(unchanged.run_of(tmp_path / "run", source, row), change)
-    assert [why in reasons for reasons in unchanged.reasons(source, run, row)] == [True]
+def test_the_publishers_files_say_what_a_folder_does_not(load, tiny):
+    load(None)
+    assert known_of(TERMS, "musique") == Known()
+    load(replace(tiny, origin=Origin("a folder of this name")))
+    assert known_of(TERMS, "musique") == Known()
+    files = (SourceFile("musique.json", "0" * 64),)
+    load(replace(tiny, origin=Origin("the publisher", files=files)))
+    asked = [asdict(question) for question in tiny.questions]
+    assert known_of(TERMS, "musique") == Known(tiny.fingerprint, key_of(questions=asked))
+    listed = {"fingerprints": {NAME: {"passages": "listed", "questions": None}}}
+    assert known_of(TERMS | listed, "musique") == Known("listed", key_of(questions=asked))
+    options = {"options": {"musique": {"filtered": True}}}
+    assert known_of(TERMS | options, "musique").questions == key_of(questions=asked[:1])
+    load(replace(tiny, questions=(), origin=Origin("the publisher", files=files)))
+    assert known_of(TERMS, "musique").questions is None, "nobody's questions"
+
+
+def test_what_is_listed_is_of_data_sets_of_the_papers():
+    named = {name for one in papers() for name in paper(one).terms["data"].values()}
+    listed = paper("bdtr").terms["fingerprints"]
+    assert {*listed} <= named & {*ENTRIES} and all(len(one["passages"]) == 16 for one in listed.values())
+
+
+def test_the_corpus_of_2wikimultihopqa_is_that_of_its_publisher():
+    """As its shared copy has it, which is made of the same file."""
+    try:
+        data = load_entry(ENTRIES["2wikimultihopqa/dev/matched-137"], offline=True)
+    except DataError:
+        pytest.skip("the corpus is not on this machine")
+    terms = {"data": {"2wiki": "2wikimultihopqa/dev/hipporag-1000"}, **paper("bdtr").terms}
+    assert data.fingerprint == known_of(terms, "2wiki").passages
+    assert wb.load("meridian").fingerprint != data.fingerprint

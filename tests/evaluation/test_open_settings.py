@@ -11,11 +11,11 @@ import pytest
 
 from workbench.index.building import LAYERS
 from workbench.papers.comparable import Foreseen
-from workbench.papers.condition import UNKNOWN, named
+from workbench.papers.condition import OTHERS, UNKNOWN, named
 from workbench.papers.conditions import conditions
+from workbench.papers.measured import Compared, Measured
 from workbench.papers.placing import places
 from workbench.papers.recipes import Recipe
-from workbench.papers.tables import Compared, Measured
 from workbench.published import paper, papers
 from workbench.reading import READERS
 from workbench.settings import defaults, spec_of
@@ -45,8 +45,8 @@ def left_open(name: str) -> dict[str, list[str]]:
                     continue
                 if one.name.startswith("reader's ") and one.name != "reader's model":
                     found.setdefault(f"reader {read_by}", set()).add(one.name.removeprefix("reader's "))
-                if one.name.endswith("other settings") and not one.name.startswith("backbone"):
-                    kind = one.name.removesuffix("other settings").rstrip(".")
+                if one.name.endswith(OTHERS) and not one.name.startswith("backbone"):
+                    kind = one.name.removesuffix(OTHERS).rstrip(".")
                     names = {each.partition("=")[0] for each in one.ours.split(", ") if "=" in each}
                     found.setdefault(f"layer {kind}" if kind in LAYERS else method, set()).update(names)
     return {part: sorted(names) for part, names in sorted(found.items())}

@@ -155,9 +155,10 @@ def test_the_cost_is_counted_on_request(verdicts, monkeypatch, tiny, tmp_path):
     monkeypatch.setenv("HOPSCOPE_CACHE", str(tmp_path))
     verdicts.cell("Original", "popqa", "em")
     assert "no model is asked" in verdicts._cost.value
+    monkeypatch.setattr(verdicts, "_data", tiny)
     verdicts._estimate.click()
     assert "popqa/hipporag-1000 is not on this machine" in " ".join(Checked(verdicts._cost.value).shown)
-    took = verdicts.cost(data=tiny)
+    took = verdicts._needed
     assert took.total["calls"] > 2_000 and took.total["dollars"] > 0 and verdicts._tabs.selected_index == 2
     shown = " ".join(Checked(verdicts._cost.value).shown)
     assert "scaled to 8,676" in shown and "ask the authors" in shown

@@ -270,13 +270,13 @@ def table(
     What exists is kept, so the same command goes on where it was stopped. An endpoint that costs needs a limit, such as
     --max-money 5.
     """
-    from workbench.papers import reproduce
+    from workbench.papers import planning, reproduce
     from workbench.views.tables import written
 
     if form not in (forms := ("text", "csv", "markdown", "latex")):
         raise SettingError(f"--format {form!r} is unknown; choose one of {', '.join(forms)}")
     if plan:
-        planned = reproduce.plan(
+        planned = planning.plan(
             paper, number, model.engine, reader_engine=reader_engine, judge=judge, data=data, limit=run.limit,
             repeats=run.repeats,
         )  # fmt: skip

@@ -172,8 +172,6 @@ def _judged(
 def on_disk(run: Run, a: str, b: str) -> tuple[str, list[Judgement]]:
     """(the judge, its judgements) of the answers that two methods of a run have now, in all repeats, of the judge that
     was asked last; nothing where none was."""
-    if (foreseen := getattr(run, "judgements", None)) is not None:  # of a run that is not made yet
-        return foreseen(a, b)
     if not (standing := standing_of(run, a, b)):
         return "", []
     asked = {(pair.repeat, pair.key) for pair in pairs_of(run, a, run, b, run.questions, 2)}

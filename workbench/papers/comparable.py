@@ -27,22 +27,14 @@ from workbench.llm.meter import own_prices
 from workbench.llm.step import Step
 from workbench.methods import METHODS
 from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition, expected_of, named, of_data
-from workbench.papers.conditions import conditions
-from workbench.papers.conditions_of_data import known_of
+from workbench.papers.conditions import conditions, known_of
+from workbench.papers.figures import Found, found_of
+from workbench.papers.measured import Measured
 from workbench.papers.placing import places, settings_of
+from workbench.papers.planning import AMOUNTS, BUNDLED, counted_on, of_build, of_judging, of_runs
 from workbench.papers.recipes import Recipe, recipes_of
-from workbench.papers.reproduce import (
-    AMOUNTS,
-    Engines,
-    at_hand,
-    of_build,
-    of_judging,
-    of_runs,
-    said_of_scales,
-    scaled,
-    times,
-)
-from workbench.papers.tables import Cell, Found, Measured, Tables, found_of, interval_of
+from workbench.papers.reproduce import Engines
+from workbench.papers.tables import Cell, Tables, interval_of
 from workbench.published import Paper
 from workbench.reading import reader
 from workbench.records import Record
@@ -187,7 +179,7 @@ class Foreseen:
     engines are the paper's; where it names none for a part, one that it names for another. `model`: the names of the
     row's own. `kind`: the type of the questions that count, if only one does."""
 
-    folder, repeats, timed = "", 1, ()
+    folder, repeats, timed, questions, warnings = "", 1, (), (), ()
 
     def __init__(self, source: Paper, recipe: Recipe, spec: str | None, model: Sequence[str], kind: str = ""):
         self.recipe, self.reader, self._terms, self._model, self._kind = recipe, spec, source.terms, model, kind
@@ -315,35 +307,25 @@ def needed(paper: str, cell: Cell, *, data: Dataset | str | None = None) -> Need
     """What a comparable number for a cell takes: calls, tokens, dollars and hours of the index and of each run, asked
     of the paper's own models, and what stays open after them. Nothing is asked.
 
-    Where the paper's data set is not on this machine, prompts are counted on `data`, if given, and the numbers scaled
-    to the questions and passages of the paper; nothing is downloaded."""
+    Where the paper's data set is not on this machine, prompts are counted on `data`, by default the bundled one, and
+    the numbers scaled to the questions and passages of the paper; nothing is downloaded."""
     source = published.paper(paper)
     recipe, one = next(_foreseen(source, cell), (None, None))
     if one is None:
         why = "; ".join(cell.why) or "there is no method, measure or data set for it"
         return Needed(cell, pd.DataFrame(), (), (f"No run can fill this cell: {why}.",))
-    open_ = tuple(row for row in _of(source, cell, one).rows if row.state != SAME)
-    loaded, notes = at_hand(recipe, data)
-    if loaded is None:
-        return Needed(cell, pd.DataFrame(), open_, tuple(notes))
-    scales = (1.0, 1.0)
-    if loaded.name != recipe.source:
-        loaded, scales = scaled(source, recipe, loaded)
-        notes += said_of_scales(source, recipe, loaded)
-    rows = []
+    here, rows = counted_on(source, recipe, BUNDLED if data is None else data), []
     for side in one.sides:
         index, engines = side.run.engines
         read_by = (side.run.reader,) if side.run.reader else ()
         mine = replace(recipe, read_by={side.label: read_by}, pairs=())
-        parts = [(index, times(of_build(mine, loaded, Unasked(index)), scales[0]))]
-        parts += [(engines.reader.name, times(row, scales[1])) for row in of_runs(mine, loaded, engines)]
-        rows += [row | {"data": f"{recipe.source}, {model}"} for model, row in parts]
-    if recipe.pairs:
-        judging = times(of_judging(recipe, loaded, engines), scales[1])
-        rows.append(judging | {"data": f"{recipe.source}, {engines.judge.name}"})
-    frame = pd.DataFrame(rows).rename(columns={"data": "asked"})
-    frame = frame.drop_duplicates(["asked", "what", "reader"], ignore_index=True)
-    return Needed(cell, frame, open_, (*notes, *_unknown(frame)))
+        parts = [(index, of_build(mine, here, Unasked(index)))]
+        parts += [(engines.reader.name, row) for row in of_runs(mine, here, engines)]
+        parts += [(engines.judge.name, of_judging(recipe, here, engines))] if recipe.pairs else []
+        rows += [row | {"asked": f"{recipe.source}, {model}"} for model, row in parts]
+    frame = pd.DataFrame(rows).drop(columns="data").drop_duplicates(["asked", "what", "reader"], ignore_index=True)
+    open_ = tuple(row for row in _of(source, cell, one).rows if row.state != SAME)
+    return Needed(cell, frame, open_, (*here.notes, *_unknown(frame)))
 
 
 def _unknown(frame: pd.DataFrame) -> Iterator[str]:

@@ -1,23 +1,29 @@
-"""One condition of a published number and of ours, and what papers and runs say of conditions: the words in which
-`conditions` and the modules of its groups speak."""
+"""Conditions of a published number and of ours: two flat mappings, key → value, and one function that compares them.
+
+`Stated` is what a paper states of a key, with its place in `published/<paper>.toml`; a run has a plain value.
+`COMPARED` says how the two are held against each other, and every difference is said in one sentence:
+
+    <key>: <the run's value>, there <the paper's value> [<place>]"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from workbench.steps import judge_pair
-
-if TYPE_CHECKING:
-    from workbench.papers.tables import Measured
+from workbench.llm import fingerprints
+from workbench.llm.engine import no_model
 
 Terms = Mapping[str, Any]
-UNSAID, SILENT = "there it is not said", "the run does not say"
+UNSAID, SILENT = "it is not said", "the run does not say"
 SOURCES = "the source's"  # prompts
 EMPTY = "(empty)"
 ALL = "all"  # that a method finds, however many
+ANY = "every number"  # the place of what no paper has to state: a question that broke was not answered
+NOTHING = object()  # of a key of which a run says nothing
 SAME, DIFFERS, UNKNOWN = "same", "differs", "unknown"
+OTHERS = "other settings"  # of the method, a layer or a compressor, that the paper does not state
+EACH = ("reader's ", "context's ")  # settings that are named one by one where the paper does not state them
 
 
 class Condition(NamedTuple):
@@ -37,6 +43,107 @@ class Condition(NamedTuple):
         return UNKNOWN if self.open or not (self.theirs and self.ours) else DIFFERS
 
 
+class Stated(NamedTuple):
+    """What a paper states of a key: its value, None where it does not say it, and the place in its TOML file where it
+    does or would. `how`: a key of `COMPARED`. `needed`: whether a run that does not say it cannot be compared."""
+
+    value: Any
+    place: str
+    how: str = "equal"
+    needed: bool = True
+
+
+def compare(theirs: Mapping[str, Stated], ours: Mapping[str, Any], places: Mapping[str, str]) -> Iterator[Condition]:
+    """Every key side by side. `places`: the prefix of a setting → where the paper would state it."""
+    unsaid: dict[str, list[str]] = {}
+    for key in dict.fromkeys((*theirs, *ours)):
+        if key in theirs:
+            value, place, how, needed = theirs[key]
+            if key in ours or needed:
+                yield _condition(key, *COMPARED[how](value, ours.get(key, NOTHING)), place)
+            continue
+        (name,) = re.findall(r"\w+$", key)
+        prefix = key.removesuffix(name)
+        if prefix in EACH:
+            yield _condition(key, False, "", _text(ours[key]), places[prefix])
+        else:
+            unsaid.setdefault(prefix, []).append(f"{name}={ours[key]}")
+    for prefix, settings in unsaid.items():
+        yield _condition(f"{prefix}{OTHERS}", False, "", ", ".join(settings), places[prefix])
+
+
+def _condition(key: str, equal: bool | None, theirs: str, ours: str, place: str) -> Condition:
+    why = f"{key}: {ours or SILENT}, there {theirs or UNSAID} [{place}]"
+    return Condition(key, theirs, ours, "" if equal else why, equal is None)
+
+
+def _text(value: Any) -> str:
+    if value is NOTHING:
+        return ""
+    return f"{value:,}" if type(value) is int else str(value) or EMPTY
+
+
+# -- how two values are compared --------------------------------------------------------------------------------------
+
+Compared = tuple[bool | None, str, str]  # whether they are equal, None where a side says only a part; both in words
+
+
+def _equal(theirs: Any, ours: Any) -> Compared:
+    """None is a value of ours, as of a setting."""
+    equal = theirs is not None and ours is not NOTHING and same(ours, theirs)
+    return equal, "" if theirs is None else _text(theirs), _text(ours)
+
+
+def _named(theirs: Sequence[str], ours: Any) -> Compared:
+    """Models and encoders, all of which must have one of the names that the paper gives; a name of theirs without
+    settings leaves those of ours open."""
+    names = () if ours is NOTHING else ours
+    without = [by for name in names if (by := no_model(name))]
+    models = [model_of(name) for name in names]
+    equal: bool | None = bool(names) and not without and all(model in theirs for model in models)
+    if names and not without and not equal and all(model.partition("[")[0] in theirs for model in models):
+        equal = None
+    there = theirs[0] if theirs else "a model" if without else ""
+    return equal, there, ", ".join(no_model(name) or name for name in names)
+
+
+def _wording(source: Sequence[str], ours: Any) -> Compared:
+    """Whose wording the Steps (name, wording) that were asked have, by the fingerprints of the source's prompts and by
+    what a user says. Only a wording of which a fingerprint cannot say which of two like prompts it is stays open."""
+    groups: dict[tuple[bool | None, str], list[str]] = {}  # (whether it is the source's, whose) → Steps
+    for step, wording in () if ours is NOTHING else ours:
+        steps = groups.setdefault(_whose(wording, source), [])
+        steps += [] if step in steps else [step]
+    verdicts = {verdict for verdict, _ in groups}
+    equal = False if not verdicts or False in verdicts else None if None in verdicts else True
+    return equal, SOURCES, "; ".join(f"{whose} ({', '.join(steps)})" for (_, whose), steps in groups.items())
+
+
+def _whose(wording: str, source: Sequence[str]) -> tuple[bool | None, str]:
+    """(whether it is the source's, whose it is) of a wording as a run names it. `source` has the ids of the source's
+    printed prompts, and wordings that a user calls its own."""
+    proper, verdict = fingerprints.read(wording)
+    if proper in source:
+        return True, f"{SOURCES}, as is said"
+    if verdict is None or verdict.id not in source:
+        return False, "ours"
+    if verdict.theirs:
+        return True, f"{SOURCES} prompt (fingerprint)"
+    unsure = verdict.said == "unsure"
+    return None if unsure else False, f"{verdict.share:.0%} of {SOURCES}{', as of another of its prompts' * unsure}"
+
+
+COMPARED: Mapping[str, Callable[[Any, Any], Compared]] = {"equal": _equal, "named": _named, "wording": _wording}
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+
+def named(names: str | Sequence[str]) -> tuple[str, ...]:
+    """The names of one thing, of which a file may give one or several."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
 def model_of(name: str) -> str:
     """The model in the name of an engine or an encoder, without provider, server, publisher and release date. Settings
     stay, because another length or an instruction makes other vectors.
@@ -50,11 +157,6 @@ def model_of(name: str) -> str:
     model = model.partition(":")[2] or model
     model = model.partition("@")[0].rpartition("/")[2].casefold()
     return re.sub(r"-20\d\d-\d\d-\d\d$", "", model) + bracket + settings
-
-
-def named(names: str | Sequence[str]) -> tuple[str, ...]:
-    """The names of one thing, of which a file may give one or several."""
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def same(ours: Any, theirs: Any) -> bool:
@@ -77,41 +179,8 @@ def of_data(terms: Any, data: str) -> Any:
     return terms.get(data) if isinstance(terms, Mapping) else terms
 
 
-def held(name: str, theirs: str, ours: str, equal: bool, says: str = "", what: str = "") -> Condition:
-    """A condition with the usual sentence; `says` is what the sentence has for ours, `what` for the name."""
-    there = f"there {theirs}" if theirs else UNSAID
-    return Condition(name, theirs, ours, "" if equal else f"{what or name}: {says or ours or SILENT}, {there}")
-
-
 def expected_of(row: Sequence[str], terms: Terms, part: str) -> tuple[str, ...]:
     """Names of the model of the index, the method, the reader or the judge; empty where the paper does not say it.
     `row`: those of the row's own model."""
     names = named(terms["engines"].get(part, ()))
     return tuple(row) if names == ("row",) else names
-
-
-def first_of(names: Sequence[str]) -> str:
-    """The first of the names of one model; "" where the paper does not say it."""
-    return names[0] if names else ""
-
-
-def parts_of(one: Measured, terms: Terms, measure: str) -> dict[str, Mapping[str, Any]]:
-    """What a run says of the parts on which the number of a measure depends: method, reader, judge."""
-    parts, reader = {"method": one.described}, terms["reader"]
-    if measure in reader["of"]:
-        parts["reader"] = one.reading
-    if measure in reader.get("judged", ()):
-        parts["judge"] = one.run.config.get("judging") or {}
-    if compares(terms, measure):
-        parts["judge"] = {"engine": one.judgements[0], "prompts": {judge_pair.STEP.name: judge_pair.STEP.wording}}
-    return parts
-
-
-def asked_of(terms: Terms, measure: str) -> Mapping[str, Any]:
-    """Settings of the reader that the name of a measure stands for."""
-    return terms.get("measured", {}).get(measure, {}).get("asked", {})
-
-
-def compares(terms: Terms, measure: str) -> bool:
-    """Whether a measure is a share of pairs that a judge compared."""
-    return measure in terms["reader"].get("compared", ())

@@ -1,62 +1,68 @@
-"""The conditions under which a number of a run and one of a paper were made: what is the same, what differs, and what
-either side leaves open. The paper's conditions are data (`published/<paper>.toml`); `conditions` holds a run against
-all of them, for every paper alike, and `differences` are its sentences. Nothing unknown passes for equal."""
+"""The conditions under which a number of a run and one of a paper were made, flattened to key → value on both sides:
+what the paper states (`published/<paper>.toml`), and what the run says of itself (`run.json`) and its rows show.
+`conditions` compares them for every paper alike, and `differences` are its sentences. Nothing unknown passes for equal.
+
+Each group below yields `(key, what the paper states, what the run has)`; None for a key that the paper does not state,
+`NOTHING` for one of which the run says nothing."""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.data.curated import CURATED
-from workbench.index.building import LAYERS, closure
+from workbench.data.registry import find, load_entry
+from workbench.data.sources import fetch
+from workbench.errors import DataError
+from workbench.index.building import LAYERS, OPTIONS, closure
 from workbench.index.journal import by_rules, signed_by
+from workbench.index.store import key_of
 from workbench.index.usage import ARTICLES
 from workbench.llm import fingerprints
-from workbench.llm.engine import no_model
+from workbench.llm.engine import RulesEngine, no_model
 from workbench.measures import OF_SHORT
 from workbench.methods import METHODS
 from workbench.papers.condition import (
-    DIFFERS,
-    EMPTY,
-    SAME,
-    SILENT,
-    SOURCES,
-    UNKNOWN,
-    UNSAID,
+    ALL,
+    ANY,
+    NOTHING,
     Condition,
+    Stated,
     Terms,
-    asked_of,
-    compares,
+    compare,
     expected_of,
-    first_of,
-    held,
-    model_of,
     named,
-    parts_of,
-    same,
+    of_data,
 )
-from workbench.papers.conditions_of_data import of_data_set
-from workbench.papers.conditions_of_rows import answered, flawed, ranking
 from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
 from workbench.reading.rewriting import SETTING as REWRITE
 from workbench.settings import defaults, parse_spec, without_effect
+from workbench.steps import judge_pair
 
 if TYPE_CHECKING:
-    from workbench.papers.tables import Measured
+    from workbench.papers.measured import Measured
 
-
-def said_of_layer(terms: Terms, data: str, own: Mapping[str, Mapping[str, Any]], kind: str) -> dict[str, Any]:
-    """The settings of a layer that the paper says: everywhere, of these data, and of a row (`own`)."""
-    of = (terms["layers"], terms.get("layers_of", {}).get(data, {}), own)
-    return {key: value for said in of for key, value in said.get(kind, {}).items()}
+RULES = RulesEngine.name
+Facts = Iterator[tuple[str, Stated | None, Any]]
 
 
 def conditions(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     """Every condition of the number of a measure, side by side. It is comparable with the paper's if all are the
     same."""
+    theirs: dict[str, Stated] = {}
+    ours: dict[str, Any] = {}
     for group in CONDITIONS:
-        yield from group(one, terms, measure)
+        for key, stated, value in group(one, terms, measure):
+            if stated is not None:
+                theirs[key] = stated
+            if value is not NOTHING:
+                ours[key] = value
+    return compare(theirs, ours, _places(one, terms))
 
 
 def differences(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
@@ -65,222 +71,330 @@ def differences(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
     return (condition.why for condition in conditions(one, terms, measure) if condition.why)
 
 
+def _places(one: Measured, terms: Terms) -> dict[str, str]:
+    """The prefix of a setting that a run may have and the paper does not state → where it would."""
+    place = one.place
+    layers = {f"{kind}.": f"layers.{kind}" for kind in (*LAYERS, ARTICLES)}
+    reader = {"reader's ": "reader.asked", "context's ": "reader.asked"}
+    under = {"backbone's ": f"settings.{place.under[0]}"} if place.under else {}
+    compressors = {f"{name}'s ": "compression" for name in COMPRESSORS}
+    return {"method's ": f"settings.{place.name}", **under, **layers, **reader, **compressors}
+
+
+def _stated_in(values: Mapping[str, Any], place: str, needed: bool = False) -> dict[str, Stated]:
+    """The settings of a table of the file."""
+    return {key: Stated(value, f"{place}.{key}", needed=needed) for key, value in values.items()}
+
+
+def _settings(prefix: str, ours: Mapping[str, Any], said: Mapping[str, Stated], of: Any) -> Facts:
+    """`of`: the class that has the settings, which knows those that change nothing at their value."""
+    neutral = without_effect(of).items() if of else ()
+    if checkpoint := ours.get("checkpoint"):  # its commit is no part of the name that a paper gives
+        ours = {**ours, "checkpoint": str(checkpoint).partition("@")[0]}
+    for key in dict.fromkeys((*said, *ours)):
+        if key in said or (key, ours[key]) not in neutral:
+            yield f"{prefix}{key}", said.get(key), ours.get(key, NOTHING)
+
+
 # -- models -----------------------------------------------------------------------------------------------------------
 
 
-def _models(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
+def parts_of(one: Measured, terms: Terms, measure: str) -> dict[str, Mapping[str, Any]]:
+    """What a run says of the parts on which the number of a measure depends: method, reader, judge."""
+    reader = terms["reader"]
+    parts: dict[str, Mapping[str, Any]] = {"method": one.described}
+    if measure in reader["of"]:
+        parts["reader"] = one.reading
+    if measure in reader.get("judged", ()):
+        parts["judge"] = one.run.config.get("judging") or {}
+    if measure in reader.get("compared", ()):
+        parts["judge"] = {"engine": one.judgements[0], "prompts": {judge_pair.STEP.name: judge_pair.STEP.wording}}
+    return parts
+
+
+def _models(one: Measured, terms: Terms, measure: str) -> Facts:
     """Those of the method's Steps, of the reader and of the judge."""
-    yield from _engine("model", one.described, expected_of(one.place.model, terms, "method"))
-    if measure in terms["reader"]["of"]:
-        yield from _engine("reader's model", one.reading, expected_of(one.place.model, terms, "reader"))
-    if compares(terms, measure):
-        judges, (ours, _) = expected_of(one.place.model, terms, "judge"), one.judgements
-        yield held("judge", first_of(judges), ours or "none", bool(ours) and model_of(ours) in judges)
-    if measure in terms["reader"].get("judged", ()):
-        judges, ours = expected_of(one.place.model, terms, "judge"), one.run.judge
-        yield held("judge", first_of(judges), ours or "none", ours is not None and model_of(ours) in judges)
+    parts = parts_of(one, terms, measure)
+    for part, key in (("method", "model"), ("reader", "reader's model")):
+        engine = parts.get(part, {"engine": None}).get("engine", NOTHING)
+        if engine:  # None asks no model
+            stated = Stated(expected_of(one.place.model, terms, part), f"engines.{part}", "named")
+            yield key, stated, engine if engine is NOTHING else engine.split(", ")
+    if "judge" in parts:
+        compared = measure in terms["reader"].get("compared", ())
+        engine = one.judgements[0] if compared else one.run.judge
+        stated = Stated(expected_of(one.place.model, terms, "judge"), "engines.judge", "named")
+        yield "judge", stated, [engine or "none"]
 
 
-def _engine(what: str, part: Mapping[str, Any], expected: Sequence[str]) -> Iterator[Condition]:
-    there = first_of(expected)
-    if "engine" not in part:
-        yield held(what, there, "", False)
-    for engine in filter(None, (part.get("engine") or "").split(", ")):
-        if (by := no_model(engine)) and what == "model":
-            yield Condition(what, there or "a model", by, f"{by}, not a model")
-        else:
-            yield held(what, there, by or engine, not by and model_of(engine) in expected)
-
-
-def _encoder(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
-    """Of a method that has one."""
-    ours, expected = one.described.get("encoder"), one.place.encoder
-    if expected == "":
-        return
-    names, model = named(expected or ()), model_of(ours or "")
-    if ours is not None and model not in names and model.partition("[")[0] in names:
-        why = f"encoder: {ours}, there its settings are not said ({names[0]})"
-        yield Condition("encoder", names[0], ours, why, open=True)
-    else:
-        yield held("encoder", first_of(names), ours or "", ours is not None and model in names)
-
-
-def _sampling(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
+def _sampling(one: Measured, terms: Terms, measure: str) -> Facts:
     """The temperature of the Steps of method and judge (the reader's is a setting of it) and, where it is above 0 or a
     seed was chosen, the seed."""
-    said, config, sampled = terms.get("temperature", {}), one.run.config, False
+    said, sampled = terms.get("temperature", {}), False
     for part, described in parts_of(one, terms, measure).items():
-        steps, told = dict.fromkeys(described.get("prompts", ()), 0.0), described.get("temperatures", {})
+        told = described.get("temperatures", {})
         sampled |= any(told.values()) or (part == "reader" and bool(_read_with(one).get("temperature")))
-        if not steps or part == "reader" or no_model(described.get("engine") or ""):
-            continue
-        ours = sorted({(steps | told)[step] for step in steps})
-        theirs = "" if part not in said else f"{said[part]:g}"
-        yield held(
-            f"temperature of the {part}", theirs, ", ".join(f"{each:g}" for each in ours), ours == [said.get(part)]
-        )
-    if sampled or config.get("seeds"):
-        seeds = sorted({seed for of in config.get("seeds", {}).values() for seed in of}) or [0]
-        yield held("seed", str(terms.get("seed", "")), ", ".join(map(str, seeds)), seeds == [terms.get("seed")])
+        steps = dict.fromkeys(described.get("prompts", ()), 0.0)
+        if steps and part != "reader" and not no_model(described.get("engine") or ""):
+            ours = _only(sorted({(steps | told)[step] for step in steps}))
+            yield f"temperature of the {part}", Stated(said.get(part), f"temperature.{part}"), ours
+    if sampled or one.run.config.get("seeds"):
+        seeds = sorted({seed for of in one.run.config.get("seeds", {}).values() for seed in of}) or [0]
+        yield "seed", Stated(terms.get("seed"), "seed"), _only(seeds)
 
 
-# -- questions, corpus, index -----------------------------------------------------------------------------------------
+def _only(values: Sequence[float]) -> Any:
+    """The only value, or all of them."""
+    return values[0] if len(values) == 1 else ", ".join(map(str, values))
 
 
-def _layers(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
+def _encoder(one: Measured, terms: Terms, measure: str) -> Facts:
+    """Of a method that has one."""
+    if one.place.encoder != "":
+        ours = one.described.get("encoder")
+        yield "encoder", Stated(named(one.place.encoder or ()), "encoder", "named"), [ours] if ours else NOTHING
+
+
+# -- questions and corpus ---------------------------------------------------------------------------------------------
+
+
+def _data_set(one: Measured, terms: Terms, measure: str) -> Facts:
+    """Its name, its size, and, where these are the paper's, what it holds: a name and two numbers are easily shared.
+    Questions that were generated are nobody's."""
+    config, data = one.run.config, one.place.data
+    if one.place.why:
+        yield "row", Stated(None, "methods.why"), "; ".join(one.place.why)
+    name, expected = config["data"]["name"], terms["data"][data]
+    yield "split and corpus", Stated(expected, f"data.{data}"), name
+    for key, value in terms.get("options", {}).get(data, {}).items():  # as they were loaded
+        loaded = config["data"].get(OPTIONS, {}).get(key, NOTHING)
+        yield f"{name}'s {key}", Stated(value, f"options.{data}.{key}"), loaded
+    ours = {
+        "questions": (config["questions"]["n"], config["questions"].get("hash")),
+        "passages": (one.layers.get("passages", {}).get("passages"), config["data"].get("fingerprint")),
+    }
+    known = known_of(terms, data)._asdict()
+    for part, (n, identity) in ours.items():
+        there = of_data(terms[part], data)
+        n = n if part == "passages" or one.place.hops is None else len(one.rows)
+        place = f"{part}.{data}" if isinstance(terms[part], Mapping) else part
+        yield part, Stated(there, place), NOTHING if n is None else n
+        generated = part == "questions" and data in terms.get("generated", {})
+        if name == expected and not generated and (None in (n, there) or n == there):
+            place = f"data.{data}, by its publisher's files{', which are not on this machine' * (known[part] is None)}"
+            yield f"which {part}", Stated(known[part], place), NOTHING if identity is None else identity
+
+
+class Known(NamedTuple):
+    """The fingerprint of a corpus and the hash of its questions, as `run.json` has them; None where not known."""
+
+    passages: str | None = None
+    questions: str | None = None
+
+
+def known_of(terms: Terms, data: str) -> Known:
+    """What is listed of a paper's data set, else what follows from its publisher's files where they are on this
+    machine. Nothing is downloaded, and a folder that only has the name says nothing."""
+    name, options = terms["data"][data], terms.get("options", {}).get(data, {})  # how the paper takes its data
+    listed = Known(**terms.get("fingerprints", {}).get(name, {}))
+    if None not in listed:
+        return listed
+    here = _here(name, tuple(sorted(options.items())), str(fetch.cache()), os.environ.get("HOPSCOPE_DATA"))
+    return Known(*(one or other for one, other in zip(listed, here)))
+
+
+@cache
+def _here(name: str, options: tuple[tuple[str, Any], ...], *_places: str | None) -> Known:
+    try:
+        entry = find(name)
+        data = entry and load_entry(entry, offline=True, **dict(options))
+    except DataError:  # not here, or not whole
+        return Known()
+    if data is None or data.origin is None or not data.origin.files:
+        return Known()
+    asked = [asdict(question) for question in data.questions]
+    return Known(data.fingerprint, key_of(questions=asked) if asked else None)
+
+
+# -- layers -----------------------------------------------------------------------------------------------------------
+
+
+def stated_of_layer(terms: Terms, data: str, own: Mapping[str, Mapping[str, Any]], kind: str) -> dict[str, Stated]:
+    """The settings of a layer that the paper says: everywhere, of these data, and of a row (`own`)."""
+    of = ((terms["layers"], "layers"), (terms.get("layers_of", {}).get(data, {}), f"layers_of.{data}"))
+    tables = [_stated_in(said.get(kind, {}), f"{place}.{kind}") for said, place in (*of, (own, "methods.layers"))]
+    return tables[0] | tables[1] | tables[2]
+
+
+def _layers(one: Measured, terms: Terms, measure: str) -> Facts:
     """Who wrote the layers, and with which settings."""
     expected = expected_of(one.place.model, terms, "index")
     for kind in one.place.written:
-        yield from _written(kind, one.layers.get(kind, {"made_by": ()}), expected, terms["prompts"]["source"])
-    for kind, layer in _made(one).items():
-        said = said_of_layer(terms, one.place.data, one.place.layers, kind)
+        yield from _written(kind, one.layers.get(kind, {}), expected, terms["prompts"]["source"])
+    articles = one.run.config["data"].get(ARTICLES)  # of which the layers may be made
+    made = {**one.layers, **({ARTICLES: {"settings": articles}} if articles else {})}
+    for kind, layer in made.items():
+        said = stated_of_layer(terms, one.place.data, one.place.layers, kind)
         yield from _settings(f"{kind}.", layer.get("settings", {}), said, LAYERS.get(kind, (0, None))[1])
     more = terms.get("more_layers", {}).get(one.place.data, ())
     read = {ARTICLES, *closure({*METHODS[one.place.name].layers}, more)}
-    yield from (held(kind, "made", "made" if kind in _made(one) else "none", kind in _made(one))
-                for kind in more if kind in read)  # fmt: skip
+    for kind in (kind for kind in more if kind in read):
+        yield kind, Stated("made", f"more_layers.{one.place.data}"), "made" if kind in made else "none"
 
 
-def _made(one: Measured) -> dict[str, Mapping[str, Any]]:
-    """The layers that a method reads, and the articles that they may be made of."""
-    articles = one.run.config["data"].get(ARTICLES)
-    return {**one.layers, **({ARTICLES: {"settings": articles}} if articles else {})}
-
-
-def _written(
-    kind: str, layer: Mapping[str, Any], expected: Sequence[str], source: Sequence[str]
-) -> Iterator[Condition]:
-    makers, made = layer.get("made_by"), f"{kind}: made by"
-    if makers is None:
-        yield Condition(made, first_of(expected), "", f"{kind}: brought by the data, which do not say who wrote them")
-    elif not makers:
-        yield Condition(made, first_of(expected), "", f"{kind}: the run does not say who wrote them")
-    elif any(by_rules(maker) for maker in makers):
-        yield Condition(made, first_of(expected) or "a model", "rules", f"{kind}: made by rules, not by a model")
-    for maker in makers or ():
-        yield from () if by_rules(maker) else _maker(kind, maker, expected, source)
-    if failed := layer.get("failures"):
-        yield Condition(f"{kind}: failed requests", "none", f"{failed:,}", f"{kind}: {failed:,} requests failed")
-
-
-def _maker(kind: str, maker: str, expected: Sequence[str], source: Sequence[str]) -> Iterator[Condition]:
-    if maker in CURATED:
-        yield Condition(f"{kind}: made by", first_of(expected), maker, f"{kind}: brought by the data ({maker})")
-        return
-    if not (signed := signed_by(maker)):
-        why = f"{kind}: brought by the data ({maker}), which do not say their prompts"
-        yield Condition(f"{kind}: prompts", SOURCES, "", why)
-        return
-    engine, steps = signed
-    made = f"{kind}: made by"
-    yield held(made, first_of(expected), engine, model_of(engine) in expected, f"made by {engine}", kind)
-    yield _wording(f"{kind}: prompts", [(fingerprints.read(one)[0], one) for one in steps.split(", ")], source)
-
-
-def _wording(name: str, asked: Sequence[tuple[str, str]], source: Sequence[str]) -> Condition:
-    """Whose wording the Steps (name, wording) that were asked have, by the fingerprints of the source's prompts and by
-    what a user says. Only a wording of which a fingerprint cannot say which of two like prompts it is stays open."""
-    groups: dict[tuple[str, str], list[str]] = {}  # (state, whose) → Steps
-    for step, wording in asked:
-        listed = groups.setdefault(_whose(wording, source), [])
-        listed += [] if step in listed else [step]
-    said = "; ".join(f"{whose} ({', '.join(steps)})" for (_, whose), steps in groups.items())
-    strange = [f"{whose} ({', '.join(steps)})" for (state, whose), steps in groups.items() if state != SAME]
-    why = f"{name} are {' and '.join(strange)}, there {SOURCES}" if strange else ""
-    return Condition(name, SOURCES, said, why, open=all(state != DIFFERS for state, _ in groups))
-
-
-def _whose(wording: str, source: Sequence[str]) -> tuple[str, str]:
-    """(state, whose) of a wording as a run names it. `source` has the ids of the source's printed prompts, and wordings
-    that a user calls its own."""
-    proper, verdict = fingerprints.read(wording)
-    if proper in source:
-        return SAME, f"{SOURCES}, as is said"
-    if verdict is None or verdict.id not in source:
-        return DIFFERS, "ours"
-    if verdict.theirs:
-        return SAME, f"{SOURCES} prompt (fingerprint)"
-    alike = ", as of another of its prompts" if verdict.said == "unsure" else ""
-    return UNKNOWN if alike else DIFFERS, f"{verdict.share:.0%} of {SOURCES}{alike}"
+def _written(kind: str, layer: Mapping[str, Any], expected: Sequence[str], source: Sequence[str]) -> Facts:
+    """By the engines and Steps that signed a layer; what the data brought says no prompts."""
+    makers = layer.get("made_by") or ()
+    signed = [(RULES, "") if by_rules(maker) else signed_by(maker) or (maker, "") for maker in makers]
+    yield f"{kind}: made by", Stated(expected, "engines.index", "named"), [by for by, _ in signed] or NOTHING
+    by_model = [steps for by, steps in signed if not no_model(by) and by not in CURATED]
+    if by_model:
+        pairs = [(fingerprints.read(one)[0], one) for steps in by_model for one in steps.split(", ") if one]
+        yield f"{kind}: prompts", Stated(source, "prompts.source", "wording"), pairs
+    if failures := layer.get("failures"):
+        yield f"{kind}: failed requests", Stated("none", ANY), failures
 
 
 # -- method -----------------------------------------------------------------------------------------------------------
 
 
-def _method(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
-    """The settings of the method and of its backbone, and the weights on which they run."""
+def _method(one: Measured, terms: Terms, measure: str) -> Facts:
+    """The settings of the method and of its backbone, and the weights on which they run. A run must say those of the
+    method."""
     known, place = terms.get("settings", {}), one.place
     ours = {key: value for key, value in one.described["settings"].items() if key != "backbone" or not place.under}
-    said = {**known.get(place.name, {}), **place.asked, **_depths(one, terms, measure)}
-    said = {key: value for key, value in said.items() if key != "backbone"}  # the row's own
-    yield from _settings("", ours, said, METHODS[place.name].Settings)
-    if missing := [f"{key}={value}" for key, value in said.items() if key not in ours]:
-        yield Condition("other settings", ", ".join(missing), "", f"{', '.join(missing)}: {SILENT}")
+    depths = terms.get("measured", {}).get(measure, {}).get("method", {})
+    said = {
+        **_stated_in(known.get(place.name, {}), f"settings.{place.name}", needed=True),
+        **_stated_in(place.asked, "methods.asked", needed=True),
+        **_stated_in({key: depth for key, depth in depths.items() if key in ours}, f"measured.{measure}.method"),
+    }
+    said.pop("backbone", None)  # the row's own
+    yield from _settings("method's ", ours, said, METHODS[place.name].Settings)
     if place.under:
         name, settings, asked = place.under
-        yield from _settings("backbone's ", settings, known.get(name, {}) | asked, METHODS[name].Settings)
+        said = _stated_in(known.get(name, {}), f"settings.{name}") | _stated_in(asked, "backbones.asked")
+        yield from _settings("backbone's ", settings, said, METHODS[name].Settings)
 
 
-def _settings(prefix: str, ours: Mapping[str, Any], said: Mapping[str, Any], of: Any) -> Iterator[Condition]:
-    """One by one those that the paper says, and as one those that it does not. `of`: the class that has them, which
-    knows those that change nothing at their value."""
-    neutral = without_effect(of).items() if of else ()
-    ours = {key: value for key, value in ours.items() if key in said or (key, value) not in neutral}
-    for key, value in ours.items():
-        if key in said:
-            of_checkpoint = key == "checkpoint"  # its commit is no part of the name that a paper gives
-            equal = same(str(value).partition("@")[0] if of_checkpoint else value, said[key])
-            yield held(f"{prefix}{key}", str(said[key]) or EMPTY, str(value) or EMPTY, equal)
-    if unsaid := [f"{key}={value}" for key, value in ours.items() if key not in said]:
-        listed = ", ".join(f"{prefix}{one}" for one in unsaid)
-        yield Condition(f"{prefix}other settings", "", ", ".join(unsaid), f"{listed}: {UNSAID}")
+# -- what the rows show -----------------------------------------------------------------------------------------------
 
 
-def _depths(one: Measured, terms: Terms, measure: str) -> dict[str, Any]:
-    """Settings of the method that the name of a measure stands for."""
-    asked = terms.get("measured", {}).get(measure, {}).get("method", {})
-    return {key: value for key, value in asked.items() if key in one.described["settings"]}
+def _asked_of(terms: Terms, measure: str) -> Mapping[str, Any]:
+    """Settings of the reader that the name of a measure stands for."""
+    return terms.get("measured", {}).get(measure, {}).get("asked", {})
+
+
+def _ranking(one: Measured, terms: Terms, measure: str) -> Facts:
+    """How deep the ranking goes, which must not cut what a method returns, nor a final set of a size of its own."""
+    config, rows, name = one.run.config, one.every, one.place.name
+    at = re.search(r"@(\d+)", measure)
+    returns = terms.get("returns", {}).get(name)
+    returned = one.described["settings"].get(returns) or 0
+    depth = max(int(at[1]) if at else 0, _asked_of(terms, measure).get("k", 0), terms.get("k", 0), returned)
+    ours = min(config["k"], depth) if depth else "any number"
+    yield "passages ranked", Stated(depth or "any number", "k"), ours
+    budget = "none" if config["budget"] is None else f"{config['budget']:,} tokens of passages"
+    yield "budget", Stated("none", ANY), budget
+    if name in terms.get("whole", ()):
+        known = all(row.get("selected") is not None for row in rows)
+        cut = sum((row.get("selected") or 0) >= config["k"] for row in rows)
+        ours = f"cut to the {config['k']} passages ranked for {cut:,} questions" if cut else "whole"
+        yield "size of the final set", Stated("whole", "whole"), ours if known else NOTHING
+    if returns == ALL:
+        cut = sum(len(row.get("ranking", ())) >= config["k"] for row in rows)
+        ours = f"cut to the {config['k']} passages ranked for {cut:,} questions" if cut else ALL
+        yield "passages returned", Stated(ALL, f"returns.{name}"), ours
+
+
+def _answered(one: Measured, terms: Terms, measure: str) -> Facts:
+    """Which questions count."""
+    counted, scored = len({row["question_id"] for row in one.counted(measure)}), len(one.scores(measure))
+    defined = "all questions" if scored == counted else f"{scored:,} of {counted:,} questions"
+    yield "the measure is defined for", Stated("all questions", ANY), defined
+    done, whole = len(one.run.rows), one.run.config["questions"]["n"] * len(one.run.methods)
+    times, repeats = one.run.asked(one.label), one.run.repeats
+    ours = "all questions" if times >= repeats else f"every question {times} of {repeats} times"
+    ours = f"{done:,} of {whole:,} questions" if done < whole else ours
+    yield "asked", Stated("all questions", ANY), ours
+
+
+def _flawed(one: Measured, terms: Terms, measure: str) -> Facts:
+    """Of how many questions the number is not what the method and its models made: they broke, or a request of theirs
+    has no usable reply, scores of different scales are put on one, a fallback of ours answers, a window cut what the
+    reader reads."""
+    rows, place, parts = one.every, one.place, parts_of(one, terms, measure)
+    others = {"reader": one.reading, "judge": one.run.config.get("judging") or {}}
+    apart = {step for name, part in others.items() if name not in parts for step in part.get("prompts", ())}
+    flaws = {
+        "failures": [row["failure"] is not None for row in rows],
+        "failed requests": [
+            any(used.get("failed") for step, used in row["usage"].items() if step not in apart) for row in rows
+        ],
+        "mixed scales": [bool(row.get("mixed")) for row in rows],
+    }
+    if not {place.name, place.under[0] if place.under else ""} & {*terms.get("falls_back", ())}:
+        flaws["fallbacks"] = [bool(row.get("fallback")) for row in rows]
+    if "reader" in parts:
+        flaws["contexts cut"] = [row.get("cut_to") is not None for row in rows]
+    for key, flawed in flaws.items():
+        yield key, Stated("none", ANY), f"{sum(flawed):,} questions" if any(flawed) else "none"
+    for name, part in parts.items():
+        for setting, tokens in part.get("window", {}).items():
+            ours = f"{tokens:,} tokens, which is all that the engine's window holds"
+            yield f"{name}'s window of {setting}", Stated("its own limit", ANY), ours
 
 
 # -- reader, prompts, measure -----------------------------------------------------------------------------------------
 
 
-def _reader(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
-    expected = terms["reader"]
+def _reader(one: Measured, terms: Terms, measure: str) -> Facts:
+    expected, asked_of = terms["reader"], _asked_of(terms, measure)
     if measure not in expected["of"]:
         if "readers" in terms and one.run.config["reader"]:  # the context is the reader's
             yield from _laid_out(one, expected)
         return
     name, given = parse_spec(one.run.config["reader"] or "none")
     names = named(expected["name"])
-    yield held("reader", name if name in names else names[0], name, name in names)
+    yield "reader", Stated(name if name in names else names[0], "reader.name"), name
+    asked = {
+        **_stated_in(expected["asked"], "reader.asked"),
+        **_stated_in(asked_of, f"measured.{measure}.asked", needed=True),
+        **_stated_in(one.place.reading or {}, "readers"),
+        **_stated_in(_of_model(one, terms), "models.reading"),
+    }
     if name in names:
         given = _read_with(one)
-    asked = {**expected["asked"], **asked_of(terms, measure), **(one.place.reading or {})}
-    ours = (one.place.ours(measure) or "").partition(" ")[0]
     if REWRITE in asked:
         given = {REWRITE: False, **given}
-    for key, value in asked_of(terms, measure).items():
-        if key not in given:
-            yield held(f"reader's {key}", str(value), "", False)
-    free = {"prompt"} if one.place.data in expected.get("own_prompt", ()) else set()
-    free |= _without_effect(one, expected)
-    free |= set() if ours in OF_SHORT else {REWRITE}
-    if asked.get("route"):
-        free.add("prompt")  # the router chooses it
+    free = _free(one, terms, measure, {key: stated.value for key, stated in asked.items()})
     neutral = without_effect(READERS[name].Settings) if name in names else {}
     free |= {key for key, value in neutral.items() if key not in asked and given.get(key) == value}
-    for key, value in given.items():
+    for key in dict.fromkeys((*asked, *given)):
+        stated, value = asked.get(key), given.get(key, NOTHING)
         if key in free:
             continue
-        if key == "compress" and asked.get(key, "none") != "none":
-            yield from _compression(value, asked[key], terms["compression"])
+        if key == "compress" and stated and stated.value != "none" and value is not NOTHING:
+            yield from _compression(value, stated, terms["compression"])
         else:
-            said = str(asked[key]) or EMPTY if key in asked else ""
-            yield held(f"reader's {key}", said, str(value) or EMPTY, key in asked and same(value, asked[key]))
-    if (deep := given.get("k")) and "k" not in free and deep > (ranked := one.run.config["k"]):
-        why = f"k: {ranked} passages ranked, and the reader reads {deep}"
-        yield Condition("passages for the reader", f"{deep}", f"{ranked}", why)
+            yield f"reader's {key}", stated, value
+    deep, ranked = given.get("k"), one.run.config["k"]
+    if deep and "k" not in free and deep > ranked:
+        yield "passages for the reader", Stated(deep, "reader.asked.k"), ranked
+
+
+def _of_model(one: Measured, terms: Terms) -> dict[str, Any]:
+    """The settings of the reader that the model of a row makes."""
+    of_models = {key for model in terms.get("models", ()) for key in model.get("reading", ())}
+    return {key: value for key, value in (one.place.reading or {}).items() if key in of_models}
+
+
+def _free(one: Measured, terms: Terms, measure: str, asked: Mapping[str, Any]) -> set[str]:
+    """The settings of the reader that change nothing in the number of a measure."""
+    free = _without_effect(one, terms["reader"])
+    if one.place.data in terms["reader"].get("own_prompt", ()) or asked.get("route"):  # the router chooses it
+        free.add("prompt")
+    return free if (one.place.ours(measure) or "").partition(" ")[0] in OF_SHORT else free | {REWRITE}
 
 
 def _read_with(one: Measured) -> dict[str, Any]:
@@ -295,48 +409,43 @@ def _without_effect(one: Measured, expected: Mapping[str, Any]) -> set[str]:
     return set(expected.get("free_in_own_context", ())) if own else set()
 
 
-def _laid_out(one: Measured, expected: Mapping[str, Any]) -> Iterator[Condition]:
+def _laid_out(one: Measured, expected: Mapping[str, Any]) -> Facts:
     """What the reader makes of the evidence before it reads."""
-    given, asked, free = _read_with(one), expected["asked"], _without_effect(one, expected)
+    given, free = _read_with(one), _without_effect(one, expected)
+    asked = _stated_in(expected["asked"], "reader.asked")
     for key in ("layout", "k", "budget"):
         if key in given and key not in free:
-            said = str(asked[key]) if key in asked else ""
-            yield held(f"context's {key}", said, str(given[key]), key in asked and same(given[key], asked[key]))
+            yield f"context's {key}", asked.get(key), given[key]
 
 
-def _compression(ours: str | None, name: str, asked: Mapping[str, Any]) -> Iterator[Condition]:
+def _compression(ours: str | None, stated: Stated, asked: Mapping[str, Any]) -> Facts:
     made, given = parse_spec(str(ours or "none"))
-    yield held("reader's compress", str(name), made, made == name)
-    if made == name:
-        of = COMPRESSORS[name]
-        yield from _settings(f"{name}'s ", {**defaults(of), **given}, asked, of.Settings)
+    yield "reader's compress", stated, made
+    if made == stated.value:
+        of = COMPRESSORS[made]
+        yield from _settings(f"{made}'s ", {**defaults(of), **given}, _stated_in(asked, "compression"), of.Settings)
 
 
-def _prompts(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
+def _prompts(one: Measured, terms: Terms, measure: str) -> Facts:
     parts = parts_of(one, terms, measure).values()
-    if any("prompts" not in part for part in parts):
-        yield Condition("prompts", SOURCES, "", f"prompts: {SILENT}")
+    known = all("prompts" in part for part in parts)
     asked = dict.fromkeys(prompt for part in parts for prompt in part.get("prompts", {}).items())
-    if asked:
-        yield _wording("prompts", list(asked), terms["prompts"]["source"])
+    if asked or not known:
+        yield "prompts", Stated(terms["prompts"]["source"], "prompts.source", "wording"), [*asked] if known else NOTHING
 
 
-def _measure(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
-    ours = one.place.ours(measure)
+def _measure(one: Measured, terms: Terms, measure: str) -> Facts:
+    """How it is taken, and what else the paper leaves open of the method, its backbone and the data."""
+    ours, place, open_ = one.place.ours(measure), one.place, terms.get("unsaid", {})
     says = terms.get("measures", {}).get(ours, "")
-    yield Condition("measure", measure, f"{ours}: {says}" if says else f"{ours}", f"{ours}: {says}" if says else "")
-
-
-def _unsaid(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
-    """What else the paper leaves open of the method, its backbone and the data."""
-    place, open_ = one.place, terms.get("unsaid", {})
+    yield "measure", Stated(measure, f"measures.{ours}"), f"{ours}: {says}" if says else measure
     parts = (place.name, place.under[0] if place.under else "", place.data)
-    if unsaid := [one for part in parts for one in open_.get(part, ())]:
-        listed = "; ".join(unsaid)
-        yield Condition(f"left open: {listed}", "", "as the workbench does it", f"{UNSAID}: {listed}")
+    if unsaid := [each for part in parts for each in open_.get(part, ())]:
+        tables = ", ".join(f"unsaid.{part}" for part in parts if open_.get(part))
+        yield f"left open: {'; '.join(unsaid)}", Stated(None, tables), "as the workbench does it"
 
 
 CONDITIONS = (
-    _models, _sampling, _encoder, of_data_set, _layers, _method, ranking, answered, flawed, _reader, _prompts,
-    _measure, _unsaid,
+    _models, _sampling, _encoder, _data_set, _layers, _method, _ranking, _answered, _flawed, _reader, _prompts,
+    _measure,
 )  # fmt: skip

@@ -1,26 +1,35 @@
-"""Printed numbers that are no score of one method, beside ours: gains in percent, shares of questions that two methods
-answer, lengths of contexts. `sides` says which measurements a number is made of, `found` makes it of them."""
+"""The kinds of printed numbers and how each is made of measurements: `sides` says of which, and `found_of` makes it of
+those that runs have. Most are scores of one method; others are differences, gains in percent, win rates, shares of
+errors, hours or lengths of contexts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.evaluation.significance import Value, mean_of_repeats
-
-if TYPE_CHECKING:
-    from workbench.papers.tables import Measured
+from workbench.analyses.recomputed_routing import kinds, routed
+from workbench.analyses.seconds import makespan
+from workbench.evaluation.significance import Value, mean_of_repeats, paired_test
+from workbench.measures import is_known, needs_reader
+from workbench.papers.measured import COVERAGE, COVERED, SEED, Compared, Measured
+from workbench.papers.placing import STATIC
+from workbench.published import Paper
 
 MEAN = "mean"  # of backbones, or of data sets, each of which counts the same
+MEAN_OF_THREE = "mean of the three"  # what a column over all data sets is called
 BASELINES = ("IRCOT", "GCOT", "TOG", "IRGS")  # of "Beyond Static Retrieval"
-STATIC = "Original"  # as "Beyond Static Retrieval" calls its backbones alone
 RIGHT = 0.5  # F1 from which an answer is right, in its figure 3: the figure does not say
 SHARES = {"both": (1, 1), "only IRGS": (1, 0), "only Original": (0, 1), "neither": (0, 0)}
 OVER_STATIC, OVER_BEST, SHARE = "gain over static, %", "gain over the best baseline, %", "share, %"
 TOKENS, REDUCTION = "tokens of contexts", "reduction, %"
+PARALLEL, WORKERS = " parallel", 8  # ends a method with so many questions in flight
+ACCURACY, ABSTAINED = "accuracy:thesis", "abstained:thesis"
+NEEDED = {  # the measure of a run that a number of a kind needs, where it is not the printed one
+    SHARE: "f1", TOKENS: COVERAGE, REDUCTION: "f1", "share": ACCURACY, "time": "recall@5", "recomputed": ACCURACY,
+}  # fmt: skip
 
 
 class Side(NamedTuple):
@@ -31,54 +40,191 @@ class Side(NamedTuple):
     data: str
 
 
-class Figure(NamedTuple):
-    """The values of the questions and those that they are the difference from, None without; the methods whose
-    conditions count, and of which measure."""
+class Found(NamedTuple):
+    """A printed number by measurements: of which method, the values of its questions with those that they are the
+    difference from (None without), the methods whose conditions of which measure count, and p of the test against the
+    baseline."""
 
+    of: Measured
     values: Sequence[Value]
     base: Sequence[Value] | None
-    of: tuple[Measured, ...]
+    sides: tuple[Measured, ...]
     measure: str
+    p: float | None = None
+
+    @property
+    def mean(self) -> float:
+        """Over the questions, of the means of their repeats; less that of the base."""
+        ours, *base = (
+            float(np.mean([mean_of_repeats(value) for value in side])) for side in (self.values, self.base) if side
+        )
+        return ours - sum(base)
 
 
-def sides(terms: Mapping[str, Any], row: Any) -> Iterator[tuple[Side, str]]:
-    """The measurements of a printed number, each with the measure that its run needs."""
+def sides(source: Paper, row: Any) -> dict[Side, str]:
+    """The measurements of a printed number, a row of `source.printed`, each with the measure that its run needs; none
+    if there is no such measure."""
+    terms, measure = source.terms, NEEDED.get(row.kind, row.measure)
+    if row.kind not in KINDS or not _is_measured(terms, measure):
+        return {}
     backbones = [one["called"] for one in terms["backbones"]] if row.backbone == MEAN else [row.backbone]
-    for backbone, data in product(backbones, _data(terms, row)):
-        if row.kind == OVER_STATIC:
-            methods = (row.method, STATIC)
-        elif row.kind == OVER_BEST:
-            methods = (row.method, *BASELINES)
-        else:
-            methods = ("IRGS", STATIC) if row.kind == SHARE else (row.method,)
-        yield from ((Side(backbone, one, data), _measure(row)) for one in methods)
+    data = row.data.partition(": ")[0]
+    every = terms.get("mean_of", [*terms["data"]]) if row.data in (MEAN, MEAN_OF_THREE) else [data]
+    return {
+        Side(backbone, method, one): measure
+        for backbone, one in product(backbones, every)
+        for method in _methods(source, row)
+    }
 
 
-def found(terms: Mapping[str, Any], row: Any, measurements: Sequence[Measured]) -> Iterator[Figure]:
-    """The number by the first measurement of each of its sides; none where one is missing."""
-    at = {one: next((m for m in measurements if m.place[:3] == one), None) for one, _ in sides(terms, row)}
-    if at and None not in at.values():
-        yield from _FOUND[row.kind](row, at)
+def _is_measured(terms: Mapping[str, Any], measure: str) -> bool:
+    printed = (*terms.get("measured", {}), *terms["reader"].get("compared", ()))
+    return measure in printed or is_known(measure.partition(COVERED)[0])
 
 
-def _data(terms: Mapping[str, Any], row: Any) -> list[str]:
-    """The data sets of a number."""
-    return terms.get("mean_of", [*terms["data"]]) if row.data == MEAN else [row.data]
+def _methods(source: Paper, row: Any) -> tuple[str, ...]:
+    """`A - B, model` is a difference of two methods with one model, or with one each."""
+    model = row.method.rpartition(", ")[2]
+    if row.kind == "win":
+        return source.compared(row.method)
+    if row.kind == "recomputed":
+        return tuple(f"{reader}, {model}" for reader in ("SPARQL", "Generic CoT", "Routing"))
+    if row.kind == "difference":
+        first, _, second = row.method.partition(" - ")
+        return (first if ", " in first else f"{first}, {model}"), second
+    of_kind = {OVER_STATIC: (row.method, STATIC), OVER_BEST: (row.method, *BASELINES), SHARE: ("IRGS", STATIC)}
+    return of_kind.get(row.kind, (row.method.removesuffix(PARALLEL),))
 
 
-def _measure(row: Any) -> str:
-    return {SHARE: "f1", TOKENS: "coverage:substring", REDUCTION: "f1"}.get(row.kind, row.measure)
+def found_of(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
+    """The number by every choice of a measurement for each of its sides; of a mean by the first of each."""
+    each = [[one for one in measurements if _is_at(one, side, row.kind)] for side in sides(source, row)]
+    if MEAN in (row.backbone, row.data) or row.data == MEAN_OF_THREE or row.kind.endswith("%"):
+        each = [several[:1] for several in each]
+    for chosen in product(*each) if each else ():
+        yield from KINDS[row.kind](source, row, chosen, measurements)
 
 
-def _gains(row: Any, at: Mapping[Side, Measured]) -> Iterator[Figure]:
+def _is_at(one: Measured, side: Side, kind: str) -> bool:
+    """Whether a measurement is a side; the labels of the questions may come from either router."""
+    method = one.place.method.replace("Routing+GW", "Routing") if kind == "recomputed" else one.place.method
+    return (one.place.backbone, method, one.place.data) == side
+
+
+# -- scores and differences -------------------------------------------------------------------------------------------
+
+Chosen = tuple[Measured, ...]
+
+
+def _score(source: Paper, row: Any, chosen: Chosen, measurements: Sequence[Measured]) -> Iterator[Found]:
+    (one,) = chosen
+    if values := one.values(row.measure):
+        static = next((other for other in measurements if _is_baseline(source.terms, other, one)), None)
+        p = one.p(row.measure, static) if static and static is not one else None
+        yield Found(one, list(values.values()), None, chosen, row.measure, p)
+
+
+def _is_baseline(terms: Mapping[str, Any], other: Measured, one: Measured) -> bool:
+    """Whether `other` is the baseline of `one`: in the same run, or, if the reader determines the row, in a run of the
+    same questions."""
+    name = terms.get("baseline", STATIC)
+    if "readers" not in terms:
+        return other.run is one.run and other.place[:3] == (one.place.backbone, name, one.place.data)
+    model = one.place.method.rpartition(", ")[2]
+    same = other.run.config["questions"] == one.run.config["questions"]
+    rows = one.place.method != "context" and (one.place.backbone, f"{name}, {model}", one.place.data)
+    return same and other.place[:3] == rows and other.place.method != one.place.method
+
+
+def _difference(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
+    """Over the questions of both, of one type where the data are called `musique: 3-hop`; the mean of all data sets,
+    each of which counts the same, where they are called `mean of the three`."""
+    kind = row.data.partition(": ")[2]
+    ours, base, p = [], [], None
+    for one, other in zip(chosen[::2], chosen[1::2]):
+        mine, theirs = one.values(row.measure), other.values(row.measure)
+        of_kind = {each["question_id"] for each in one.rows if kind in ("", _type_of(each))}
+        common = sorted(mine.keys() & theirs.keys() & of_kind)
+        if not common:
+            return
+        ours.append([mine[q] for q in common])
+        base.append([theirs[q] for q in common])
+    if len(ours) == 1:
+        p = paired_test(*([mean_of_repeats(value) for value in side[0]] for side in (ours, base)), seed=SEED)
+    yield Found(chosen[0], _weighted(ours), _weighted(base), chosen, row.measure, p)
+
+
+def _type_of(row: Mapping[str, Any]) -> str:
+    """The type of a question, or where it has none its hops."""
+    return row.get("type") or f"{row.get('hops')}-hop"
+
+
+def _win(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
+    """The share of the questions on which a judge preferred the first method's answer, of the pairs on disk."""
+    one, other = chosen
+    if one.run is other.run:
+        compared = (
+            Compared(one.run, one.label, one.place, other, True),
+            Compared(other.run, other.label, other.place, one, False),
+        )
+        if values := compared[0].values(row.measure):
+            yield Found(compared[0], list(values.values()), None, compared, row.measure)
+
+
+# -- shares, routing, hours -------------------------------------------------------------------------------------------
+
+
+def _share_of_errors(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
+    """Of the wrong answers the share whose answer was in the context."""
+    wrong: dict[str, list[float]] = {}
+    for scores, question in ((each["scores"], each["question_id"]) for each in chosen[0].every):
+        if scores.get(ACCURACY) == 0 and scores.get(COVERAGE) is not None:
+            wrong.setdefault(question, []).append(scores[COVERAGE])
+    if wrong:
+        yield Found(chosen[0], list(wrong.values()), None, chosen, ACCURACY)
+
+
+def _recomputed(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
+    """Routing from the runs of both prompts, and the labels that a run of the router gave to the same questions."""
+    first, second, labels = chosen
+    same = len({(side.label, str(side.run.config["questions"])) for side in chosen}) == 1
+    if same and first.scores(ACCURACY) and second.scores(ACCURACY):
+        answers = routed(
+            {"sparql": first.run, "cot": second.run}, first.label, kinds(labels.run, labels.label), ACCURACY
+        )
+        of = "abstained" if row.measure == ABSTAINED else "score"
+        if values := [float(one[of]) for one in answers.values() if one[of] is not None]:
+            yield Found(labels, values, None, chosen, ACCURACY)
+
+
+def _hours(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
+    """Hours of retrieval for all questions, one after the other or laid out over `WORKERS`, or how many times faster
+    these are. The values are each question's part."""
+    (one,) = chosen
+    root, ids = one.described["label"], {each["question_id"] for each in one.rows}
+    mine = [each for each in one.run.timed if each["method"] == one.label and each["question_id"] in ids]
+    taken = [each["seconds"][root] for each in mine if root in each["seconds"]]
+    retrieval = next((measure for measure in one.run.measures if not needs_reader(measure)), None)
+    if sum(taken) and retrieval is not None:
+        lasts = makespan(taken, WORKERS if row.method.endswith(PARALLEL) else 1)
+        of_one = [seconds * len(taken) / 3600 * lasts / sum(taken) for seconds in taken]  # whose mean is all hours
+        values = [sum(taken) / lasts] * len(taken) if row.measure == "speed-up" else of_one
+        yield Found(one, values, None, chosen, retrieval)
+
+
+# -- gains, lengths ---------------------------------------------------------------------------------------------------
+
+
+def _gain(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
     """100 (a/b - 1), the mean over backbones and data sets; b is the static method, or the best of the baselines.
 
     The interval is that of a difference of means, so each side is scaled until the difference is the gain and varies
     with its questions as a ratio does to the first order (delta method): 100 a_i / b, and 100 (a / b²) (b_i - b) + 100
     for means a and b."""
     ours, base, of = [], [], []
-    for side, one in ((side, one) for side, one in at.items() if side.method == row.method):
-        others = [other for of_other, other in at.items() if of_other != side and _like(of_other, side)]
+    for one in (one for one in chosen if one.place.method == row.method):
+        here = (one.place.backbone, one.place.data)
+        others = [other for other in chosen if other is not one and (other.place.backbone, other.place.data) == here]
         best = max(others, key=lambda other: _mean(other.values(row.measure)))
         mine, theirs = one.values(row.measure), best.values(row.measure)
         common = sorted(mine.keys() & theirs.keys())
@@ -88,15 +234,10 @@ def _gains(row: Any, at: Mapping[Side, Measured]) -> Iterator[Figure]:
         ours.append([[100 * v / b for v in mine[each]] for each in common])
         base.append([[100 * (a / b**2 * (v - b) + 1) for v in theirs[each]] for each in common])
         of += [one, best]
-    weighted = (_as_one(side) for side in (ours, base))
-    yield Figure(*weighted, tuple(of), row.measure)
+    yield Found(of[0], _weighted(ours), _weighted(base), tuple(of), row.measure)
 
 
-def _like(one: Side, other: Side) -> bool:
-    return (one.backbone, one.data) == (other.backbone, other.data)
-
-
-def _as_one(several: Sequence[Sequence[Value]]) -> list[Value]:
+def _weighted(several: Sequence[Sequence[Value]]) -> list[Value]:
     """The questions of several data sets, weighted so that their mean is that of the means of the sets."""
     n = sum(map(len, several))
     return [[v * n / (len(several) * len(values)) for v in value] for values in several for value in values]
@@ -107,22 +248,21 @@ def _mean(values: Mapping[str, Value]) -> float:
     return float(np.mean([mean_of_repeats(value) for value in values.values()])) if values else 0.0
 
 
-def _shares(row: Any, at: Mapping[Side, Measured]) -> Iterator[Figure]:
+def _share_of_questions(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
     """The questions that both methods answer, one alone, or none, in percent."""
-    a, b = at.values()
-    ours, theirs, kind = a.values("f1"), b.values("f1"), SHARES[row.method]
+    ours, theirs = (one.values("f1") for one in chosen)
     values = [
-        [100.0 * ((x >= RIGHT, y >= RIGHT) == kind) for x, y in zip(ours[one], theirs[one])]
+        [100.0 * ((x >= RIGHT, y >= RIGHT) == SHARES[row.method]) for x, y in zip(ours[one], theirs[one])]
         for one in sorted(ours.keys() & theirs.keys())
     ]
     if values:
-        yield Figure(values, None, (a, b), "f1")
+        yield Found(chosen[0], values, None, chosen, "f1")
 
 
-def _tokens(row: Any, at: Mapping[Side, Measured]) -> Iterator[Figure]:
+def _tokens(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
     """The length of the context before compression, or by how much of it compression shortens it, in percent."""
     several = []
-    for one in at.values():
+    for one in chosen:
         values: dict[str, list[float]] = {}
         for asked in one.every:
             whole, read = asked.get("context_tokens"), asked.get("read_tokens")
@@ -131,10 +271,12 @@ def _tokens(row: Any, at: Mapping[Side, Measured]) -> Iterator[Figure]:
                 values.setdefault(asked["question_id"], []).append(value)
         several.append(list(values.values()))
     if all(several):
-        yield Figure(_as_one(several), None, tuple(at.values()), _measure(row))
+        yield Found(chosen[0], _weighted(several), None, chosen, NEEDED[row.kind])
 
 
-_FOUND: Mapping[str, Callable[[Any, Mapping[Side, Measured]], Iterator[Figure]]] = {
-    OVER_STATIC: _gains, OVER_BEST: _gains, SHARE: _shares, TOKENS: _tokens, REDUCTION: _tokens,
+KINDS: Mapping[str, Callable[..., Iterator[Found]]] = {
+    "score": _score, "win": _win, "difference": _difference, "share": _share_of_errors, "recomputed": _recomputed,
+    "time": _hours, OVER_STATIC: _gain, OVER_BEST: _gain, SHARE: _share_of_questions, TOKENS: _tokens,
+    REDUCTION: _tokens,
 }  # fmt: skip
-KINDS = (*_FOUND,)
+SCORES = ("score", "win", "difference", "share", "recomputed", "time")  # what a claim may be about

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.methods import METHODS
@@ -12,9 +13,10 @@ from workbench.papers.condition import model_of, named
 from workbench.settings import parse_spec, settle
 
 if TYPE_CHECKING:
-    from workbench.evaluation.run import Run
+    from workbench.papers.measured import AnyRun
 
 Terms = Mapping[str, Any]
+STATIC = "Original"  # as a paper calls its backbones alone
 
 
 class Place(NamedTuple):
@@ -25,7 +27,8 @@ class Place(NamedTuple):
     settings of layers that make the row, over those of `[layers]`. `hops`: only the run's questions of so many hops
     count. `model`: names of the row's language model. `reading`: the settings of the reader that make the row. `why`:
     what is known to differ already. `encoder`: names of the encoder, "" for none, None where the paper does not say it.
-    `measures`: what the paper calls a measure → ours that stands for it in this run; None where the names are ours."""
+    `measures`: what the paper calls a measure → ours that stands for it in this run; None where the names are ours.
+    `made_by`: the settings by which the row is told apart from others of the method."""
 
     backbone: str
     method: str
@@ -41,13 +44,14 @@ class Place(NamedTuple):
     why: tuple[str, ...] = ()
     encoder: Sequence[str] | str | None = None
     measures: Mapping[str, str | None] | None = None
+    made_by: Mapping[str, Any] = {}
 
     def ours(self, measure: str) -> str | None:
         """Our measure for one of the paper's."""
         return measure if self.measures is None else self.measures.get(measure)
 
 
-def places(terms: Terms, run: Run, label: str, stands_for: str | None = None) -> Iterator[Place]:
+def places(terms: Terms, run: AnyRun, label: str, stands_for: str | None = None) -> Iterator[Place]:
     """The places of a method of the run: none, one, one for each number of hops where the tables are by hops, or where
     the reader makes the row, that of the context and that of the answers. A run belongs to the data set whose name
     begins that of its own, or to the one that it `stands_for`."""
@@ -69,35 +73,39 @@ def places(terms: Terms, run: Run, label: str, stands_for: str | None = None) ->
             yield from _of_reader(terms, run, here) if "readers" in terms else [here]
 
 
+def rows(terms: Terms) -> Iterator[Place]:
+    """The rows that a method of ours makes, without data: each backbone alone, and each method over each of them."""
+    encoder, backbones = terms.get("encoder"), terms.get("backbones", ())
+    for one in backbones:
+        asked = one.get("asked", {})
+        yield Place(one["called"], STATIC, "", one["name"], asked, written=one["written"], encoder=encoder)
+    for one, under in product(terms.get("methods", ()), backbones or (None,)):
+        made_by = one.get("is", {})
+        yield Place(
+            under["called"] if under else "",
+            one["called"],
+            "",
+            one["name"],
+            {key: value for key, value in made_by.items() if key != "encoder"} | one.get("asked", {}),
+            under=(under["name"], {}, under.get("asked", {})) if under else None,
+            written=(*(under["written"] if under else ()), *one.get("written", ())),
+            layers=one.get("layers", {}),
+            encoder=one.get("encoder", encoder),
+            why=tuple(one.get("why", ())),
+            made_by=made_by,
+        )
+
+
 def _of_method(terms: Terms, described: Mapping[str, Any]) -> Place | None:
     """The row of a method, without its data."""
     name, settings = described["label"].partition("[")[0], described["settings"]
-    backbones = {one["name"]: one for one in terms.get("backbones", ())}
-    encoder = terms.get("encoder")
-    if known := backbones.get(name):
-        asked = known.get("asked", {})
-        return Place(known["called"], "Original", "", name, asked, written=known["written"], encoder=encoder)
     inner = str(settings.get("backbone") or "")
-    under = backbones.get(inner.partition("[")[0])
-    if backbones and not under:
-        return None
     told = settings | {"encoder": model_of(described.get("encoder") or "").partition("[")[0]}
-    for known in terms.get("methods", ()):
-        made_by = known.get("is", {})
-        if known["name"] == name and all(told.get(key) == value for key, value in made_by.items()):
-            asked = {key: value for key, value in made_by.items() if key != "encoder"} | known.get("asked", {})
-            return Place(
-                under["called"] if under else "",
-                known["called"],
-                "",
-                name,
-                asked,
-                under=(under["name"], settings_of(inner), under.get("asked", {})) if under else None,
-                written=(*(under["written"] if under else ()), *known.get("written", ())),
-                layers=known.get("layers", {}),
-                encoder=known.get("encoder", encoder),
-                why=tuple(known.get("why", ())),
-            )
+    for row in rows(terms):
+        under = row.under and row.under[0]
+        is_it = row.name == name and under in (None, inner.partition("[")[0])
+        if is_it and all(told.get(key) == value for key, value in row.made_by.items()):
+            return row._replace(under=(row.under[0], settings_of(inner), row.under[2])) if row.under else row
     return None
 
 
@@ -108,7 +116,7 @@ def settings_of(spec: str) -> dict[str, Any]:
     return asdict(settle(name, made.Settings, given, made.profiles))
 
 
-def _of_model(terms: Terms, run: Run, place: Place) -> Place:
+def _of_model(terms: Terms, run: AnyRun, place: Place) -> Place:
     """The place among the rows of the model that answers. Where a measure is named by a depth and a mode: the measures
     of the run's, if the paper prints any of the data."""
     answering = (run.config.get("reading") or {}).get("engine") or run.config["engine"]
@@ -125,7 +133,7 @@ def row_of_model(terms: Terms, engines: str) -> Mapping[str, Any]:
     return next((one for one in terms["models"] if models & {*named(one["engine"])}), terms["models"][-1])
 
 
-def _measured(terms: Terms, run: Run, place: Place) -> dict[str, str | None]:
+def _measured(terms: Terms, run: AnyRun, place: Place) -> dict[str, str | None]:
     reader = parse_spec(run.config["reader"] or "none")[1]
     there = {name: one for name, one in terms["measured"].items() if place.data in one.get("data", (place.data,))}
     for key, value in (("k", reader.get("k", run.config["k"])), ("mode", reader.get("mode", "reject"))):
@@ -133,7 +141,7 @@ def _measured(terms: Terms, run: Run, place: Place) -> dict[str, str | None]:
     return {name: next((known for known in one["as"] if known in run.measures), None) for name, one in there.items()}
 
 
-def _of_reader(terms: Terms, run: Run, place: Place) -> Iterator[Place]:
+def _of_reader(terms: Terms, run: AnyRun, place: Place) -> Iterator[Place]:
     """The row of the context from which the reader starts, and that of the reader with its model."""
     model, how = place.method, _how(run)
     yield place._replace(method="context")
@@ -143,7 +151,7 @@ def _of_reader(terms: Terms, run: Run, place: Place) -> Iterator[Place]:
             yield place._replace(method=f"{called}, {model}", reading=reading)
 
 
-def _how(run: Run) -> dict[str, Any]:
+def _how(run: AnyRun) -> dict[str, Any]:
     """The settings of a run's reader that make a row."""
     reader, settings = parse_spec(run.config["reader"] or "none")
     route = bool(settings.get("route"))
@@ -157,35 +165,27 @@ def _rows_of_readers(terms: Terms) -> list[tuple[str, dict[str, Any]]]:
     return [(one["called"], plain | {k: v for k, v in one.items() if k != "called"}) for one in terms["readers"]]
 
 
-def misplaced(terms: Terms, run: Run, label: str, found: Sequence[Place], stands_for: str | None = None) -> str:
+def misplaced(terms: Terms, run: AnyRun, label: str, found: Sequence[Place], stands_for: str | None = None) -> str:
     """The row that a method or its reader came nearest to, and why it is not that row; "" if it has one."""
     described, data = run.config["methods"][label], run.config["data"]["name"]
     if found:
         if "readers" not in terms or not run.config["reader"] or any(one.method != "context" for one in found):
             return ""
         how = _how(run)
-        rows = [(called, {key: row[key] for key in how}) for called, row in _rows_of_readers(terms)]
-        return f"its reader fills no row; {_nearest(rows, how)}"
+        readers = [(called, {key: row[key] for key in how}) for called, row in _rows_of_readers(terms)]
+        return f"its reader fills no row; {_nearest(readers, how)}"
+    name, settings = described["label"].partition("[")[0], described["settings"]
+    mine = [row for row in rows(terms) if row.name == name]
+    if not mine:
+        return f"no row is of it; there are rows of {', '.join(dict.fromkeys(row.name for row in rows(terms)))}"
     if (place := _of_method(terms, described)) is None:
-        return _no_row(terms, described)
+        ours = settings | {"backbone": str(settings.get("backbone") or "none").partition("[")[0]}
+        under = [{"backbone": row.under[0]} if row.under else {} for row in mine]
+        return _nearest([(row.method, {**row.made_by, **over}) for row, over in zip(mine, under)], ours)
     row = f"{place.method} over {place.backbone}" if place.backbone else place.method
     known = [name for one, name in terms["data"].items() if one not in terms.get("hops", ())]
     known += [f"questions of {one}" for one in terms.get("hops", ())]
     return f"the nearest row is {row}: data {stands_for or data}, there {', '.join(known)}"
-
-
-def _no_row(terms: Terms, described: Mapping[str, Any]) -> str:
-    """Of a method, or a method over a backbone, that makes no row."""
-    name, settings = described["label"].partition("[")[0], described["settings"]
-    rows = {one["called"]: one.get("is", {}) for one in terms.get("methods", ()) if one["name"] == name}
-    backbones = [one["name"] for one in terms.get("backbones", ())]
-    if not rows:
-        known = dict.fromkeys([*backbones, *(one["name"] for one in terms.get("methods", ()))])
-        return f"no row is of it; there are rows of {', '.join(known)}"
-    inner = str(settings.get("backbone") or "none").partition("[")[0]
-    if backbones and inner not in backbones:
-        rows = {called: {**row, "backbone": ", ".join(backbones)} for called, row in rows.items()}
-    return _nearest([*rows.items()], {**settings, "backbone": inner})
 
 
 def _nearest(rows: Sequence[tuple[str, Mapping[str, Any]]], ours: Mapping[str, Any]) -> str:

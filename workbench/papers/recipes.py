@@ -8,16 +8,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
+from workbench.data import Dataset
 from workbench.errors import SettingError
 from workbench.index.building import LAYERS
 from workbench.index.textualise import SETTINGS as SETTINGS_OF_ARTICLES
 from workbench.index.usage import ARTICLES
-from workbench.measures import deepest, is_known
+from workbench.measures import deepest
 from workbench.methods import METHODS
 from workbench.methods.gfm_rag import hub
 from workbench.papers import figures
-from workbench.papers.condition import ALL, named
-from workbench.papers.conditions import said_of_layer
+from workbench.papers.condition import ALL, Stated, named
+from workbench.papers.conditions import stated_of_layer
+from workbench.papers.measured import COVERAGE, COVERED
+from workbench.papers.placing import STATIC, rows
 from workbench.published import Paper
 from workbench.reading import READERS
 from workbench.reading.rewriting import SETTING as REWRITE
@@ -26,8 +29,6 @@ from workbench.settings import changed, settle, spec_of
 RANKED = 20  # passages, where nothing asks for more
 WHOLE = 200  # so that no final set is cut
 EVERY = 10_000  # above what any method returns that returns all: PathRAG fills two budgets of 4,000 tokens
-COVERED, PARALLEL = " of covered", " parallel"
-_COVERAGE = "coverage:substring"
 
 
 @dataclass(frozen=True)
@@ -144,48 +145,29 @@ def _model_of(terms: Mapping[str, Any], row: _Row) -> str | None:
 
 def _rows(source: Paper, printed: Any) -> Iterator[_Row]:
     """The rows whose numbers a run measures. Of a difference, both sides; of questions of one type, all questions."""
-    data = source.terms["data"]
-    kinds = ["score", "win", "difference", "share", "recomputed", "time"]
-    for row in printed[printed["kind"].isin([*kinds, *figures.KINDS])].itertuples():
-        within = row.data.partition(":")[0]
-        if row.kind in figures.KINDS:
-            yield from (_Row(*side, measure) for side, measure in figures.sides(source.terms, row))
-            continue
-        if row.kind == "win":
-            yield from (_Row(row.backbone, side, within, row.measure) for side in source.compared(row.method))
-            continue
-        sides = [row.method.removesuffix(PARALLEL)]
-        if row.kind == "recomputed":
-            sides = [f"{one}, {row.method.rpartition(', ')[2]}" for one in ("SPARQL", "Generic CoT", "Routing")]
-        if " - " in row.method:
-            first, _, second = row.method.partition(" - ")
-            sides = [first if ", " in first else f"{first}, {second.rpartition(', ')[2]}", second]
-        measure = {"share": "accuracy:thesis", "time": "recall@5"}.get(row.kind, row.measure)
-        if measure in source.terms.get("measured", {}) or is_known(measure.partition(COVERED)[0]):
-            yield from (_Row(row.backbone, side, within, measure) for side in sides if within in data)
+    for row in printed.itertuples():
+        needed = figures.sides(source, row).items()
+        yield from (_Row(*side, measure) for side, measure in needed if side.data in source.terms["data"])
 
 
 def _ranking(terms: Mapping[str, Any], row: _Row) -> _Ranking | None:
     """None of a row that no run can fill."""
     if row.method in terms.get("absent", {}) or "recomputed" in row.method:
         return None
-    under = next((one for one in terms.get("backbones", ()) if one["called"] == row.backbone), None)
-    known = under if under and ("readers" in terms or row.method == "Original") else None
-    known = known or next((one for one in terms.get("methods", ()) if one["called"] == row.method), None)
-    if known is None:
+    called = STATIC if "readers" in terms else row.method
+    place = next((one for one in rows(terms) if one.backbone in ("", row.backbone) and one.method == called), None)
+    if place is None:
         return None
-    name, is_backbone = known["name"], known is under
-    said = {**_known(terms, name), **known.get("is", {}), **known.get("asked", {})}
-    said |= terms.get("measured", {}).get(row.measure, {}).get("method", {})
-    given, layers = _given(name, said), [*METHODS[name].layers]
-    if under and not is_backbone:
-        given["backbone"] = _spec(under["name"], _given(under["name"], _known(terms, under["name"])))
-        layers += METHODS[under["name"]].layers
-    encoder = known.get("encoder", terms.get("encoder"))
-    own = known.get("layers", {})
-    variant = known["called"] if own else ""
-    first = named(encoder)[0] if encoder else None
-    return _Ranking(row, _spec(name, given), first, list(dict.fromkeys(layers)), own, variant)
+    depths = terms.get("measured", {}).get(row.measure, {}).get("method", {})
+    given = _given(place.name, terms["settings"].get(place.name, {}) | place.asked | depths)
+    layers = [*METHODS[place.name].layers]
+    if place.under:
+        under = place.under[0]
+        given["backbone"] = _spec(under, _given(under, terms["settings"].get(under, {})))
+        layers += METHODS[under].layers
+    first = named(place.encoder)[0] if place.encoder else None
+    variant = place.method if place.layers else ""
+    return _Ranking(row, _spec(place.name, given), first, list(dict.fromkeys(layers)), place.layers, variant)
 
 
 def _spec(name: str, given: Mapping[str, Any]) -> str:
@@ -196,10 +178,6 @@ def _spec(name: str, given: Mapping[str, Any]) -> str:
     values = {key: value for key, value in given.items() if plain.get(key) != value and key != "profile"}
     kept = profile if profile.get("profile") != next(iter(made.profiles), None) else {}
     return spec_of(name, kept | values)
-
-
-def _known(terms: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return dict(terms["settings"].get(name, {}))
 
 
 def _given(name: str, said: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,10 +192,10 @@ def _given(name: str, said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _recipe(terms: Mapping[str, Any], data: str, encoder: str | None, variant: str, rankings: list[_Ranking]) -> Recipe:
-    rows = [ranking.row for ranking in rankings]
-    measures = dict.fromkeys(one for row in rows for one in _measured(terms, row.measure))
+    printed = [ranking.row for ranking in rankings]
+    measures = dict.fromkeys(one for row in printed for one in _measured(terms, row.measure))
     read_by, answered = _read_by(terms, rankings)
-    judged = any(row.measure in terms["reader"].get("judged", ()) for row in rows)
+    judged = any(row.measure in terms["reader"].get("judged", ()) for row in printed)
     kinds = dict.fromkeys(kind for ranking in rankings for kind in ranking.layers)
     kinds |= dict.fromkeys(terms.get("more_layers", {}).get(data, ()))
     least = EVERY if ALL in terms.get("returns", {}).values() else WHOLE if terms.get("whole") else RANKED
@@ -225,7 +203,7 @@ def _recipe(terms: Mapping[str, Any], data: str, encoder: str | None, variant: s
         data,
         terms["data"][data],
         read_by,
-        {kind: _of_layer(kind, said_of_layer(terms, data, rankings[0].own, kind)) for kind in kinds},
+        {kind: _of_layer(kind, stated_of_layer(terms, data, rankings[0].own, kind)) for kind in kinds},
         tuple(measures),
         max(least, terms.get("k", 0), deepest(list(measures))),
         encoder,
@@ -247,7 +225,7 @@ def _read_by(terms: Mapping[str, Any], rankings: list[_Ranking]) -> tuple[dict[s
             answered = True
             found[ranking.spec][_reader_of(terms, ranking.row)] = None
     for ranking in rankings:
-        if ranking.row.measure == _COVERAGE and "readers" in terms and not found[ranking.spec]:
+        if ranking.row.measure == COVERAGE and "readers" in terms and not found[ranking.spec]:
             found[ranking.spec][_reader_of(terms, ranking.row)] = None
     return {spec: tuple(several) for spec, several in found.items()}, answered
 
@@ -259,12 +237,12 @@ def _measured(terms: Mapping[str, Any], measure: str) -> list[str]:
         return ["abstained"]
     ours, covered, _ = measure.partition(COVERED)
     known = terms.get("measured", {}).get(measure, {}).get("as")
-    return [*(known[:1] if known else [ours]), *([_COVERAGE] if covered or ours == "accuracy:thesis" else [])]
+    return [*(known[:1] if known else [ours]), *([COVERAGE] if covered or ours == "accuracy:thesis" else [])]
 
 
-def _of_layer(kind: str, said: Mapping[str, Any]) -> dict[str, Any]:
+def _of_layer(kind: str, said: Mapping[str, Stated]) -> dict[str, Any]:
     has = SETTINGS_OF_ARTICLES if kind == ARTICLES else {field.name for field in fields(LAYERS[kind][1])}
-    return {key: None if value == "none" else value for key, value in said.items() if key in has}
+    return {key: None if one.value == "none" else one.value for key, one in said.items() if key in has}
 
 
 def _reader_of(terms: Mapping[str, Any], row: _Row) -> str:
@@ -288,6 +266,13 @@ def _reader_of(terms: Mapping[str, Any], row: _Row) -> str:
 def _told(compression: Mapping[str, Any]) -> dict[str, Any]:
     """Without what has no effect in the profile, and is refused there."""
     return {key: value for key, value in compression.items() if key in ("profile", "budget", "max_hops")}
+
+
+def layers_of(recipe: Recipe, loaded: Dataset) -> tuple[list[str], dict[str, Mapping[str, Any]]]:
+    """The layers to build, and the settings of those that have any; of articles only where some are written."""
+    written = bool(loaded.triples and not loaded.passages)
+    settings = {kind: said for kind, said in recipe.layers.items() if said and (written or kind != ARTICLES)}
+    return [kind for kind in recipe.layers if kind != ARTICLES], settings
 
 
 def slug(*names: str | None) -> str:

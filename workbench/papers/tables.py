@@ -16,45 +16,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
-from itertools import product
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from workbench import published
 from workbench.analyses.base import frame_of
-from workbench.analyses.decomposition import kinds, routed
-from workbench.analyses.depth import makespan
 from workbench.errors import SettingError
 from workbench.evaluation.makers import without_model
-from workbench.evaluation.pairs import Judgement, on_disk, said_of_failures, wins
+from workbench.evaluation.pairs import Judgement, said_of_failures
 from workbench.evaluation.run import Run
-from workbench.evaluation.significance import (
-    FEWEST,
-    Value,
-    bootstrap_interval,
-    deviation,
-    holm,
-    mean_of_repeats,
-    paired_test,
-)
+from workbench.evaluation.significance import FEWEST, Value, bootstrap_interval, deviation, holm
 from workbench.evaluation.verdict import Verdict
 from workbench.llm import fingerprints
-from workbench.measures import UNDEFINED_AS_A_WHOLE, needs_reader
-from workbench.papers import figures
 from workbench.papers.conditions import differences
-from workbench.papers.placing import Place, misplaced, places
+from workbench.papers.figures import KINDS, SCORES, Found, found_of
+from workbench.papers.measured import SEED, AnyRun, Measured, judgements_of
+from workbench.papers.placing import misplaced, places
 from workbench.published import Key, Paper, stands_for
 from workbench.published.claims import check_claims, is_by_us
 from workbench.records import Record
 
 REPRODUCED, DIFFERS = "reproduced", "differs"
 NOT_COMPARABLE, NOT_MEASURED = "not comparable", "not measured"
-SEED = 0  # of the resampling
 FROM_FILE = re.compile(r"\w+ v\d+ file [0-9a-f]{12}")  # how a run names a wording that a user brought
 
 
@@ -150,7 +135,7 @@ class Tables(Record):
     stated: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)
 
     @property
-    def runs(self) -> tuple[Run, ...]:
+    def runs(self) -> tuple[AnyRun, ...]:
         """The runs of the measurements, each once."""
         return tuple({str(one.run.folder): one.run for one in self.measurements}.values())
 
@@ -183,7 +168,7 @@ class Tables(Record):
 
 def tables(
     paper: str = "bdtr",
-    runs: Iterable[Run | str | Path] = (),
+    runs: Iterable[AnyRun | str | Path] = (),
     *,
     stands_for: Mapping[str, str] | None = None,
     source_prompts: Iterable[str] = (),
@@ -194,7 +179,7 @@ def tables(
     :class:`SettingError` for an unknown paper, and for a prompt that is not from a file: ours are not the source's."""
     source, stands_for = _with_prompts(published.paper(paper), tuple(source_prompts)), stands_for or {}
     measurements, notes = [], []
-    for run in (run if isinstance(run, Run) else Run(run) for run in runs):
+    for run in (Run(run) if isinstance(run, str | Path) else run for run in runs):
         of = stands_for.get(str(run.folder))
         left: dict[str, list[str]] = {}
         for name in run.methods:
@@ -204,12 +189,12 @@ def tables(
                 left.setdefault(why, []).append(name)
         for why, names in left.items():
             notes.append(f"{run.folder} on {run.config['data']['name']}: no place for {', '.join(names)}; {why}")
-    measurable = source.printed["kind"].isin(list(_FOUND))
+    measurable = source.printed["kind"].isin([*KINDS])
     printed = source.printed[measurable]
     cells = _corrected([cell for row in printed.itertuples() for cell in _cells(source, row, measurements)])
     ours: dict[Key, float] = {}
     for cell in cells:
-        if cell.ours is not None and cell.kind not in figures.KINDS:
+        if cell.ours is not None and cell.kind in SCORES:
             ours.setdefault(Key(cell.backbone, cell.method, cell.data, cell.measure), cell.ours)
     title = f"The paper's claims, by our numbers{_parts_of_no_model(measurements)}"
     measured = check_claims(source.terms["claims"], ours, title)
@@ -271,7 +256,7 @@ def _tested(cells: Sequence[Cell]) -> Iterator[str]:
 
 def judged_pairs(
     source: Paper, measurements: Sequence[Measured]
-) -> Iterator[tuple[Run, str, str, str, list[Judgement]]]:
+) -> Iterator[tuple[AnyRun, str, str, str, list[Judgement]]]:
     """(run, two methods of it that the paper compares, the judge, what it said of their answers)."""
     compared = {row.method for row in source.printed.itertuples() if row.kind == "win"}
     wanted = dict.fromkeys(source.compared(method) for method in sorted(compared))
@@ -283,7 +268,7 @@ def judged_pairs(
         if other.run is one.run and (one.place.method, other.place.method) == (first, second)
     }
     for (_, a, b), run in told.items():
-        yield run, a, b, *on_disk(run, a, b)
+        yield run, a, b, *judgements_of(run, a, b)
 
 
 def _of_judges(source: Paper, measurements: Sequence[Measured]) -> Iterator[str]:
@@ -302,92 +287,11 @@ def _absent(terms: Mapping[str, Any]) -> Iterator[str]:
         yield f"No run can fill ({why}): {', '.join(name for name, one in absent.items() if one == why)}."
 
 
-def compare(run: Run | str | Path, paper: str = "bdtr") -> Tables:
+def compare(run: AnyRun | str | Path, paper: str = "bdtr") -> Tables:
     """The cells of a paper's tables that the run measured; the others are only counted."""
     found = tables(paper, [run])
     cells = tuple(cell for cell in found.cells if cell.verdict != NOT_MEASURED)
     return replace(found, cells=cells, left_out=len(found.cells) - len(cells), stated=found.stated[:0])
-
-
-COVERED = " of covered"  # ends a measure that is taken over the questions whose answer was retrieved
-_COVERAGE = "coverage:substring"
-_ACCURACY, _ABSTAINED = "accuracy:thesis", "abstained:thesis"
-MEAN = "mean of the three"  # what a column over all data sets is called
-PARALLEL, WORKERS = " parallel", 8  # ends a method with so many questions in flight
-
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """A method of a run with a place in the tables."""
-
-    run: Run
-    label: str
-    place: Place
-
-    @property
-    def repeats(self) -> int:
-        return self.run.repeats
-
-    @property
-    def deterministic(self) -> bool:
-        """Whether repeats cannot differ."""
-        return self.run.deterministic(self.label)
-
-    @property
-    def rows(self) -> list[dict]:
-        """Those of the first repeat."""
-        return self.repeated[0]
-
-    @cached_property
-    def repeated(self) -> list[list[dict]]:
-        """The rows of each repeat."""
-        mine = [[row for row in run.rows if row["method"] == self.label] for run in self.run.repeated]
-        return [[row for row in rows if self.place.hops in (None, row.get("hops"))] for rows in mine]
-
-    @property
-    def every(self) -> list[dict]:
-        """The rows of all repeats."""
-        return [row for rows in self.repeated for row in rows]
-
-    @property
-    def described(self) -> dict:
-        return self.run.config["methods"][self.label]
-
-    @property
-    def layers(self) -> dict[str, dict]:
-        return self.described["layers"]
-
-    @property
-    def reading(self) -> dict:
-        """What the run says of its reader; nothing in earlier formats."""
-        return self.run.config.get("reading") or {}
-
-    def counted(self, measure: str) -> list[dict]:
-        """The rows over which a measure is taken."""
-        covered = (self.place.ours(measure) or "").endswith(COVERED)
-        return [row for row in self.every if not covered or row["scores"].get(_COVERAGE) == 1]
-
-    def values(self, measure: str) -> dict[str, list[float]]:
-        """Question id → the values of its repeats, where the measure is defined."""
-        ours, covered, _ = (self.place.ours(measure) or "").partition(COVERED)
-        if ours not in self.run.measures or (covered and _COVERAGE not in self.run.measures):
-            return {}
-        if ours in UNDEFINED_AS_A_WHOLE and not self.run.scores(ours, self.label):
-            return {}
-        found: dict[str, list[float]] = {}
-        for row in self.counted(measure):
-            if (value := row["scores"].get(ours)) is not None:
-                found.setdefault(row["question_id"], []).append(value)
-        return found
-
-    def scores(self, measure: str) -> dict[str, float]:
-        """Question id → the mean of its repeats."""
-        return {one: mean_of_repeats(several) for one, several in self.values(measure).items()}
-
-    def p(self, measure: str, other: Measured) -> float | None:
-        ours, theirs = self.scores(measure), other.scores(measure)
-        common = sorted(ours.keys() & theirs.keys())
-        return paired_test([ours[q] for q in common], [theirs[q] for q in common], seed=SEED) if common else None
 
 
 def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Cell]:
@@ -439,27 +343,6 @@ def _deviation(one: Measured, values: Sequence[Value], base: Sequence[Value] | N
     return None if base else deviation(values)
 
 
-class Found(NamedTuple):
-    """A measurement of a published number: of which method, the values of its questions with those of the method that
-    they are the difference from, the methods whose conditions of which measure count, and p of the test against the
-    baseline."""
-
-    of: Measured
-    values: Sequence[Value]
-    base: Sequence[Value] | None
-    sides: tuple[Measured, ...]
-    measure: str
-    p: float | None
-
-    @property
-    def mean(self) -> float:
-        """Over the questions, of the means of their repeats; less that of the base."""
-        ours, *base = (
-            float(np.mean([mean_of_repeats(value) for value in side])) for side in (self.values, self.base) if side
-        )
-        return ours - sum(base)
-
-
 def interval_of(found: Found) -> tuple[float | None, float | None, str]:
     """(low, high, why there is none)."""
     n = len(found.values)
@@ -469,171 +352,3 @@ def interval_of(found: Found) -> tuple[float | None, float | None, str]:
     if low == high:
         return None, None, f"no interval: all {n:,} questions have the same value"
     return low, high, ""
-
-
-def found_of(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
-    """The measurements of a printed number, a row of `source.printed`."""
-    return _FOUND[row.kind](source, row, measurements)
-
-
-def _at(measurements: Sequence[Measured], *place: str) -> list[Measured]:
-    return [one for one in measurements if one.place[:3] == place]
-
-
-def _scores(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
-    for one in _at(measurements, row.backbone, row.method, row.data):
-        if values := one.values(row.measure):
-            static = next((other for other in measurements if _is_baseline(source.terms, other, one)), one)
-            p = one.p(row.measure, static) if static is not one else None
-            yield Found(one, list(values.values()), None, (one,), row.measure, p)
-
-
-def _difference(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
-    """`A - B, model` over the questions of both, of one type where the data are called `musique: 3-hop`; the mean of
-    all data sets, each of which counts the same, where they are called `mean of the three`."""
-    first, _, second = row.method.partition(" - ")
-    first = first if ", " in first else f"{first}, {second.rpartition(', ')[2]}"
-    if row.data == MEAN:
-        each = [next(_difference(source, row._replace(data=one), measurements), None) for one in source.terms["data"]]
-        if None not in each:
-            n = sum(len(one.values) for one in each)
-            weights = [n / (len(each) * len(one.values)) for one in each]
-            ours, base = (
-                [[part * weight for part in value] for one, weight in zip(each, weights) for value in side(one)]
-                for side in (attrgetter("values"), attrgetter("base"))
-            )
-            yield Found(each[0].of, ours, base, tuple(side for one in each for side in one.sides), row.measure, None)
-        return
-    data, _, kind = row.data.partition(": ")
-    for one in _at(measurements, row.backbone, first, data):
-        for base in _at(measurements, row.backbone, second, data):
-            ours, theirs = one.values(row.measure), base.values(row.measure)
-            of_kind = {each["question_id"] for each in one.rows if kind in ("", _kind(each))}
-            if common := sorted(ours.keys() & theirs.keys() & of_kind):
-                a, b = [ours[q] for q in common], [theirs[q] for q in common]
-                p = paired_test(*([mean_of_repeats(value) for value in side] for side in (a, b)), seed=SEED)
-                yield Found(one, a, b, (one, base), row.measure, p)
-
-
-def _kind(row: Mapping[str, Any]) -> str:
-    """The type of a question, or where it has none its hops."""
-    return row.get("type") or f"{row.get('hops')}-hop"
-
-
-@dataclass(frozen=True, eq=False)
-class Compared(Measured):
-    """A method whose answers were judged against those of `other`, which has its place in the same run."""
-
-    other: Measured
-    first: bool  # whether the win rate is of this method
-
-    @cached_property
-    def judgements(self) -> tuple[str, list[Judgement]]:
-        """(the judge, what it said) of the pairs on disk; those of the place's hops."""
-        a, b = (self, self.other) if self.first else (self.other, self)
-        ids = {row["question_id"] for row in self.rows}
-        judge, found = on_disk(self.run, a.label, b.label)
-        return judge, [one for one in found if one.question_id in ids]
-
-    @property
-    def repeats(self) -> int:
-        """How many were judged."""
-        return 1 + max((one.repeat for one in self.judgements[1]), default=0)
-
-    @property
-    def deterministic(self) -> bool:
-        return super().deterministic and self.other.deterministic
-
-    def values(self, measure: str) -> dict[str, list[float]]:
-        """Question id → whether it won, of each repeat that was judged."""
-        won = wins(self.judgements[1], DIMENSION.get(measure, measure))
-        return {one: [value if self.first else 1 - value for value in several] for one, several in won.items()}
-
-
-DIMENSION = {"logicality": "logicity"}  # as Table 3 of DotRAG spells it
-
-
-def _wins(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
-    """The share of the questions on which a judge preferred the first method's answer, of the pairs on disk."""
-    first, second = source.compared(row.method)
-    for one in _at(measurements, row.backbone, first, row.data):
-        for other in _at(measurements, row.backbone, second, row.data):
-            if other.run is not one.run:
-                continue
-            sides = (
-                Compared(one.run, one.label, one.place, other, True),
-                Compared(other.run, other.label, other.place, one, False),
-            )
-            if values := sides[0].values(row.measure):
-                yield Found(sides[0], list(values.values()), None, sides, row.measure, None)
-
-
-def _share(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
-    """Of the wrong answers the share whose answer was in the context."""
-    for one in _at(measurements, row.backbone, row.method, row.data):
-        wrong: dict[str, list[float]] = {}
-        for scores, question in ((row["scores"], row["question_id"]) for row in one.every):
-            if scores.get(_ACCURACY) == 0 and scores.get(_COVERAGE) is not None:
-                wrong.setdefault(question, []).append(scores[_COVERAGE])
-        if wrong:
-            yield Found(one, list(wrong.values()), None, (one,), _ACCURACY, None)
-
-
-def _recomputed(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
-    """Routing from the runs of both prompts, and the labels that a run of the router gave to the same questions."""
-    model = row.method.rpartition(", ")[2]
-    sparql, cot, live = (
-        _at(measurements, row.backbone, f"{one}, {model}", row.data) for one in ("SPARQL", "Generic CoT", "Routing")
-    )
-    for sides in product(sparql, cot, [*live, *_at(measurements, row.backbone, f"Routing+GW, {model}", row.data)]):
-        first, second, labels = sides
-        same = len({(side.label, str(side.run.config["questions"])) for side in sides}) == 1
-        if same and first.scores(_ACCURACY) and second.scores(_ACCURACY):
-            answers = routed(
-                {"sparql": first.run, "cot": second.run}, first.label, kinds(labels.run, labels.label), _ACCURACY
-            )
-            of = "abstained" if row.measure == _ABSTAINED else "score"
-            if values := [float(one[of]) for one in answers.values() if one[of] is not None]:
-                yield Found(labels, values, None, sides, _ACCURACY, None)
-
-
-def _time(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
-    """Hours of retrieval for all questions, one after the other or laid out over `WORKERS`, or how many times faster
-    these are. The values are each question's part."""
-    parallel = row.method.endswith(PARALLEL)
-    for one in _at(measurements, row.backbone, row.method.removesuffix(PARALLEL), row.data):
-        root, ids = one.described["label"], {each["question_id"] for each in one.rows}
-        timed = one.run.timed
-        mine = [each for each in timed if each["method"] == one.label and each["question_id"] in ids]
-        taken = [each["seconds"][root] for each in mine if root in each["seconds"]]
-        retrieval = next((measure for measure in one.run.measures if not needs_reader(measure)), None)
-        if not taken or not sum(taken) or retrieval is None:
-            continue
-        lasts = makespan(taken, WORKERS if parallel else 1)
-        of_one = [seconds * len(taken) / 3600 * lasts / sum(taken) for seconds in taken]  # whose mean is all hours
-        values = [sum(taken) / lasts] * len(taken) if row.measure == "speed-up" else of_one
-        yield Found(one, values, None, (one,), retrieval, None)
-
-
-def _figure(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
-    """A number that is no score of one method."""
-    for one in figures.found(source.terms, row, measurements):
-        yield Found(one.of[0], one.values, one.base, one.of, one.measure, None)
-
-
-_FOUND = {
-    "score": _scores, "win": _wins, "difference": _difference, "share": _share, "recomputed": _recomputed,
-    "time": _time, **dict.fromkeys(figures.KINDS, _figure),
-}  # fmt: skip
-
-
-def _is_baseline(terms: Mapping[str, Any], other: Measured, one: Measured) -> bool:
-    """Whether `other` is the baseline of `one`: in the same run, or, if the reader determines the row, in a run of the
-    same questions."""
-    name = terms.get("baseline", "Original")
-    if "readers" not in terms:
-        return other.run is one.run and other.place[:3] == (one.place.backbone, name, one.place.data)
-    model = one.place.method.rpartition(", ")[2]
-    same = other.run.config["questions"] == one.run.config["questions"]
-    rows = one.place.method != "context" and (one.place.backbone, f"{name}, {model}", one.place.data)
-    return same and other.place[:3] == rows and other.place.method != one.place.method

@@ -1,5 +1,5 @@
 """Published results: the papers' tables as CSV, the conditions of a comparison and the claims as TOML, and what an
-audit of the printed numbers found (`findings.json`, by `tests/evaluation/test_audits.py`)."""
+audit of the printed numbers found (`findings.json`, by `tests/evaluation/test_published.py`)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Paper:
     def own_claims(self) -> Verdict:
         """Its claims by its own numbers, and what an audit of these found."""
         verdict = check_claims(self.terms["claims"], self.values, "The paper's claims, by its own tables")
-        found = _findings()[self.name]
+        found = _findings().get(self.name, {"checks": (), "facts": {}})
         checks = [*verdict.checks, *(Check(**one) for one in found["checks"])]
         return Verdict(verdict.title, checks, dict(found["facts"]))
 

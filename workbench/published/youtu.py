@@ -7,12 +7,14 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from workbench.published import paper
+
+TERMS = paper("youtu").terms
 OURS = "Youtu-GraphRAG"
-MODEL = "DeepSeek-V3-0324"  # of the figures
-DATA = ("hotpotqa", "2wiki", "musique", "graphrag-bench", "anonyrag/chs", "anonyrag/eng")
-REJECT = DATA[:3]  # the others are printed in open mode only
-QUESTIONS = {**dict.fromkeys(REJECT, 1_000), "anonyrag/chs": 688, "anonyrag/eng": 709}  # GraphRAG-Bench: not given
+MODEL = TERMS["models"][-1]["called"]  # of the figures
 TOP20, TOP20_REJECT = "top-20 accuracy, open", "top-20 accuracy, reject"
+DATA, QUESTIONS = tuple(TERMS["data"]), TERMS["questions"]  # of GraphRAG-Bench their number is not given
+REJECT = tuple(TERMS["measured"][TOP20_REJECT]["data"])  # the others are printed in open mode only
 PARETO = ("LightRAG", "LGraphRAG", "HippoRAG1", "HippoRAG2")  # of Figure 6, as Figure 5 calls them
 NAMES = {"LGraphRAG": "GraphRAG", "HippoRAG1": "HippoRAG-IRCOT"}  # in the tables
 

@@ -31,7 +31,7 @@ VIEWS_OF = {
     "evaluation.estimate": ("reports",),
     "evaluation.grid": ("reports",),
     "notebooks.regression": ("reports",),
-    "papers.reproduce": ("tables",),
+    "papers.planning": ("tables",),
     "evaluation.run": ("run",),
     "evaluation.listing": ("run",),
     "evaluation.side_by_side": ("run",),

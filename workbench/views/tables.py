@@ -12,7 +12,7 @@ from typing import NamedTuple
 from workbench.data.curated import CURATED
 from workbench.display import html, text
 from workbench.evaluation.verdict import Check, Verdict
-from workbench.papers.reproduce import TablePlan
+from workbench.papers.planning import TablePlan
 from workbench.papers.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables
 from workbench.published.claims import RECOMPUTED, is_by_us
 from workbench.text import clean, counted, short, table_cell
@@ -26,10 +26,11 @@ LEGEND = (
 )
 NONE = "No number of these has a place in the paper's tables."
 # In why a cell is not comparable -> what its label says of it.
+MAKERS = r"(?:model|judge|made by): (?:[^\[]* )?"  # of a condition that names them
 NOT_BY_A_MODEL = {
-    re.compile(r"\brules\b, (not|there)|made by rules"): " (by rules)",
-    re.compile(r"\breplies written by hand, (not|there)"): " (replies written by hand)",
-    re.compile(rf"brought by the data \(({'|'.join(CURATED)})\)"): " (curated facts)",
+    re.compile(rf"{MAKERS}rules, "): " (by rules)",
+    re.compile(rf"{MAKERS}replies written by hand, (?!else)"): " (replies written by hand)",
+    re.compile(rf"{MAKERS}(?:{'|'.join(CURATED)}), "): " (curated facts)",
 }
 SHOWN = 30  # measurements whose reasons are listed
 SHORT = 80  # characters of a name in a table

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from workbench.display import html, text
-from workbench.papers.comparable import AMOUNTS, Asked, Conditions, Needed, Questions
+from workbench.papers.comparable import Asked, Conditions, Needed, Questions
 from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition
+from workbench.papers.planning import AMOUNTS
 from workbench.papers.tables import NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, Cell, Claim, Claims
 from workbench.text import clean, counted, short
 from workbench.views.base import NAME, Markup, details, esc, number, page, table
