@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.analyses.recomputed_routing import kinds, routed
-from workbench.analyses.seconds import makespan
+from workbench.analyses.decomposition import kinds, routed
+from workbench.analyses.depth import makespan
 from workbench.evaluation.significance import Value, mean_of_repeats, paired_test
 from workbench.measures import is_known, needs_reader
 from workbench.papers.measured import COVERAGE, COVERED, SEED, Compared, Measured
