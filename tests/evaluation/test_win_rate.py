@@ -14,7 +14,7 @@ from workbench.analyses import win_rate
 from workbench.analyses import win_rate as win_rate_
 from workbench.errors import SettingError
 from workbench.evaluation import blinding
-from workbench.evaluation.blinding import blinded
+from workbench.evaluation.pairs import blinded
 from workbench.evaluation.run import Run
 from workbench.llm.call import Reply
 from workbench.llm.engine import engine

@@ -18,7 +18,7 @@ from workbench.errors import SettingError
 from workbench.index import Index
 from workbench.layouts import ket_rag as layout
 from workbench.methods.ket_rag import channels
-from workbench.methods.ket_rag.channels import Bridges, Rows, head_tokens, leading
+from workbench.methods.ket_rag.channels import Bridges, Rows, head_tokens
 from workbench.records import ContextEntity, ContextRelation, Passage, Unit
 
 LAYERS = ("pieces", "keywords", "skeleton")
@@ -203,8 +203,8 @@ def test_links_are_a_column_where_the_first_relationship_has_them():
 
 
 def test_leading_items_and_what_a_table_without_rows_costs():
-    assert leading("abc", lambda _, place: place, 10, 13) == (["a", "b"], 13)
-    assert leading("abc", lambda _, place: place, 10, 10) == ([], 0)
+    assert tokens.leading("abc", lambda _, place: place, 13, 10) == (["a", "b"], 13)
+    assert tokens.leading("abc", lambda _, place: place, 10, 10) == ([], 0)
 
 
 # -- the whole --------------------------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ import numpy as np
 from workbench import published
 from workbench.analyses.base import Analysis, cautions, known_methods
 from workbench.errors import SettingError
-from workbench.evaluation.run import Run, read_rows
+from workbench.evaluation.run import Run
+from workbench.evaluation.sums import read_rows
 
 # Stages of an iterative method as a trace numbers them; all but the search ask the engine.
 _STAGE = re.compile(r"(?:round \d+ / )?(think|search|reasoning chain|verify)(?: #\d+)?")
