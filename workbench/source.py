@@ -40,6 +40,7 @@ _DATA = (".csv", ".json", ".md", ".toml", ".txt")  # files of the package that a
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _STARTED = time.time()
 _PLAIN = (str, bytes, int, float, complex, bool, type(None), type(...), Enum, PurePath, re.Pattern)
+_OWN = ("notebook", "file")  # kinds of modules that are the user's
 _WRAPPED = ("__func__", "__self__", "__wrapped__", "fget", "fset", "func", "args", "keywords")
 _ADDING = {
     "add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop", "popitem", "popleft", "put", "remove",
@@ -281,10 +282,10 @@ class _Walk:
             (self._class if isinstance(value, type) else self._function)(value)
 
     def _instance(self, value: Any) -> None:
-        """The class of an object, and its parts: what a user's object was made with, and of ours what has a label, or
-        is the user's; the rest follows from settings."""
+        """The class of an object, and its parts: what a user's object was made with, and of ours what has a label, is
+        the user's, or a Step of its own; the rest follows from settings."""
         kind, module = type(value), _module_of(value)
-        own = _kind(module) in ("notebook", "file")
+        own = _kind(module) in _OWN
         if hasattr(kind, "run") and hasattr(value, "meter"):
             return  # an engine
         if _is_apart(module):
@@ -294,7 +295,7 @@ class _Walk:
         for name, part in _state(value).items() if own or _is_ours(module) else ():
             if own:
                 self._value(f"{kind.__qualname__}.{name}", name, part)
-            elif hasattr(part, "label") or _kind(_module_of(part)) in ("notebook", "file"):
+            elif hasattr(part, "label") or _is_apart(_module_of(part)) or _kind(_module_of(part)) in _OWN:
                 self.visit(part)
 
     def _value(self, unit: str, name: str, value: Any) -> None:
