@@ -13,7 +13,7 @@ from test_analyses import written
 from workbench.analyses import win_rate
 from workbench.analyses import win_rate as win_rate_
 from workbench.errors import SettingError
-from workbench.evaluation import blinding
+from workbench.evaluation import pairs
 from workbench.evaluation.pairs import blinded
 from workbench.evaluation.run import Run
 from workbench.llm.call import Reply
