@@ -214,7 +214,7 @@ def test_there_is_no_tie_and_no_third(winner):
 # -- how it looks -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("module", [blinding, __import__("importlib").import_module(win_rate_.__module__)])
+@pytest.mark.parametrize("module", [pairs, __import__("importlib").import_module(win_rate_.__module__)])
 def test_examples_of_the_docstrings(module):
     result = doctest.testmod(module)
     assert result.attempted and not result.failed
