@@ -20,7 +20,8 @@ from pathlib import Path
 from tqdm import tqdm
 
 import workbench as wb
-from workbench.evaluation.run import read_questions_of, summed, trace_name
+from workbench.evaluation.run import summed, trace_name
+from workbench.evaluation.sums import read_questions_of
 
 NAMED = re.compile(r"(?<![\\\w])(?:[A-Z][a-z]{2,}|\d{3,})(?!\w)")
 LETTERS, DIGITS = "abcdefghijklmnopqrstuvwxyz", "0123456789"

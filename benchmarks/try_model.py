@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import workbench as wb
-from workbench.llm.chat import side_by_side
 from workbench.llm.engine import Engine
 from workbench.llm.step import Result, Usage
 from workbench.methods import METHODS
 from workbench.reading import READERS
 from workbench.steps import catalogue
 from workbench.text import storable
+from workbench.threads import in_order
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from trial_questions import QUESTIONS, Question
@@ -70,7 +70,7 @@ def try_model(runner: Engine, steps: Iterable[str], seconds: float) -> list[Trie
         return Tried(one, result, right, time.monotonic() - begun)
 
     short_first = sorted(asked, key=lambda one: known[one.step].max_tokens)  # so that a slow model shows most
-    tried = side_by_side(ask, short_first, getattr(runner, "workers", 1), getattr(runner, "close", lambda: None))
+    tried = list(in_order(ask, short_first, getattr(runner, "workers", 1), getattr(runner, "close", lambda: None)))
     return sorted(tried, key=lambda one: asked.index(one.question))
 
 

@@ -1,10 +1,12 @@
-"""What counts as the same code: hashed is what runs, wherever it is defined and whatever was run before."""
+"""What counts as the same code: files with what they import, and the functions and values that a notebook names."""
 
 from __future__ import annotations
 
+import importlib
+import linecache
+import sys
 import textwrap
-from functools import cached_property, lru_cache, partial
-from types import SimpleNamespace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,7 @@ CODE = """
 import re
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import wraps
 
 import numpy as np
 
@@ -42,7 +45,11 @@ def decorated(function):
 def shown(x):
     return x + 1
 
-class Scorer:
+class Base:
+    def other(self):
+        return 1
+
+class Scorer(Base):
     scale = 1.0
 
     def __init__(self, weight=1):
@@ -50,9 +57,6 @@ class Scorer:
 
     def score(self, x):
         return self.weight * x * self.scale
-
-    def other(self):
-        return "nobody asks"
 
 scorer = Scorer(2)
 
@@ -66,36 +70,48 @@ def main(x):
 """
 
 
-def hash_of(code: str = CODE, *run: str) -> str:
+def cell(code: str, shown: bool = True, *run: str) -> dict:
+    """The names of a notebook in which a cell has run, and then others. Without its source, the byte code counts."""
+    name = f"<cell {hash(code)}>"
+    if shown:
+        linecache.cache[name] = (len(code), None, code.splitlines(True), name)
     names = {"__name__": "__main__"}
-    exec(compile(textwrap.dedent(code), "<cell>", "exec"), names)
+    exec(compile(code, name, "exec"), names)
     for more in run:
         exec(more, names)
-    return source.hash_of(names["main"])
+    return names
+
+
+def units(code: str = CODE, shown: bool = True, *run: str) -> dict[str, str]:
+    return source.depends(cell(code, shown, *run)["main"]).units
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("old", "new", "unit"),
     [
-        ("return x * by", "return x ** by"),
-        ("by=2", "by=3"),
-        ("LIMIT, TABLE, PATTERN = 3", "LIMIT, TABLE, PATTERN = 4"),
-        ("[1, 2]", "[1, 3]"),
-        ('"z"}', '"w"}'),
-        ('compile("a+")', 'compile("a*")'),
-        ("np.arange(4.0)", "np.arange(4.0) + 1"),
-        ("scale = 1.0", "scale = 2.0"),
-        ("self.weight * x", "self.weight + x"),
-        ("Scorer(2)", "Scorer(3)"),
-        ("return function(*args)", "return function(*args[:1])"),
-        ("return x + 1", "return x + 2"),
-        ("ONE = 1", "ONE = 2"),
-        ('{"p", "q"}', '{"p", "r"}'),
+        ("return x * by", "return x ** by", "helper"),
+        ("by=2", "by=3", "helper"),
+        ("LIMIT, TABLE, PATTERN = 3", "LIMIT, TABLE, PATTERN = 4", "LIMIT"),
+        ("[1, 2]", "[1, 3]", "TABLE"),
+        ('"z"}', '"w"}', "TABLE"),
+        ('compile("a+")', 'compile("a*")', "PATTERN"),
+        ("np.arange(4.0)", "np.arange(4.0) + 1", "WEIGHTS"),
+        ("scale = 1.0", "scale = 2.0", "Scorer.scale"),
+        ("self.weight * x", "self.weight + x", "Scorer.score"),
+        ("return 1\n\nclass Scorer", "return 2\n\nclass Scorer", "Base.other"),
+        ("Scorer(2)", "Scorer(3)", "Scorer.weight"),
+        ("return function(*args)", "return function(*args[:1])", "decorated.<locals>.wrapper"),
+        ("return x + 1", "return x + 2", "shown"),
+        ("ONE = 1", "ONE = 2", "Kind.ONE"),
+        ('{"p", "q"}', '{"p", "r"}', "main"),
     ],
 )
-def test_what_decides_a_result_changes_its_hash(old, new):
+def test_what_decides_a_result_changes_its_unit(old, new, unit):
     assert CODE.count(old) == 1
-    assert hash_of(CODE.replace(old, new)) != hash_of()
+    for shown in (True, False):
+        before, now = units(shown=shown), units(CODE.replace(old, new), shown)
+        assert unit in source.changed(before, now), "with its source, and without"
+    assert "unused" not in now and "python" in now and "numpy" in now
 
 
 @pytest.mark.parametrize(
@@ -103,20 +119,13 @@ def test_what_decides_a_result_changes_its_hash(old, new):
     [
         ('"Doubles."', '"Twice."'),
         ("def unused():\n    return 1", "def unused():\n    return 2"),
-        ('"nobody asks"', '"still nobody"'),
         ("def helper", "# a comment\n\n\ndef helper"),
-        ("inner = lambda", "within = lambda"),
         ("calls, seen, counts = 0, [], {}", "calls, seen, counts = 7, [1, 2], {3: 4}"),
     ],
 )
 def test_what_does_not_leaves_it(old, new):
-    code = CODE.replace(old, new)
-    code = code.replace("Kind.ONE, inner", "Kind.ONE, within") if "within" in new else code
-    assert code != CODE and hash_of(code) == hash_of()
-
-
-def test_what_runs_before_leaves_it():
-    assert hash_of(CODE, "for x in range(3): main(x)") == hash_of()
+    assert CODE.count(old) == 1 and units(CODE.replace(old, new)) == units()
+    assert units(CODE, True, "for x in range(3): main(x)") == units()
 
 
 def test_the_state_that_code_changes_is_no_code_and_what_an_object_was_made_with_is():
@@ -134,108 +143,102 @@ def test_the_state_that_code_changes_is_no_code_and_what_an_object_was_made_with
             return self.kept[x]
 
     one = Cached(3)
-    before = source.hash_of(one, names=["get"])
+    before = source.depends(one).units
     one.get(5)
-    assert source.hash_of(one, names=["get"]) == before == source.hash_of(Cached(3), names=["get"])
-    assert source.hash_of(Cached(4), names=["get"]) != before
-
-
-def test_an_attribute_may_appear_while_others_are_looked_at():
-    value = SimpleNamespace(first=1, second=2)
-    for name, _ in source._state(value):
-        setattr(value, f"behind_{name}", 3)
-    assert value.behind_first == value.behind_second == 3
+    assert source.depends(one).units == source.depends(Cached(3)).units == before
+    (unit,) = source.changed(source.depends(Cached(4)).units, before)
+    assert unit.endswith("Cached.size")
 
 
 def test_wrapped_partial_and_closed_over_functions_are_followed():
-    def made(by):
-        @lru_cache
-        def cached(x):
-            return x + by
-
-        return lambda x: partial(cached, 1)
-
-    assert source.hash_of(made(1)) == source.hash_of(made(1)) != source.hash_of(made(2))
+    code = """
+        from functools import lru_cache, partial
+        def made(by):
+            @lru_cache
+            def cached(x):
+                return x + by
+            return lambda x: partial(cached, 1)
+    """
+    made = cell(textwrap.dedent(code))["made"]
+    one, again, other = (source.depends(made(by)).units for by in (1, 1, 2))
+    assert one == again != other
 
 
 @pytest.mark.parametrize("array", [np.arange(3), pd.Series([0, 1, 2]), pd.DataFrame({"a": [0, 1, 2]})])
 def test_arrays_count_by_what_they_hold(array):
-    def with_(held):
-        return lambda: held
-
-    assert source.hash_of(with_(array)) == source.hash_of(with_(array.copy())) != source.hash_of(with_(array + 1))
+    told = source._told
+    assert told(array) == told(array.copy()) != told(array + 1)
 
 
-def named_tuple(module, fields):
-    names = {"__name__": module}
-    exec(
-        f"from typing import NamedTuple\nclass Found(NamedTuple):\n    {fields}\ndef make(*all): return Found(*all)",
-        names,
-    )
-    return source.units(names["make"])
-
-
-def test_named_tuples_of_one_name_are_apart_and_their_fields_count():
-    one, other = named_tuple("one", "text: str"), named_tuple("other", "row: int; score: float = 0.0")
-    assert {unit for unit in one.keys() & other.keys() if one[unit] != other[unit]} == set()
-    assert one["one:Found"] != other["other:Found"]
-    for fields in ("row: int", "row: int; score: float = 1.0", "at: int; score: float = 0.0"):
-        assert source.changed(named_tuple("other", fields), other) == ["other:Found"]
-
-
-def test_docstrings_of_outputs_are_not_shown_to_a_model_and_their_fields_count():
-    def hashed(said: str, inner: str, label: str) -> str:
-        names = {"__name__": "outputs"}
-        code = (
-            "from pydantic import BaseModel, Field\n"
-            f"class Part(BaseModel):\n    {inner!r}\n    label: str = Field(description={label!r})\n"
-            f"class Output(BaseModel):\n    {said!r}\n    parts: list[Part]\n"
-            "def make(text): return Output.model_validate_json(text)"
-        )
-        exec(compile(code, "outputs.py", "exec", dont_inherit=True), names)
-        return source.hash_of(names["make"])
-
-    assert hashed("One.", "Two.", "a name") == hashed("Other.", "Another.", "a name")
-    assert hashed("One.", "Two.", "a name") != hashed("One.", "Two.", "a kind")
-
-
-def test_a_unit_is_named_and_a_change_points_at_it():
-    names = [{"__name__": "__main__"} for _ in range(2)]
-    for namespace, code in zip(names, (CODE, CODE.replace("x * by", "x + by"))):
-        exec(compile(code, "<cell>", "exec"), namespace)
-    before, now = (source.units(namespace["main"]) for namespace in names)
-    assert source.changed(before, now) == ["__main__:helper"]
-    assert "__main__:Scorer.score" in now and "__main__:Scorer.other" not in now and "numpy" in now
-    assert "__main__:unused" not in now
-
-
-def test_constants_of_a_module_count_each_by_itself(tmp_path, monkeypatch):
-    import importlib
-
+@pytest.fixture
+def beside(tmp_path, monkeypatch):
+    """Writes modules beside a notebook, and gives the units of a function that uses them."""
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("sys.dont_write_bytecode", True)
-    first, _, _, last = found = [*_constants(tmp_path, importlib)]
-    assert first == last and len(set(found)) == 3
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setattr(source, "_STARTED", float("inf"))  # what is written here was there before the process
 
-
-def _constants(folder, importlib):
-    for line in ("FIRST, SECOND = 1, 2", "FIRST, SECOND = 0, 2", "FIRST, SECOND = 1, 3", "FIRST, SECOND = 1, 2"):
-        (folder / "of_constants.py").write_text(f"{line}  # {len(line)}")
+    def written(**modules: str) -> dict[str, str]:
+        for name, text in modules.items():
+            (tmp_path / f"{name}.py").write_text(text)
         importlib.invalidate_caches()
-        names = {"of_constants": importlib.reload(importlib.import_module("of_constants")), "__name__": "__main__"}
-        exec("def main(): return of_constants.FIRST + of_constants.SECOND", names)
-        units = source.units(names["main"])
-        yield units["of_constants:FIRST"], units["of_constants:SECOND"]
+        for name in filter(sys.modules.__contains__, modules):
+            importlib.reload(sys.modules[name])
+        return source.depends(cell("import own_first\ndef main(): return own_first.find()")["main"]).units
+
+    yield written
+    for name in [one for one in sys.modules if one.startswith("own_")]:
+        del sys.modules[name]
 
 
-def test_a_module_that_is_not_there_and_code_that_names_itself_end():
-    def loop(x):
-        import not_installed_anywhere  # noqa: F401
+FIRST = """
+'''Of the user's.'''
+from typing import TYPE_CHECKING
+from own_second import LIMIT
+import workbench as wb
+if TYPE_CHECKING:
+    from own_third import T
+def find():
+    from workbench.methods import hipporag2
+    return wb.Index, LIMIT
+"""
 
-        return loop(x - 1) if x else loop
 
-    assert source.hash_of(loop) == source.hash_of(loop)
+def test_a_file_counts_with_what_it_imports(beside):
+    before = beside(own_second="LIMIT = 1", own_third="T = 1", own_first=FIRST)
+    assert {"own_first.py", "own_second.py", "methods/hipporag2.py", "index/index.py"} <= before.keys()
+    assert not any(unit.startswith(("own_third", "views/", "evaluation/", "methods/bm25")) for unit in before)
+    assert beside(own_third="T = 2", own_first=FIRST.replace("Of the", "Of a") + "# a comment") == before
+    assert source.changed(before, beside(own_second="LIMIT = 2")) == ["own_second.py"]
 
 
-def test_the_code_of_the_package_has_a_hash():
+def test_a_file_that_was_edited_counts_once_it_is_loaded_again(beside, tmp_path, monkeypatch):
+    before = beside(own_first="def find(): return 1")
+    (tmp_path / "own_first.py").write_text("def find(): return 22")
+    assert beside() == before
+    assert source.changed(before, beside(own_first="def find(): return 22")) == ["own_first.py"]
+    monkeypatch.setattr(source, "_STARTED", 0.0)
+    monkeypatch.setattr(source, "_modules", {})
+    one = beside()
+    monkeypatch.setattr(source, "_modules", {})
+    assert source.changed(one, beside()) == ["own_first.py"], "nobody knows whether what was loaded is what it holds"
+
+
+def test_what_displays_evaluates_and_asks_is_no_part_of_a_method():
+    reached = source.closure("workbench.methods.youtu", "workbench.index.index")
+    assert {"workbench.methods.base", "workbench.index.store", "workbench.llm.payloads"} < reached
+    apart = tuple(f"workbench.{one}." for one in ("views", "cli", "evaluation", "llm.chat", "data"))
+    assert not [name for name in reached if f"{name}.".startswith(apart)]
+
+
+def test_a_function_of_the_package_is_followed_to_the_steps_that_it_requests():
+    from workbench.index.extractions import ExtractionsLayer
+    from workbench.steps import answer, named_entities, triples
+
+    assert source.followed(ExtractionsLayer.build).apart == [named_entities.STEP, triples.STEP]
+    assert source.hash_of(answer.prompt) == source.hash_of(answer.prompt) != source.hash_of(triples.prompt)
+
+
+def test_code_that_names_itself_or_what_is_not_there_ends():
+    names = cell("def loop(x):\n    import not_installed_anywhere\n    return loop(x - 1) if x else loop")
+    assert source.depends(names["loop"]) == source.depends(names["loop"])
     assert len(source.package_hash()) == 12

@@ -23,7 +23,6 @@ class Record:
     """Base of every record: `repr` in a terminal, HTML in a notebook."""
 
     __slots__ = ()
-    __apart__ = ("__repr__", "_repr_html_")  # display is not part of the content (`workbench.source`)
 
     def __repr__(self) -> str:
         return display.text(self)

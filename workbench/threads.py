@@ -8,10 +8,17 @@ faster on one thread anyway. `WORKBENCH_THREADS` sets another number for torch.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
+from itertools import islice
+from typing import TypeVar
+
+T, R = TypeVar("T"), TypeVar("R")
 
 
 def cores() -> int:
@@ -51,6 +58,43 @@ def in_context(function: Callable) -> Callable:
     collects and the number of the repeat, which threads do not inherit."""
     context = copy_context()
     return lambda *given: context.copy().run(function, *given)
+
+
+def in_order(
+    ask: Callable[[T], R], jobs: Iterable[T], workers: int, close: Callable[[], None] = lambda: None
+) -> Iterator[R]:
+    """What `ask` gives for each job, in their order, with at most `workers` under way and few queued, so that a stop
+    loses little. Each call sees the context of the caller.
+
+    After an error, running jobs finish, because their answers are paid for and may be recorded. An interrupt ends at
+    once; `close` cancels pending requests."""
+    if workers == 1:
+        yield from map(ask, jobs)
+        return
+    pool, rest, ask = ThreadPoolExecutor(workers), iter(jobs), in_context(ask)
+    waiting = deque(pool.submit(ask, job) for job in islice(rest, 2 * workers))
+    try:
+        while waiting:
+            yield waiting[0].result()
+            waiting.popleft()
+            waiting.extend(pool.submit(ask, job) for job in islice(rest, 1))
+    except (KeyboardInterrupt, GeneratorExit):  # the latter if the caller was interrupted
+        pool.shutdown(wait=False, cancel_futures=True)
+        _break_off(waiting, close)
+        raise
+    except Exception:
+        pool.shutdown(wait=True, cancel_futures=True)
+        raise
+    pool.shutdown()
+
+
+def _break_off(futures: Iterable[Future], close: Callable[[], None], within: float = 1.0) -> None:
+    """Close what `futures` ask until none of them is under way. What cannot be closed (a parse, a batch of the
+    encoder) is left to end by itself after `within` seconds."""
+    end = time.monotonic() + within
+    while (running := [future for future in futures if future.running()]) and time.monotonic() < end:
+        close()
+        wait(running, timeout=0.05)
 
 
 def lend(threads: int) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
-from typing import Any
+from typing import Any, TypeVar
 
 from workbench.text import storable
+
+T = TypeVar("T")
 
 _ENCODING = "cl100k_base"
 _WHOLE, _PART = 1_000_000, 50_000  # characters: longer texts are encoded in parts
@@ -67,6 +70,30 @@ def cut(text: str, budget: int) -> str:
     """The longest prefix of a text with at most `budget` tokens."""
     tokens = _encoded(storable(text))
     return text if len(tokens) <= budget else _decoder().decode(tokens[: max(0, budget)]).rstrip("\ufffd")
+
+
+def leading(items: Iterable[T], size: Callable[[T, int], int], cap: float, used: int = 0) -> tuple[list[T], int]:
+    """The first items that fit under a cap, up to the one that does not, and the tokens that are used then. `size` is
+    given an item and its place from 1 on; `used` are the tokens before it, which count only where an item fits.
+
+    >>> leading(["a", "b c", "d"], lambda item, place: count(item), 3, used=1)
+    (['a'], 2)
+    """
+    kept: list[T] = []
+    for place, item in enumerate(items, 1):
+        more = size(item, place)
+        if used + more > cap:
+            break
+        kept.append(item)
+        used += more
+    return kept, used if kept else 0
+
+
+def leading_texts(texts: Iterable[str], cap: float, joint: str = "") -> int:
+    """How many of the first texts fit into so many tokens, with `joint` between them."""
+    texts = list(texts)
+    kept, used = leading(texts, lambda text, _: count(text + joint), cap)
+    return len(kept) + (texts[len(kept) :] != [] and used + count(texts[len(kept)]) <= cap)  # the last needs no joint
 
 
 def starts(text: str) -> list[int]:

@@ -14,7 +14,7 @@ from workbench.cluster import piece
 from workbench.cluster.hands import Hands
 from workbench.cluster.piece import THREADS, check, conditions
 from workbench.errors import ClusterFault, IndexFault, SettingError
-from workbench.evaluation.evaluate import Plan
+from workbench.evaluation.plan import Plan
 from workbench.index.store import map_vectors
 from workbench.llm.meter import Budget
 

@@ -18,7 +18,7 @@ from tiny import TinyEncoder, files
 import workbench as wb
 from workbench.data import Dataset
 from workbench.errors import BudgetSpent, EngineRefused
-from workbench.evaluation import book
+from workbench.evaluation import sums
 from workbench.index import Index, clustering, vectors
 from workbench.llm.meter import Budget
 from workbench.llm.record import Recording
@@ -208,4 +208,4 @@ def test_rows_that_a_worker_lost_are_asked_again_when_the_run_is_resumed(two, in
     (tmp_path / "one" / "checksums.json").unlink()  # as in a run that was stopped
     evaluated(index, wb.engine("rules"), tmp_path / "one", two)
     assert path.read_text() == whole and len(one.rows) == 24
-    assert list(book.by_cell(path)) == [(row["question_id"], row["method"]) for row in one.rows]
+    assert list(sums.by_cell(path)) == [(row["question_id"], row["method"]) for row in one.rows]

@@ -1,16 +1,11 @@
-"""An evaluation may be stopped anywhere, by anything: no row is lost, and the next call ends in the same bytes."""
+"""An evaluation may be stopped anywhere: no row is lost, and the next call ends in the same bytes. Processes are killed
+at random moments by `tests/attacks/kills.py`."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import random
-import signal
-import subprocess
-import sys
-import textwrap
-import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -22,128 +17,9 @@ from tiny import files
 import workbench as wb
 from workbench.errors import SettingError
 
-# -- killed -----------------------------------------------------------------------------------------------------------
-
-EVALUATION = """
-    import dataclasses, json, os, signal, sys, threading, time
-    from tiny import *
-    from tqdm import tqdm
-    import workbench as wb
-    from workbench.llm.engine import note
-    from workbench.llm.step import Usage
-    from workbench.measures import DEFAULT
-
-    class Slow:
-        '''Says what follows from its input alone: now an answer, now nothing, now a failure.'''
-
-        name = "slow"
-
-        def __init__(self):
-            self.meter = Meter()
-
-        def run(self, step, inputs, *, trace=None):
-            time.sleep(0.01)
-            results = [self.answer(step, value) for value in inputs]
-            for result in results:
-                self.meter.add(step.name, result.usage)
-            note(trace, self.name, step, results)
-            return results
-
-        def answer(self, step, value):
-            at = sum(map(ord, value.question)) % 7
-            usage = Usage(1, 100 + at, at, 0.01, None if at == 3 else 0.001)
-            if step.name == "fact_filter":
-                return Result(step.output(facts=[list(fact) for fact in value.facts[:at]]), usage=usage)
-            if at == 5:
-                return Result(None, failure="told to fail", usage=usage)
-            if step.name == "judge":
-                return Result(step.output(verdict=("correct", "incorrect", "unknown")[at % 3], reason="x"), usage=usage)
-            said = "" if at == 6 else value.context.split()[-1 - at]
-            return Result(step.output(thought="", answer=said, abstained=not said), usage=usage)
-
-    index = wb.Index.open(sys.argv[1], TinyEncoder())
-    engine = Slow()
-    methods = [wb.method(name, index, engine) for name in ("hipporag2", "dense")]
-    asked = [(n, q) for n in range(8) for q in QUESTIONS]
-    asked = [dataclasses.replace(q, id=f"{q.id}-{n}", question=f"{q.question} {n}") for n, q in asked]
-    reader = wb.reader("direct", engine)
-    ask = dict(judge=engine, progress=False, measures=(*DEFAULT, "abstained:thesis", "coverage:substring"))
-    wb.evaluate(asked[:1], methods, reader, sys.argv[1] + "-warm", **ask)  # loads what takes long
-    tqdm.set_lock(threading.RLock())  # forks share its own one, and one killed with it would leave all others waiting
-    print("ready", flush=True)
-    for line in sys.stdin:
-        out, workers, after = json.loads(line)
-        if not (child := os.fork()):
-            wb.evaluate(asked, methods, reader, out, workers=workers, **ask)
-            os._exit(0)
-        if after is not None:
-            time.sleep(after)
-            os.kill(child, signal.SIGKILL)
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-
-
-@pytest.fixture
-def evaluate_and_kill(tiny_index):
-    """Run the evaluation in a process of its own and kill it some seconds after it began; its exit status.
-
-    The processes are forks of one that has imported everything, so that the kills fall into the evaluation."""
-    places = [str(Path(__file__).parents[up]) for up in (1, 2)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
-    command = [sys.executable, "-c", textwrap.dedent(EVALUATION), str(tiny_index.folder)]
-    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as forks:
-        assert forks.stdout.readline() == b"ready\n"
-
-        def evaluate_and_kill(out: Path, after: float | None = None, workers: int = 1) -> int:
-            forks.stdin.write(json.dumps([str(out), workers, after]).encode() + b"\n")
-            forks.stdin.flush()
-            return int(forks.stdout.readline())
-
-        yield evaluate_and_kill
-        forks.stdin.close()
-
-
-def kill_repeatedly(evaluate_and_kill, folder: Path, kills: int, seed: int) -> None:
-    """Kill runs until so many kills have landed; each goes on in its folder to its end."""
-    started = time.perf_counter()
-    assert evaluate_and_kill(folder / "undisturbed") == 0
-    seconds = time.perf_counter() - started
-    whole, moments, landed = same_always(folder / "undisturbed"), random.Random(seed), []
-    assert sum("traces/" in name for name in whole) == 48 and any("contexts/" in name for name in whole)
-    for attempt in itertools.count():
-        out, status = folder / str(attempt), None
-        while status != 0:
-            kept = whole_lines(out / "results.jsonl")
-            after = moments.uniform(0, seconds / 2) if len(landed) < kills else None
-            status = evaluate_and_kill(out, after, workers=1 + attempt % 2)
-            assert status in (0, -signal.SIGKILL)
-            stands = whole_lines(out / "results.jsonl")
-            assert stands.startswith(kept), "no row is lost or asked again"
-            landed += [stands.count(b"\n")] if status else []
-        assert same_always(out) == whole
-        timed = [json.loads(line) for line in (out / "timings.jsonl").read_text().splitlines()]
-        assert [(t["question_id"], t["method"]) for t in timed] == [
-            (row["question_id"], row["method"]) for row in wb.Run(out).rows
-        ]
-        if len(landed) >= kills:
-            break
-    assert len(set(landed)) > kills // 7, "the kills fell on different rows"
-
 
 def same_always(folder: Path) -> dict[str, bytes]:
     return {name: content for name, content in files(folder).items() if not name.endswith("timings.jsonl")}
-
-
-def whole_lines(path: Path) -> bytes:
-    raw = path.read_bytes() if path.exists() else b""
-    return raw[: raw.rfind(b"\n") + 1]
-
-
-@pytest.mark.slow
-@pytest.mark.full
-def test_killed_at_random_moments(evaluate_and_kill, tmp_path):
-    """A process that imports everything, and evaluations that end in different seconds."""
-    kill_repeatedly(evaluate_and_kill, tmp_path, kills=20 if FULL else 5, seed=1)
 
 
 # -- stopped between any two things done to the disk ------------------------------------------------------------------

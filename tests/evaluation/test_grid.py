@@ -83,7 +83,7 @@ def test_a_run_of_the_grid_is_the_run_that_evaluate_makes(ask, tiny, tiny_index,
     assert made.rows[0]["usage"]["fact_filter"]["calls"] == 1, "though the other reader's run asked"
 
 
-@pytest.mark.parametrize("lives", range(12))
+@pytest.mark.parametrize("lives", [0, 3, 7, 11])
 def test_stopped_anywhere_and_taken_up_gives_the_same_bytes(ask, lives, monkeypatch):
     whole = files(ask("whole").folder)
     left = iter(range(lives))

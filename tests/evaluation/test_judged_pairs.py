@@ -109,11 +109,11 @@ def test_in_both_orders_rates_are_right_and_the_bias_is_within_its_interval(run,
 
 @pytest.mark.parametrize("bias", [0.0, 0.3, 0.8])
 def test_in_an_order_by_a_coin_the_intervals_hold_both_nearly_always(run, bias):
-    """Of 20 coins, where one miss is expected of a 95 % interval."""
-    found = [win_rate(run, "a", run, "b", QUESTIONS, Biased(bias), seed=seed) for seed in range(20)]
+    """Of 8 coins, of which a 95 % interval misses one in 20."""
+    found = [win_rate(run, "a", run, "b", QUESTIONS, Biased(bias), seed=seed) for seed in range(8)]
     rates, judges = ([overall(rows) for rows in side] for side in zip(*((one.rows, one.judge) for one in found)))
-    assert sum(one["low"] <= (1 - bias) * BETTER + bias / 2 <= one["high"] for one in rates) >= 17
-    assert sum(one["first_low"] <= (1 + bias) / 2 <= one["first_high"] for one in judges) >= 17
+    assert sum(one["low"] <= (1 - bias) * BETTER + bias / 2 <= one["high"] for one in rates) >= 7
+    assert sum(one["first_low"] <= (1 + bias) / 2 <= one["first_high"] for one in judges) >= 7
     assert judges[0]["agreement"] is None and judges[0]["n"] == N
 
 
@@ -148,7 +148,7 @@ def test_a_check_tells_a_judge_that_reads_from_one_that_does_not(run):
 # -- on disk ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("calls", [0, 8, 20])
+@pytest.mark.parametrize("calls", [0, 8])
 def test_a_judging_that_was_killed_goes_on_and_asks_nothing_twice(tmp_path, monkeypatch, calls):
     monkeypatch.setattr(journal, "GROUP", 4)
     whole, killed = planted(tmp_path / "whole", 12), planted(tmp_path / "killed", 12)
@@ -234,7 +234,7 @@ def test_below_twenty_questions_the_interval_of_repeats_is_that_of_their_means(t
     assert row["win_rate"] == pytest.approx(0.65) and (row["low"], row["high"]) == binomial_interval(6.5, 10)
 
 
-@pytest.mark.parametrize("calls", [0, 8, 28, 40])
+@pytest.mark.parametrize("calls", [0, 28])
 def test_a_judging_of_repeats_goes_on_where_it_was_killed(tmp_path, monkeypatch, calls):
     monkeypatch.setattr(journal, "GROUP", 4)
     whole, killed = repeated(tmp_path / "whole", 8), repeated(tmp_path / "killed", 8)

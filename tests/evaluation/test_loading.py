@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import io
-from importlib import import_module
 
 import pytest
 from tiny import TinyEncoder
 from tqdm.auto import tqdm
 
 import workbench as wb
-
-evaluation = import_module("workbench.evaluation.evaluate")  # the package has the function under this name
+from workbench.evaluation import plan
 
 
 class LateEncoder(TinyEncoder):
@@ -43,8 +41,8 @@ def test_the_encoder_is_loaded_before_a_question_that_it_encodes(tiny, tmp_path,
     index = wb.Index.build(tiny, None, tmp_path / "index", encoder=TinyEncoder(), progress=False)
     index = wb.Index.open(index.folder, late := encoder())
     asked = []
-    ask = evaluation.Plan.ask
-    monkeypatch.setattr(evaluation.Plan, "ask", lambda *given: asked.append(list(late.done)) or ask(*given))
+    ask = plan.Plan.ask
+    monkeypatch.setattr(plan.Plan, "ask", lambda *given: asked.append(list(late.done)) or ask(*given))
     questions, out = tiny.questions[:2], tmp_path / "run"
     with tqdm(total=2, file=io.StringIO()) as bar:
         wb.evaluate(questions, [wb.method(method, index)], None, out, progress=bar)
@@ -60,7 +58,7 @@ def test_the_encoder_is_loaded_before_a_question_that_it_encodes(tiny, tmp_path,
 def test_the_pipeline_is_loaded_for_rules_that_read_with_it(tiny, tmp_path, monkeypatch, reader, loads):
     index = wb.Index.build(tiny, None, tmp_path / "index", encoder=TinyEncoder(), progress=False)
     loaded = []
-    monkeypatch.setattr(evaluation, "nlp", lambda: loaded.append(True))
+    monkeypatch.setattr(plan, "nlp", lambda: loaded.append(True))
     made = reader and wb.reader(reader, wb.engine("rules"), index=index)
     wb.evaluate(tiny.questions[:2], [wb.method("bm25", index)], made, tmp_path / "run", progress=False)
     assert len(loaded) == loads

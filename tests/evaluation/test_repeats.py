@@ -107,7 +107,7 @@ def test_growing_from_one_to_three_to_five_asks_only_what_is_missing(ask):
     assert wb.Run(run.folder).repeats == 5, "the folder keeps what was paid for"
 
 
-@pytest.mark.parametrize("lives", [1, 8, 13, 20, 31, 44])
+@pytest.mark.parametrize("lives", [1, 20, 44])
 def test_stopped_in_the_middle_of_repeats_it_goes_on_to_the_same_bytes(ask, lives):
     whole = Scripted()
     expected = same_always(ask(5, out="whole", call=whole).folder)

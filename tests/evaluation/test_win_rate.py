@@ -13,8 +13,8 @@ from test_analyses import written
 from workbench.analyses import win_rate
 from workbench.analyses import win_rate as win_rate_
 from workbench.errors import SettingError
-from workbench.evaluation import blinding
-from workbench.evaluation.blinding import blinded
+from workbench.evaluation import pairs
+from workbench.evaluation.pairs import blinded
 from workbench.evaluation.run import Run
 from workbench.llm.call import Reply
 from workbench.llm.engine import engine
@@ -214,7 +214,7 @@ def test_there_is_no_tie_and_no_third(winner):
 # -- how it looks -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("module", [blinding, __import__("importlib").import_module(win_rate_.__module__)])
+@pytest.mark.parametrize("module", [pairs, __import__("importlib").import_module(win_rate_.__module__)])
 def test_examples_of_the_docstrings(module):
     result = doctest.testmod(module)
     assert result.attempted and not result.failed

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import workbench as wb
 from workbench import tokens
 from workbench.methods.lightrag.context import interleaved, picked
-from workbench.methods.lightrag.graph import EdgeGraph, leading
+from workbench.methods.lightrag.graph import EdgeGraph
 
 QUESTION = "which films of the director of Dune Fever are dramas, and who wrote them"
 COSINES = {
@@ -256,7 +256,7 @@ def test_weights_hand_out_whole_quotas(sources, related):
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=9)), st.integers(0, 40))
 def test_the_longest_beginning_that_fits(texts, budget):
     lines = [f"{{{text}}}".replace("\n", " ") for text in texts]
-    many = leading(lines, budget, "\n")
+    many = tokens.leading_texts(lines, budget, "\n")
     assert tokens.count("\n".join(lines[:many])) <= budget or many == 0
     if many < len(lines):
         assert tokens.count("\n".join(lines[: many + 1])) > budget

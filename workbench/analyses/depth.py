@@ -19,13 +19,14 @@ from tqdm.auto import tqdm
 from workbench import measures, published
 from workbench.analyses.base import Analysis, asked, cautions, known_methods, mean_of
 from workbench.errors import EngineError, SettingError
-from workbench.evaluation.evaluate import in_order
-from workbench.evaluation.run import Run, read_rows
+from workbench.evaluation.run import Run
+from workbench.evaluation.sums import read_rows
 from workbench.llm.engine import Engine
 from workbench.measures.ranking import recall
 from workbench.methods import Method
 from workbench.reading.direct import Direct
 from workbench.records import Evidence, Question
+from workbench.threads import in_order
 
 READ = (1, 3, 5, 10, 20, 50, 100)
 KS = (1, 2, 5, 10, 20, 30, 50, 100, 150, 200)

@@ -20,7 +20,7 @@ from workbench import tokens
 from workbench.encoding import models
 from workbench.errors import EngineError, SettingError
 from workbench.llm.call import EMBEDDING, Call, CallFailed, EmbeddingRequest, Reply, Request, retrying
-from workbench.llm.chat import Line, at_least_one, located, side_by_side
+from workbench.llm.chat import Line, at_least_one, located
 from workbench.llm.endpoint import decoded, embeddings
 from workbench.llm.engine import Recipe
 from workbench.llm.meter import Budget, Meter, limited, money
@@ -28,6 +28,7 @@ from workbench.llm.record import Recording, recording_each, replaying
 from workbench.llm.step import Usage
 from workbench.records import Record
 from workbench.text import storable
+from workbench.threads import in_order
 
 _MOST = 128_000_000  # bytes of an answer: some servers write vectors as decimal numbers
 BLOCK = 512_000  # characters per block of an index build: enough texts for some requests at once
@@ -49,7 +50,6 @@ class EndpointEncoder(Record):
     these are no part of a row's usage.
     """
 
-    __apart__ = ("__dict__",)  # known by its name (`workbench.source`)
     block_characters = BLOCK
 
     def __init__(
@@ -131,7 +131,7 @@ class EndpointEncoder(Record):
             return np.zeros((0, self.dimension), dtype=np.float32)
         row = {text: position for position, text in enumerate(dict.fromkeys(texts))}
         batches = self.batches(row)
-        found = np.concatenate(side_by_side(self._batch, batches, self.concurrency, self.close))
+        found = np.concatenate(list(in_order(self._batch, batches, self.concurrency, self.close)))
         return found[[row[text] for text in texts]]
 
     def anew(self, text: str) -> np.ndarray:

@@ -25,11 +25,6 @@ from workbench.evaluation import sums
 from workbench.evaluation.identity import Identity, row_key
 from workbench.evaluation.run import (
     Run,
-    by_cell,
-    read_config,
-    read_context,
-    read_questions_of,
-    read_rows,
     summed,
     trace_name,
 )
@@ -53,13 +48,6 @@ class Parts(NamedTuple):
     reader: Identity | None
     judge: Identity | None
     measures: Mapping[str, str]  # measure -> key
-    room: Callable[[str], int | None] = lambda question: None  # for a context, in the window of the reader's engine
-
-    def keys_only(self) -> Parts:
-        """These parts by what rows take of them."""
-        methods = {name: part.key_only() for name, part in self.methods.items()}
-        reader, judge = (part and part.key_only() for part in (self.reader, self.judge))
-        return Parts(methods, reader, judge, self.measures)
 
 
 @dataclass(frozen=True)
@@ -72,7 +60,7 @@ class Earlier:
 
     @classmethod
     def of(cls, folder: Path, config: dict[str, Any]) -> Earlier:
-        questions = {question.id: question for question in read_questions_of(folder, growing=True)}
+        questions = {question.id: question for question in sums.read_questions_of(folder, growing=True)}
         there = (folder / "sources.json").exists()
         return cls(config, sums.read_object(folder, "sources.json") if there else {}, questions)
 
@@ -88,29 +76,33 @@ class Standing:
     sources: dict[str, dict[str, str]]  # method (or "(reader)", "(judge)") -> unit of code -> hash
     questions: dict[str, Question]
     rows: dict[Cell, dict]
-    room: Callable[[str], int | None] = lambda question: None
+    room: Callable[[str], int | None]
     stale: dict[Cell, dict] = field(default_factory=dict)
     before: Earlier | None = None
     why: list[str] = field(default_factory=list)
     lost: int = 0
 
     @classmethod
-    def of(cls, folder: Path, asked: Mapping[str, Any], parts: Parts, questions: Sequence[Question]) -> Standing:
-        """The state of `folder`; `asked` is the configuration of a run with only the requested parts. Raises
-        :class:`SettingError` if the folder contains another run."""
+    def of(
+        cls, folder: Path, asked: Mapping[str, Any], parts: Parts, questions: Sequence[Question],
+        room: Callable[[str], int | None],
+    ) -> Standing:  # fmt: skip
+        """The state of `folder`; `asked` is the configuration of a run with only the requested parts, and `room` says
+        how long a context may be in the window of the reader's engine. Raises :class:`SettingError` if the folder
+        contains another run."""
         config = check_same(folder, asked)
         sources = {name: part.units for name, part in _named(parts)}
         mine = {question.id: question for question in questions}
         if config is None:
-            return cls(folder, dict(asked), sources, mine, {}, parts.room)
+            return cls(folder, dict(asked), sources, mine, {}, room)
         before = Earlier.of(folder, config)
         now = before.questions | mine
         left_out = _contradicted(before, asked, parts)
         config = _merged(before.config, asked, now.values(), left_out)
         stays = {n: units for n, units in before.sources.items() if n in config["methods"] or n == "(judge)"}
-        standing = cls(folder, config, {**stays, **sources}, now, {}, parts.room, before=before)
+        standing = cls(folder, config, {**stays, **sources}, now, {}, room, before=before)
         there = {place: {path.name for path in (folder / place).glob("*")} for place in sums.PLACES}
-        for cell, row in by_cell(folder / "results.jsonl", growing=True).items():
+        for cell, row in sums.by_cell(folder / "results.jsonl", growing=True).items():
             if any(there[place] and name not in there[place] for place, name in files_of(row, config["trace"])):
                 standing.lost += 1
             else:
@@ -209,7 +201,7 @@ class Book:
             sums.write_new(self.folder / name, text)
 
     def context(self, name: str) -> str:
-        return read_context(self.folder, name)
+        return sums.read_context(self.folder, name)
 
     def close(self) -> None:
         """Sort rows and timings by questions and methods, delete files that no row names, and write the summaries."""
@@ -240,14 +232,14 @@ class Book:
 
     def _mend(self) -> None:
         """Remove the torn last line of a killed process, and the timings of rows that it did not write."""
-        read_rows(self.folder / "results.jsonl", mend=True)
-        read_rows(self.folder / "timings.jsonl", mend=True)
+        sums.read_rows(self.folder / "results.jsonl", mend=True)
+        sums.read_rows(self.folder / "timings.jsonl", mend=True)
         timings = self._timings()
         if timings.keys() - self.rows.keys():
             self._replace("timings.jsonl", lines(timings[cell] for cell in timings if cell in self.rows))
 
     def _timings(self) -> dict[Cell, dict]:
-        return by_cell(self.folder / "timings.jsonl", growing=True)
+        return sums.by_cell(self.folder / "timings.jsonl", growing=True)
 
     def _put_aside(self) -> Path:
         """Move the stale rows into a run in `before/`; returns its folder."""
@@ -299,7 +291,7 @@ def check_same(folder: Path, asked: Mapping[str, Any]) -> dict | None:
     under other conditions than those `asked` for."""
     if not (folder / "run.json").exists():
         return None
-    before = read_config(folder)
+    before = sums.read_config(folder)
     differing = [name for name in FIXED if before.get(name) != asked[name]]
     if not differing:
         differing += list(_other_seeds(before, asked))
@@ -403,6 +395,8 @@ def _reasons(standing: Standing, left_out: Mapping[str, list[str]]) -> Iterator[
 def _changes(standing: Standing, name: str) -> list[str]:
     """The changes of a method and of the reader: units of code, then parts of the method's description."""
     were, are = standing.before.sources, standing.sources
+    if were and not any(unit.endswith(".py") for unit in were.get(name, {})):
+        return ["how its code is known"]  # of an earlier version: by functions, and not by files
     units = [unit for part in (name, "(reader)") for unit in changed(were.get(part, {}), are.get(part, {}))]
     before, now = (_deciding(one["methods"].get(name, {})) for one in (standing.before.config, standing.config))
     return [*units, *(what for what in now if before[what] != now[what])]
@@ -415,7 +409,7 @@ def _deciding(method: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _first(names: Sequence[str], most: int = 3) -> str:
-    first = ", ".join(name.replace("__main__:", "") for name in names[:most])
+    first = ", ".join(names[:most])
     return f"{first} and {len(names) - most} more" if len(names) > most else first
 
 

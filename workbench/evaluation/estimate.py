@@ -31,10 +31,12 @@ from workbench.encoding import encoder as known_encoder
 from workbench.encoding.endpoint import EndpointEncoder
 from workbench.errors import SettingError
 from workbench.evaluation.book import Standing
-from workbench.evaluation.evaluate import Measures, Plan, asked_for, check_repeats
+from workbench.evaluation.evaluate import asked_for, check_whole
 from workbench.evaluation.fitting import fits
+from workbench.evaluation.plan import Plan
 from workbench.evaluation.retrieved import Retrieved
 from workbench.evaluation.run import repeat_folder
+from workbench.evaluation.scoring import Measures
 from workbench.index import Index, extractions
 from workbench.index.building import LAYERS, closure, resumed
 from workbench.index.index import DEFAULT_LAYERS, place_of
@@ -227,7 +229,7 @@ def estimate_build(
     `Index.build`; an encoder behind an endpoint is not asked."""
     data = extracted(data if isinstance(data, Dataset) else load(data), extraction)
     engine = _named(engine)
-    _check(sample)
+    check_whole(sample=sample)
     if data.triples and not data.passages:
         return _articles(data, engine, sample)
     kinds = closure(set(layers or DEFAULT_LAYERS))
@@ -361,8 +363,7 @@ def estimate_run(
     questions, methods = asked_for(questions, methods, limit, by="estimate_run")
     judge = _named(judge) if judge is not None else None
     plan = Plan.of(methods, reader, judge, measures, k, budget, trace)
-    _check(sample)
-    check_repeats(repeats)
+    check_whole(sample=sample, repeats=repeats)
     shortened = fits(plan.methods, plan.reader, plan.judge)
     missing = [
         (question, name)
@@ -436,7 +437,7 @@ def _missing(
     if out is None or not plan.methods:
         return [(question, name) for question in questions for name in plan.methods]
     config = plan.config(questions) if plan.repeat else plan.config(questions, repeats)
-    standing = Standing.of(repeat_folder(Path(out), plan.repeat), config, plan.parts, questions)
+    standing = Standing.of(repeat_folder(Path(out), plan.repeat), config, plan.parts, questions, plan.room)
     return standing.missing(questions, plan.methods)
 
 
@@ -451,11 +452,6 @@ def _named(engine: Engine | str) -> Engine:
     if not isinstance(engine, str):
         return engine
     return known_engine(engine) if no_model(engine) else Unasked(engine)
-
-
-def _check(sample: int) -> None:
-    if not isinstance(sample, int) or isinstance(sample, bool) or sample < 1:
-        raise SettingError(f"sample={sample!r}; it should be a whole number from 1 on")
 
 
 def _costs(part: str, engine: Engine, before: Mapping[str, Usage], times: float) -> list[Cost]:

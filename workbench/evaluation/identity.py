@@ -4,7 +4,7 @@ detected and computed again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -31,15 +31,12 @@ class Identity(NamedTuple):
     units: dict[str, str]
     key: str
 
-    def key_only(self) -> Identity:
-        return Identity({}, {}, self.key)
-
 
 def of_method(method: Method, asking: Mapping[str, str] | None = None) -> Identity:
     """The identity of a method. Of the index, only the layers that it uses, and those below them, count. `asking` is
     surrounding code that also determines a row."""
     declared = method.steps if type(method).steps else None  # its settings may leave none of those of its class
-    units, prompts, sampled = _code(method, declared, method.engines, method.index, method.reads, names=("retrieve",))
+    units, prompts, sampled = _code(method, declared, method.engines, method.index, method.reads)
     description = {
         "label": method.label,
         "paper": method.paper,
@@ -61,8 +58,7 @@ def of_reader(reader: Reader | None) -> Identity | None:
         return None
     reads = getattr(reader, "reads", ())
     index = reader.index if reads else None
-    names = ("read", "contexts")
-    units, prompts, _ = _code(reader, reader.steps or None, [reader.engine], index, reads, names=names)
+    units, prompts, _ = _code(reader, reader.steps or None, [reader.engine], index, reads)
     layers = _layers(index, reads) if reads else {}
     description = {"label": reader.label, "engine": reader.engine.name, "layers": layers, "prompts": prompts}
     return _identity(description | _limits(reader), units)
@@ -86,7 +82,7 @@ def of_measure(name: str, measure: Callable, graph: Index | None) -> Identity:
     """The identity of a measure; measures of nodes also depend on the graph."""
     base = name.partition("@")[0]
     at_k = measures.RANKING | measures.JOINT
-    units = source.units(at_k.get(base, measure) if name != base else measure)
+    units = source.depends(at_k.get(base, measure) if name != base else measure).units
     layers = _layers(graph, ("typed",)) if graph is not None and name in measures.NODES else {}
     return _identity({"name": name, "layers": layers}, units)
 
@@ -120,7 +116,7 @@ def judged_key(judge: str, question: Question) -> str:
 
 def _code(
     part: Any, declared: Iterable[str] | None, engines: Iterable[Engine], index: Index | None = None,
-    layers: Iterable[str] = (), *, names: Iterable[str] = (),
+    layers: Iterable[str] = (),
 ) -> tuple[dict[str, str], dict[str, str], dict[str, dict[str, float]]]:  # fmt: skip
     """(units of the part, of the layers that it reads, of an encoder of the user's own, and of its Steps; Step → its
     version and the wording of its prompt; `temperatures`: Step → that of a Step above 0, nothing without one)."""
@@ -128,53 +124,43 @@ def _code(
     if index is not None:
         roots += [type(index), *(type(index.layer(kind)) for kind in _used(index, layers))]
         roots += [] if "settings" in index.manifest["encoder"] else [type(index.encoder)]
-    found = source.followed(*roots, names=names)
-    in_mode = {step.name: step for step in getattr(part, "reworded", ())}
-    steps = _steps(declared, (one for one in found.apart if isinstance(one, Step)))
-    steps = [in_mode.get(step.name, step) for step in steps]
+    code = source.depends(*roots)
+    steps = _steps(part, declared, [one for one in code.apart if isinstance(one, Step)])
     engines = list(engines)
-    answering = sorted({kind for engine in engines for kind in _answering(engine)})
-    asked = [(step, by_rules) for step in steps for by_rules in answering]
-    units = found.units | (source.units(*(root for one in asked for root in _asked(*one))) if asked else {})
-    units |= dict(_terms(*one) for one in asked)
+    answering = sorted({by_rules for engine in engines for by_rules in _answering(engine)})
     prompts = {step.name: together(step, engines) for step in steps}
-    units |= {f"prompt of {name}": said for name, said in prompts.items() if " file " in said}
+    asked = [root for step in steps for by_rules in answering for root in _asked(step, by_rules)]
+    units = code.units | source.depends(*asked).units
+    for step in steps:
+        units |= {f"rule of {step.name}": f"v{step.version}"} if True in answering else {}
+        terms = f"{prompts[step.name]} {step.max_tokens} {step.temperature}"
+        units |= {f"prompt of {step.name}": terms} if False in answering or " file " in terms else {}
     above = {step.name: step.temperature for step in steps if step.temperature}
     return dict(sorted(units.items())), prompts, {"temperatures": above} if above else {}
 
 
-def _steps(declared: Iterable[str] | None, met: Iterable[Step]) -> list[Step]:
+def _steps(part: Any, declared: Iterable[str] | None, named: Sequence[Step]) -> list[Step]:
     """The Steps that a part declares, with any of its own that its code names. If it says nothing of its Steps (None),
-    the catalogued ones that its code names: shared code names more Steps than each part uses."""
+    all that its code names, as far as it is the user's."""
     from workbench.steps import catalogue
 
-    known, said = catalogue(), None if declared is None else list(declared)
-    if said == []:
+    known, declared = catalogue(), None if declared is None else list(declared)
+    if declared == []:
         return []
-    steps = {name: known[name] for name in said or () if name in known}
-    for step in met:
-        if step is not known.get(step.name) or said is None:
-            steps[step.name] = step
+    steps = {name: known[name] for name in declared or () if name in known}
+    steps |= {step.name: step for step in named if declared is None or step is not known.get(step.name)}
+    steps |= {step.name: step for step in getattr(part, "reworded", ()) if step.name in steps}
     return [steps[name] for name in sorted(steps)]
 
 
 def _asked(step: Step, by_rules: bool) -> list[Any]:
     """What determines a Step's answers: its rule body, or its prompt and the parser of the reply."""
-    if by_rules:
-        return [rule_for(step), step.output]
-    return [step.prompt, step.output, step.read, parse.parse]
+    return [rule_for(step), step.output] if by_rules else [step.prompt, step.output, step.read, parse.parse]
 
 
 def _answering(engine: Engine) -> tuple[bool, ...]:
     """Whether rules answer, or prompts are read; either where rules answer what has no reply written."""
     return (False, True) if rules_stand_in(engine.name) else (is_rules(engine),)
-
-
-def _terms(step: Step, by_rules: bool) -> tuple[str, str]:
-    """The other determinants, with their names among the units."""
-    if by_rules:
-        return f"step {step.name}, by rules", f"v{step.version}"
-    return f"step {step.name}", f"v{step.version} {step.max_tokens} {step.temperature}"
 
 
 def _used(index: Index, layers: Iterable[str]) -> list[str]:

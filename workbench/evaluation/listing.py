@@ -155,8 +155,8 @@ def _differing(one: Run, other: Run, pairs: Sequence[tuple[str, str]]) -> Iterat
 
 
 def _changed_code(units: Sequence[str]) -> str:
-    """The first of the units that differ by their own names, and how many there are."""
-    first = ", ".join(unit.rpartition(":")[2] for unit in units[:3])
+    """The first of the units that differ and how many there are."""
+    first = ", ".join(units[:3])
     return f"changed: {first}" + (f" and {len(units) - 3:,} more" if units[3:] else "")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -16,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import SettingError
-from workbench.evaluation.blinding import blinded
 from workbench.evaluation.run import Run, repeat_folder
 from workbench.index.journal import Journal, defect, maker, read, request_key
 from workbench.integrity import SUM
@@ -255,3 +255,36 @@ def answers_of(run: Run, method: str, names: Collection[str], questions: Iterabl
         for row in run.rows
         if row["method"] == method and row["failure"] is None and row["question_id"] in ids
     }
+
+
+# ── answers without traces of their origin, for a blind judge ──
+
+_LIST = re.compile(r"\n[ \t#*_]*(?:references|sources)[ \t*_:]*\n.*", re.IGNORECASE | re.DOTALL)
+_SQUARE, _ROUND = re.compile(r"\s?[\[【]([^\[\]【】]{1,300})[\]】]"), re.compile(r"\s?\(([^()]{1,300})\)")
+_NUMBERS = re.compile(r"\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*|\d+†.*")
+_NAMED = re.compile(
+    r"(?:data|report|source|passage|document|chunk|reference|path|entit(?:y|ies)|relationship)s?\s*(?::|#?\d|\(\d).*",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def blinded(text: str, ids: Collection[str] = (), names: Iterable[str] = ()) -> str:
+    """An answer without its citations (numbers in square brackets, names of sources, ids of passages, a final list) and
+    with "the method" in place of the names of methods.
+
+    >>> blinded("DotRAG says Orsby [1, 2] (1975) [Data: Reports (7)].\\n\\n### References\\n- [1] x", names=["dotrag"])
+    'the method says Orsby (1975).'
+    >>> blinded("Jaws [film#1] and [Duel] (passage 3)", ids=["film#1"])
+    'Jaws and [Duel]'
+    """
+    text = _LIST.sub("", f"\n{text}")
+    text = _SQUARE.sub(lambda found: "" if _cites(found[1], ids) or _NUMBERS.fullmatch(found[1]) else found[0], text)
+    text = _ROUND.sub(lambda found: "" if _cites(found[1], ids) else found[0], text)
+    for name in sorted(names, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "the method", text, flags=re.IGNORECASE)
+    return text.strip()
+
+
+def _cites(cited: str, ids: Collection[str]) -> bool:
+    parts = [part.strip() for part in re.split(r"[,;]", cited)]
+    return bool(_NAMED.fullmatch(cited.strip())) or all(part in ids for part in parts)

@@ -60,9 +60,8 @@ class Retrieved:
         return getattr(self.method, name)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a worker is given: of the identity, what the names of files are made of."""
-        decides = {"engine": self._identity.description["engine"]}
-        return {**vars(self), "_identity": self._identity._replace(description=decides, units={})}
+        """What a worker is given."""
+        return {**vars(self), "_identity": self._identity}
 
     @cached_property
     def _identity(self) -> Identity:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from workbench.errors import DataError, SettingError
+from workbench.errors import SettingError
 from workbench.evaluation import sums
 from workbench.evaluation.makers import NOBODY, made_by
 from workbench.evaluation.significance import (
@@ -28,16 +28,15 @@ from workbench.evaluation.significance import (
     holm,
     mean_of_repeats,
 )
-from workbench.index.store import cut_torn_line, key_of
+from workbench.index.store import key_of
 from workbench.index.warnings import warnings_of
 from workbench.measures import COSTS, UNDEFINED_AS_A_WHOLE
 from workbench.measures.cost import seconds as seconds_of
 from workbench.methods.base import CUT_TO_K
-from workbench.records import Question, Record, record_of
+from workbench.records import Question, Record
 from workbench.text import table_cell, text_hash
 from workbench.trace import Trace
 
-FORMAT = 4  # of run.json and of the rows
 REPEATS = "repeats"  # the folder of a run that holds its repeats, each a run of its own
 HYPOTHESES = ("recall@5", "all_gold@5", "em", "f1")  # measures that a comparison tests unless it is told others
 # Fields missing from rows of earlier formats.
@@ -71,7 +70,7 @@ class Run(Record):
             raise SettingError(
                 f"{folder} is not a run: it has no run.json; make one with wb.evaluate(…, out={str(folder)!r})"
             )
-        self.config: dict = read_config(self.folder)
+        self.config: dict = sums.read_config(self.folder)
         self.repeats: int = min(repeats or self.config.get("repeats", 1), self.config.get("repeats", 1))
         self._chosen = None if questions is None else list(questions)
         self.config |= {
@@ -132,7 +131,7 @@ class Run(Record):
     @cached_property
     def questions(self) -> tuple[Question, ...]:
         """The questions of the run, with their gold; empty for an earlier format."""
-        kept = read_questions_of(self.folder)
+        kept = sums.read_questions_of(self.folder)
         if self._chosen is None:
             return kept
         known = {question.id: question for question in kept}
@@ -144,7 +143,7 @@ class Run(Record):
         selected, nodes, context, retrieved, context_tokens, read, read_tokens, answer, abstained, scores, scored,
         judge, reading, proof, failure, fallback, usage; `short` as well if the answer was rewritten. Fields missing
         from an earlier format are None."""
-        found = {cell: {**_SINCE, **row} for cell, row in by_cell(self.folder / "results.jsonl").items()}
+        found = {cell: {**_SINCE, **row} for cell, row in sums.by_cell(self.folder / "results.jsonl").items()}
         asked = [question.id for question in self.questions]
         if not asked:  # of an earlier format
             return list(found.values())
@@ -305,7 +304,7 @@ class Run(Record):
     def context(self, row: Mapping, *, retrieved: bool = False) -> str | None:
         """The text that the reader saw for a row, or with `retrieved` the text before compression."""
         name = row.get("retrieved" if retrieved else "context")
-        return read_context(self.folder, name) if name else None
+        return sums.read_context(self.folder, name) if name else None
 
     def seconds(self) -> pd.DataFrame:
         """Seconds per question, method and stage."""
@@ -329,7 +328,7 @@ class Run(Record):
     def timed(self) -> list[dict]:
         """The seconds of each question and method, by stage; none where they were not kept."""
         path = self.folder / "timings.jsonl"
-        rows = read_rows(path)
+        rows = sums.read_rows(path)
         for number, row in enumerate(rows, 1):
             seconds = row.get("seconds")
             if not {"question_id", "method"} <= row.keys() or not isinstance(seconds, dict):
@@ -434,49 +433,6 @@ def summed(config: Mapping[str, Any], questions: Iterable[Question]) -> dict[str
         "prompts": dict(sorted(prompts.items())),
         "judge": (config.get("judging") or {}).get("engine"),
     }
-
-
-def read_config(folder: Path) -> dict[str, Any]:
-    """The configuration of a run. Raises :class:`DataError` where it is damaged, or of a later version."""
-    config = sums.read_object(folder, "run.json")
-    known = config.get("format", 1)
-    if not isinstance(known, int) or "methods" not in config:
-        raise sums.damaged(folder / "run.json", "is no configuration of a run")
-    if known > FORMAT:
-        raise DataError(f"{folder} has run format {known}; this version reads up to {FORMAT}: upgrade hopscope")
-    return config
-
-
-def read_context(folder: Path, name: str) -> str:
-    """A text that a reader saw, or the one before compression."""
-    try:
-        return sums.content(folder, f"contexts/{name}").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise sums.damaged(folder / "contexts" / name, f"is damaged ({error})") from None
-
-
-def read_questions_of(folder: Path, *, growing: bool = False) -> tuple[Question, ...]:
-    """The questions that a run stores, if any."""
-    try:
-        return tuple(record_of(Question, row) for row in read_rows(folder / "questions.jsonl", growing=growing))
-    except (TypeError, KeyError) as error:
-        raise sums.damaged(folder / "questions.jsonl", f"is damaged: a line is no question ({error})") from None
-
-
-def read_rows(path: Path, *, mend: bool = False, growing: bool = False) -> list[dict]:
-    """The rows of a JSON Lines file of a run. `mend` removes the torn last line of a killed process; whoever computes
-    missing rows reads a file that is `growing`."""
-    if mend and path.is_file():
-        cut_torn_line(path)
-    return list(sums.read_lines(path.parent, path.name, growing=growing or mend))
-
-
-def by_cell(path: Path, *, growing: bool = False) -> dict[tuple[str, str], dict]:
-    """(question id, method) → the last such row of a JSON Lines file."""
-    try:
-        return {(row["question_id"], row["method"]): row for row in read_rows(path, growing=growing)}
-    except KeyError as error:
-        raise sums.damaged(path, f"is damaged: a line has no {error}") from None
 
 
 def _mean(scores: Mapping[str, float]) -> float | None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.errors import SettingError
-from workbench.evaluation.blinding import blinded
 from workbench.evaluation.pairs import (
     COMMON_WORDS,
     answers_of,
+    blinded,
     judged,
     names_of,
     paired,

@@ -1,4 +1,4 @@
-"""What the files of a run held when it was closed, in its `checksums.json`, and the same files read and compared.
+"""The files of a run: what they held when it was closed, in its `checksums.json`, and the same files read.
 
 Rows are noted as one file. Seconds differ between equal runs, so `timings.jsonl` is not noted, nor are tables and
 counts that follow from the rows: every evaluation writes them anew."""
@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import DataError, FileDamaged, FileMissing
-from workbench.index.store import write_atomically
+from workbench.index.store import cut_torn_line, write_atomically
 from workbench.integrity import SUM, Note, flaw, note, seal, unseal
 from workbench.places import is_locked
+from workbench.records import Question, record_of
 
+FORMAT = 4  # of run.json and of the rows
 FILE, ROWS, TIMINGS = "checksums.json", "results.jsonl", "timings.jsonl"
 NAMED = ("run.json", "sources.json", "questions.jsonl", ROWS)
 PLACES = ("contexts", "traces")
@@ -116,3 +118,46 @@ def read_lines(folder: Path, name: str, *, growing: bool = False) -> Iterator[di
             raise damaged(path, what, "delete this line, and the same evaluation makes it again") from None
         row.pop(SUM, None)  # of lines that an earlier version wrote
         yield row
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The configuration of a run. Raises :class:`DataError` where it is damaged, or of a later version."""
+    config = read_object(folder, "run.json")
+    known = config.get("format", 1)
+    if not isinstance(known, int) or "methods" not in config:
+        raise damaged(folder / "run.json", "is no configuration of a run")
+    if known > FORMAT:
+        raise DataError(f"{folder} has run format {known}; this version reads up to {FORMAT}: upgrade hopscope")
+    return config
+
+
+def read_context(folder: Path, name: str) -> str:
+    """A text that a reader saw, or the one before compression."""
+    try:
+        return content(folder, f"contexts/{name}").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise damaged(folder / "contexts" / name, f"is damaged ({error})") from None
+
+
+def read_questions_of(folder: Path, *, growing: bool = False) -> tuple[Question, ...]:
+    """The questions that a run stores, if any."""
+    try:
+        return tuple(record_of(Question, row) for row in read_rows(folder / "questions.jsonl", growing=growing))
+    except (TypeError, KeyError) as error:
+        raise damaged(folder / "questions.jsonl", f"is damaged: a line is no question ({error})") from None
+
+
+def read_rows(path: Path, *, mend: bool = False, growing: bool = False) -> list[dict]:
+    """The rows of a JSON Lines file of a run. `mend` removes the torn last line of a killed process; whoever computes
+    missing rows reads a file that is `growing`."""
+    if mend and path.is_file():
+        cut_torn_line(path)
+    return list(read_lines(path.parent, path.name, growing=growing or mend))
+
+
+def by_cell(path: Path, *, growing: bool = False) -> dict[tuple[str, str], dict]:
+    """(question id, method) → the last such row of a JSON Lines file."""
+    try:
+        return {(row["question_id"], row["method"]): row for row in read_rows(path, growing=growing)}
+    except KeyError as error:
+        raise damaged(path, f"is damaged: a line has no {error}") from None

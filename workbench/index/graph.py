@@ -43,8 +43,6 @@ class Graph(Record):
     synonym: sp.csr_array
     index: Index | None = field(default=None, compare=False)  # where the names are
 
-    __apart__ = ("to_networkx", "to_pyvis")  # for other programs; no row depends on them (`workbench.source`)
-
     @classmethod
     def of(cls, facts: FactsLayer, synonyms: SynonymsLayer, passages: int) -> Graph:
         n = len(facts.phrases)

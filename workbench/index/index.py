@@ -91,10 +91,6 @@ class Index(Record):
     skeleton: SkeletonLayer
     entity_summaries: EntitySummariesLayer
 
-    # What builds decides no row: a layer is known by what it holds, and read through its own class.
-    __apart__ = ("build", "_build", "ensure", "insert", "delete", "_changed", "_rebuild", "data", "counts", "usage",
-                 "warnings", "_check_encoder", "__dict__")  # fmt: skip
-
     def __init__(self, folder: str | Path, encoder: Encoder | None = None, opened: Mapping[str, Layer] | None = None):
         """`opened`: layers of this folder that a build has opened already."""
         self.store = Store(folder)

@@ -84,8 +84,6 @@ class Build:
 class Layer(Record):
     """One kind of layer, opened from its folder."""
 
-    __apart__ = ("identity", "build")  # what a layer holds is known by its hash, whatever wrote it
-
     kind: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()
     where_standing: ClassVar[tuple[str, ...]] = ()  # what it is made of as well, in an index that has it

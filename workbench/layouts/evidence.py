@@ -41,13 +41,8 @@ def within(graph: ContextGraph, budget: int) -> ContextGraph:
 
 def fitting(rows: Sequence[T], row: Callable[[T, int], str], cap: float, head: int) -> tuple[tuple[T, ...], int]:
     """The leading rows that fit, and their tokens with those of the head."""
-    used = head
-    for at, one in enumerate(rows):
-        size = tokens.count(row(one, at))
-        if used + size > cap:
-            return tuple(rows[:at]), used if at else 0
-        used += size
-    return tuple(rows), used if rows else 0
+    kept, used = tokens.leading(rows, lambda one, place: tokens.count(row(one, place - 1)), cap, head)
+    return tuple(kept), used
 
 
 _ROWS: dict[str, Callable] = {  # with a row's own number, or the next one

@@ -10,7 +10,6 @@ import re
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -21,7 +20,7 @@ from workbench.errors import EngineUnavailable, SettingError
 from workbench.language.foreign import in_its_language
 from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request, repeat, retrying
 from workbench.llm.deferrals import each
-from workbench.llm.engine import EngineBase, break_off, nominal, note, split_spec
+from workbench.llm.engine import EngineBase, nominal, note, split_spec
 from workbench.llm.meter import Budget, limited, money
 from workbench.llm.parse import Copied, Reading, Unreadable
 from workbench.llm.record import Recording, recording, replaying
@@ -73,7 +72,7 @@ class ChatEngine(EngineBase):
     def _results(self, requests: Sequence[Request]) -> list[Result]:
         if self.concurrency == 1 or len(requests) == 1:
             return each(self._answer, requests)
-        return side_by_side(self._answer, requests, self.concurrency, self.close)
+        return list(threads.in_order(self._answer, requests, self.concurrency, self.close))
 
     def request(self, step: Step, value: Any) -> Request:
         step = worded(step, self.prompts)
@@ -175,23 +174,6 @@ def _uncopied(messages: Sequence[Message]) -> tuple[Message, ...]:
     """The instructions and the question, without worked examples."""
     last = {**messages[-1], "content": f"{messages[-1]['content']}\n\n{_NO_COPY}"}
     return (*(message for message in messages[:-1] if message["role"] == "system"), last)
-
-
-def side_by_side(ask: Callable[[T], R], asked: Sequence[T], concurrency: int, close: Callable[[], None]) -> list[R]:
-    """What `ask` gives for each, in their order, with as many under way at once; Ctrl-C closes those under way."""
-    pool, ask = ThreadPoolExecutor(min(concurrency, max(1, len(asked)))), threads.in_context(ask)
-    answers = [pool.submit(ask, one) for one in asked]
-    try:
-        results = [answer.result() for answer in answers]
-    except KeyboardInterrupt:
-        pool.shutdown(wait=False, cancel_futures=True)
-        break_off(answers, close)
-        raise
-    except Exception:  # answers to calls in flight are paid for, and recorded
-        pool.shutdown(wait=True, cancel_futures=True)
-        raise
-    pool.shutdown()
-    return results
 
 
 def at_least_one(**settings: Any) -> int:

@@ -12,7 +12,6 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -98,15 +97,6 @@ class EngineBase(Record):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def break_off(futures: Iterable[Future], close: Callable[[], None], within: float = 1.0) -> None:
-    """Close what `futures` ask until none of them is under way. What cannot be closed (a parse, a batch of the
-    encoder) is left to end by itself after `within` seconds."""
-    end = time.monotonic() + within
-    while (running := [future for future in futures if future.running()]) and time.monotonic() < end:
-        close()
-        wait(running, timeout=0.05)
 
 
 class RulesEngine(EngineBase):

@@ -37,6 +37,7 @@ class Method(Record):
     layers: ClassVar[tuple[str, ...]] = ("passages",)
     steps: ClassVar[tuple[str, ...]] = ()  # requests to a language model per question
     scale: ClassVar[str]
+    encodes: ClassVar[bool] = True  # whether its questions need the encoder, which is then loaded before the first
     Settings: ClassVar[type] = NoSettings
     profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # the first one is the default
 
@@ -104,12 +105,7 @@ class Method(Record):
 def within_budget(evidence: Evidence, budget: int) -> Evidence:
     """The evidence with only the leading passages whose contents, each followed by a blank line, fit into `budget`
     tokens, and with the leading rows of each table of the method's own context."""
-    spent, kept = 0, []
-    for scored in evidence.passages:
-        spent += tokens.count(scored.item.content + "\n\n")
-        if spent > budget:
-            break
-        kept.append(scored)
+    kept, _ = tokens.leading(evidence.passages, lambda one, _: tokens.count(one.item.content + "\n\n"), budget)
     selected = evidence.selected if evidence.selected is None else min(evidence.selected, len(kept))
     context = evidence.context
     if context is not None:

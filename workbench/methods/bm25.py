@@ -27,6 +27,7 @@ class BM25(Method):
     name = "bm25"
     paper = "Robertson et al., Okapi at TREC-3 (1994); variant of Lucene (Kamphuis et al., 2020)"
     scale = "bm25"
+    encodes = False
 
     @validated
     class Settings:

@@ -31,7 +31,6 @@ class TraceEvent(Record):
     step: ClassVar[str]
     inputs: ClassVar[tuple[str, ...]] = ()
     scores: ClassVar[str | None] = None
-    __apart__ = ("read", "find", "_unwritten")  # reading decides no row (`workbench.source`)
 
     failure: str | None = field(default=None, kw_only=True)
 

@@ -49,9 +49,10 @@ from workbench.methods.lightrag.context import (
     of_entities,
     tables,
 )
-from workbench.methods.lightrag.graph import EdgeGraph, high_level, keywords_of, leading, low_level
+from workbench.methods.lightrag.graph import EdgeGraph, high_level, keywords_of, low_level
 from workbench.records import Evidence, Path, Scored
 from workbench.settings import Cosine, Positive, Share, Tokens, validated
+from workbench.tokens import leading_texts
 from workbench.trace import Trace
 
 FORMS = ("edges", "nodes")
@@ -319,7 +320,7 @@ class PathRAG(Method):
                 limit=chosen.limit,
                 form=chosen.form,
             )
-            fitting_paths = leading(map(self.text, flow.paths), chosen.local_tokens)
+            fitting_paths = leading_texts(map(self.text, flow.paths), chosen.local_tokens)
             names = (" – ".join(self._typed.names[row] for row in path) for path in flow.paths[:fitting_paths])
             span.set(simple_paths=flow.counts, bounded_pairs=flow.bounded, kept=len(flow.paths), told=fitting_paths)
             span.score(zip(names, flow.scores))

@@ -32,6 +32,7 @@ class Ranking(Method):
     name = "ranking"
     paper = "another system; read from a TREC run file"
     scale = "as in the file"
+    encodes = False
 
     @validated
     class Settings:

@@ -21,7 +21,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from workbench import source
 from workbench.errors import DataError
 from workbench.evaluation.run import Run, is_repeat
 from workbench.evaluation.significance import bootstrap_interval
@@ -205,12 +204,10 @@ def _prompts(runs: Sequence[Run], layers: Sequence[Mapping]) -> dict[str, str]:
     names = {name: said for run in runs for name, said in (run.config.get("prompts") or {}).items()}
     makers = " ".join(maker for layer in layers for maker in layer.get("made_by", ()))
     names |= {name: "" for name in re.findall(r"(\w+) v\d+", makers) if name not in names}
-    return {name: _wording(steps[name]) if name in steps else names[name] for name in sorted(names)}
-
-
-def _wording(step: Any) -> str:
-    code = {name: unit for name, unit in source.units(step.prompt).items() if ":" in name}
-    return f"v{step.version} {text_hash(json.dumps(code, sort_keys=True))[:12]}"
+    return {
+        name: f"v{steps[name].version} {steps[name].prompt_hash}" if name in steps else names[name]
+        for name in sorted(names)
+    }
 
 
 def _rounded(value: Any) -> Any:
@@ -283,7 +280,7 @@ def compare(before: Baseline | None, now: Baseline) -> Checked:
         return Checked(now.notebook, (*failed, *other))
     old, new = (dict(_flat(one)) for one in (before, now))
     unread = 0
-    if before.python != now.python:  # byte code, which the hash of a wording is made of, differs between them
+    if before.python != now.python:  # parsed code, which the hash of a wording is made of, differs between them
         prompts = [key for key in {**old, **new} if key[0] == "prompt"]
         unread = len(prompts)
         old, new = ({key: value for key, value in one.items() if key not in prompts} for one in (old, new))

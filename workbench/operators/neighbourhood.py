@@ -64,8 +64,6 @@ class Subgraph(Record):
     left_out: int = 0
     types: tuple[str, ...] = ()
 
-    __apart__ = ("to_networkx", "to_pyvis")  # for other programs; no row depends on them (`workbench.source`)
-
     def __len__(self) -> int:
         return len(self.nodes)
 

@@ -209,15 +209,9 @@ def _points(results: list[Result]) -> list[tuple[int, float, str]]:
 
 def _packed(points: list[tuple[int, float, str]], budget: int) -> tuple[str, tuple[str, ...]]:
     """The text that holds as many points as fit, and these."""
-    blocks, packed, used = [], [], 0
-    for analyst, score, description in points:
-        block = f"-----Analyst {analyst}-----\nImportance: {score:g}\n{description}"
-        used += tokens.count(block + "\n\n")
-        if used > budget:
-            break
-        blocks.append(block)
-        packed.append(description)
-    return "\n\n".join(blocks), tuple(packed)
+    blocks = [f"-----Analyst {analyst}-----\nImportance: {score:g}\n{text}" for analyst, score, text in points]
+    packed, _ = tokens.leading(blocks, lambda block, _: tokens.count(block + "\n\n"), budget)
+    return "\n\n".join(packed), tuple(text for _, _, text in points[: len(packed)])
 
 
 class Local(base.ContextReader):

@@ -54,12 +54,9 @@ class Structured(base.ContextReader):
 
     def _block(self, name: str, head: str, lines: Iterable[str], tail: str = "", *, turned: bool = False) -> str:
         """As many lines as fit into a share of the budget, the last of them first if `turned`; empty if none does."""
-        used, fitting = tokens.count(head + "\n") + tokens.count(tail + _BETWEEN), []
-        for line in lines:
-            used += tokens.count(line + "\n")
-            if used > self.settings.budget * getattr(self.settings, name):
-                break
-            fitting.append(line)
+        used, share = tokens.count(head + "\n") + tokens.count(tail + _BETWEEN), getattr(self.settings, name)
+        cap = self.settings.budget * share
+        fitting, _ = tokens.leading(lines, lambda line, _: tokens.count(line + "\n"), cap, used)
         return "\n".join([head, *(reversed(fitting) if turned else fitting), tail]).rstrip("\n") if fitting else ""
 
 

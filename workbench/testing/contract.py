@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
@@ -17,6 +16,7 @@ from workbench.methods import METHODS, Method, method
 from workbench.reading import render
 from workbench.records import Evidence
 from workbench.testing.data import small_index, tiny_index
+from workbench.threads import in_order
 from workbench.trace import Trace
 
 QUESTION = "Who designed the bridge over the river at Vennick?"
@@ -177,8 +177,7 @@ def continues_a_given_trace(subject: Subject) -> None:
 def answers_in_threads_as_alone(subject: Subject) -> None:
     questions = [question for question in QUESTIONS if len(question) < 1000] * 3
     alone = [subject.evidence(question) for question in questions]
-    with ThreadPoolExecutor(6) as pool:
-        together = list(pool.map(lambda question: subject.method.retrieve(question, k=7), questions))
+    together = list(in_order(lambda question: subject.method.retrieve(question, k=7), questions, 6))
     assert together == alone
     assert [e.trace for e in together] == [e.trace for e in alone]
 

@@ -17,7 +17,6 @@ the out-edges of its seeds before the walk, on a copy:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import replace
 from typing import Any, Literal, Self
@@ -44,7 +43,7 @@ from workbench.records import Evidence
 from workbench.settings import NonNegative, Positive, parse_spec, settle, spec_of, validated
 from workbench.steps import question_entities
 from workbench.text import PHRASE_RULES, storable
-from workbench.threads import in_context
+from workbench.threads import in_order
 from workbench.trace import Trace
 
 Seeds = list[tuple[int, float]]  # (phrase row, reset weight)
@@ -154,9 +153,7 @@ class CatRAG(HippoRAG2):
         tasks, branches = (self.recall_facts, self.name_entities), (Trace(trace.level), Trace(trace.level))
         try:
             if getattr(self.engine, "workers", 1) > 1:
-                with ThreadPoolExecutor(len(tasks)) as pool:
-                    ask = in_context(lambda task, branch: task(question, branch))
-                    return tuple(pool.map(ask, tasks, branches))
+                return tuple(in_order(lambda one: one[0](question, one[1]), zip(tasks, branches), len(tasks)))
             return tuple(each(lambda task, branch: task(question, branch), tasks, branches))
         finally:
             for branch in branches:

@@ -32,7 +32,6 @@ Not included: the answer, which is a reader's task."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -56,7 +55,7 @@ from workbench.methods.dotrag.search import Search
 from workbench.records import Evidence
 from workbench.settings import Cosine, Natural, Positive, validated
 from workbench.text import storable
-from workbench.threads import in_context
+from workbench.threads import in_order
 from workbench.trace import Trace
 
 
@@ -224,8 +223,7 @@ class DotRAG(Method):
         workers = min(getattr(self.engine, "workers", 1), len(dots))
         try:
             if workers > 1:
-                with ThreadPoolExecutor(workers) as pool:
-                    return list(pool.map(in_context(self.explore), [question] * len(dots), dots, traces, others))
+                return list(in_order(lambda one: self.explore(question, *one), zip(dots, traces, others), workers))
             return each(lambda *one: self.explore(question, *one), dots, traces, others)
         finally:
             for own in traces:

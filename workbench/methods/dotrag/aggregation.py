@@ -108,13 +108,8 @@ def chunks(context: DotContext, question: str, entities: Sequence[int] | None) -
     passages, settings = context.index.passages, context.settings
     rows = np.arange(len(passages.passages)) if entities is None else columns(context.typed.stated, entities)
     cosines = passages.vectors[rows] @ context.encode_question(question)
-    spent, chosen = 0, []
-    for at in top(cosines, settings.chunks):
-        passage = passages.passages[rows[at]]
-        spent += tokens.count(passage.content + "\n\n")
-        if spent > settings.chunk_tokens:
-            break
-        chosen.append(Scored(passage, float(cosines[at])))
+    best = (Scored(passages.passages[rows[at]], float(cosines[at])) for at in top(cosines, settings.chunks))
+    chosen, _ = tokens.leading(best, lambda one, _: tokens.count(one.item.content + "\n\n"), settings.chunk_tokens)
     return tuple(chosen)
 
 

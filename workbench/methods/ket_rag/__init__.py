@@ -23,9 +23,10 @@ from workbench.errors import SettingError
 from workbench.layouts import ket_rag as layout
 from workbench.methods.base import Method
 from workbench.methods.ket_rag import channels
-from workbench.methods.ket_rag.channels import Bridges, Rows, head_tokens, leading, reports_tokens, stub_tokens
+from workbench.methods.ket_rag.channels import Bridges, Rows, head_tokens, reports_tokens, stub_tokens
 from workbench.records import ContextGraph, Entity, Evidence, Passage, Scored, Triple, Unit, ranked
 from workbench.settings import Natural, Number, Positive, Share, Tokens, validated
+from workbench.tokens import leading
 from workbench.trace import Trace
 
 CLOSEST = 1000  # pieces of a text channel
@@ -162,7 +163,7 @@ class KETRAG(Method):
                 known = set(found)
                 found += [row for row in top(cosines, CLOSEST).tolist() if row not in known]
                 span.score((self._pieces.pieces[row].id, cosines[row]) for row in found[:TRACED])
-        kept, used = leading(found, self._rows.chunk_tokens, head_tokens("chunks"), cap)
+        kept, used = leading(found, self._rows.chunk_tokens, cap, head_tokens("chunks"))
         return Chunks(kept, used or stub_tokens())
 
     def by_keywords(self, query: np.ndarray, cosines: np.ndarray, cap: int, trace: Trace) -> list[int]:
@@ -173,7 +174,7 @@ class KETRAG(Method):
                 self._keywords, self._pieces, query, cosines, candidates=chosen.keywords, cap=int(chosen.pool * cap),
                 duplicates_end_it=chosen.duplicates_end_pool,
             )  # fmt: skip
-            kept, used = leading(pool.by_cosine(cosines), self._rows.chunk_tokens, head_tokens("chunks"), cap)
+            kept, used = leading(pool.by_cosine(cosines), self._rows.chunk_tokens, cap, head_tokens("chunks"))
             words = self._keywords.words
             span.set(
                 keywords=pool.keywords,
@@ -227,7 +228,7 @@ class KETRAG(Method):
             for unit, row in pairs:
                 first.setdefault(unit, row)
             pairs = list(first.items())
-        kept, used = leading(pairs, lambda pair, _: self._rows.unit_tokens(pair[0]), head_tokens("sources"), cap)
+        kept, used = leading(pairs, lambda pair, _: self._rows.unit_tokens(pair[0]), cap, head_tokens("sources"))
         brought = [{"entity": self._skeleton.entities[row].name} for _, row in kept]
         return Sources([self._rows.unit(unit) for unit, _ in kept], brought, used)
 
@@ -236,7 +237,7 @@ class KETRAG(Method):
         scores[list(chunks)] = 0.0  # they are shown already
         tied = np.flatnonzero(scores)
         order = tied[np.argsort(-scores[tied], kind="stable")].tolist()
-        kept, used = leading(order, lambda row, _: self._rows.piece_tokens(row), head_tokens("sources"), cap)
+        kept, used = leading(order, lambda row, _: self._rows.piece_tokens(row), cap, head_tokens("sources"))
         brought = [{**self._bridge(row, amounts, chunks), "score": float(scores[row])} for row in kept]
         return Sources([self._rows.piece(row) for row in kept], brought, used)
 

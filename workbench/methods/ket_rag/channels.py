@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from typing import NamedTuple, TypeVar
@@ -110,19 +110,6 @@ def head_tokens(table: str, linked: bool = False) -> int:
     """Of a header and the names of the columns; `linked`: relationships have links."""
     shape = [ContextRelation("", "", rank=0, links=0 if linked else None)]
     return tokens.count(layout.BETWEEN + layout.head(table, shape))
-
-
-def leading(items: Iterable[T], size: Callable[[T, int], int], used: int, cap: int) -> tuple[list[T], int]:
-    """The first items that fit under a cap, up to the one that does not, and the tokens that are used then. `size` is
-    given an item and its place from 1 on; `used` are the tokens before it, which count only where an item fits."""
-    kept: list[T] = []
-    for place, item in enumerate(items, 1):
-        more = size(item, place)
-        if used + more > cap:
-            break
-        kept.append(item)
-        used += more
-    return kept, used if kept else 0
 
 
 class Pool(NamedTuple):
@@ -226,7 +213,7 @@ def tables(skeleton: Skeleton, rows: Rows, entities: Sequence[int], cap: int, pe
     """Both tables under one cap: as many entities as fit, and the relationships of more and more entities, until both
     tables together no longer fit. Links are shown if the first relationship has them, so the columns differ between
     questions."""
-    shown, used = leading(entities, lambda row, _: rows.entity_tokens(row), head_tokens("entities"), cap)
+    shown, used = tokens.leading(entities, lambda row, _: rows.entity_tokens(row), cap, head_tokens("entities"))
     best: list[Related] = []
     more = 0
     for many in range(1, len(entities) + 1):
@@ -234,7 +221,7 @@ def tables(skeleton: Skeleton, rows: Rows, entities: Sequence[int], cap: int, pe
         linked = bool(related) and related[0][1] is not None
         fitting = [(row, links if linked else None) for row, links in related]
         head = head_tokens("relations", linked)
-        fitting, size = leading(fitting, lambda one, _: rows.relation_tokens(*one), head, cap)
+        fitting, size = tokens.leading(fitting, lambda one, _: rows.relation_tokens(*one), cap, head)
         if used + size > cap:
             break
         best, more = fitting, size

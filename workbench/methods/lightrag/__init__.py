@@ -31,9 +31,10 @@ from workbench.methods.lightrag.context import (
     interleaved,
     picked,
 )
-from workbench.methods.lightrag.graph import EdgeGraph, high_level, keywords_of, leading, low_level
+from workbench.methods.lightrag.graph import EdgeGraph, high_level, keywords_of, low_level
 from workbench.records import Evidence
 from workbench.settings import Cosine, Positive, Tokens, validated
+from workbench.tokens import leading_texts
 from workbench.trace import Trace
 
 LEVELS = {  # mode: what is searched for
@@ -139,9 +140,9 @@ class LightRAG(Method):
         """Profiles `current` and `released`, from entities (`low`) and edges (`high`), best first."""
         graph, chosen = self._graph, self.settings
         entities = interleaved(low, graph.ends_of(high))
-        entities = entities[: leading(map(graph.entity_line, entities), chosen.entity_tokens, "\n")]
+        entities = entities[: leading_texts(map(graph.entity_line, entities), chosen.entity_tokens, "\n")]
         edges = interleaved(graph.edges_of(low).tolist(), high)
-        edges = edges[: leading(map(graph.edge_line, edges), chosen.relation_tokens, "\n")]
+        edges = edges[: leading_texts(map(graph.edge_line, edges), chosen.relation_tokens, "\n")]
         cosines = self._cosines(question)
         direct = self._direct(cosines, chosen.chunk_top_k) if chosen.mode in ("naive", "mix") else []
         of_entities = [graph.passages_of_entity(row) for row in entities]
@@ -152,7 +153,7 @@ class LightRAG(Method):
         passages = interleaved(direct, of_entities, of_edges)[: chosen.chunk_top_k]
         text = "\n".join([*map(graph.entity_line, entities), *map(graph.edge_line, edges), question])
         left = chosen.total_tokens - chosen.prompt_tokens - SPARE - tokens.count(text)
-        return Retrieved(entities, edges, passages[: leading(map(graph.passage_line, passages), left, "\n")])
+        return Retrieved(entities, edges, passages[: leading_texts(map(graph.passage_line, passages), left, "\n")])
 
     def early(self, question: str, low: Sequence[int], high: Sequence[int]) -> Retrieved:
         """Profile `early`: the results of the high level precede those of the low level."""

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.encoding.similarity import top
-from workbench.methods.lightrag.graph import EdgeGraph, leading
+from workbench.methods.lightrag.graph import EdgeGraph
 from workbench.records import ContextGraph, Evidence, Path, Scored, ranked
+from workbench.tokens import leading_texts
 
 SCALE = "1/rank"
 PICKS = ("vector", "weight")
@@ -130,7 +131,7 @@ def local_side(
 ) -> Retrieved:
     """The local context: entities, their edges by rank, and the passages that describe them."""
     edges = graph.edges_of(entities).tolist()
-    edges = edges[: leading(map(graph.description, edges), relation_tokens)]
+    edges = edges[: leading_texts(map(graph.description, edges), relation_tokens)]
     return Retrieved(list(entities), edges, fitting(graph, of_entities(graph, entities, counted), text_tokens))
 
 
@@ -140,14 +141,14 @@ def global_side(
     """The global context: edges in the order of their ranks, which discards that of their similarity, their ends, and
     the passages that state them."""
     edges = graph.by_rank(np.array(edges, dtype=np.int64)).tolist()
-    edges = edges[: leading(map(graph.description, edges), relation_tokens)]
+    edges = edges[: leading_texts(map(graph.description, edges), relation_tokens)]
     entities = graph.ends_of(edges)
-    entities = entities[: leading((graph.typed.descriptions[row] for row in entities), entity_tokens)]
+    entities = entities[: leading_texts((graph.typed.descriptions[row] for row in entities), entity_tokens)]
     return Retrieved(entities, edges, fitting(graph, of_edges(graph, edges), text_tokens))
 
 
 def fitting(graph: EdgeGraph, passages: Sequence[int], text_tokens: int) -> list[int]:
-    return list(passages[: leading((graph.passages[row].content for row in passages), text_tokens)])
+    return list(passages[: leading_texts((graph.passages[row].content for row in passages), text_tokens)])
 
 
 def of_entities(graph: EdgeGraph, entities: Sequence[int], counted: str) -> list[int]:

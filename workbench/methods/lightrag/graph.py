@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from workbench import tokens
 from workbench.encoding.similarity import top
 from workbench.index import Index
 from workbench.layouts import lightrag
@@ -141,17 +140,6 @@ class EdgeGraph:
         """The number of neighbours of an entity that a passage describes."""
         near, described = (_row(matrix, at) for matrix, at in ((self.typed.adjacency, row), (self._described, passage)))
         return len(np.intersect1d(near, described, assume_unique=True))
-
-
-def leading(texts: Iterable[str], budget: int, joint: str = "") -> int:
-    """How many of the first texts fit into so many tokens, with `joint` between them."""
-    used = number = 0
-    for number, text in enumerate(texts, 1):
-        size = tokens.count(text + joint)
-        if used + size > budget and used + tokens.count(text) > budget:  # the last one needs no joint
-            return number - 1
-        used += size
-    return number
 
 
 def _nearest(cosines: np.ndarray, k: int, least: float) -> tuple[np.ndarray, np.ndarray]:
