@@ -15,7 +15,6 @@ import pytest
 from tiny import EXTRACTIONS, TinyEncoder
 
 import workbench as wb
-from workbench import source
 from workbench.data import Extraction
 from workbench.errors import SettingError
 from workbench.evaluation.evaluate import Plan
@@ -355,8 +354,7 @@ def test_a_rule_body_of_a_backbone_whose_engine_is_another(asked, monkeypatch):
 
 def test_the_wording_of_a_prompt_counts_where_a_model_is_asked(asked, monkeypatch):
     asked("hipporag2", "dense", engine=(engine := Scripted()))
-    monkeypatch.setattr(fact_filter, "_SYSTEM", "Choose.")
-    monkeypatch.setitem(fact_filter.STEP.__dict__, "prompt_hash", source.hash_of(fact_filter.prompt))
+    monkeypatch.setitem(fact_filter.STEP.__dict__, "prompt_hash", "another text")
     engine.asked.clear()
     assert asked("hipporag2", "dense", engine=engine) == all_of("hipporag2")
     assert engine.asked.count("fact_filter") == 3
@@ -364,7 +362,7 @@ def test_the_wording_of_a_prompt_counts_where_a_model_is_asked(asked, monkeypatc
 
 def test_the_wording_of_a_readers_prompt(asked, monkeypatch):
     asked("hipporag2", "dense", engine=Scripted())
-    monkeypatch.setattr(answer, "_SYSTEM", "Answer.")
+    monkeypatch.setitem(answer.STEP.__dict__, "prompt_hash", "another text")
     assert asked("hipporag2", "dense", engine=Scripted()) == all_of("hipporag2", "dense")
 
 

@@ -15,7 +15,7 @@ from workbench.llm.call import Reply
 from workbench.llm.chat import ChatEngine
 from workbench.llm.wording import held, worded, wordings
 from workbench.reading.prompts import step_of
-from workbench.steps import answer, fact_filter, generation, judge_paths, next_thought, triples
+from workbench.steps import answer, dot_rules, fact_filter, generation, judge_paths, next_thought, triples
 
 ANSWER = """
 [[messages]]
@@ -108,7 +108,11 @@ def test_lists_are_written_as_the_file_says(folder):
 def test_records_are_written_by_their_fields(folder):
     """As DotRAG's judge of paths is shown the rules one by one, and its paths as JSON or line by line."""
     text = "[[messages]]\nrole = 'user'\ncontent = '{rules.terminal_rules}: {paths}'\n"
-    value = judge_paths._example(chain=True)
+    rules = dot_rules.Output(
+        query_constraints="", intermediate_rules=[], terminal_rules=["names a town"], allowed_types=[], initial_query=""
+    )
+    shown = [judge_paths.PathShown(id, f"{id} stands.", (), (), (), 0.0) for id in ("ex-a", "ex-b")]
+    value = judge_paths.Input("Where?", rules, (), tuple(shown))
     (asked,) = worded(judge_paths.STEP, wordings(folder(judge_paths=text))).prompt(value)
     rules, _, paths = asked["content"].partition(": ")
     assert json.loads(rules) == value.rules.terminal_rules and "query_constraints" not in asked["content"]
@@ -225,7 +229,7 @@ def test_an_engine_takes_a_folder_and_rules_read_none(folder):
     ("triples.open", ANSWER, "triples has no mode 'open'; there are answer.open, "),
     ("answer", "messages = 3", "needs .*messages.* with a role"),
     ("answer", "[[messages]]\nrole = 'robot'\ncontent = '{question}'", "needs .*messages"),
-    ("answer", "[[messages]]\nrole = 'assistant'\ncontent = '{question}'", "the last one should be of user"),
+    ("answer", "[[messages]]\nrole = 'assistant'\ncontent = '{question}'", "the last should be of user"),
     ("answer", "[[messages]]\nrole = 'user'\ncontent = 'Hello'", "it would ask nothing"),
     ("answer", "[[messages]]\nrole = 'user'\ncontent = '{gold}'", "has no 'gold'; it has context, ends, mode"),
     ("answer", "not toml", "cannot be read"),

@@ -167,7 +167,7 @@ def test_what_meets_the_rules_of_the_end_alone_is_said_to_the_judge(index):
     told = engine()
     search(index, told, terminal_only="irrelevant")
     value = told.inputs("judge_paths")[0]
-    system = judge_paths.prompt(value)[0]["content"]
+    system = judge_paths.STEP.prompt(value)[0]["content"]
     assert "meets the rules of the way and of the end" in system and "needs nothing on the way" not in system
     assert "the chain of its entities" in system, "that is another setting"
 

@@ -174,7 +174,7 @@ def test_passages_are_ranked_by_the_place_of_their_first_use(index):
 def test_each_prompt_shows_what_was_done_before(index):
     walk(index, engine := Told(*WALK))
     assert [len(value.turns) for value in engine.inputs] == [0, 1, 2, 3]
-    shown = json.loads(graph_action.prompt(engine.inputs[-1])[-1]["content"])
+    shown = json.loads(graph_action.STEP.prompt(engine.inputs[-1])[-1]["content"])
     assert shown["question"] == QUESTION
     assert shown["steps so far"][2]["observations"][1] == "taste\nText of taste."
     assert "nora | likes | tea [taste]" in shown["steps so far"][2]["observations"][0]

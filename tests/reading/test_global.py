@@ -119,7 +119,7 @@ def test_open_asks_the_reduce_even_if_no_report_has_a_point(index):
     assert (answer.text, answer.abstained, answer.reader) == ("Orsby", False, "global[mode=open]")
     ((system, *_, last),) = engine.asked
     assert "answer from your own knowledge" in system["content"] and last["content"] == "\n\nQuestion: Who?"
-    assert [step.prompt for step in reader.reworded] == [global_reduce.open_prompt]
+    assert [step.prompt for step in reader.reworded] == [global_reduce.STEP.open]
 
 
 def test_an_analyst_may_fail_and_is_counted(index):

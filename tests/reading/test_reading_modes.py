@@ -12,7 +12,6 @@ from workbench.rules import rule_for
 from workbench.steps import global_reduce
 from workbench.steps.answer import Input
 from workbench.steps.final_answer import UNKNOWN
-from workbench.steps.reading_mode import OWN_KNOWLEDGE, opened
 
 PASSAGES = (("Kestrel FM", "Kestrel FM is a radio station. Its first voice was born in Alderby."),)
 QUESTION = "Where was the founder of Kestrel FM born?"
@@ -51,13 +50,9 @@ def test_reject_is_the_step_itself(prompt):
 
 def test_the_last_call_over_reports_has_the_pair_too():
     asked = global_reduce.Input(QUESTION, "", ())
-    closed, wide = global_reduce.prompt(asked), global_reduce.open_prompt(asked)
-    assert closed[1:] == wide[1:] and OWN_KNOWLEDGE in wide[0]["content"] and "add nothing" in closed[0]["content"]
-
-
-def test_a_clause_must_stand_in_the_instructions_once():
-    with pytest.raises(ValueError, match="hold 'x' 2 times"):
-        opened("x x", ("x", "y"))
+    closed, wide = global_reduce.STEP.prompt(asked), global_reduce.STEP.opened.prompt(asked)
+    assert closed[1:] == wide[1:] and "add nothing" in closed[0]["content"]
+    assert "your own knowledge" in wide[0]["content"]
 
 
 def test_the_rules_give_their_best_candidate_where_they_would_refuse():

@@ -129,18 +129,18 @@ def test_what_is_no_list_of_verdicts_fails(text):
 
 
 def test_prompts_show_what_the_contract_says_and_no_more():
-    regions = json.loads(select_regions.prompt(REGIONS)[-1]["content"])
+    regions = json.loads(select_regions.STEP.prompt(REGIONS)[-1]["content"])
     assert regions["types"][0] == {"name": "film", "definition": FILMS[0][0][1], "entities": 900}
     assert regions["names of the graph"] == [["Ada Lind", "person"]] and "relations" not in regions
-    dot = json.loads(dot_rules.prompt(DOT)[-1]["content"])
+    dot = json.loads(dot_rules.STEP.prompt(DOT)[-1]["content"])
     assert dot["relations"][0] == "film -[directed_by]-> person: The person is its director."
     assert (dot["concept"], dot["longest path"]) == ("Ada Lind", 3)
     value = judge_paths.Input(QUESTION, RULES, ("films of Ada Lind",), (PATH,))
-    judged = json.loads(judge_paths.prompt(value)[-1]["content"])
+    judged = json.loads(judge_paths.STEP.prompt(value)[-1]["content"])
     assert judged["paths"] == [{"id": "0.1.0", "passage": PATH.passage}]
     assert (judged["rules of the end"], judged["searches before"]) == (["b"], ["films of Ada Lind"])
     other = fallback_query.Input(QUESTION, "who wrote them", ("a", "b"), ("c",), 2)
-    shown = json.loads(fallback_query.prompt(other)[-1]["content"])
+    shown = json.loads(fallback_query.STEP.prompt(other)[-1]["content"])
     assert (shown["searches before"], shown["kept"], shown["searches left"]) == (["a", "b"], ["c"], 2)
 
 
@@ -148,7 +148,7 @@ def test_prompts_show_what_the_contract_says_and_no_more():
 def test_every_prompt_says_that_what_it_shows_is_data(step):
     shown = {select_regions: REGIONS, dot_rules: DOT, judge_paths: judge_paths.Input(QUESTION, RULES, (), (PATH,)),
              fallback_query: fallback_query.Input(QUESTION, "", (), (), 1)}  # fmt: skip
-    said = step.prompt(shown[step])[0]["content"]
+    said = step.STEP.prompt(shown[step])[0]["content"]
     assert "data" in said and ("instruction" in said or "no word in them" in said)
 
 

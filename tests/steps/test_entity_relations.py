@@ -211,7 +211,7 @@ def test_what_was_missed_is_asked_for_and_joined():
     assert [entity.name for entity in first.value.entities] == ["Orsby", "Aldra"]
     assert second.failure == "no" and second.value is None
     assert [[value.found for value in call] for call in model.asked] == [[(), ()], [("Orsby",)]]
-    assert "Orsby" in step.prompt(model.asked[1][0])[-1]["content"]
+    assert "Orsby" in step.STEP.prompt(model.asked[1][0])[-1]["content"]
 
 
 def test_of_what_both_rounds_have_the_longer_description_stays():

@@ -186,7 +186,7 @@ def test_what_was_missed_is_asked_for_once_and_joined():
     assert [entity.name for entity in first.value.entities] == ["Orsby", "Aldra"]
     assert second.failure == "no" and second.value is None
     assert [[value.found for value in call] for call in model.asked] == [[(), ()], [("Orsby",)]]
-    assert "Orsby" in step.prompt(model.asked[1][0])[-1]["content"]
+    assert "Orsby" in step.STEP.prompt(model.asked[1][0])[-1]["content"]
 
 
 def test_a_second_round_that_fails_takes_nothing_away():
@@ -244,4 +244,4 @@ def test_the_rules_read_the_parts_of_a_text_one_by_one():
     assert output.entities == [entity for said in alone for entity in said.entities]
     assert output.relationships == [relation for said in alone for relation in said.relationships]
     assert len(output.relationships) > 1
-    assert step.prompt(whole) == step.prompt(step.Input("", whole.text))  # a model is shown the text
+    assert step.STEP.prompt(whole) == step.STEP.prompt(step.Input("", whole.text))  # a model is shown the text

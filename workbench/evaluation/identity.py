@@ -15,6 +15,7 @@ from workbench.index.store import key_of
 from workbench.llm import parse
 from workbench.llm.engine import Engine, rules_stand_in
 from workbench.llm.step import Step
+from workbench.llm.template import Prompt
 from workbench.llm.wording import together
 from workbench.methods import Method
 from workbench.reading.base import Reader
@@ -159,10 +160,11 @@ def _steps(declared: Iterable[str] | None, met: Iterable[Step]) -> list[Step]:
 
 
 def _asked(step: Step, by_rules: bool) -> list[Any]:
-    """What determines a Step's answers: its rule body, or its prompt and the parser of the reply."""
+    """What determines a Step's answers: its rule body, or the code of its prompt and the parser of the reply."""
     if by_rules:
         return [rule_for(step), step.output]
-    return [step.prompt, step.output, step.read, parse.parse]
+    code = [] if isinstance(step.prompt, Prompt) else [step.prompt]  # a text is one of the terms
+    return [*code, step.output, step.read, parse.parse]
 
 
 def _answering(engine: Engine) -> tuple[bool, ...]:
@@ -174,7 +176,7 @@ def _terms(step: Step, by_rules: bool) -> tuple[str, str]:
     """The other determinants, with their names among the units."""
     if by_rules:
         return f"step {step.name}, by rules", f"v{step.version}"
-    return f"step {step.name}", f"v{step.version} {step.max_tokens} {step.temperature}"
+    return f"step {step.name}", f"v{step.version} {step.max_tokens} {step.temperature} {step.prompt_hash}"
 
 
 def _used(index: Index, layers: Iterable[str]) -> list[str]:

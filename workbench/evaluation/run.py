@@ -30,6 +30,7 @@ from workbench.evaluation.significance import (
 )
 from workbench.index.store import cut_torn_line, key_of
 from workbench.index.warnings import warnings_of
+from workbench.llm.wording import current
 from workbench.measures import COSTS, UNDEFINED_AS_A_WHOLE
 from workbench.measures.cost import seconds as seconds_of
 from workbench.methods.base import CUT_TO_K
@@ -444,6 +445,8 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise sums.damaged(folder / "run.json", "is no configuration of a run")
     if known > FORMAT:
         raise DataError(f"{folder} has run format {known}; this version reads up to {FORMAT}: upgrade hopscope")
+    if config.get("prompts"):
+        config["prompts"] = {name: current(wording) for name, wording in config["prompts"].items()}
     return config
 
 

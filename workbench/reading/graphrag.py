@@ -37,7 +37,7 @@ from workbench.reading.render import Context, Contexts
 from workbench.records import Answer, ContextEntity, Evidence, Record
 from workbench.settings import Budget, Natural, Share, spec_of, validated
 from workbench.steps import global_map, global_reduce
-from workbench.steps.reading_mode import Mode
+from workbench.steps.answer import Mode
 from workbench.trace import Trace
 
 if TYPE_CHECKING:

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import BaseModel
 
 from workbench.llm.shapes import TemplateCopied
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.step import Step
 from workbench.measures.abstained import is_abstention
 from workbench.steps.prose import fields_of, is_form, unpacked
-from workbench.steps.reading_mode import OWN_KNOWLEDGE, Mode, opened
 
+# `reject` answers from the context or refuses; `open` falls back on the model's knowledge (Youtu-GraphRAG, appendix
+# A.6: a pair of prompts that are the same but for this clause, so that their difference is that of the clause).
+Mode = Literal["reject", "open"]
 UNKNOWN = "unknown"
 _MARKS = ' \t\r*`"“”'  # that models put around an answer
 _CUE = re.compile(r"(?i)\banswer(?:[*_`]{0,3}\s*|\s+is\s*):[*_`]{0,3}")
@@ -44,32 +46,6 @@ class Output(BaseModel):
     thought: str
     answer: str
     abstained: bool
-
-
-_TEXTS = texts("answer")
-_SYSTEM = _TEXTS["system"]
-_OPEN = opened(
-    _SYSTEM,
-    ("a question from them alone", "a question from them"),
-    (f'end with "Answer: {UNKNOWN}".', f"{OWN_KNOWLEDGE}."),
-)
-
-_EXAMPLE = _TEXTS["example"]
-
-_EXAMPLE_ANSWER = "Thought: Kestrel FM was founded by Nora Whitlock, and she was born in Alderby.\nAnswer: Alderby"
-
-
-def prompt(value: Input) -> list[Message]:
-    return [
-        {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": _EXAMPLE},
-        {"role": "assistant", "content": _EXAMPLE_ANSWER},
-        {"role": "user", "content": f"{value.context}\n\nQuestion: {value.question}"},
-    ]
-
-
-def open_prompt(value: Input) -> list[Message]:
-    return conversation(_OPEN, [(_EXAMPLE, _EXAMPLE_ANSWER)], f"{value.context}\n\nQuestion: {value.question}")
 
 
 def read(text: str) -> Output:
@@ -110,4 +86,4 @@ def read_first(text: str) -> Output:
     return Output(thought=thought, answer=after[0].strip() if after else text, abstained=False)
 
 
-STEP = Step("answer", Output, prompt, read=read, max_tokens=512, version=3, open=open_prompt)
+STEP = Step.from_text("answer", Input, Output, read=read, max_tokens=512, version=3)

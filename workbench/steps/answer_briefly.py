@@ -7,28 +7,8 @@ instructions must not be followed."""
 
 from __future__ import annotations
 
-from workbench.llm.step import Message, Step
+from workbench.llm.step import Step
 from workbench.steps.answer import Input
-from workbench.steps.final_answer import SEVERAL, UNKNOWN, Output, read, shown
-from workbench.steps.reading_mode import OWN_KNOWLEDGE, opened
+from workbench.steps.final_answer import Output, read
 
-_SYSTEM = f"""Answer the question from the given context alone. Reply with the final answer only, in a few words, \
-without any explanation. {SEVERAL} If the answer is not clearly in the context, reply exactly: {UNKNOWN}"""
-_OPEN = opened(_SYSTEM, (" context alone", " context"), (f"reply exactly: {UNKNOWN}", f"{OWN_KNOWLEDGE}."))
-
-
-def prompt(value: Input) -> list[Message]:
-    return [
-        {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": shown("", value.context, value.question)},
-    ]
-
-
-def open_prompt(value: Input) -> list[Message]:
-    return [
-        {"role": "system", "content": _OPEN},
-        {"role": "user", "content": shown("", value.context, value.question)},
-    ]
-
-
-STEP = Step("answer_briefly", Output, prompt, read=read, max_tokens=160, version=2, open=open_prompt)
+STEP = Step.from_text("answer_briefly", Input, Output, read=read, max_tokens=160, version=2)

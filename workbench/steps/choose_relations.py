@@ -6,14 +6,13 @@ badly."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel, FiniteFloat
 
 from workbench.llm.shapes import Number
-from workbench.llm.step import Message, Step
-from workbench.llm.wording import example, texts
+from workbench.llm.step import Step
 
 Fact = tuple[str, str, str]
 
@@ -44,32 +43,13 @@ class Output(BaseModel):
     choices: list[Choice]
 
 
-_TEXTS = texts("choose_relations")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = example(_TEXTS["example"], Input)
-_EXAMPLE_ANSWER = Output(choices=[Choice(number=1, score=0.8), Choice(number=4, score=0.2)])
-
-
-def prompt(value: Input) -> list[Message]:
-    return [
-        {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": _asked(_EXAMPLE)},
-        {"role": "assistant", "content": json.dumps(_EXAMPLE_ANSWER.model_dump())},
-        {"role": "user", "content": _asked(value)},
-    ]
-
-
-def _asked(value: Input) -> str:
-    shown = [
+def derived(value: Input) -> dict[str, Any]:
+    """`patterns`: the relations as facts with "?" for what is unknown, numbered."""
+    patterns = [
         f"{number}: {value.entity} | {relation} | ?" if forward else f"{number}: ? | {relation} | {value.entity}"
         for number, (relation, forward) in enumerate(value.relations, 1)
     ]
-    fields = {
-        "question": value.question, "path": value.path, "entity": value.entity, "relations": shown,
-        "choose at most": value.width,
-    }  # fmt: skip
-    return json.dumps(fields, ensure_ascii=False)
+    return {"patterns": patterns}
 
 
-STEP = Step("choose_relations", Output, prompt, max_tokens=256, temperature=0.4, most=15)
+STEP = Step.from_text("choose_relations", Input, Output, derived, max_tokens=256, temperature=0.4, most=15)

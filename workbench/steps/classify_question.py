@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from workbench.llm.step import Message, Step
-from workbench.llm.wording import texts
+from workbench.llm.step import Step
 from workbench.steps.prose import label
 
 KINDS = ("bridge", "comparison", "inference")
@@ -29,16 +28,9 @@ class Output(BaseModel):
     invalid: bool
 
 
-_PROMPT = texts("classify_question")["prompt"]
-
-
-def prompt(value: Input) -> list[Message]:
-    return [{"role": "user", "content": _PROMPT.replace("{}", value.question)}]
-
-
 def read(text: str) -> Output:
     kind = label(text, KINDS)
     return Output(kind=kind or DEFAULT, invalid=kind is None)
 
 
-STEP = Step("classify_question", Output, prompt, read=read, max_tokens=32, version=2, labels=KINDS)
+STEP = Step.from_text("classify_question", Input, Output, read=read, max_tokens=32, version=2, labels=KINDS)

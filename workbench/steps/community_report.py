@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, field_validator
 
 from workbench.llm.shapes import Blank
-from workbench.llm.step import Message, Step
-from workbench.llm.wording import texts
+from workbench.llm.step import Step
 
 
 @dataclass(frozen=True)
@@ -60,21 +59,4 @@ class Output(BaseModel):
         return f"# {self.title}\n\n{self.text}"
 
 
-_TEXTS = texts("community_report")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = _TEXTS["example"]
-
-_EXAMPLE_ANSWER = _TEXTS["example answer"]
-
-
-def prompt(value: Input) -> list[Message]:
-    return [
-        {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": _EXAMPLE},
-        {"role": "assistant", "content": _EXAMPLE_ANSWER},
-        {"role": "user", "content": value.context},
-    ]
-
-
-STEP = Step("community_report", Output, prompt, max_tokens=4096, most=15, longest=None)
+STEP = Step.from_text("community_report", Input, Output, max_tokens=4096, most=15, longest=None)

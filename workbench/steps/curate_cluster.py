@@ -6,16 +6,13 @@ entity."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 
 from pydantic import BaseModel
 
 from workbench.llm.shapes import Identifier
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
-from workbench.steps.objecting import objected
+from workbench.llm.step import Step
 
 MOST = 20  # members
 
@@ -45,22 +42,6 @@ class Input:
     objection: str = ""
 
 
-_TEXTS = texts("curate_cluster")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = example(_TEXTS["example"], Input)
-_EXAMPLE_ANSWER = example(_TEXTS["example answer"], Output)
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(_asked(_EXAMPLE), _EXAMPLE_ANSWER.model_dump_json())], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    entries = [{"id": m.id, "label": m.label, "type": m.type, "description": m.description} for m in value.members]
-    return json.dumps(objected({"entries": entries}, value.objection), ensure_ascii=False)
-
-
 def flaw(value: Input, output: Output) -> str:
     """What of a reply does not fit: ids that are missing, said twice or unknown, a label of none of the members."""
     labels = {member.id: member.label for member in value.members}
@@ -78,4 +59,4 @@ def flaw(value: Input, output: Output) -> str:
     return "; ".join(wrong[:3])
 
 
-STEP = Step("curate_cluster", Output, prompt, max_tokens=1024, longest=300)
+STEP = Step.from_text("curate_cluster", Input, Output, max_tokens=1024, longest=300)

@@ -3,15 +3,13 @@ MetaQA, third stage, figure 7; our wording)."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from pydantic import BaseModel
 
 from workbench.language import verbalisation
 from workbench.llm.shapes import Number
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
+from workbench.llm.step import Step
 
 
 @dataclass(frozen=True)
@@ -35,23 +33,4 @@ class Output(BaseModel):
     descriptions: list[Told]
 
 
-_TEXTS = texts("describe_relations")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = example(_TEXTS["example"], Input)
-_EXAMPLE_ANSWER = example(_TEXTS["example answer"], Output)
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(_asked(_EXAMPLE), json.dumps(_EXAMPLE_ANSWER.model_dump()))], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    rows = "\n".join(f"{at}. {json.dumps(row, ensure_ascii=False)}" for at, row in enumerate(value.triples, 1))
-    asked = f"Article on {value.name}:\n{value.article}\n\nRelations:\n{rows}"
-    return (
-        f"{asked}\n\nOf these a sentence was missing, or did not have both names in brackets." if value.again else asked
-    )
-
-
-STEP = Step("describe_relations", Output, prompt, max_tokens=2048, most=100)
+STEP = Step.from_text("describe_relations", Input, Output, max_tokens=2048, most=100)

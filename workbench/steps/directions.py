@@ -3,14 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat
 
-from workbench.llm.step import Message, Step
-from workbench.llm.wording import example, texts
-from workbench.steps.passage_list import numbered
+from workbench.llm.step import Step
 
 
 @dataclass(frozen=True)
@@ -37,31 +34,4 @@ class Output(BaseModel):
     targets: list[Target]
 
 
-_TEXTS = texts("directions")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = Input(
-    "In which country was the founder of Kestrel FM born?",
-    (("Kestrel FM", "Kestrel FM is a community radio station of Alderby, founded by Nora Whitlock in 1984."),),
-)
-_EXAMPLE_ANSWER = example(_TEXTS["example answer"], Output)
-
-
-def prompt(value: Input) -> list[Message]:
-    return [
-        {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": _asked(_EXAMPLE)},
-        {"role": "assistant", "content": json.dumps(_EXAMPLE_ANSWER.model_dump())},
-        {"role": "user", "content": _asked(value)},
-    ]
-
-
-def _asked(value: Input) -> str:
-    explored = "\n".join(f"- {direction}" for direction in value.before) or "none"
-    return (
-        f"Documents:\n{numbered(value.passages)}\n\nExplored before:\n{explored}\n\n"
-        f"Name at most {value.width} directions.\nQuestion: {value.question}"
-    )
-
-
-STEP = Step("directions", Output, prompt, max_tokens=256, most=10, longest=200)
+STEP = Step.from_text("directions", Input, Output, max_tokens=256, most=10, longest=200)

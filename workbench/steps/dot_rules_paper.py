@@ -4,13 +4,8 @@ and outputs follow its text, Algorithm 1 and figure 10, the wording and the exam
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
-
 from workbench.llm.shapes import Blank
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
-from workbench.steps import dot_rules
+from workbench.llm.step import Step
 from workbench.steps.dot_rules import Input, Written
 
 
@@ -21,23 +16,4 @@ class Output(Written):
     allowed_types: list[str]
 
 
-_SYSTEM = texts("dot_rules_paper")["system"]
-
-_EXAMPLE = replace(dot_rules._EXAMPLE, relations=())
-_EXAMPLE_ANSWER = Output(**dot_rules._EXAMPLE_ANSWER.model_dump(exclude={"initial_query"}))
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(_asked(_EXAMPLE), json.dumps(_EXAMPLE_ANSWER.model_dump()))], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    fields = {
-        "question": value.question, "concept": value.concept, "anchors": value.anchors,
-        "types": [{"name": name, "definition": text, "entities": count} for name, text, count in value.types],
-        "graph": value.about,
-    }  # fmt: skip
-    return json.dumps(fields, ensure_ascii=False)
-
-
-STEP = Step("dot_rules_paper", Output, prompt, max_tokens=768, most=60)
+STEP = Step.from_text("dot_rules_paper", Input, Output, max_tokens=768, most=60)

@@ -3,13 +3,11 @@ the wording is ours. The released code shows the facts of the last depth only, o
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
+from workbench.llm.step import Step
 
 
 @dataclass(frozen=True)
@@ -24,19 +22,4 @@ class Output(BaseModel):
     enough: bool
 
 
-_TEXTS = texts("enough")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLES = example(_TEXTS["examples"], tuple[tuple[Input, Output], ...])
-
-
-def prompt(value: Input) -> list[Message]:
-    examples = ((_asked(example), json.dumps(output.model_dump())) for example, output in _EXAMPLES)
-    return conversation(_SYSTEM, examples, _asked(value))
-
-
-def _asked(value: Input) -> str:
-    return json.dumps({"question": value.question, "facts": value.facts}, ensure_ascii=False)
-
-
-STEP = Step("enough", Output, prompt, max_tokens=256)
+STEP = Step.from_text("enough", Input, Output, max_tokens=256)

@@ -6,27 +6,10 @@ The answer is the whole reply. One that was cut for length stays, and says so.""
 
 from __future__ import annotations
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.step import Step
 from workbench.steps.answer import Input
-from workbench.steps.final_answer import UNKNOWN, Output, shown
+from workbench.steps.final_answer import Output
 from workbench.steps.prose import plain
-from workbench.steps.reading_mode import OWN_KNOWLEDGE, opened
-
-_TEXTS = texts("essay_answer")
-_SYSTEM = _TEXTS["system"]
-_OPEN = opened(_SYSTEM, (" context alone", " context"), (f"say only: {UNKNOWN}", f"{OWN_KNOWLEDGE}."))
-
-_EXAMPLE = _TEXTS["example"]
-_EXAMPLE_ANSWER = _TEXTS["example answer"]
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(_EXAMPLE, _EXAMPLE_ANSWER)], shown("", value.context, value.question))
-
-
-def open_prompt(value: Input) -> list[Message]:
-    return conversation(_OPEN, [(_EXAMPLE, _EXAMPLE_ANSWER)], shown("", value.context, value.question))
 
 
 def read(text: str) -> Output:
@@ -37,4 +20,4 @@ def read(text: str) -> Output:
     return Output(reply=reply)
 
 
-STEP = Step("essay_answer", Output, prompt, read=read, max_tokens=1500, open=open_prompt)
+STEP = Step.from_text("essay_answer", Input, Output, read=read, max_tokens=1500)

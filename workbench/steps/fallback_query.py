@@ -3,13 +3,11 @@ our words)."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
+from workbench.llm.step import Step
 from workbench.steps.prose import Query
 
 
@@ -33,23 +31,4 @@ class Output(BaseModel):
     query: Query
 
 
-_TEXTS = texts("fallback_query")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = example(_TEXTS["example"], Input)
-_EXAMPLE_ANSWER = Output(query="railway bridges by Ines Marr and the towns they stand in")
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(_asked(_EXAMPLE), json.dumps(_EXAMPLE_ANSWER.model_dump()))], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    fields = {
-        "question": value.question, "looked for": value.constraints, "searches before": value.history,
-        "kept": value.kept, "searches left": value.tries,
-    }  # fmt: skip
-    return json.dumps(fields, ensure_ascii=False)
-
-
-STEP = Step("fallback_query", Output, prompt, max_tokens=128, longest=400)
+STEP = Step.from_text("fallback_query", Input, Output, max_tokens=128, longest=400)

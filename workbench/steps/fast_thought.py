@@ -3,15 +3,10 @@
 
 from __future__ import annotations
 
-import json
-
 from pydantic import BaseModel, ConfigDict
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
-from workbench.steps import dual_thoughts
+from workbench.llm.step import Step
 from workbench.steps.dual_thoughts import Input
-from workbench.steps.passage_list import QUESTION, STATION
 from workbench.steps.prose import Query
 
 
@@ -21,13 +16,4 @@ class Output(BaseModel):
     query: Query
 
 
-EXAMPLE = Input(QUESTION, (STATION,))
-_SYSTEM = texts("fast_thought")["system"]
-
-
-def prompt(value: Input) -> list[Message]:
-    said = json.dumps({"query": "Where was Nora Whitlock born?"})
-    return conversation(_SYSTEM, [(dual_thoughts.asked(EXAMPLE), said)], dual_thoughts.asked(value))
-
-
-STEP = Step("fast_thought", Output, prompt, max_tokens=256)
+STEP = Step.from_text("fast_thought", Input, Output, max_tokens=256)

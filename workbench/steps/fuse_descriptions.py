@@ -3,13 +3,12 @@ wording). The fragments come from different passages and may concern two entitie
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
+from workbench.llm.step import Step
 from workbench.steps.prose import plain
 from workbench.text import storable
 
@@ -31,26 +30,6 @@ class Output(BaseModel):
     description: str
 
 
-_TEXTS = texts("fuse_descriptions")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = example(_TEXTS["example"], tuple[str, str, str])
-_EXAMPLE_ANSWER = (
-    "Nora Whitlock is a broadcaster born in Alderby, who founded the community radio station Kestrel FM on 3 May 1994."
-)
-
-
-def prompt(value: Input) -> list[Message]:
-    example = Input("Nora Whitlock", "entity", _EXAMPLE)
-    system = _SYSTEM.format(words=value.limit * 3 // 4)
-    return conversation(system, [(_asked(example), _EXAMPLE_ANSWER)], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    fragments = "\n".join(json.dumps(fragment, ensure_ascii=False) for fragment in value.fragments)
-    return f"{value.kind.capitalize()}: {value.name}\n\n{fragments}\n\nDescription:"
-
-
 def read(text: str) -> Output:
     """The reply on one line. A reply without a word is unreadable."""
     description = " ".join(storable(plain(text, "description", names=["description"])).split())
@@ -59,4 +38,9 @@ def read(text: str) -> Output:
     return Output(description=description)
 
 
-STEP = Step("fuse_descriptions", Output, prompt, read=read, max_tokens=LIMIT * 2)
+def derived(value: Input) -> dict[str, Any]:
+    """`words` of English that the limit allows; `label`, before the name."""
+    return {"words": value.limit * 3 // 4, "label": value.kind.capitalize()}
+
+
+STEP = Step.from_text("fuse_descriptions", Input, Output, derived, read=read, max_tokens=LIMIT * 2)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, field_validator
 
-from workbench.llm.step import Message, Step
-from workbench.llm.wording import texts
+from workbench.llm.step import Step
 
 
 @dataclass(frozen=True)
@@ -39,21 +38,4 @@ class Output(BaseModel):
         return points
 
 
-_TEXTS = texts("global_map")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = _TEXTS["example"]
-
-_EXAMPLE_ANSWER = _TEXTS["example answer"]
-
-
-def prompt(value: Input) -> list[Message]:
-    return [
-        {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": _EXAMPLE},
-        {"role": "assistant", "content": _EXAMPLE_ANSWER},
-        {"role": "user", "content": f"{value.context}\n\nQuestion: {value.question}"},
-    ]
-
-
-STEP = Step("global_map", Output, prompt, max_tokens=2048, most=50, longest=1_000)
+STEP = Step.from_text("global_map", Input, Output, max_tokens=2048, most=50, longest=1000)

@@ -4,15 +4,13 @@ verdict and a short reason, several gold answers joined by " | "). The wording i
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, field_validator
 
 from workbench.llm.shapes import Blank
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
+from workbench.llm.step import Step
 
 
 @dataclass(frozen=True)
@@ -34,21 +32,8 @@ class Output(BaseModel):
         return value.strip().casefold() if isinstance(value, str) else value
 
 
-_TEXTS = texts("judge")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLES = example(_TEXTS["examples"], tuple[tuple[Input, Output], ...])
+def derived(value: Input) -> dict[str, Any]:
+    return {"answers": " | ".join(value.gold)}
 
 
-def prompt(value: Input) -> list[Message]:
-    examples = ((_asked(example), json.dumps(output.model_dump())) for example, output in _EXAMPLES)
-    return conversation(_SYSTEM, examples, _asked(value))
-
-
-def _asked(value: Input) -> str:
-    """JSON, so that no text can pretend to be another field."""
-    fields = {"question": value.question, "gold_answers": " | ".join(value.gold), "prediction": value.prediction}
-    return json.dumps(fields, ensure_ascii=False)
-
-
-STEP = Step("judge", Output, prompt, max_tokens=160, longest=300)
+STEP = Step.from_text("judge", Input, Output, derived, max_tokens=160, longest=300)

@@ -11,30 +11,13 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.step import Step
 from workbench.steps.judge import Input
 from workbench.steps.prose import plain
 
 
 class Output(BaseModel):
     verdict: Literal[0, 1]
-
-
-_SYSTEM = texts("judge_answer")["system"]
-
-_EXAMPLES = (
-    (Input("Where was the founder of Kestrel FM born?", ("Alderby",), "She was born in the town of Alderby."), "1"),
-    (Input("Who founded Kestrel FM?", ("Nora Whitlock",), "her brother, Jonas Whitlock"), "0"),
-)
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, ((_asked(example), verdict) for example, verdict in _EXAMPLES), _asked(value))
-
-
-def _asked(value: Input) -> str:
-    return f"Question: {value.question}\nGold answers: {' | '.join(value.gold)}\nPredicted answer: {value.prediction}"
 
 
 def read(text: str) -> Output:
@@ -50,4 +33,4 @@ def read(text: str) -> Output:
     return Output(verdict=int(found[0]))
 
 
-STEP = Step("judge_answer", Output, prompt, read=read, max_tokens=32, labels=("1", "0"))
+STEP = Step.from_text("judge_answer", Input, Output, read=read, max_tokens=32, labels=("1", "0"))

@@ -9,28 +9,9 @@ from __future__ import annotations
 
 import re
 
-from workbench.llm.step import Message, Step
-from workbench.llm.wording import texts
+from workbench.llm.step import Step
 from workbench.steps.answer import Input
-from workbench.steps.final_answer import UNKNOWN, Output
-from workbench.steps.reading_mode import OWN_KNOWLEDGE, opened
-
-_REFUSE = f"reply exactly: {UNKNOWN}"
-_INSTRUCTIONS = texts("knowledge_answer")["instructions"]
-_OPEN = opened(_INSTRUCTIONS, (_REFUSE, f"{OWN_KNOWLEDGE}."))
-
-
-def prompt(value: Input) -> list[Message]:
-    return _asked(_INSTRUCTIONS, value)
-
-
-def open_prompt(value: Input) -> list[Message]:
-    return _asked(_OPEN, value)
-
-
-def _asked(instructions: str, value: Input) -> list[Message]:
-    slots = f"Question: {value.question}\n\nExtracted knowledge:\n{value.context}\n\nAnswer:"
-    return [{"role": "user", "content": f"{instructions}\n\n{slots}"}]
+from workbench.steps.final_answer import Output
 
 
 def read(text: str) -> Output:
@@ -38,4 +19,4 @@ def read(text: str) -> Output:
     return Output(reply=re.sub(r"(?i)^\s*\**answer\s*:\**\s*", "", text))
 
 
-STEP = Step("knowledge_answer", Output, prompt, read=read, max_tokens=512, version=2, open=open_prompt)
+STEP = Step.from_text("knowledge_answer", Input, Output, read=read, max_tokens=512, version=2)

@@ -3,13 +3,11 @@ Youtu-GraphRAG, arXiv 2508.19855; our wording)."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.step import Step
 
 
 @dataclass(frozen=True)
@@ -25,19 +23,4 @@ class Output(BaseModel):
     groups: list[list[str]]
 
 
-_SYSTEM = texts("link_names")["system"]
-
-_EXAMPLE = Input((("Nora Whitlock", "person"), ("Nora", "person"), ("Whitlock", "person"), ("Tom Whitlock", "person")))
-_EXAMPLE_ANSWER = Output(groups=[["Nora Whitlock", "Nora"]])
-
-
-def prompt(value: Input) -> list[Message]:
-    example = (_asked(_EXAMPLE), json.dumps(_EXAMPLE_ANSWER.model_dump()))
-    return conversation(_SYSTEM, [example], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    return "\n".join(f"{name} ({type})" for name, type in value.names)
-
-
-STEP = Step("link_names", Output, prompt, max_tokens=2048, most=100, longest=200)
+STEP = Step.from_text("link_names", Input, Output, max_tokens=2048, most=100, longest=200)

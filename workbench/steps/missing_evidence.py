@@ -5,27 +5,7 @@ The paper gives one worked example per data set; the wording is ours, with one i
 
 from __future__ import annotations
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
-from workbench.steps.next_thought import CONCLUSION, Input, Output, read
-from workbench.steps.passage_list import FOUNDER, QUESTION, STATION, numbered
+from workbench.llm.step import Step
+from workbench.steps.next_thought import Input, Output, read
 
-_SYSTEM = texts("missing_evidence")["system"]
-
-_FIRST = "The birthplace of Nora Whitlock is missing."
-_EXAMPLE = (
-    (Input(QUESTION, (STATION,)), _FIRST),
-    (Input(QUESTION, (FOUNDER, STATION), (_FIRST,)), f"{CONCLUSION} Norway"),
-)
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, ((_asked(shown), said) for shown, said in _EXAMPLE), _asked(value))
-
-
-def _asked(value: Input) -> str:
-    searched = "\n".join(f"- {thought}" for thought in value.thoughts) or "none"
-    return f"Documents:\n{numbered(value.passages)}\n\nSearched for before:\n{searched}\n\nQuestion: {value.question}"
-
-
-STEP = Step("missing_evidence", Output, prompt, read=read, max_tokens=128)
+STEP = Step.from_text("missing_evidence", Input, Output, read=read, max_tokens=128)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
-from workbench.llm.step import Message, Step
-from workbench.llm.wording import texts
+from workbench.llm.step import Step
 
 
 @dataclass(frozen=True)
@@ -25,21 +24,4 @@ class Output(BaseModel):
     named_entities: list[str]
 
 
-_TEXTS = texts("named_entities")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = _TEXTS["example"]
-
-_EXAMPLE_ANSWER = '{"named_entities": ["Kestrel FM", "Alderby", "Nora Whitlock", "3 May 1994", "Night Ferry"]}'
-
-
-def prompt(value: Input) -> list[Message]:
-    return [
-        {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": _EXAMPLE},
-        {"role": "assistant", "content": _EXAMPLE_ANSWER},
-        {"role": "user", "content": f"{value.title}\n{value.text}"},
-    ]
-
-
-STEP = Step("named_entities", Output, prompt, max_tokens=2048, version=2, most=100, longest=200)
+STEP = Step.from_text("named_entities", Input, Output, max_tokens=2048, version=2, most=100, longest=200)

@@ -6,15 +6,13 @@ the last entity, and no two questions are the same."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel
 
 from workbench.language.pipeline import content_words
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
-from workbench.steps.objecting import objected
+from workbench.llm.step import Step
 from workbench.text import words
 
 
@@ -37,23 +35,6 @@ class Input:
     text: str
     many: int = 5
     objection: str = ""
-
-
-_TEXTS = texts("path_questions")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = example(_TEXTS["example"], Input)
-_EXAMPLE_ANSWER = example(_TEXTS["example answer"], Output)
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(_asked(_EXAMPLE), _EXAMPLE_ANSWER.model_dump_json())], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    path = [{"name": name, "type": type} for name, type in zip(value.names, value.types)]
-    fields = {"questions_wanted": value.many, "path": path, "text": value.text}
-    return json.dumps(objected(fields, value.objection), ensure_ascii=False)
 
 
 def flaw(value: Input, output: Output) -> str:
@@ -92,4 +73,8 @@ def _named(name: str, text: str) -> bool:
     return f" {_plain(name)} " in f" {_plain(text)} " if _plain(name) else name in text
 
 
-STEP = Step("path_questions", Output, prompt, max_tokens=1024, longest=400)
+def derived(value: Input) -> dict[str, Any]:
+    return {"path": [{"name": name, "type": type} for name, type in zip(value.names, value.types)]}
+
+
+STEP = Step.from_text("path_questions", Input, Output, derived, max_tokens=1024, longest=400)

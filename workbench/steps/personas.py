@@ -3,14 +3,11 @@ evaluations; our wording)."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
-from workbench.steps.objecting import objected
+from workbench.llm.step import Step
 
 
 class Persona(BaseModel):
@@ -34,27 +31,6 @@ class Input:
     objection: str = ""
 
 
-_TEXTS = texts("personas")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = Input("Notices of a local radio station.", ("Kestrel FM", "Night Ferry"), 1, 2)
-_EXAMPLE_ANSWER = example(_TEXTS["example answer"], Output)
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(_asked(_EXAMPLE), _EXAMPLE_ANSWER.model_dump_json())], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    fields = {
-        "users_wanted": value.users,
-        "tasks_wanted_of_each": value.tasks,
-        "description": value.description,
-        "holds": list(value.titles),
-    }
-    return json.dumps(objected(fields, value.objection), ensure_ascii=False)
-
-
 def flaw(value: Input, output: Output) -> str:
     """What of a reply does not fit: other numbers, an empty text, the same twice."""
     if len(output.users) != value.users:
@@ -70,4 +46,4 @@ def flaw(value: Input, output: Output) -> str:
     return f"two tasks of {same.user!r} are the same" if same else ""
 
 
-STEP = Step("personas", Output, prompt, max_tokens=2048, longest=400)
+STEP = Step.from_text("personas", Input, Output, max_tokens=2048, longest=400)

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.step import Step
 from workbench.steps.named_entities import Output
 
 
@@ -15,14 +14,4 @@ class Input:
     question: str
 
 
-_SYSTEM = texts("question_entities")["system"]
-
-_EXAMPLE = "Is the founder of Kestrel FM older than Tom Reed, who wrote the play that it broadcast on 3 May 1994?"
-_EXAMPLE_ANSWER = '{"named_entities": ["Kestrel FM", "Tom Reed", "3 May 1994"]}'
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(_EXAMPLE, _EXAMPLE_ANSWER)], value.question)
-
-
-STEP = Step("question_entities", Output, prompt, max_tokens=2048, most=100, longest=200)
+STEP = Step.from_text("question_entities", Input, Output, max_tokens=2048, most=100, longest=200)

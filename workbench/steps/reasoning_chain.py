@@ -5,14 +5,11 @@ is ours."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
-from workbench.llm.step import Message, Step
-from workbench.llm.wording import texts
-from workbench.steps.passage_list import numbered
+from workbench.llm.step import Step
 
 
 @dataclass(frozen=True)
@@ -34,36 +31,4 @@ class Output(BaseModel):
     bridges: list[str]
 
 
-_SYSTEM = texts("reasoning_chain")["system"]
-
-_EXAMPLE = (
-    "In which country was the founder of Kestrel FM born?",
-    (
-        ("Kestrel FM", "Kestrel FM is a community radio station founded by Nora Whitlock in 1984."),
-        ("Nora Whitlock", "Nora Whitlock is a broadcaster who was born in Alderby, Norway."),
-    ),
-    ("Where was Nora Whitlock born?",),
-    {
-        "chain": "Kestrel FM was founded by Nora Whitlock. She was born in Alderby, which is in Norway.",
-        "steps": ["Kestrel FM was founded by Nora Whitlock.", "Nora Whitlock was born in Alderby, Norway."],
-        "bridges": ["Nora Whitlock"],
-    },
-)
-
-
-def prompt(value: Input) -> list[Message]:
-    *shown, said = _EXAMPLE
-    return [
-        {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": _asked(*shown)},
-        {"role": "assistant", "content": json.dumps(said)},
-        {"role": "user", "content": _asked(value.question, value.passages, value.thoughts)},
-    ]
-
-
-def _asked(question: str, passages, thoughts) -> str:
-    tried = "\n".join(f"- {thought}" for thought in thoughts) or "none"
-    return f"Documents:\n{numbered(passages)}\n\nQueries tried:\n{tried}\n\nQuestion: {question}"
-
-
-STEP = Step("reasoning_chain", Output, prompt, max_tokens=512, most=20, longest=1_200)
+STEP = Step.from_text("reasoning_chain", Input, Output, max_tokens=512, most=20, longest=1200)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel
 
 from workbench.llm.shapes import Identifier
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
-from workbench.steps.objecting import objected
+from workbench.llm.step import Step
 
 UNSURE = "unsure"  # which is always a type
 
@@ -44,27 +42,6 @@ class Input:
     objection: str = ""
 
 
-_SYSTEM = texts("relabel_entities")["system"]
-
-_EXAMPLE = Input(
-    (Entity("1", "Kestrel FM", "A radio station of Alderby."), Entity("2", "Nora Whitlock", "Its first announcer.")),
-    (("person", "a human being, real or of fiction"), ("organization", "a group with a name and a purpose")),
-)
-_EXAMPLE_ANSWER = Output(entities=[Typed(id="1", type="organization"), Typed(id="2", type="person")])
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(_asked(_EXAMPLE), _EXAMPLE_ANSWER.model_dump_json())], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    fields = {
-        "types": dict(value.types),
-        "entities": [{"id": e.id, "label": e.label, "description": e.description} for e in value.entities],
-    }
-    return json.dumps(objected(fields, value.objection), ensure_ascii=False)
-
-
 def flaw(value: Input, output: Output) -> str:
     """What of a reply does not fit: ids that are missing, said twice or unknown, a type that is none."""
     known, types = {entity.id for entity in value.entities}, {name for name, _ in value.types} | {UNSURE}
@@ -78,4 +55,8 @@ def flaw(value: Input, output: Output) -> str:
     return "; ".join(wrong[:3])
 
 
-STEP = Step("relabel_entities", Output, prompt, max_tokens=1024, longest=120)
+def derived(value: Input) -> dict[str, Any]:
+    return {"definitions": dict(value.types)}
+
+
+STEP = Step.from_text("relabel_entities", Input, Output, derived, max_tokens=1024, longest=120)

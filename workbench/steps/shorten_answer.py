@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.llm.step import Message, Step
-from workbench.llm.wording import texts
+from workbench.llm.step import Step
 from workbench.steps.final_answer import Output, read
 
 
@@ -19,14 +18,4 @@ class Input:
     answer: str
 
 
-_SYSTEM = texts("shorten_answer")["system"]
-
-
-def prompt(value: Input) -> list[Message]:
-    return [
-        {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": f"QUESTION:\n{value.question}\n\nANSWER:\n{value.answer}"},
-    ]
-
-
-STEP = Step("shorten_answer", Output, prompt, read=read, max_tokens=512, version=2)
+STEP = Step.from_text("shorten_answer", Input, Output, read=read, max_tokens=512, version=2)

@@ -3,22 +3,8 @@
 
 from __future__ import annotations
 
-import json
-
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
-from workbench.steps import dual_thoughts
+from workbench.llm.step import Step
 from workbench.steps.dual_thoughts import Input
-from workbench.steps.fast_thought import EXAMPLE, Output
+from workbench.steps.fast_thought import Output
 
-_SYSTEM = texts("slow_thought")["system"]
-
-
-def prompt(value: Input) -> list[Message]:
-    link = "Nora Whitlock, the founder of Kestrel FM, was born in a town; which country is that town in?"
-    return conversation(
-        _SYSTEM, [(dual_thoughts.asked(EXAMPLE), json.dumps({"query": link}))], dual_thoughts.asked(value)
-    )
-
-
-STEP = Step("slow_thought", Output, prompt, max_tokens=256)
+STEP = Step.from_text("slow_thought", Input, Output, max_tokens=256)

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from workbench.llm.step import Message, Step
-from workbench.llm.wording import texts
+from workbench.llm.step import Step
 from workbench.steps.answer import Input as Asked
-from workbench.steps.final_answer import CUE, UNKNOWN, Output, read, shown
-from workbench.steps.reading_mode import OWN_KNOWLEDGE, opened
+from workbench.steps.final_answer import Output, read
 
 
 @dataclass(frozen=True)
@@ -29,24 +27,4 @@ class Input(Asked):
         return cls(**{field.name: getattr(asked, field.name) for field in fields(asked)}, example=example)
 
 
-ROLE = "The question at the end takes several facts. Answer it from nothing but the context."
-_TEXTS = texts("sparql_answer")
-_QUERY = _TEXTS["query"]
-_PLAIN = _TEXTS["plain"]
-
-_COMPANION = _TEXTS["companion"]
-
-OPEN_CLAUSES = (("nothing but the context", "the context"), (f"write {CUE} {UNKNOWN}.", f"{OWN_KNOWLEDGE}."))
-_OPEN = {example: opened(text, *OPEN_CLAUSES) for example, text in ((True, _COMPANION), (False, _PLAIN))}
-
-
-def prompt(value: Input) -> list[Message]:
-    instructions = _COMPANION if value.example else _PLAIN
-    return [{"role": "user", "content": shown(instructions, value.context, value.question)}]
-
-
-def open_prompt(value: Input) -> list[Message]:
-    return [{"role": "user", "content": shown(_OPEN[value.example], value.context, value.question)}]
-
-
-STEP = Step("sparql_answer", Output, prompt, read=read, max_tokens=512, version=3, open=open_prompt)
+STEP = Step.from_text("sparql_answer", Input, Output, read=read, max_tokens=512, version=3)

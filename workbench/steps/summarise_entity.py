@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
+from workbench.llm.step import Step
 
 
 @dataclass(frozen=True)
@@ -25,24 +24,6 @@ class Output(BaseModel):
     summary: str
 
 
-_TEXTS = texts("summarise_entity")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = example(_TEXTS["example"], Input)
-_EXAMPLE_ANSWER = Output(
-    summary="nora whitlock is a sound engineer born in alderby. She founded kestrel fm and presents night ferry."
-)
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(_asked(_EXAMPLE), json.dumps(_EXAMPLE_ANSWER.model_dump()))], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    facts = "\n".join(f"- {statement(fact)}" for fact in value.facts)
-    return f"Entity: {value.entity}\nAt most {value.limit} tokens.\nFacts:\n{facts}"
-
-
 def statement(fact: tuple[str, str, str]) -> str:
     """A fact as words.
 
@@ -52,4 +33,8 @@ def statement(fact: tuple[str, str, str]) -> str:
     return " ".join(part for part in fact if part) + "."
 
 
-STEP = Step("summarise_entity", Output, prompt, max_tokens=256, longest=1_200)
+def derived(value: Input) -> dict[str, Any]:
+    return {"statements": list(map(statement, value.facts))}
+
+
+STEP = Step.from_text("summarise_entity", Input, Output, derived, max_tokens=256, longest=1200)

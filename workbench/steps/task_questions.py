@@ -3,14 +3,11 @@ LightRAG's evaluations; our wording)."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
-from workbench.steps.objecting import objected
+from workbench.llm.step import Step
 
 
 class Output(BaseModel):
@@ -29,28 +26,6 @@ class Input:
     objection: str = ""
 
 
-_TEXTS = texts("task_questions")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = example(_TEXTS["example"], Input)
-_EXAMPLE_ANSWER = example(_TEXTS["example answer"], Output)
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(_asked(_EXAMPLE), _EXAMPLE_ANSWER.model_dump_json())], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    fields = {
-        "questions_wanted": value.many,
-        "description": value.description,
-        "holds": list(value.titles),
-        "user": value.user,
-        "task": value.task,
-    }
-    return json.dumps(objected(fields, value.objection), ensure_ascii=False)
-
-
 def flaw(value: Input, output: Output) -> str:
     """What of a reply does not fit: another number, the same question twice, what is no question."""
     if len(output.questions) != value.many:
@@ -61,4 +36,4 @@ def flaw(value: Input, output: Output) -> str:
     return f"{odd!r} does not end as a question" if odd is not None else ""
 
 
-STEP = Step("task_questions", Output, prompt, max_tokens=1024, longest=400)
+STEP = Step.from_text("task_questions", Input, Output, max_tokens=1024, longest=400)

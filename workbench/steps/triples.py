@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from pydantic import BaseModel, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from workbench.llm.shapes import Rows
-from workbench.llm.step import Message, Step
-from workbench.llm.wording import texts
+from workbench.llm.step import Step
 
 
 @dataclass(frozen=True)
@@ -40,22 +38,4 @@ def _plain(member) -> bool:
     return isinstance(member, str | int | float) and not isinstance(member, bool)
 
 
-_TEXTS = texts("triples")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = _TEXTS["example"]
-
-_EXAMPLE_ANSWER = _TEXTS["example answer"]
-
-
-def prompt(value: Input) -> list[Message]:
-    entities = json.dumps(list(value.entities), ensure_ascii=False)
-    return [
-        {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": _EXAMPLE},
-        {"role": "assistant", "content": _EXAMPLE_ANSWER},
-        {"role": "user", "content": f"Passage:\n{value.title}\n{value.text}\n\nNamed entities: {entities}"},
-    ]
-
-
-STEP = Step("triples", Output, prompt, max_tokens=2048, version=2, most=100, longest=300)
+STEP = Step.from_text("triples", Input, Output, max_tokens=2048, version=2, most=100, longest=300)

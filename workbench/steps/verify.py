@@ -5,15 +5,13 @@ the literal reading of Eq. 5; the method shuffles larger batches, because models
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel
 
 from workbench.llm.shapes import Number
-from workbench.llm.step import Message, Step
-from workbench.llm.wording import texts
-from workbench.steps.passage_list import numbered
+from workbench.llm.step import Step
 
 
 @dataclass(frozen=True)
@@ -35,32 +33,15 @@ class Output(BaseModel):
     documents: list[Number]
 
 
-_SYSTEM = texts("verify")["system"]
-
-_EXAMPLE = (
-    "In which country was the founder of Kestrel FM born?",
-    "Kestrel FM was founded by Nora Whitlock. She was born in Alderby, which is in Norway.",
-    (
-        ("Kestrel", "The kestrel is a small falcon that hovers above open country."),
-        ("Nora Whitlock", "Nora Whitlock is a broadcaster who was born in Alderby, Norway."),
-        ("Kestrel FM", "Kestrel FM is a community radio station founded by Nora Whitlock in 1984."),
-    ),
-    {"documents": [2, 3]},
-)
+def beginning(text: str, words: int | None) -> str:
+    """At most so many words of a text; all of it for None."""
+    parts = text.split(" ", words) if words else [text]
+    return text if not words or len(parts) <= words else " ".join(parts[:words]) + " …"
 
 
-def prompt(value: Input) -> list[Message]:
-    *example, output = _EXAMPLE
-    return [
-        {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": _asked(*example)},
-        {"role": "assistant", "content": json.dumps(output)},
-        {"role": "user", "content": _asked(value.question, value.chain, value.passages, value.words)},
-    ]
+def derived(value: Input) -> dict[str, Any]:
+    """`shown`: the passages, with as many words as the input asks for."""
+    return {"shown": [(title, beginning(text, value.words)) for title, text in value.passages]}
 
 
-def _asked(question: str, chain: str, passages, words: int | None = None) -> str:
-    return f"Question: {question}\n\nReasoning: {chain}\n\nDocuments:\n{numbered(passages, words)}"
-
-
-STEP = Step("verify", Output, prompt, max_tokens=256, most=60)
+STEP = Step.from_text("verify", Input, Output, derived, max_tokens=256, most=60)

@@ -12,10 +12,8 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
+from workbench.llm.step import Step
 from workbench.steps.answer import Input, after_cue
-from workbench.steps.reading_mode import opened
 
 SUPPORTED, NOT_SUPPORTED = "SUPPORTED", "NOT_SUPPORTED"
 
@@ -23,37 +21,6 @@ SUPPORTED, NOT_SUPPORTED = "SUPPORTED", "NOT_SUPPORTED"
 class Output(BaseModel):
     thought: str
     label: Literal["SUPPORTED", "NOT_SUPPORTED"]
-
-
-_TEXTS = texts("verify_claim")
-_SYSTEM = _TEXTS["system"]
-_OPEN = opened(
-    _SYSTEM,
-    (", and against nothing else that you know", ""),
-    (
-        f"{NOT_SUPPORTED} if they contradict any part or leave it open.",
-        f"{NOT_SUPPORTED} if they contradict any part. What they leave open, judge from your own knowledge.",
-    ),
-)
-
-_STATION = _TEXTS["station"]
-_BRIDGE = _TEXTS["bridge"]
-
-_EXAMPLES = example(_TEXTS["examples"], tuple[tuple[tuple[str, str], str], ...])
-
-
-def prompt(value: Input) -> list[Message]:
-    examples = [(_asked(*example), reply) for example, reply in _EXAMPLES]
-    return conversation(_SYSTEM, examples, _asked(value.context, value.question))
-
-
-def open_prompt(value: Input) -> list[Message]:
-    examples = [(_asked(*example), reply) for example, reply in _EXAMPLES]
-    return conversation(_OPEN, examples, _asked(value.context, value.question))
-
-
-def _asked(context: str, claim: str) -> str:
-    return f"{context}\n\nClaim: {claim}"
 
 
 _LABEL = re.compile(r"[\W_]*(?P<not>not[\s_-]*)?supported(?:[\W_]*$|[.;:])", re.IGNORECASE)
@@ -72,4 +39,4 @@ def read(text: str) -> Output:
     return Output(thought=thought, label=NOT_SUPPORTED if found["not"] else SUPPORTED)
 
 
-STEP = Step("verify_claim", Output, prompt, read=read, max_tokens=512, open=open_prompt)
+STEP = Step.from_text("verify_claim", Input, Output, read=read, max_tokens=512)

@@ -4,33 +4,16 @@ are ours. Facts from the web are allowed where there is a search, as there; noth
 
 from __future__ import annotations
 
-import json
+from typing import Any
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
-from workbench.steps.write_article import Input, Output, again, read
-
-_SYSTEM = texts("write_article_paper")["system"]
-
-_EXAMPLE = Input(
-    "Night Ferry", "movie", (("Night Ferry", "directed_by", "Nora Whitlock"), ("Night Ferry", "has_genre", "Drama"))
-)
-_EXAMPLE_ARTICLE = """<Night Ferry> is a film of the genre [Drama].
-
-It was [Nora Whitlock] who directed <Night Ferry>."""
+from workbench.llm.step import Step
+from workbench.steps.write_article import Input, Output, read
 
 
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(_asked(_EXAMPLE), _EXAMPLE_ARTICLE)], _asked(value))
+def derived(value: Input) -> dict[str, Any]:
+    """`names` that the article must mention."""
+    ends = (end for triple in value.triples for end in (triple[0], triple[2]))
+    return {"names": list(dict.fromkeys(end for end in ends if end != value.topic))}
 
 
-def _asked(value: Input) -> str:
-    names = dict.fromkeys(end for triple in value.triples for end in (triple[0], triple[2]) if end != value.topic)
-    asked = (
-        f"Topic: {value.topic}\nKind: {value.type}\nSupporting entities: {json.dumps(list(names), ensure_ascii=False)}"
-        f"\nRelations: {json.dumps(value.triples, ensure_ascii=False)}"
-    )
-    return f"{asked}{again(value)}"
-
-
-STEP = Step("write_article_paper", Output, prompt, read=read, max_tokens=1500)
+STEP = Step.from_text("write_article_paper", Input, Output, derived, read=read, max_tokens=1500)
