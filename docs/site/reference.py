@@ -179,9 +179,10 @@ def _page(method: str) -> str:
 def _step(step: Any) -> dict[str, str]:
     from workbench.rules import RULES
 
-    says = _said(import_module(step.prompt.__module__)) if step.prompt.__module__.startswith("workbench") else ""
+    pages = (import_module(step.output.__module__).__doc__ or "").split("\n\n") if step.ours else []
+    says = next((page for page in pages if f"`{step.name}`" in page), "")
     return {
-        "Step": f"`{step.name}`", "version": str(step.version), "asks": says, "answer": f"`{step.output.__name__}`",
+        "Step": f"`{step.name}`", "version": str(step.version), "asks": _escaped(says), "answer": f"`{step.output.__name__}`",
         "by rules": "yes" if step.name in RULES else "no",
     }  # fmt: skip
 

@@ -12,7 +12,7 @@ from imitated import Imitated
 
 from workbench.data import Dataset
 from workbench.llm.call import Reply, Request
-from workbench.steps import catalogue, describe_entity, judge_pair
+from workbench.steps import catalogue, judge_pair, textualising
 from workbench.steps.final_answer import CUE, UNKNOWN
 from workbench.steps.next_thought import CONCLUSION
 from workbench.steps.reflect import QUERY
@@ -158,7 +158,7 @@ class Oracle(Imitated):
 
     write_article_paper = write_article
 
-    def describe_entity(self, value: describe_entity.Input):
+    def describe_entity(self, value: textualising.EntityInput):
         return {"type": value.type, "description": "; ".join(map(_said, value.triples)) or value.name}
 
     def describe_relations(self, value):

@@ -15,7 +15,7 @@ from workbench.llm.call import Reply
 from workbench.llm.chat import ChatEngine
 from workbench.llm.wording import held, worded, wordings
 from workbench.reading.prompts import step_of
-from workbench.steps import answer, dot_rules, fact_filter, generation, judge_paths, next_thought, triples
+from workbench.steps import answer, dot_rules, fact_filter, judge_paths, named_entities, next_thought
 
 ANSWER = """
 [[messages]]
@@ -105,6 +105,18 @@ def test_lists_are_written_as_the_file_says(folder):
     assert step.prompt(value)[0]["content"] == 'Title: A\na {1}\n\nTitle: B\nb\n["first", "second"]\nQ?'
 
 
+def test_a_text_is_read_as_toml_is(folder):
+    """In the language of our own prompts; how the reply is read stands in its last section."""
+    text = '=== user\n{question} {"fact": {facts}}\n\n=== reply\n' + FILTER.partition("[reply]\n")[2]
+    (folder() / "fact_filter.md").write_text(text, encoding="utf-8")
+    (ours,) = wordings(folder()).values()
+    assert ours.hash == wordings(folder(fact_filter=FILTER))["fact_filter"].hash
+    (folder() / "fact_filter.toml").unlink()
+    (folder() / "fact_filter.md").write_text("=== user\n{?question}", encoding="utf-8")
+    with pytest.raises(SettingError, match="is not closed"):
+        wordings(folder())
+
+
 def test_records_are_written_by_their_fields(folder):
     """As DotRAG's judge of paths is shown the rules one by one, and its paths as JSON or line by line."""
     text = "[[messages]]\nrole = 'user'\ncontent = '{rules.terminal_rules}: {paths}'\n"
@@ -126,7 +138,7 @@ def test_a_reply_that_is_no_json_can_be_a_field(folder):
     """As IRGS's prompt in BDTR's figure 13 asks for an answer alone."""
     text = "[[messages]]\nrole = 'user'\ncontent = '{passages} {question}'\n[reply]\ntext = 'answer'"
     _, engine = told(" In Orsby. ", wordings(folder(generation=text)))
-    (result,) = engine.run(generation.STEP, [generation.Input("Where?", ())])
+    (result,) = engine.run(next_thought.GENERATION, [next_thought.GenerationInput("Where?", ())])
     assert (result.value.answer, result.value.reasoning) == ("In Orsby.", "")
 
 
@@ -152,9 +164,10 @@ def test_runs_and_layers_name_the_wording_by_its_hash(folder, tiny_index):
 def test_a_layer_s_maker_names_it(folder):
     prompts = wordings(folder(triples=ANSWER.replace("{context}", "{text}").replace("Q: {question}", "{title}")))
     _, engine = told("x", prompts)
-    signed = maker(engine, fact_filter.STEP, triples.STEP)
+    signed = maker(engine, fact_filter.STEP, named_entities.TRIPLES)
+    version = named_entities.TRIPLES.version
     assert signed_by(signed) == (
-        "openai:some-model", f"fact_filter v2, triples v{triples.STEP.version} file {prompts['triples'].hash}",
+        "openai:some-model", f"fact_filter v2, triples v{version} file {prompts['triples'].hash}",
     )  # fmt: skip
 
 
@@ -208,7 +221,7 @@ def test_runs_and_layers_carry_what_a_file_is_to_the_prompts_of_sources(folder, 
     wide, closed = (of_reader(wb.reader(f"direct[mode={mode}]", engine)).description for mode in ("open", "reject"))
     assert wide["prompts"]["answer"].endswith(f" file {prompts['answer.open'].hash} same 100% of paper-1.2")
     assert closed["prompts"]["answer"].endswith(f" file {prompts['answer'].hash}")
-    signed = maker(engine, fact_filter.STEP, triples.STEP)
+    signed = maker(engine, fact_filter.STEP, named_entities.TRIPLES)
     (_, steps) = signed_by(signed)
     assert steps.endswith(f" file {prompts['triples'].hash} holds 100% of paper-1.2")
     assert {file: verdict and verdict.said for file, verdict in held(prompts).items()} == {

@@ -19,7 +19,7 @@ from workbench.methods.bdtr import BDTR, promoted, select
 from workbench.methods.iterative import Thought
 from workbench.methods.iterative.pool import Entry
 from workbench.records import Evidence, Passage, Scored
-from workbench.steps import dual_thoughts, fast_thought, reasoning_chain, slow_thought, verify
+from workbench.steps import dual_thoughts
 
 
 def pool_of(scores: list[float]) -> list[Entry]:
@@ -337,10 +337,11 @@ def test_a_joint_chain_needs_a_last_round_and_a_calibration(index, settings):
 def test_prompts_cut_long_documents_of_the_verifier_alone():
     long = (("title", "word " * 400),)
     verifying, whole = (
-        verify.STEP.prompt(verify.Input("q", "c", (), (), long, words))[-1]["content"] for words in (150, None)
+        dual_thoughts.VERIFY.prompt(dual_thoughts.VerifyInput("q", "c", (), (), long, words))[-1]["content"]
+        for words in (150, None)
     )
     thinking = dual_thoughts.STEP.prompt(dual_thoughts.Input("q", long))[-1]["content"]
-    chaining = reasoning_chain.STEP.prompt(reasoning_chain.Input("q", long))[-1]["content"]
+    chaining = dual_thoughts.CHAIN.prompt(dual_thoughts.ChainInput("q", long))[-1]["content"]
     assert [text.count("word") for text in (verifying, whole, thinking, chaining)] == [150, 400, 400, 400]
 
 
@@ -368,7 +369,7 @@ def test_one_thought_alone_is_no_pair(index, which):
 
 def test_the_two_prompts_are_distinct_and_ask_for_one_query_each():
     value = dual_thoughts.Input(QUESTION, (("Kestrel FM", "A station."),), (("a", "b"),))
-    fast, slow = ([*step.prompt(value)] for step in (fast_thought.STEP, slow_thought.STEP))
+    fast, slow = ([*step.prompt(value)] for step in (dual_thoughts.FAST, dual_thoughts.SLOW))
     assert fast[0]["content"] != slow[0]["content"] and fast[-1] == slow[-1]
     assert all('{"query": "…"}' in one[0]["content"] for one in (fast, slow))
 

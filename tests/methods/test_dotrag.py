@@ -16,7 +16,7 @@ from workbench.methods.dotrag.aggregation import union
 from workbench.methods.dotrag.dots import dots
 from workbench.methods.dotrag.events import JudgedPath
 from workbench.methods.dotrag.search import normal, without_prefixes
-from workbench.steps import dot_rules, fallback_query, judge_paths, select_regions
+from workbench.steps import dot_rules, judge_paths, select_regions
 from workbench.trace import Trace
 
 QUESTION = "In which languages are the films by the director of Kestrel?"
@@ -682,7 +682,7 @@ def test_where_the_fallback_fails_the_question_is_searched_once(index):
 
 
 def test_where_everything_fails_there_is_evidence_all_the_same(index):
-    steps = (select_regions.STEP, dot_rules.STEP, judge_paths.STEP, fallback_query.STEP)
+    steps = (select_regions.STEP, dot_rules.STEP, judge_paths.STEP, judge_paths.FALLBACK)
     evidence = search(index, Says(**{step.name: lambda value: FAILS for step in steps}))
     assert evidence.passages and evidence.fallback.count("no JSON") >= 4
 
@@ -693,7 +693,7 @@ def test_where_everything_fails_there_is_evidence_all_the_same(index):
         (select_regions.STEP, '{"anchors": 3}'),
         (dot_rules.STEP, '{"allowed_types": "film"}'),
         (judge_paths.STEP, "Complete, I think."),
-        (fallback_query.STEP, '{"question": "x"}'),
+        (judge_paths.FALLBACK, '{"question": "x"}'),
     ],
 )
 def test_malformed_replies_are_failures(step, reply):

@@ -14,8 +14,10 @@ from workbench.llm.meter import Meter
 from workbench.measures import Outcome, measure
 from workbench.reading.prompts import PROMPTS
 from workbench.records import Evidence, Passage, Question, Scored
+from workbench.steps.answer import CLAIM as STEP
 from workbench.steps.answer import Input
-from workbench.steps.verify_claim import STEP, Output, read
+from workbench.steps.answer import Judgement as Output
+from workbench.steps.answer import read_claim as read
 
 CLAIM = "The founder of Kestrel FM was born in Alderby."
 PASSAGES = (

@@ -13,8 +13,8 @@ from workbench.llm.parse import Unreadable, parse
 from workbench.llm.step import Result
 from workbench.records import Evidence, Passage, Path, ranked
 from workbench.rules import summarising as essays
-from workbench.steps.essay_answer import STEP, Output
-from workbench.steps.final_answer import UNKNOWN
+from workbench.steps.final_answer import ESSAY as STEP
+from workbench.steps.final_answer import UNKNOWN, Output
 
 PASSAGES = (
     Passage("p1", "Dune Fever", "Dune Fever is a film. Ada Lind directed it. It was shot in winter."),

@@ -14,10 +14,9 @@ from workbench.reading.prompts import PROMPTS, step_of
 from workbench.rules import rule_for
 from workbench.steps import catalogue
 from workbench.steps.answer import Input
-from workbench.steps.classify_question import STEP as CLASSIFY
-from workbench.steps.classify_question import Input as Question
-from workbench.steps.classify_question import read
-from workbench.steps.final_answer import SEVERAL
+from workbench.steps.final_answer import CLASSIFY, SEVERAL
+from workbench.steps.final_answer import RoutedQuestion as Question
+from workbench.steps.final_answer import read_kind as read
 
 PASSAGES = (
     ("Kestrel FM", "Kestrel FM is a community radio station founded by Nora Whitlock in 1984."),

@@ -9,7 +9,7 @@ from workbench.errors import SettingError
 from workbench.evaluation.identity import of_reader
 from workbench.reading.prompts import PROMPTS, step_of
 from workbench.rules import rule_for
-from workbench.steps import global_reduce
+from workbench.steps import reporting
 from workbench.steps.answer import Input
 from workbench.steps.final_answer import UNKNOWN
 
@@ -49,8 +49,8 @@ def test_reject_is_the_step_itself(prompt):
 
 
 def test_the_last_call_over_reports_has_the_pair_too():
-    asked = global_reduce.Input(QUESTION, "", ())
-    closed, wide = global_reduce.STEP.prompt(asked), global_reduce.STEP.opened.prompt(asked)
+    asked = reporting.ReduceInput(QUESTION, "", ())
+    closed, wide = reporting.REDUCE.prompt(asked), reporting.REDUCE.opened.prompt(asked)
     assert closed[1:] == wide[1:] and "add nothing" in closed[0]["content"]
     assert "your own knowledge" in wide[0]["content"]
 

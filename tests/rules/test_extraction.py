@@ -4,11 +4,10 @@ import pytest
 
 from workbench.rules import extraction
 from workbench.steps import named_entities
-from workbench.steps import triples as step
 
 
 def triples(text, title="Mora Tennant"):
-    (output,) = extraction.triples([step.Input(title, text, ())])
+    (output,) = extraction.triples([named_entities.TriplesInput(title, text, ())])
     return [tuple(triple) for triple in output.triples]
 
 

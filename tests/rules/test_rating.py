@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from workbench.rules.choosing import rate_neighbours
 from workbench.rules.summarising import summarise_entity
-from workbench.steps import summarise_entity as step
+from workbench.steps import summarising
 from workbench.steps.rate_neighbours import Input, Neighbour
 
 QUESTION = "In which province was the founder of the Korrel observatory born?"
@@ -58,5 +58,5 @@ def test_any_text_is_rated(question, entity, neighbours):
 
 def test_a_summary_states_the_facts_that_fit():
     facts = tuple(("vell", "has", f"village number {at}") for at in range(99))
-    summary = summarise_entity(step.Input("vell", facts, 30)).summary
+    summary = summarise_entity(summarising.EntityInput("vell", facts, 30)).summary
     assert summary.startswith("vell has village number 0. vell has village number 1.") and len(summary) < 200

@@ -7,18 +7,18 @@ from hypothesis import strategies as st
 
 from workbench.rules import rule_for
 from workbench.rules import summarising as reporting
-from workbench.steps import community_report
+from workbench.steps import reporting as steps
 
 RELATIONSHIPS = (("orsby", "aldra", "orsby lies on aldra"), ("orsby", "nora", "nora founded orsby!"))
 
 
 def report(entities, relationships, reports, share):
-    value = community_report.Input("", tuple(entities), tuple(relationships), tuple(reports), share)
+    value = steps.Community("", tuple(entities), tuple(relationships), tuple(reports), share)
     return reporting.community_report(value)
 
 
 def finding(summary, explanation):
-    return community_report.Finding(summary=summary, explanation=explanation)
+    return steps.Finding(summary=summary, explanation=explanation)
 
 
 def test_an_extract_names_the_best_connected_and_tells_each_fact_once():
@@ -54,8 +54,8 @@ _text = st.text(max_size=20)
 @given(st.lists(st.tuples(_text, _text), max_size=5), st.lists(st.tuples(_text, _text, _text), max_size=8),
        st.lists(st.tuples(_text, _text), max_size=8), st.floats(allow_nan=False))  # fmt: skip
 def test_any_records_make_a_report(entities, relationships, reports, share):
-    value = community_report.Input("", tuple(entities), tuple(relationships), tuple(reports), share)
-    (made,) = rule_for(community_report.STEP)([value])
+    value = steps.Community("", tuple(entities), tuple(relationships), tuple(reports), share)
+    (made,) = rule_for(steps.REPORT)([value])
     assert 0 <= made.rating <= 10 and len(made.findings) <= reporting.FINDINGS
 
 

@@ -16,7 +16,7 @@ from workbench.evaluation.run import Run
 from workbench.evaluation.significance import compared
 from workbench.reading.routing import POLICY, other
 from workbench.settings import parse_spec
-from workbench.steps.classify_question import DEFAULT
+from workbench.steps.final_answer import DEFAULT
 
 ACCURACY = ("accuracy:thesis", "accuracy:heuristic", "accuracy")
 RECOMPUTED = "routing, recomputed"

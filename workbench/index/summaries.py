@@ -33,7 +33,7 @@ from workbench.llm.engine import RulesEngine
 from workbench.records import Passage
 from workbench.settings import Positive, validated
 from workbench.spread import spread
-from workbench.steps import summarise
+from workbench.steps import summarising
 from workbench.text import text_hash
 
 
@@ -107,7 +107,7 @@ class SummariesLayer(Layer):
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"maker": build.engine and maker(build.engine, summarise.STEP)}
+        return {"maker": build.engine and maker(build.engine, summarising.TEXTS)}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: SummariesLayer | None) -> dict:
@@ -231,7 +231,7 @@ class _Writer:
 
     def __init__(self, folder: Path, build: Build, settings: Settings, old: Sequence[Summary]):
         self.engine, self.limit = build.engine or RulesEngine(), settings.summary_tokens
-        self.step = replace(summarise.STEP, max_tokens=self.limit)
+        self.step = replace(summarising.TEXTS, max_tokens=self.limit)
         self.journal = Journal(
             folder / "clusters.jsonl",
             Summary.of_row,
@@ -242,12 +242,12 @@ class _Writer:
         )
 
     def summaries(self, clusters: Sequence[tuple[str, ...]], label: str) -> list[Summary]:
-        inputs = [summarise.Input(texts, self.limit) for texts in clusters]
+        inputs = [summarising.Texts(texts, self.limit) for texts in clusters]
         keys = [text_hash(json.dumps(asdict(value))) for value in inputs]
         answers = self.journal.ask(dict(zip(keys, inputs)), self._write, f"summarise {label}", unit="cluster")
         return [answers[key] for key in keys]
 
-    def _write(self, group: dict[str, summarise.Input]) -> Iterator[Summary]:
+    def _write(self, group: dict[str, summarising.Texts]) -> Iterator[Summary]:
         for key, result in zip(group, self.engine.run(self.step, list(group.values()))):
             text = result.value.summary if result.value else ""
             failure = result.failure or (None if text.strip() else "the summary is empty")

@@ -47,7 +47,7 @@ _TAG = re.compile(
 
 def sections(text: str) -> list[tuple[str, str]]:
     """(name, text) of the sections of a file."""
-    _, *parts = _SECTION.split(text.replace("\\\n", "") + "\n")
+    _, *parts = _SECTION.split(text.replace("\\\n", "").removesuffix("\n") + "\n\n")
     return [(name, part[:-2]) for name, part in zip(parts[::2], parts[1::2])]
 
 

@@ -9,15 +9,7 @@ from typing import Any, NamedTuple
 
 from workbench.llm.step import Result, Step
 from workbench.measures.abstained import is_abstention
-from workbench.steps import (
-    answer,
-    answer_briefly,
-    essay_answer,
-    knowledge_answer,
-    sparql_answer,
-    stepwise_answer,
-    verify_claim,
-)
+from workbench.steps import answer, final_answer
 from workbench.steps.final_answer import CUT, Extracted, last_line, whole
 
 
@@ -58,13 +50,13 @@ def _read(how: Callable[..., Extracted]) -> Callable[[Result, str], Extracted]:
 
 PROMPTS: dict[str, Prompt] = {
     "thought": Prompt(answer.STEP, _thought),
-    "brief": Prompt(answer_briefly.STEP, _read(whole)),
-    "sparql": Prompt(sparql_answer.STEP, _read(last_line), partial(sparql_answer.Input.of, example=True)),
-    "sparql-thesis": Prompt(sparql_answer.STEP, _read(last_line), partial(sparql_answer.Input.of, example=False)),
-    "cot": Prompt(stepwise_answer.STEP, _read(last_line)),
-    "claim": Prompt(verify_claim.STEP, _label),
-    "essay": Prompt(essay_answer.STEP, _essay),
-    "knowledge": Prompt(knowledge_answer.STEP, _read(whole)),
+    "brief": Prompt(final_answer.BRIEF, _read(whole)),
+    "sparql": Prompt(final_answer.SPARQL, _read(last_line), partial(final_answer.SparqlInput.of, example=True)),
+    "sparql-thesis": Prompt(final_answer.SPARQL, _read(last_line), partial(final_answer.SparqlInput.of, example=False)),
+    "cot": Prompt(final_answer.STEPWISE, _read(last_line)),
+    "claim": Prompt(answer.CLAIM, _label),
+    "essay": Prompt(final_answer.ESSAY, _essay),
+    "knowledge": Prompt(final_answer.KNOWLEDGE, _read(whole)),
 }
 
 

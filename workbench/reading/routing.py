@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from workbench.llm.engine import Engine
-from workbench.steps import classify_question
+from workbench.steps import final_answer
 from workbench.trace import Trace
 
-STEP = classify_question.STEP
+STEP = final_answer.CLASSIFY
 TOKENS = STEP.max_tokens
 POLICY = {"bridge": "sparql", "comparison": "cot", "inference": "cot"}
 ROUTERS = ("model", "heuristic")
@@ -34,8 +34,8 @@ def route(question: str, engine: Engine, router: str, trace: Trace, tokens: int 
             kind, invalid = heuristic(question), False
         else:
             step = replace(STEP, max_tokens=tokens, labels=STEP.labels if tokens >= TOKENS else ())
-            (result,) = engine.run(step, [classify_question.Input(question)], trace=trace)
-            output = result.value or classify_question.read("")
+            (result,) = engine.run(step, [final_answer.RoutedQuestion(question)], trace=trace)
+            output = result.value or final_answer.read_kind("")
             kind, invalid = output.kind, output.invalid
         chosen = Route(POLICY[kind], kind, invalid)
         span.set(kind=kind, prompt=chosen.prompt, **({"invalid": True} if invalid else {}))

@@ -16,8 +16,8 @@ from workbench.language.pipeline import content_words, parse
 from workbench.language.questions import analyse, analysis_of
 from workbench.language.relations import relatedness, spoken, stem
 from workbench.language.schema_terms import LONGEST, SchemaTerms, names_meant, unique
-from workbench.steps import classify_question as kinds
 from workbench.steps import fact_filter as filtering
+from workbench.steps import final_answer
 from workbench.steps import keywords as levels
 from workbench.steps import rate_neighbours as neighbours
 
@@ -130,6 +130,7 @@ def _phrases(doc) -> list[str]:
     return [" ".join(token.text for token in chunk if not token.is_stop) for chunk in doc.noun_chunks]
 
 
-def classify_question(value: kinds.Input) -> kinds.Output:
+def classify_question(value: final_answer.RoutedQuestion) -> final_answer.Kind:
     """The kind of the analysis: kin of kin is inference; a question of one hop, and no question, count as bridge."""
-    return kinds.read(analyse(value.question).kind.replace("single", kinds.DEFAULT).replace("none", ""))
+    kind = analyse(value.question).kind.replace("single", final_answer.DEFAULT)
+    return final_answer.read_kind(kind.replace("none", ""))

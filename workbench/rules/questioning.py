@@ -4,9 +4,7 @@ They exercise what works with questions. They test no reasoning: the types on th
 
 from __future__ import annotations
 
-from workbench.steps import path_questions as paths
-from workbench.steps import personas as users
-from workbench.steps import task_questions as tasks
+from workbench.steps import corpus_questions
 
 _FORMS = (
     "Going out from {start}, over {between}, which {end} is reached?",
@@ -18,10 +16,11 @@ _FORMS = (
 _TASKS = ("compare", "explain", "trace", "summarise", "question")
 
 
-def path_questions(value: paths.Input) -> paths.Output:
+def path_questions(value: corpus_questions.PathInput) -> corpus_questions.PathOutput:
     """The forms with the start by name and the others by their types.
 
-    >>> path = paths.Input(("Marl Viaduct", "Ines", "Kestrel FM", "Nora"), ("", "person", "station", "person"), "", 1)
+    >>> types = ("", "person", "station", "person")
+    >>> path = corpus_questions.PathInput(("Marl Viaduct", "Ines", "Kestrel FM", "Nora"), types, "", 1)
     >>> path_questions(path).questions[0].question
     'Going out from Marl Viaduct, over a person and a station, which person is reached?'
     """
@@ -29,14 +28,15 @@ def path_questions(value: paths.Input) -> paths.Output:
     start, end = (value.names[at] if value.names else "" for at in (0, -1))
     between = " and ".join(f"{_article(kind)} {kind}" for kind in kinds[1:-1]) or "one step"
     said = (form.format(start=start, between=between, end=kinds[-1]) for form in _forms(value.many))
-    return paths.Output(questions=[paths.Asked(question=question, answer=end) for question in said])
+    questions = [corpus_questions.Asked(question=question, answer=end) for question in said]
+    return corpus_questions.PathOutput(questions=questions)
 
 
-def personas(value: users.Input) -> users.Output:
+def personas(value: corpus_questions.PersonasInput) -> corpus_questions.PersonasOutput:
     """A user for each of the first titles, with the same tasks."""
-    return users.Output(
+    return corpus_questions.PersonasOutput(
         users=[
-            users.Persona(
+            corpus_questions.Persona(
                 user=f"rules: reader {at + 1}, who knows {_title(value.titles, at)}",
                 tasks=[
                     f"rules: {_TASKS[n % len(_TASKS)]} what is said of {_title(value.titles, at)}, {n + 1}"
@@ -48,9 +48,9 @@ def personas(value: users.Input) -> users.Output:
     )
 
 
-def task_questions(value: tasks.Input) -> tasks.Output:
+def task_questions(value: corpus_questions.TasksInput) -> corpus_questions.TasksOutput:
     """What is said of a title, for this task, over and over."""
-    return tasks.Output(
+    return corpus_questions.TasksOutput(
         questions=[
             f"For the task “{value.task}” of “{value.user}”, what is said of {_title(value.titles, at)} ({at + 1})?"
             for at in range(value.many)

@@ -4,7 +4,12 @@ wording).
 The answer follows the last "Answer:", in whatever emphasis, in the same line or below; the released code splits at the
 first one, which cuts off thoughts that contain the word (`read_first`). Unlike the released prompt, ours lets the model
 say that the passages do not contain the answer.
-"""
+
+Step `verify_claim`: whether passages support a claim, after a thought (the reader of CatRAG for HoVer, arXiv
+2602.01965; our wording, with two worked examples as in the source).
+
+As in HoVer, a claim that the passages contradict and one that they do not settle have the same label. A reply whose
+last "Answer:" is not followed by one of the labels is unreadable."""
 
 from __future__ import annotations
 
@@ -87,3 +92,30 @@ def read_first(text: str) -> Output:
 
 
 STEP = Step.from_text("answer", Input, Output, read=read, max_tokens=512, version=3)
+
+
+SUPPORTED, NOT_SUPPORTED = "SUPPORTED", "NOT_SUPPORTED"
+
+
+class Judgement(BaseModel):
+    thought: str
+    label: Literal["SUPPORTED", "NOT_SUPPORTED"]
+
+
+_LABEL = re.compile(r"[\W_]*(?P<not>not[\s_-]*)?supported(?:[\W_]*$|[.;:])", re.IGNORECASE)
+
+
+def read_claim(text: str) -> Judgement:
+    """The label after the last `Answer:`, however it is spelt.
+
+    >>> read_claim("Thought: No passage names it.\\nAnswer: **Not supported**").label
+    'NOT_SUPPORTED'
+    """
+    thought, said = after_cue(text, f"no 'Answer: {SUPPORTED}' and no 'Answer: {NOT_SUPPORTED}' in the reply")
+    found = _LABEL.match(said)
+    if found is None:
+        raise ValueError(f"no 'Answer: {SUPPORTED}' or {NOT_SUPPORTED} in the reply, which answers {said[:80]!r}")
+    return Judgement(thought=thought, label=NOT_SUPPORTED if found["not"] else SUPPORTED)
+
+
+CLAIM = Step.from_text("verify_claim", Input, Judgement, read=read_claim, max_tokens=512)

@@ -1,7 +1,11 @@
 """Step `dot_rules`: what counts as evidence around one concept of a question, written before the search (neighbourhood
 construction of DotRAG): the target, rules for intermediate and for terminal nodes, and the types that a path may pass.
 
-The paper's prompt is an image (figure 9); the fields follow its text, the wording is ours."""
+The paper's prompt is an image (figure 9); the fields follow its text, the wording is ours.
+
+Step `dot_rules_paper`: `dot_rules` with no more than DotRAG's paper shows its model and asks of it: neither the
+relations of the graph nor the length of a path, and no first query. The paper's prompt is an image (figure 9); inputs
+and outputs follow its text, Algorithm 1 and figure 10, the wording and the example are ours."""
 
 from __future__ import annotations
 
@@ -109,3 +113,13 @@ def derived(value: Input) -> dict[str, Any]:
 
 
 STEP = Step.from_text("dot_rules", Input, Output, derived, max_tokens=768, most=60)
+
+
+class PaperOutput(Written):
+    query_constraints: Blank
+    intermediate_rules: list[str]
+    terminal_rules: list[str]
+    allowed_types: list[str]
+
+
+PAPER = Step.from_text("dot_rules_paper", Input, PaperOutput, max_tokens=768, most=60)

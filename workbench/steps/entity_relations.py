@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from workbench.language.entity_types import UNKNOWN
 from workbench.llm.engine import Engine
 from workbench.llm.step import Result, Step
-from workbench.steps.gleaning import gleaned
+from workbench.steps.retrying import gleaned
 from workbench.text import storable
 from workbench.trace import Trace
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.llm.engine import Engine
 from workbench.llm.step import Result, Step
-from workbench.steps.gleaning import gleaned
+from workbench.steps.retrying import gleaned
 from workbench.trace import Trace
 
 FIELD, RECORD, END = "<|>", "##", "<|COMPLETE|>"

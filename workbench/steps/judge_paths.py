@@ -2,7 +2,10 @@
 rules that `dot_rules` wrote (neighbourhood search of DotRAG, figure 10; our words).
 
 The paper leaves open what a path is that satisfies the rules of the end and none of the way: `Input.terminal` says
-it."""
+it.
+
+Step `fallback_query`: another query around the same anchors, once no partial path has a next question (DotRAG, in
+our words)."""
 
 from __future__ import annotations
 
@@ -93,3 +96,26 @@ def _readable(said) -> bool:
 
 
 STEP = Step.from_text("judge_paths", Input, Output, max_tokens=1536, version=2, most=50)
+
+
+@dataclass(frozen=True)
+class Search:
+    """`constraints` come from `dot_rules`; `history` holds all queries so far, `kept` the passages of the kept paths;
+    `tries` is the number of searches left, including this one."""
+
+    question: str
+    constraints: str
+    history: tuple[str, ...]
+    kept: tuple[str, ...]
+    tries: int
+
+
+class Fallback(BaseModel):
+    """An empty query says that nothing is left to search for."""
+
+    model_config = ConfigDict(str_strip_whitespace=True)
+
+    query: Query
+
+
+FALLBACK = Step.from_text("fallback_query", Search, Fallback, max_tokens=128, longest=400)

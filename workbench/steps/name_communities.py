@@ -117,4 +117,4 @@ def _read(entry: Any) -> Named | None:
         return None
 
 
-STEP = Step.from_text("name_communities", Input, Output, max_tokens=2048, longest=1200)
+STEP = Step.from_text("name_communities", Input, Output, max_tokens=2048, longest=1_200)

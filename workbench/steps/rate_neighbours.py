@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from workbench.llm.step import Step
 from workbench.steps.prose import unpacked
-from workbench.steps.summarise_entity import statement
+from workbench.steps.summarising import statement
 from workbench.text import unicode_phrase
 
 HIGHEST = 10
