@@ -182,8 +182,8 @@ def _step(step: Any) -> dict[str, str]:
     pages = (import_module(step.output.__module__).__doc__ or "").split("\n\n") if step.ours else []
     says = next((page for page in pages if f"`{step.name}`" in page), "")
     return {
-        "Step": f"`{step.name}`", "version": str(step.version), "asks": _escaped(says), "answer": f"`{step.output.__name__}`",
-        "by rules": "yes" if step.name in RULES else "no",
+        "Step": f"`{step.name}`", "version": str(step.version), "asks": _escaped(says),
+        "answer": f"`{step.output.__name__}`", "by rules": "yes" if step.name in RULES else "no",
     }  # fmt: skip
 
 
