@@ -29,7 +29,7 @@ MODULES: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "workbench.reading.base:Reader ContextReader Settings",
             "workbench.reading.compression.base:Compressor",
             "workbench.measures:Outcome",
-            "workbench.llm.step:Step Result Usage conversation",
+            "workbench.llm.step:Step Result Usage",
             "workbench.llm.engine:Engine EngineBase",
             "workbench.encoding:Encoder Instructed",
             "workbench.index.layer:Layer Build Kept",

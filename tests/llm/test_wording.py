@@ -109,6 +109,7 @@ def test_a_text_is_read_as_toml_is(folder):
     """In the language of our own prompts; how the reply is read stands in its last section."""
     text = '=== user\n{question} {"fact": {facts}}\n\n=== reply\n' + FILTER.partition("[reply]\n")[2]
     (folder() / "fact_filter.md").write_text(text, encoding="utf-8")
+    (folder() / "README.md").write_text("# Where these words are from", encoding="utf-8")
     (ours,) = wordings(folder()).values()
     assert ours.hash == wordings(folder(fact_filter=FILTER))["fact_filter"].hash
     (folder() / "fact_filter.toml").unlink()

@@ -14,7 +14,7 @@ from workbench.reading.prompts import PROMPTS, step_of
 from workbench.rules import rule_for
 from workbench.steps import catalogue
 from workbench.steps.answer import Input
-from workbench.steps.final_answer import CLASSIFY, SEVERAL
+from workbench.steps.final_answer import CLASSIFY
 from workbench.steps.final_answer import RoutedQuestion as Question
 from workbench.steps.final_answer import read_kind as read
 
@@ -23,6 +23,7 @@ PASSAGES = (
     ("Nora Whitlock", "Nora Whitlock is a broadcaster who was born in Alderby, Norway."),
 )
 QUESTION = "Where was the founder of Kestrel FM born?"
+SEVERAL = "If several things are asked for, name them all, separated by semicolons."  # as the measures of sets read it
 
 
 def given(passages=PASSAGES, question=QUESTION, ends=()):

@@ -8,7 +8,7 @@ the same job without a model stands in `workbench/rules/`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from importlib import import_module
@@ -42,12 +42,6 @@ def is_label(schema: dict | None) -> bool:
 def known_steps() -> dict[str, Step]:
     """Every Step by name, those of the package and the registered ones."""
     return import_module(STEPS).catalogue()
-
-
-def conversation(system: str, examples: Iterable[tuple[str, str]], asked: str) -> list[Message]:
-    """The shape of a prompt: instructions, worked examples (what was asked, what was said), the question."""
-    turns = [{"role": role, "content": text} for pair in examples for role, text in zip(("user", "assistant"), pair)]
-    return [{"role": "system", "content": system}, *turns, {"role": "user", "content": asked}]
 
 
 @dataclass(frozen=True, repr=False)

@@ -45,7 +45,6 @@ from workbench.llm.template import PROMPTS, ROLES, Prompt, sections
 from workbench.text import storable, text_hash
 
 LONGEST = 200_000  # characters of a file
-SUFFIXES = (".md", ".toml")
 _PARTS = {"messages", "lists", "reply"}
 _LIST = re.compile(r"(?<!\{)\{(\w+(?:\.\w+)?)\}(?!\})")
 _OURS = re.compile(r"(?P<step>\w+) (?P<version>v\d+) (?P<hash>[0-9a-f]{12})")
@@ -68,10 +67,17 @@ def wordings(given: str | Path | Mapping[str, Prompt]) -> dict[str, Prompt]:
     if isinstance(given, Mapping):
         return dict(given)
     folder = Path(given)
-    files = sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES) if folder.is_dir() else []
+    files = sorted(path for path in folder.iterdir() if _is_prompt(path)) if folder.is_dir() else []
     if not files:
         raise SettingError(f"prompts={str(given)!r}; it should be a folder with a file <step>.md for each Step")
     return {path.stem: read_wording(path) for path in files}
+
+
+def _is_prompt(path: Path) -> bool:
+    """Whether a file has messages: a text without a section is none, such as a README."""
+    if path.suffix != ".md":
+        return path.suffix == ".toml"
+    return bool(sections(path.read_text(encoding="utf-8", errors="replace")))
 
 
 def held(given: str | Path | Mapping[str, Prompt]) -> dict[str, Verdict | None]:

@@ -72,7 +72,6 @@ from workbench.steps.prose import fields_of, is_form, label, plain, unpacked, wo
 EXTRACTIONS = ("strict", "thesis", "hipporag2")
 UNKNOWN = "I don't know"
 CUE = "FINAL ANSWER:"
-SEVERAL = "If several things are asked for, name them all, separated by semicolons."  # as the measures of sets read it
 NO_LINE, CUT = "no answer line", "cut"  # flaws
 
 _LINE = re.compile(r"FINAL\s*ANSWER\s*:\s*(.+)", re.IGNORECASE)

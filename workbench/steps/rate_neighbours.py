@@ -18,7 +18,6 @@ from workbench.steps.summarising import statement
 from workbench.text import unicode_phrase
 
 HIGHEST = 10
-REASON_FROM = 4  # the lowest score that is given with a reason
 
 
 @dataclass(frozen=True)
