@@ -13,9 +13,10 @@ from workbench.index.journal import maker, signed_by
 from workbench.llm import fingerprints
 from workbench.llm.call import Reply
 from workbench.llm.chat import ChatEngine
+from workbench.llm.template import PROMPTS
 from workbench.llm.wording import held, worded, wordings
 from workbench.reading.prompts import step_of
-from workbench.steps import answer, dot_rules, fact_filter, judge_paths, named_entities, next_thought
+from workbench.steps import answer, dot_rules, fact_filter, judge, judge_paths, named_entities, next_thought
 
 ANSWER = """
 [[messages]]
@@ -116,6 +117,22 @@ def test_a_text_is_read_as_toml_is(folder):
     (folder() / "fact_filter.md").write_text("=== user\n{?question}", encoding="utf-8")
     with pytest.raises(SettingError, match="is not closed"):
         wordings(folder())
+
+
+@pytest.mark.parametrize(
+    ("step", "value"),
+    [
+        (answer.STEP, answer.Input("Q?", "In Orsby.", ())),
+        (answer.STEP.opened, answer.Input("Q?", "In Orsby.", ())),
+        (judge.STEP, judge.Input("Q?", ("Orsby", "old Orsby"), "Orsby")),
+    ],
+)
+def test_a_copy_of_ours_asks_as_ours_does(folder, step, value):
+    """In both modes, and with what a function computes: a folder of other words begins with a copy."""
+    text = (PROMPTS / f"{step.name}.md").read_text(encoding="utf-8")
+    (folder() / f"{step.file}.md").write_text(text, encoding="utf-8")
+    copied = worded(step, wordings(folder()))
+    assert copied.from_file and copied.prompt(value) == step.prompt(value)
 
 
 def test_records_are_written_by_their_fields(folder):

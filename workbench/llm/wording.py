@@ -106,7 +106,8 @@ def read_wording(path: Path) -> Prompt:
     messages, lists, reply = _messages(path, given), _lists(path, given), _reply(path, step, given)
     digest = text_hash(json.dumps([messages, lists, reply], sort_keys=True))[:12]
     templates = tuple((role, _LIST.sub(lambda tag: _as_list(tag, lists), content)) for role, content in messages)
-    prompt = Prompt(templates, digest, mode=mode, brought=True, reply=reply)
+    derived = step.prompt.derived if isinstance(step.prompt, Prompt) else None
+    prompt = Prompt(templates, digest, derived=derived, mode=mode, brought=True, reply=reply)
     _check_fields(path, step, prompt, lists)
     return prompt
 
@@ -119,6 +120,7 @@ def _check_fields(path: Path, step: Step, prompt: Prompt, lists: Mapping[str, An
     if not fields:
         raise SettingError(f"the prompt {path} names no field of the input, such as {{question}}: it would ask nothing")
     has = fields_of_input(step)
+    has |= {*step.prompt.fields} if isinstance(step.prompt, Prompt) else set()  # and what our prompt computes
     if has and (unknown := {*fields, *lists} - has):
         raise SettingError(f"the prompt {path}: {step.name} has no {min(unknown)!r}; it has {', '.join(sorted(has))}")
 
