@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 
 from workbench.llm import fingerprints
@@ -142,10 +139,8 @@ def test_the_router_s_prompt_defines_its_labels_and_ends_with_the_question():
 @pytest.mark.parametrize("name", sorted(catalogue()))
 def test_no_prompt_of_ours_has_the_sentences_of_a_source(name):
     """As far as sources print theirs: of none more than a few words in a row."""
-    module = Path(sys.modules[catalogue()[name].prompt.__module__].__file__)
-    files = [module, module.parent / "prompts" / f"{module.stem}.md"]
-    text = "\n".join(file.read_text(encoding="utf-8") for file in files if file.exists())
-    found = {id: verdict.share for id, verdict in fingerprints.judged(text, fingerprints.known()).items()}
+    verdicts = fingerprints.judged(catalogue()[name].prompt.text, fingerprints.known())
+    found = {id: verdict.share for id, verdict in verdicts.items()}
     assert {id: share for id, share in found.items() if share > 0.1} == {}
 
 
