@@ -56,7 +56,7 @@ def path_questions(
     A path is a walk over the layer `typed` without repeats, from a node drawn evenly. With `apart`, no two neighbours
     share a word, the end shares none with the start and is not next to it, so that the question has three hops; the
     paper says nothing of such a condition. A reply is
-    checked (`steps/path_questions.py`) and asked for again twice; then another path is drawn. Raises
+    checked (`steps/corpus_questions.py`) and asked for again twice; then another path is drawn. Raises
     :class:`SettingError` for a graph without enough paths, :class:`EngineError` if too many replies do not fit."""
     engine, folder, typed = known_engine(engine), _folder(out), index.typed
     journal = StepJournal(folder, "paths.jsonl", engine, corpus_questions.PATH, None, progress)
