@@ -21,24 +21,24 @@ from pathlib import Path
 
 from workbench.errors import Deferred
 from workbench.llm.batch import Export, read
-from workbench.steps import triples
+from workbench.steps import named_entities
 
 GROUP = 64  # inputs that a build asks for together
 STAGES = ("export", "import", "export again")
 
 
-def inputs(number: int) -> Iterator[triples.Input]:
+def inputs(number: int) -> Iterator[named_entities.TriplesInput]:
     """Invented passages, the same in every process."""
     draw = random.Random(7)
     words = ["".join(draw.choices("aeioulnrstk", k=draw.randint(3, 9))) for _ in range(4_000)]
     for row in range(number):
         text = draw.choices(words, k=100)
         entities = tuple(f"{word.title()} {row}" for word in text[:10])
-        yield triples.Input(f"Passage {row}", " ".join(text), entities)
+        yield named_entities.TriplesInput(f"Passage {row}", " ".join(text), entities)
 
 
 def export(folder: Path, number: int) -> None:
-    some: list[triples.Input] = []
+    some: list[named_entities.TriplesInput] = []
     with Export(folder, progress=False) as made:
         engine = made.engine("openai:gpt-4o-mini")
         for one in inputs(number):
@@ -50,9 +50,9 @@ def export(folder: Path, number: int) -> None:
     print(f"{made!r}, {sum(one.bytes for one in made.files) / 1e6:,.0f} MB", end="")
 
 
-def _ask(engine, some: list[triples.Input]) -> None:
+def _ask(engine, some: list[named_entities.TriplesInput]) -> None:
     try:
-        engine.run(triples.STEP, some)
+        engine.run(named_entities.TRIPLES, some)
     except Deferred:
         return
 

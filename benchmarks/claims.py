@@ -14,8 +14,7 @@ from collections import defaultdict
 
 import workbench as wb
 from workbench.rules.judging import verify_claim
-from workbench.steps.answer import Input
-from workbench.steps.verify_claim import NOT_SUPPORTED, SUPPORTED
+from workbench.steps.answer import NOT_SUPPORTED, SUPPORTED, Input
 
 
 def label(head: str, relation: str, tail: str, passages: list) -> str:

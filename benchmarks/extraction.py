@@ -2,7 +2,7 @@
 
     python benchmarks/extraction.py DATA --out DIR
 
-DATA is a folder with gold passages. Compares facts by rules with those in the folder (`openie.jsonl`), both under
+DATA is a folder with gold passages. Compares facts by rules with those in the folder (`ner.jsonl`), both under
 `hipporag2` with the same settings, once with the fact filter by rules and once without a filter; `dense` uses the
 passages alone. The rate is that of one core, and is also given for passages of 120 words.
 """
@@ -17,7 +17,6 @@ from workbench import measures
 from workbench.data import Extraction
 from workbench.rules.extraction import named_entities, read, triples
 from workbench.steps import named_entities as ner
-from workbench.steps import triples as openie
 
 GROUP = 64
 METHODS = ("hipporag2", "hipporag2[filter=identity]")
@@ -33,7 +32,7 @@ def rate(data) -> None:
         group = passages[start : start + GROUP]
         try:
             named_entities([ner.Input(*one) for one in group])
-            triples([openie.Input(*one, ()) for one in group])
+            triples([ner.TriplesInput(*one, ()) for one in group])
         except Exception as error:
             failed += 1
             print(f"a group of {GROUP} failed: {error!r}")

@@ -21,7 +21,7 @@ import workbench as wb
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.methods.catrag import CatRAG
-from workbench.steps import question_entities, rate_neighbours
+from workbench.steps import named_entities, rate_neighbours
 
 SETTINGS = "profile=released,filter=identity,tolerance=1e-11"
 VARIANTS = {
@@ -42,11 +42,12 @@ class Table(RulesEngine):
         self._questions = {one["question"]: one for one in reference["questions"]}
 
     def run(self, step, inputs, *, trace=None):
-        answer = {question_entities.STEP.name: self._entities, rate_neighbours.STEP.name: self._ratings}.get(step.name)
+        answers = {named_entities.OF_QUESTION.name: self._entities, rate_neighbours.STEP.name: self._ratings}
+        answer = answers.get(step.name)
         return [answer(value) for value in inputs] if answer else super().run(step, inputs, trace=trace)
 
     def _entities(self, value) -> Result:
-        return Result(question_entities.Output(named_entities=self._questions[value.question]["stub"]["entities"]))
+        return Result(named_entities.Output(named_entities=self._questions[value.question]["stub"]["entities"]))
 
     def _ratings(self, value) -> Result:
         known = {(seed, end): score for seed, end, score, _ in self._questions[value.question]["stub"]["edge_scores"]}

@@ -9,7 +9,7 @@ from workbench.data import Dataset
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result, Step
 from workbench.records import Passage
-from workbench.steps import summarise
+from workbench.steps import summarising
 
 TOPICS = {
     "sea": ("harbour", "tide", "anchor", "sail", "reef", "gull", "lighthouse", "herring"),
@@ -50,7 +50,7 @@ class Summariser:
     def asked(self) -> list[tuple[str, ...]]:
         return [texts for call in self.calls for texts in call]
 
-    def run(self, step: Step, inputs: Sequence[summarise.Input], *, trace=None) -> list[Result]:
+    def run(self, step: Step, inputs: Sequence[summarising.Texts], *, trace=None) -> list[Result]:
         if len(self.calls) == self.fail_at:
             raise self.error("injected")
         self.calls.append([value.texts for value in inputs])

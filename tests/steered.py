@@ -10,7 +10,7 @@ from workbench.index import Index
 from workbench.llm.engine import RulesEngine, note
 from workbench.llm.step import Result
 from workbench.records import Question
-from workbench.steps import fact_filter, question_entities, rate_neighbours
+from workbench.steps import fact_filter, named_entities, rate_neighbours
 
 QUESTION = "ilse founded kestrel"
 ASKED = Question("s1", QUESTION, ("tarn",), "bridge", 2, ("born", "founder 0"))
@@ -49,8 +49,8 @@ class Rater(RulesEngine):
     def _fact_filter(self, value) -> fact_filter.Output:
         return fact_filter.Output(facts=[list(fact) for fact in value.facts[: self.facts]])
 
-    def _question_entities(self, value) -> question_entities.Output:
-        return question_entities.Output(named_entities=self.entities)
+    def _question_entities(self, value) -> named_entities.Output:
+        return named_entities.Output(named_entities=self.entities)
 
     def _rate_neighbours(self, value) -> rate_neighbours.Output:
         self.asked += [(value.entity, one.name) for one in value.neighbours]

@@ -16,9 +16,9 @@ def code(document: str) -> str:
     return blocks(document)[0]
 
 
-def blocks(document: str) -> list[str]:
-    """All its Python blocks."""
-    return re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.DOTALL)
+def blocks(document: str, language: str = "python") -> list[str]:
+    """All its blocks in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.DOTALL)
 
 
 def test_the_first_lines_of_the_readme(meridian_curated, tmp_path, monkeypatch, capfd):
@@ -53,8 +53,12 @@ def test_the_method_that_is_added(meridian_index, registries):
 
 
 def test_what_extends_the_workbench(meridian_index, registries, monkeypatch, tmp_path):
-    """All blocks of the page, in their order."""
+    """All blocks of the page, in their order; the text of a prompt is the file that the page says."""
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "prompts").mkdir()
+    (prompt,) = blocks("docs/extending.md", "text")
+    (tmp_path / "prompts" / "helps.md").write_text(prompt, encoding="utf-8")
     names = {"__name__": "extending", "index": meridian_index}
     for block in blocks("docs/extending.md"):
         exec(block, names)

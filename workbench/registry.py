@@ -203,6 +203,7 @@ def _name_of(thing: Any) -> str:
 
 
 def _definition(thing: Any) -> str:
-    """Where a class or a function is defined; of a Step, its prompt."""
-    defined = thing if hasattr(thing, "__qualname__") else getattr(thing, "prompt", type(thing))
+    """Where a class or a function is defined; of a Step, its prompt, or its output if the prompt is a text."""
+    named = (thing, getattr(thing, "prompt", None), getattr(thing, "output", None), type(thing))
+    defined: Any = next(each for each in named if hasattr(each, "__qualname__"))
     return f"{defined.__module__}.{defined.__qualname__}"

@@ -29,7 +29,7 @@ MODULES: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "workbench.reading.base:Reader ContextReader Settings",
             "workbench.reading.compression.base:Compressor",
             "workbench.measures:Outcome",
-            "workbench.llm.step:Step Result Usage conversation",
+            "workbench.llm.step:Step Result Usage",
             "workbench.llm.engine:Engine EngineBase",
             "workbench.encoding:Encoder Instructed",
             "workbench.index.layer:Layer Build Kept",
@@ -179,10 +179,11 @@ def _page(method: str) -> str:
 def _step(step: Any) -> dict[str, str]:
     from workbench.rules import RULES
 
-    says = _said(import_module(step.prompt.__module__)) if step.prompt.__module__.startswith("workbench") else ""
+    pages = (import_module(step.output.__module__).__doc__ or "").split("\n\n") if step.ours else []
+    says = next((page for page in pages if f"`{step.name}`" in page), "")
     return {
-        "Step": f"`{step.name}`", "version": str(step.version), "asks": says, "answer": f"`{step.output.__name__}`",
-        "by rules": "yes" if step.name in RULES else "no",
+        "Step": f"`{step.name}`", "version": str(step.version), "asks": _escaped(says),
+        "answer": f"`{step.output.__name__}`", "by rules": "yes" if step.name in RULES else "no",
     }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from reply_texts import MARKUP, texts
 from stopwatch import spent
 from tally import Tally
 from trial_questions import Question
-from trials import question_of_each_step
+from trials import checks_of, question_of_each_step
 
 from workbench import tokens
 from workbench.llm.call import Reply, Request
@@ -160,12 +160,8 @@ def _unbounded(said: Any) -> str:
 
 def _checked(question: Question, value: Any) -> str:
     """Of Steps that bring a reply within what was asked: that they can, and how many they give."""
-    from importlib import import_module
-
-    module = import_module(f"workbench.steps.{question.step}")
-    for name in ("checked", "matched", "flaw"):
-        if hasattr(module, name):
-            getattr(module, name)(question.input, value)
+    for check in checks_of(catalogue()[question.step]):
+        check(question.input, value)
     return ""
 
 

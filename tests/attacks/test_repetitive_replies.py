@@ -7,13 +7,12 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from stopwatch import spent
-from trials import question_of_each_step
+from trials import checks_of, question_of_each_step
 
 from workbench.llm import payloads
 from workbench.llm.call import Reply
@@ -75,8 +74,7 @@ def _reader(name: str) -> Callable[[str], Any]:
     """All that reads the reply of a Step, and looks at what it became."""
     step, question = catalogue()[name], question_of_each_step()[name]
     asked = step.prompt(question.input)
-    module = import_module(f"workbench.steps.{name}")
-    checks = [getattr(module, check) for check in ("checked", "matched", "flaw") if hasattr(module, check)]
+    checks = checks_of(step)
 
     def read(text: str) -> None:
         value, _ = parse(step, Reply(text), asked)

@@ -19,8 +19,7 @@ from workbench.evaluation.asking import path_questions, persona_questions
 from workbench.index import Index, journal
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result
-from workbench.steps import path_questions as of_path
-from workbench.steps import personas, task_questions
+from workbench.steps import corpus_questions
 
 CHAIN = ["Marl Viaduct", "Ines Tolland", "Kestrel FM", "Nora Whitlock", "Alderby", "Lake Mira", "River Aldra", "Skarne"]
 
@@ -60,14 +59,14 @@ class Writer:
     def _said(self, step, value):
         self.wrong -= 1
         many = 0 if self.wrong >= 0 else 1
-        if step is of_path.STEP:
+        if step is corpus_questions.PATH:
             end = value.names[-1]
             said = [{"question": f"What is far {at} from {value.names[0]}?", "answer": end} for at in range(value.many)]
             return {"questions": said[: len(said) * many]}
-        if step is personas.STEP:
+        if step is corpus_questions.PERSONAS:
             tasks = [f"task {at}" for at in range(value.tasks)]
             return {"users": [{"user": f"user {at}", "tasks": tasks} for at in range(value.users)] * many}
-        assert step is task_questions.STEP
+        assert step is corpus_questions.TASKS
         return {"questions": [f"{value.user}, {value.task}: {at}?" for at in range(value.many)] * many}
 
 
@@ -146,7 +145,7 @@ def test_a_killed_call_goes_on_where_it_was(chain, tmp_path, calls):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
-PATH = of_path.Input(("Marl Viaduct", "Ines Tolland", "Kestrel FM", "Nora Whitlock"), ("",) * 4, "", 1)
+PATH = corpus_questions.PathInput(("Marl Viaduct", "Ines Tolland", "Kestrel FM", "Nora Whitlock"), ("",) * 4, "", 1)
 
 
 @pytest.mark.parametrize(("question", "answer", "wrong"), [
@@ -160,13 +159,14 @@ PATH = of_path.Input(("Marl Viaduct", "Ines Tolland", "Kestrel FM", "Nora Whitlo
     ("Who, by the Marl Viaducts?", "Nora Whitlock", "does not name the start"),
 ])  # fmt: skip
 def test_flaws_of_a_question_on_a_path(question, answer, wrong):
-    found = of_path.flaw(PATH, of_path.Output(questions=[{"question": question, "answer": answer}]))
+    output = corpus_questions.PathOutput(questions=[{"question": question, "answer": answer}])
+    found = corpus_questions.path_flaw(PATH, output)
     assert wrong in found and bool(found) == bool(wrong)
 
 
 def test_two_questions_must_differ_in_more_than_letters():
     same = [{"question": q, "answer": "Nora Whitlock"} for q in ("Who, by Marl Viaduct?", "who by marl viaduct")]
-    assert "the same" in of_path.flaw(replace(PATH, many=2), of_path.Output(questions=same))
+    assert "the same" in corpus_questions.path_flaw(replace(PATH, many=2), corpus_questions.PathOutput(questions=same))
 
 
 def test_rules_fill_forms_and_say_so(chain, tmp_path):
@@ -206,7 +206,7 @@ def test_replies_that_never_fit_are_an_error_that_says_which(tmp_path):
 
     class Mute(Writer):
         def _said(self, step, value):
-            return {"questions": ["no"]} if step is task_questions.STEP else super()._said(step, value)
+            return {"questions": ["no"]} if step is corpus_questions.TASKS else super()._said(step, value)
 
     with pytest.raises(EngineError, match=r"for 2 of 2 tasks of chain; the first: .*5 questions are wanted"):
         persona_questions(data(), Mute(), tmp_path / "b", users=1, tasks=2, progress=False)
@@ -223,8 +223,8 @@ def test_replies_that_never_fit_are_an_error_that_says_which(tmp_path):
     ([("u", ["a", "b"]), ("v", ["a", "a"])], "two tasks of 'v' are the same"),
 ])  # fmt: skip
 def test_flaws_of_users_and_tasks(users, wrong):
-    output = personas.Output(users=[{"user": user, "tasks": tasks} for user, tasks in users])
-    assert personas.flaw(personas.Input("", (), 2, 2), output) == wrong
+    output = corpus_questions.PersonasOutput(users=[{"user": user, "tasks": tasks} for user, tasks in users])
+    assert corpus_questions.personas_flaw(corpus_questions.PersonasInput("", (), 2, 2), output) == wrong
 
 
 @pytest.mark.parametrize(("questions", "wrong"), [
@@ -232,7 +232,8 @@ def test_flaws_of_users_and_tasks(users, wrong):
     (["a?", "b."], "'b.' does not end as a question"),
 ])  # fmt: skip
 def test_flaws_of_the_questions_of_a_task(questions, wrong):
-    found = task_questions.flaw(task_questions.Input("", (), "", "", 2), task_questions.Output(questions=questions))
+    output = corpus_questions.TasksOutput(questions=questions)
+    found = corpus_questions.tasks_flaw(corpus_questions.TasksInput("", (), "", "", 2), output)
     assert wrong in found and bool(found) == bool(wrong)
 
 

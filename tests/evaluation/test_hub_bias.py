@@ -19,7 +19,7 @@ from workbench.llm.step import Result
 from workbench.operators.pagerank import PageRankResult
 from workbench.operators.walk_distribution import WalkDistribution
 from workbench.records import Question
-from workbench.steps import question_entities, rate_neighbours
+from workbench.steps import named_entities, rate_neighbours
 
 QUESTIONS = (Question("q1", "one?"), Question("q2", "two?"), Question("q3", "three?"))
 EXACT = "filter=identity,tolerance=1e-14"
@@ -162,7 +162,7 @@ class Rates(RulesEngine):
 
     def run(self, step, inputs, *, trace=None):
         if step.name == "question_entities":
-            return [Result(question_entities.Output(named_entities=[])) for _ in inputs]
+            return [Result(named_entities.Output(named_entities=[])) for _ in inputs]
         if step.name != "rate_neighbours":
             return super().run(step, inputs, trace=trace)
         return [Result(rate_neighbours.Output(ratings=[

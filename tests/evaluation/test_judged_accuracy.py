@@ -14,7 +14,7 @@ from workbench.llm.call import Reply
 from workbench.llm.parse import Unreadable, parse
 from workbench.records import Question
 from workbench.rules import rule_for
-from workbench.steps import judge_answer
+from workbench.steps import judge
 
 QUESTIONS = (
     Question("right", "Where?", ("Alderby", "old Alderby")),
@@ -41,14 +41,14 @@ class Judge:
         self.fails, self.seen = fails, []
 
     def run(self, step, inputs, *, trace=None):
-        assert step is judge_answer.STEP
+        assert step is judge.DIGIT
         self.seen += inputs
         return [self._one(value) for value in inputs]
 
     def _one(self, value):
         if value.prediction in self.fails:
             return Result(None, failure="told to fail")
-        return Result(judge_answer.Output(verdict=int(any(gold in value.prediction for gold in value.gold))))
+        return Result(judge.Digit(verdict=int(any(gold in value.prediction for gold in value.gold))))
 
 
 @pytest.fixture
@@ -65,10 +65,10 @@ def run(tmp_path):
 
 
 def test_only_answers_to_questions_with_gold_are_judged(run):
-    judge = Judge()
-    found = judged_accuracy(run, judge)
-    assert [value.prediction for value in judge.seen] == ["in Alderby", "Jonas"]
-    assert judge.seen[0].gold == ("Alderby", "old Alderby")
+    asked = Judge()
+    found = judged_accuracy(run, asked)
+    assert [value.prediction for value in asked.seen] == ["in Alderby", "Jonas"]
+    assert asked.seen[0].gold == ("Alderby", "old Alderby")
     answerable, unanswerable = found.rows
     assert (answerable["over"], answerable["n"], answerable["accuracy"]) == ("answerable", 5, 1 / 5)
     assert answerable["refused"] == 1 / 5  # a broken question and an unreadable answer are no refusals
@@ -87,18 +87,18 @@ def test_rules_are_refused(run):
     with pytest.raises(SettingError, match="rules cannot judge whether an answer is right"):
         judged_accuracy(run, "rules")
     with pytest.raises(SettingError, match="ask a model"):
-        rule_for(judge_answer.STEP)([judge_answer.Input("?", ("x",), "x")])
+        rule_for(judge.DIGIT)([judge.Input("?", ("x",), "x")])
 
 
 @pytest.mark.parametrize(
     ("reply", "verdict"), [("1", 1), ("0", 0), (" 1.\n", 1), ("**0**", 0), ("Verdict: 1", 1), ("1 (of 1)", 1)]
 )
 def test_the_first_digit_is_the_verdict(reply, verdict):
-    value, _ = parse(judge_answer.STEP, Reply(reply))
+    value, _ = parse(judge.DIGIT, Reply(reply))
     assert value.verdict == verdict
 
 
 @pytest.mark.parametrize("reply", ["Correct", "10", "7"])
 def test_a_reply_without_a_verdict_is_unreadable(reply):
     with pytest.raises(Unreadable, match="1 or 0"):
-        parse(judge_answer.STEP, Reply(reply))
+        parse(judge.DIGIT, Reply(reply))

@@ -23,7 +23,7 @@ from workbench.index.communities import EntityGraph, entity_text, one_line
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.records import Passage
-from workbench.steps import community_report
+from workbench.steps import reporting
 from workbench.text import text_hash
 
 
@@ -43,7 +43,7 @@ class Reporter:
         return [context for call in self.calls for context in call]
 
     def run(self, step, inputs, *, trace=None):
-        assert step is community_report.STEP
+        assert step is reporting.REPORT
         if len(self.calls) == self.breaks_at:
             raise EngineUnavailable("injected")
         self.calls.append([value.context for value in inputs])
@@ -54,7 +54,7 @@ class Reporter:
             return Result(None, failure="told to fail")
         title = f"About {value.entities[0][0]}"
         return Result(
-            community_report.Output(
+            reporting.Report(
                 title=title, summary=f"{title}.", rating=self.rating, rating_explanation="so", findings=[]
             )
         )

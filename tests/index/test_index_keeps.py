@@ -17,7 +17,7 @@ from workbench.index.building import versions
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.records import Passage
-from workbench.steps import community_report
+from workbench.steps import reporting
 
 QUICK = {"summaries": {"reduction": "pca", "dimension": 3, "components": 6}}
 DATA = replace(planted(5), passages=(*planted(5).passages, *tiny_dataset().passages))
@@ -37,7 +37,7 @@ class Model:
         self.asked += [step.name] * len(inputs)
         if step.name in self.fails:
             return [Result(None, failure="told to fail") for _ in inputs]
-        if step is not community_report.STEP:
+        if step is not reporting.REPORT:
             return (self.summarises if step.name == "summarise" else self.extracts).run(step, inputs)
         said = {"title": "A", "rating": 1.0, "rating_explanation": "", "findings": []}
         return [Result(step.output(summary=str(len(value.context)), **said)) for value in inputs]

@@ -23,7 +23,7 @@ from workbench.llm.meter import Meter
 from workbench.llm.parse import parse
 from workbench.llm.step import Result
 from workbench.records import Passage
-from workbench.steps import entity_relations, fuse_descriptions
+from workbench.steps import entity_relations, summarising
 
 DATA = replace(tiny_dataset(), extractions=None)
 END = entity_relations.END
@@ -57,8 +57,8 @@ class Model:
         return [v.title for call in self.calls for v in call if isinstance(v, entity_relations.Input) and not v.found]
 
     @property
-    def fused(self) -> list[fuse_descriptions.Input]:
-        return [value for call in self.calls for value in call if isinstance(value, fuse_descriptions.Input)]
+    def fused(self) -> list[summarising.Fragments]:
+        return [value for call in self.calls for value in call if isinstance(value, summarising.Fragments)]
 
     def run(self, step, inputs, *, trace=None):
         if len(self.calls) == self.fail_at:
@@ -67,7 +67,7 @@ class Model:
         return [self._result(step, value) for value in inputs]
 
     def _result(self, step, value) -> Result:
-        if isinstance(value, fuse_descriptions.Input):
+        if isinstance(value, summarising.Fragments):
             if value.name in self.fails_on:
                 return Result(None, failure="told to fail")
             return Result(step.output(description=f"{len(value.fragments)} of {value.name}"), parse="text")
@@ -235,7 +235,7 @@ def test_descriptions_are_fused_from_as_many_fragments_as_the_settings_say(tmp_p
     assert told(build(tmp_path / "few", few, data, fragments=4), "Orsby") == "Fragment 1.\nFragment 2.\nFragment 3."
     index = build(tmp_path / "many", many, data, fragments=3)
     assert few.fused == [] and told(index, "Orsby") == "3 of Orsby"
-    assert many.fused == [fuse_descriptions.Input("Orsby", "entity", ("Fragment 1.", "Fragment 2.", "Fragment 3."))]
+    assert many.fused == [summarising.Fragments("Orsby", "entity", ("Fragment 1.", "Fragment 2.", "Fragment 3."))]
     layer = index.manifest["layers"]["profiles"]
     assert layer["fused"] == 1 and "openai:one (fuse_descriptions v1)" in layer["made_by"]
 

@@ -20,7 +20,7 @@ from workbench.index.relabelled import types_of
 from workbench.index.resolved import Merge, clusters, resolved
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
-from workbench.steps import curate_cluster, objecting, relabel_entities
+from workbench.steps import curating, retrying
 
 ENTITIES = (
     EntityProfile("Kestrel FM", "station", "A radio station.", ("p1",)),
@@ -150,9 +150,9 @@ class Curator(TinyEngine):
     def _said(self, step, value):
         if self.wrong:
             self.wrong -= 1
-            empty = {"groups": []} if step is curate_cluster.STEP else {"entities": []}
+            empty = {"groups": []} if step is curating.CLUSTER else {"entities": []}
             return Result(step.output(**empty), parse="strict")
-        if step is curate_cluster.STEP:
+        if step is curating.CLUSTER:
             same = [one.id for one in value.members if "Kestrel" in one.label]
             groups = [("Kestrel FM", same)] * bool(same)
             groups += [(one.label, [one.id]) for one in value.members if one.id not in same]
@@ -252,7 +252,7 @@ def test_an_estimate_counts_what_both_would_ask():
 
 # -- replies that do not fit ------------------------------------------------------------------------------------------
 
-CLUSTER = curate_cluster.Input(tuple(curate_cluster.Member(id, f"l{id}", "", "") for id in "12"))
+CLUSTER = curating.ClusterInput(tuple(curating.Member(id, f"l{id}", "", "") for id in "12"))
 
 
 @pytest.mark.parametrize(("groups", "wrong"), [
@@ -265,8 +265,8 @@ CLUSTER = curate_cluster.Input(tuple(curate_cluster.Member(id, f"l{id}", "", "")
     ([("l1", ["1", "2"]), ("l1", [])], "'l1' is the label of none of the members "),
 ])  # fmt: skip
 def test_flaws_of_a_cluster(groups, wrong):
-    output = curate_cluster.Output(groups=[{"canonical_label": label, "member_ids": ids} for label, ids in groups])
-    assert curate_cluster.flaw(CLUSTER, output) == wrong
+    output = curating.ClusterOutput(groups=[{"canonical_label": label, "member_ids": ids} for label, ids in groups])
+    assert curating.cluster_flaw(CLUSTER, output) == wrong
 
 
 @pytest.mark.parametrize(("typed", "wrong"), [
@@ -277,9 +277,9 @@ def test_flaws_of_a_cluster(groups, wrong):
     ([("1", "a"), ("2", "a"), ("9", "a")], "there is no id '9'"),
 ])  # fmt: skip
 def test_flaws_of_types(typed, wrong):
-    value = relabel_entities.Input(tuple(relabel_entities.Entity(id, id, "") for id in "12"), (("a", ""),))
-    output = relabel_entities.Output(entities=[{"id": id, "type": kind} for id, kind in typed])
-    assert relabel_entities.flaw(value, output) == wrong
+    value = curating.TypesInput(tuple(curating.Entity(id, id, "") for id in "12"), (("a", ""),))
+    output = curating.TypesOutput(entities=[{"id": id, "type": kind} for id, kind in typed])
+    assert curating.types_flaw(value, output) == wrong
 
 
 def test_rules_are_asked_once():
@@ -290,5 +290,5 @@ def test_rules_are_asked_once():
             asked.append(len(inputs))
             return super().run(step, inputs, trace=trace)
 
-    (result,) = objecting.ask(Rules(), curate_cluster.STEP, [CLUSTER], lambda *_: "never right", 3)
+    (result,) = retrying.ask(Rules(), curating.CLUSTER, [CLUSTER], lambda *_: "never right", 3)
     assert result.failure == "the reply does not fit what was asked: never right" and asked == [1]

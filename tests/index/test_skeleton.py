@@ -28,7 +28,7 @@ from workbench.llm.parse import parse
 from workbench.llm.step import Result
 from workbench.records import ContextEntity, ContextRelation, Passage
 from workbench.rules import rule_for
-from workbench.steps import fuse_descriptions, graph_records
+from workbench.steps import graph_records, summarising
 from workbench.steps.graph_records import END, FIELD, RECORD, EntityRecord, Output, RelationRecord
 
 DATA = replace(tiny_dataset(), extractions=None)
@@ -54,8 +54,8 @@ class Model:
         return [v.text for call in self.calls for v in call if isinstance(v, graph_records.Input) and not v.found]
 
     @property
-    def fused(self) -> list[fuse_descriptions.Input]:
-        return [value for call in self.calls for value in call if isinstance(value, fuse_descriptions.Input)]
+    def fused(self) -> list[summarising.Fragments]:
+        return [value for call in self.calls for value in call if isinstance(value, summarising.Fragments)]
 
     def run(self, step, inputs, *, trace=None):
         if len(self.calls) == self.fail_at:
@@ -64,10 +64,10 @@ class Model:
         return [self._result(step, value) for value in inputs]
 
     def _result(self, step, value) -> Result:
-        text = value.name if isinstance(value, fuse_descriptions.Input) else value.text
+        text = value.name if isinstance(value, summarising.Fragments) else value.text
         if any(words in text for words in self.fails_on):
             return Result(None, failure="told to fail")
-        if isinstance(value, fuse_descriptions.Input):
+        if isinstance(value, summarising.Fragments):
             return Result(step.output(description=f"{len(value.fragments)} of {value.name}"), parse="text")
         told = next((said for words, said in self.says.items() if words in text), None)
         lines = [line for line in text.splitlines() if line.strip()]
@@ -308,19 +308,19 @@ def test_the_prompt_shows_the_chunk_as_it_is(tmp_path):
 def test_long_descriptions_are_fused_in_batches_that_take_up_what_came_of_the_last(monkeypatch, tmp_path):
     monkeypatch.setattr(building, "WINDOW", 3)
     model = Model()
-    fused = journal.StepJournal(tmp_path, "fused.jsonl", model, fuse_descriptions.STEP, None)
+    fused = journal.StepJournal(tmp_path, "fused.jsonl", model, summarising.FUSE, None)
     things = [("X", "entity", ("a", "b", "c", "d", "e")), ("Y", "entity", ())]
-    described = building.descriptions(fused, [fuse_descriptions.Input(*thing) for thing in things])
+    described = building.descriptions(fused, [summarising.Fragments(*thing) for thing in things])
     assert described == ["2 of X", ""]
     batches = [value.fragments for value in model.fused]
     assert batches[:2] == [("a", "b", "c"), ("3 of X", "d")] and batches[-1] == ("2 of X", "e")
 
 
 def test_the_rules_put_descriptions_together_within_500_tokens():
-    value = fuse_descriptions.Input("X", "entity", tuple(f"It has {n} mills on the river." for n in range(200)), 500)
-    (output,) = rule_for(fuse_descriptions.STEP)([value])
+    value = summarising.Fragments("X", "entity", tuple(f"It has {n} mills on the river." for n in range(200)), 500)
+    (output,) = rule_for(summarising.FUSE)([value])
     assert 480 < tokens.count(output.description) <= 500
-    assert "At most 375 words" in fuse_descriptions.STEP.prompt(value)[0]["content"]
+    assert "At most 375 words" in summarising.FUSE.prompt(value)[0]["content"]
 
 
 def test_the_bundled_corpus_by_the_rules(meridian_profiles):

@@ -13,7 +13,7 @@ from imitated import Imitated
 
 from workbench.data import Dataset
 from workbench.llm.call import Reply, Request
-from workbench.steps import catalogue, describe_entity
+from workbench.steps import catalogue, textualising
 from workbench.steps.final_answer import CUE, UNKNOWN
 from workbench.steps.next_thought import CONCLUSION
 from workbench.steps.reflect import QUERY
@@ -148,7 +148,7 @@ class Oracle(Imitated):
         return {"communities": [{"id": one.id, "name": one.centre, "summary": " ".join(one.members)}
                                 for one in value.communities]}  # fmt: skip
 
-    def describe_entity(self, value: describe_entity.Input):
+    def describe_entity(self, value: textualising.EntityInput):
         return {"type": value.type, "description": "; ".join(map(_said, value.triples)) or value.name}
 
     def describe_relations(self, value):

@@ -18,7 +18,7 @@ from workbench.errors import EngineRefused, EngineUnavailable, SettingError
 from workbench.llm import engine
 from workbench.llm.call import Reply
 from workbench.llm.chat import ChatEngine
-from workbench.steps import fallback_query
+from workbench.steps import judge_paths
 from workbench.trace import Trace
 
 INPUTS = [f"input {i}" for i in range(12)]
@@ -110,7 +110,7 @@ def test_any_input_can_be_sent(value):
 # -- copies of the prompt ---------------------------------------------------------------------------------------------
 
 COPY = '{"query": "railway bridges by Ines Marr and the towns they stand in"}'
-INPUT = fallback_query.Input("Where was Ada born?", "her town", (), (), 1)
+INPUT = judge_paths.Search("Where was Ada born?", "her town", (), (), 1)
 
 
 @pytest.mark.parametrize("copy", [COPY, '{"query": "…"}', '{"query": "bridges by Ines Marr"}'])
@@ -119,7 +119,7 @@ def test_a_copy_of_the_prompt_is_asked_for_once_more_without_the_example(copy, s
     replies = iter([copy, '{"query": "Ada\'s birthplace"}'])
     server = serve(lambda asked: completion(next(replies)))
     chat = ask(server)
-    (result,) = chat.run(fallback_query.STEP, [INPUT])
+    (result,) = chat.run(judge_paths.FALLBACK, [INPUT])
     assert (result.value.query, result.parse) == ("Ada's birthplace", "strict")
     assert (result.usage.calls, result.usage.failed) == (2, 1) and chat.meter.total.calls == 2
     first, second = (asked["messages"] for asked in server.seen)
@@ -129,14 +129,14 @@ def test_a_copy_of_the_prompt_is_asked_for_once_more_without_the_example(copy, s
 
 def test_a_second_copy_is_a_failure_of_its_own(serve, ask):
     server = serve(lambda asked: completion(COPY))
-    (result,) = ask(server).run(fallback_query.STEP, [INPUT])
+    (result,) = ask(server).run(judge_paths.FALLBACK, [INPUT])
     assert result.failure.startswith("copied: ") and "ines marr" in result.failure and len(server.seen) == 2
     assert (result.usage.calls, result.usage.failed) == (2, 2)
 
 
 def test_names_of_the_example_that_were_asked_about_are_no_copy(serve, ask):
     server = serve(lambda asked: completion('{"query": "bridges by Ines Marr"}'))
-    (result,) = ask(server).run(fallback_query.STEP, [replace(INPUT, question="What did Ines Marr build?")])
+    (result,) = ask(server).run(judge_paths.FALLBACK, [replace(INPUT, question="What did Ines Marr build?")])
     assert result.value and len(server.seen) == 1
 
 

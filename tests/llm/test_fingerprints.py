@@ -14,7 +14,7 @@ import pytest
 from workbench import published
 from workbench.llm import fingerprints
 from workbench.llm.fingerprints import judged, known, printed, read
-from workbench.llm.wording import _input_of
+from workbench.llm.wording import fields_of_input
 from workbench.steps import catalogue
 
 FERRY = """You plan the crossing of a ferry, from what the harbour-master wrote down.
@@ -119,7 +119,7 @@ def test_the_docs_say_of_each_where_it_stands_and_what_its_file_has():
     assert told.keys() == known().keys()
     for id, (place, file, fields) in told.items():
         assert known()[id].place.split(", ")[0] in place and file in known()[id].steps
-        has = _input_of(catalogue()[file.partition(".")[0]])
+        has = fields_of_input(catalogue()[file.partition(".")[0]])
         assert fields == "the same" or {*re.findall(r"\{([\w.]+)\}", fields)} <= has, id
 
 

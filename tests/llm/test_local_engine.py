@@ -19,7 +19,7 @@ from workbench.errors import EngineError, EngineRefused, EngineUnavailable, Sett
 from workbench.llm import engine
 from workbench.llm.chat import ChatEngine
 from workbench.llm.local import PACKAGED, fingerprint, model_file
-from workbench.steps import answer, fact_filter, named_entities, triples
+from workbench.steps import answer, fact_filter, named_entities
 from workbench.trace import Trace
 
 INSTALLED = all(map(importlib.util.find_spec, ("xllamacpp", *PACKAGED.values())))
@@ -89,15 +89,15 @@ def test_the_real_steps_end_in_values_or_failures(small, tmp_path):
     passage = ("Kestrel FM", "Kestrel FM is a radio station in Alderby, founded by Nora Whitlock.")
     facts = (("kestrel fm", "founded by", "nora whitlock"), ("kestrel", "is", "falcon"))
     asked = [
-        (named_entities, named_entities.Input(*passage)),
-        (triples, triples.Input(*passage, ("Kestrel FM", "Alderby"))),
-        (fact_filter, fact_filter.Input("Who founded Kestrel FM?", facts, (0.9, 0.1))),
-        (answer, answer.Input("Who founded Kestrel FM?", "\n".join(passage), (passage,))),
+        (named_entities.STEP, named_entities.Input(*passage)),
+        (named_entities.TRIPLES, named_entities.TriplesInput(*passage, ("Kestrel FM", "Alderby"))),
+        (fact_filter.STEP, fact_filter.Input("Who founded Kestrel FM?", facts, (0.9, 0.1))),
+        (answer.STEP, answer.Input("Who founded Kestrel FM?", "\n".join(passage), (passage,))),
     ]
 
     def outcome(chat):
         trace = Trace()
-        results = [chat.run(replace(module.STEP, max_tokens=16), [value], trace=trace)[0] for module, value in asked]
+        results = [chat.run(replace(step, max_tokens=16), [value], trace=trace)[0] for step, value in asked]
         chat.close()
         return results, trace.save(tmp_path / "trace.jsonl").read_bytes(), chat.meter.as_dict(seconds=False)
 

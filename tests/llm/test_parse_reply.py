@@ -13,7 +13,15 @@ from stopwatch import spent
 
 from workbench.llm.call import Reply
 from workbench.llm.parse import LEVELS, Unreadable, parse
-from workbench.steps import answer, entity_relations, graph_records, named_entities, reflect, select_regions, verify
+from workbench.steps import (
+    answer,
+    dual_thoughts,
+    entity_relations,
+    graph_records,
+    named_entities,
+    reflect,
+    select_regions,
+)
 
 GOOD = '{"names": ["Ada", "Bo"]}'
 ADA = Names(names=["Ada", "Bo"])
@@ -132,7 +140,7 @@ def test_a_nest_is_read_alike_however_deep_the_caller_is():
 def test_a_number_of_nothing_is_no_number():
     many = 10**400
     with pytest.raises(Unreadable, match="no number of a thing"):
-        parse(verify.STEP, Reply(f'{{"documents": [{many}]}}'))
+        parse(dual_thoughts.VERIFY, Reply(f'{{"documents": [{many}]}}'))
     with pytest.raises(Unreadable, match="no number of a thing"):
         parse(select_regions.STEP, Reply(f'{{"anchors": [], "topics": [], "routing": {many}}}'))
 

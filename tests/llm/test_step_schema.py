@@ -99,6 +99,6 @@ def test_a_step_of_a_notebook_has_a_prompt_hash(monkeypatch):
 
 
 def test_the_prompt_hash_names_the_wording():
-    from workbench.steps import answer, triples
+    from workbench.steps import answer, named_entities
 
-    assert answer.STEP.prompt_hash == replace(answer.STEP, version=9).prompt_hash != triples.STEP.prompt_hash
+    assert answer.STEP.prompt_hash == replace(answer.STEP, version=9).prompt_hash != named_entities.TRIPLES.prompt_hash

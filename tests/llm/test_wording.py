@@ -13,9 +13,10 @@ from workbench.index.journal import maker, signed_by
 from workbench.llm import fingerprints
 from workbench.llm.call import Reply
 from workbench.llm.chat import ChatEngine
+from workbench.llm.template import PROMPTS
 from workbench.llm.wording import held, worded, wordings
 from workbench.reading.prompts import step_of
-from workbench.steps import answer, fact_filter, generation, judge_paths, next_thought, triples
+from workbench.steps import answer, dot_rules, fact_filter, judge, judge_paths, named_entities, next_thought
 
 ANSWER = """
 [[messages]]
@@ -105,10 +106,43 @@ def test_lists_are_written_as_the_file_says(folder):
     assert step.prompt(value)[0]["content"] == 'Title: A\na {1}\n\nTitle: B\nb\n["first", "second"]\nQ?'
 
 
+def test_a_text_is_read_as_toml_is(folder):
+    """In the language of our own prompts; how the reply is read stands in its last section."""
+    text = '=== user\n{question} {"fact": {facts}}\n\n=== reply\n' + FILTER.partition("[reply]\n")[2]
+    (folder() / "fact_filter.md").write_text(text, encoding="utf-8")
+    (folder() / "README.md").write_text("# Where these words are from", encoding="utf-8")
+    (ours,) = wordings(folder()).values()
+    assert ours.hash == wordings(folder(fact_filter=FILTER))["fact_filter"].hash
+    (folder() / "fact_filter.toml").unlink()
+    (folder() / "fact_filter.md").write_text("=== user\n{?question}", encoding="utf-8")
+    with pytest.raises(SettingError, match="is not closed"):
+        wordings(folder())
+
+
+@pytest.mark.parametrize(
+    ("step", "value"),
+    [
+        (answer.STEP, answer.Input("Q?", "In Orsby.", ())),
+        (answer.STEP.opened, answer.Input("Q?", "In Orsby.", ())),
+        (judge.STEP, judge.Input("Q?", ("Orsby", "old Orsby"), "Orsby")),
+    ],
+)
+def test_a_copy_of_ours_asks_as_ours_does(folder, step, value):
+    """In both modes, and with what a function computes: a folder of other words begins with a copy."""
+    text = (PROMPTS / f"{step.name}.md").read_text(encoding="utf-8")
+    (folder() / f"{step.file}.md").write_text(text, encoding="utf-8")
+    copied = worded(step, wordings(folder()))
+    assert copied.from_file and copied.prompt(value) == step.prompt(value)
+
+
 def test_records_are_written_by_their_fields(folder):
     """As DotRAG's judge of paths is shown the rules one by one, and its paths as JSON or line by line."""
     text = "[[messages]]\nrole = 'user'\ncontent = '{rules.terminal_rules}: {paths}'\n"
-    value = judge_paths._example(chain=True)
+    rules = dot_rules.Output(
+        query_constraints="", intermediate_rules=[], terminal_rules=["names a town"], allowed_types=[], initial_query=""
+    )
+    shown = [judge_paths.PathShown(id, f"{id} stands.", (), (), (), 0.0) for id in ("ex-a", "ex-b")]
+    value = judge_paths.Input("Where?", rules, (), tuple(shown))
     (asked,) = worded(judge_paths.STEP, wordings(folder(judge_paths=text))).prompt(value)
     rules, _, paths = asked["content"].partition(": ")
     assert json.loads(rules) == value.rules.terminal_rules and "query_constraints" not in asked["content"]
@@ -122,7 +156,7 @@ def test_a_reply_that_is_no_json_can_be_a_field(folder):
     """As IRGS's prompt in BDTR's figure 13 asks for an answer alone."""
     text = "[[messages]]\nrole = 'user'\ncontent = '{passages} {question}'\n[reply]\ntext = 'answer'"
     _, engine = told(" In Orsby. ", wordings(folder(generation=text)))
-    (result,) = engine.run(generation.STEP, [generation.Input("Where?", ())])
+    (result,) = engine.run(next_thought.GENERATION, [next_thought.GenerationInput("Where?", ())])
     assert (result.value.answer, result.value.reasoning) == ("In Orsby.", "")
 
 
@@ -148,9 +182,10 @@ def test_runs_and_layers_name_the_wording_by_its_hash(folder, tiny_index):
 def test_a_layer_s_maker_names_it(folder):
     prompts = wordings(folder(triples=ANSWER.replace("{context}", "{text}").replace("Q: {question}", "{title}")))
     _, engine = told("x", prompts)
-    signed = maker(engine, fact_filter.STEP, triples.STEP)
+    signed = maker(engine, fact_filter.STEP, named_entities.TRIPLES)
+    version = named_entities.TRIPLES.version
     assert signed_by(signed) == (
-        "openai:some-model", f"fact_filter v2, triples v{triples.STEP.version} file {prompts['triples'].hash}",
+        "openai:some-model", f"fact_filter v2, triples v{version} file {prompts['triples'].hash}",
     )  # fmt: skip
 
 
@@ -204,7 +239,7 @@ def test_runs_and_layers_carry_what_a_file_is_to_the_prompts_of_sources(folder, 
     wide, closed = (of_reader(wb.reader(f"direct[mode={mode}]", engine)).description for mode in ("open", "reject"))
     assert wide["prompts"]["answer"].endswith(f" file {prompts['answer.open'].hash} same 100% of paper-1.2")
     assert closed["prompts"]["answer"].endswith(f" file {prompts['answer'].hash}")
-    signed = maker(engine, fact_filter.STEP, triples.STEP)
+    signed = maker(engine, fact_filter.STEP, named_entities.TRIPLES)
     (_, steps) = signed_by(signed)
     assert steps.endswith(f" file {prompts['triples'].hash} holds 100% of paper-1.2")
     assert {file: verdict and verdict.said for file, verdict in held(prompts).items()} == {
@@ -225,7 +260,7 @@ def test_an_engine_takes_a_folder_and_rules_read_none(folder):
     ("triples.open", ANSWER, "triples has no mode 'open'; there are answer.open, "),
     ("answer", "messages = 3", "needs .*messages.* with a role"),
     ("answer", "[[messages]]\nrole = 'robot'\ncontent = '{question}'", "needs .*messages"),
-    ("answer", "[[messages]]\nrole = 'assistant'\ncontent = '{question}'", "the last one should be of user"),
+    ("answer", "[[messages]]\nrole = 'assistant'\ncontent = '{question}'", "the last should be of user"),
     ("answer", "[[messages]]\nrole = 'user'\ncontent = 'Hello'", "it would ask nothing"),
     ("answer", "[[messages]]\nrole = 'user'\ncontent = '{gold}'", "has no 'gold'; it has context, ends, mode"),
     ("answer", "not toml", "cannot be read"),

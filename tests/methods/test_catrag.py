@@ -13,7 +13,7 @@ import workbench as wb
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.methods.catrag.rating import phi
-from workbench.steps import question_entities, rate_neighbours
+from workbench.steps import named_entities, rate_neighbours
 from workbench.text import unicode_phrase
 
 QUESTION = "Which lake does the river at Orsby flow into?"
@@ -32,7 +32,7 @@ class Scripted(RulesEngine):
 
     def run(self, step, inputs, *, trace=None):
         if step.name == "question_entities":
-            return [Result(question_entities.Output(named_entities=self.entities)) for _ in inputs]
+            return [Result(named_entities.Output(named_entities=self.entities)) for _ in inputs]
         if step.name != "rate_neighbours":
             return super().run(step, inputs, trace=trace)
         self.requests += inputs

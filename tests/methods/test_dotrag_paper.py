@@ -13,7 +13,7 @@ import workbench as wb
 from workbench.methods.dotrag import DotRAG
 from workbench.methods.dotrag.dots import dots, whole_region
 from workbench.operators.types import Types
-from workbench.steps import catalogue, dot_rules_paper, select_regions_paper
+from workbench.steps import catalogue, dot_rules, select_regions_paper
 
 assert index  # a fixture
 
@@ -60,7 +60,7 @@ def test_the_model_is_shown_what_the_paper_shows_and_asked_no_more(index):
     assert list(ruled) == ["question", "concept", "anchors", "types", "graph"]
     assert {"name": "film", "definition": "a film", "entities": 4} in chosen["types"]
     assert set(_properties(select_regions_paper.STEP, "Anchor")) == {"span", "description"}
-    assert set(dot_rules_paper.STEP.schema["properties"]) == {
+    assert set(dot_rules.PAPER.schema["properties"]) == {
         "query_constraints", "intermediate_rules", "terminal_rules", "allowed_types",
     }  # fmt: skip
     judged = [json.loads(one[-1]["content"]) for one in messages["judge_paths"]]

@@ -155,7 +155,7 @@ def test_each_prompt_shows_what_was_done_before(index):
     found = walk(index, engine := Told(*WALK), dense_fill=False)
     assert "nothing" not in dict(found.ranking), "without a tail only what was used is ranked"
     assert [len(value.turns) for value in engine.turns] == [0, 1, 2, 3]
-    shown = json.loads(graph_action.prompt(engine.turns[-1])[-1]["content"])
+    shown = json.loads(graph_action.STEP.prompt(engine.turns[-1])[-1]["content"])
     assert shown["question"] == QUESTION
     assert shown["steps so far"][2]["observations"][1] == "taste\nText of taste."
     assert "nora | likes | tea [taste]" in shown["steps so far"][2]["observations"][0]

@@ -20,7 +20,7 @@ from workbench.llm.step import Result
 from workbench.methods.graphrag import GraphRAG
 from workbench.records import Passage
 from workbench.rules import rule_for
-from workbench.steps import community_report
+from workbench.steps import reporting
 
 
 class Pointing:
@@ -49,7 +49,7 @@ class Rating(RulesEngine):
         self.ratings = ratings
 
     def run(self, step, inputs, *, trace=None):
-        if step is not community_report.STEP:
+        if step is not reporting.REPORT:
             return super().run(step, inputs, trace=trace)
         outputs = rule_for(step)(inputs)
         return [Result(o.model_copy(update={"rating": self.ratings[o.title.split(",")[0]]})) for o in outputs]

@@ -8,8 +8,8 @@ import workbench as wb
 from workbench.llm.call import Reply
 from workbench.llm.parse import Unreadable, parse
 from workbench.methods.think_on_graph import Direction, directions, other_end
-from workbench.steps import choose_entities, choose_relations, enough
-from workbench.steps.choose_relations import Choice
+from workbench.steps import exploring
+from workbench.steps.exploring import Choice
 
 QUESTION = "Where was the founder of Kestrel born?"
 STATED = {
@@ -166,10 +166,10 @@ def test_entities_are_equal_where_their_scores_cannot_be_used(index, scores):
 @pytest.mark.parametrize(
     ("step", "reply"),
     [
-        (choose_entities.STEP, '{"scores": [1e999, 0]}'),
-        (choose_relations.STEP, '{"choices": [{"number": 1, "score": 1e999}]}'),
-        (choose_relations.STEP, '{"choices": [{"number": 1.5, "score": 1}]}'),
-        (enough.STEP, '{"enough": "perhaps"}'),
+        (exploring.ENTITIES, '{"scores": [1e999, 0]}'),
+        (exploring.RELATIONS, '{"choices": [{"number": 1, "score": 1e999}]}'),
+        (exploring.RELATIONS, '{"choices": [{"number": 1.5, "score": 1}]}'),
+        (exploring.ENOUGH, '{"enough": "perhaps"}'),
     ],
 )
 def test_scores_without_end_and_the_like_are_format_errors(step, reply):

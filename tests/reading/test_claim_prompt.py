@@ -12,7 +12,7 @@ from scripted import Scripted
 import workbench as wb
 from workbench.measures import Outcome, measure
 from workbench.records import Evidence, Passage, Question, Scored
-from workbench.steps.verify_claim import read
+from workbench.steps.answer import read_claim as read
 
 CLAIM = "The founder of Kestrel FM was born in Alderby."
 PASSAGES = (

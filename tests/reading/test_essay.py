@@ -12,7 +12,7 @@ from workbench.llm.call import Reply
 from workbench.llm.parse import Unreadable, parse
 from workbench.records import Evidence, Passage, Path, ranked
 from workbench.rules import summarising as essays
-from workbench.steps.essay_answer import STEP
+from workbench.steps.final_answer import ESSAY as STEP
 from workbench.steps.final_answer import UNKNOWN
 
 PASSAGES = (

@@ -13,7 +13,7 @@ from workbench.index import Index
 from workbench.llm.step import Result
 from workbench.reading.graphrag import Global
 from workbench.records import Evidence
-from workbench.steps import global_map, global_reduce
+from workbench.steps import reporting
 from workbench.trace import Trace
 
 NOTHING = Evidence("?", "none", "none", ())
@@ -29,21 +29,21 @@ class Analysts:
         self.mapped, self.reduced = [], []
 
     def run(self, step, inputs, *, trace=None):
-        if step is global_map.STEP:
+        if step is reporting.MAP:
             self.mapped += inputs
             return [self._map(points) for points in self.points[: len(inputs)]]
-        assert step is global_reduce.STEP
+        assert step is reporting.REDUCE
         self.reduced += inputs
         if self.answer is None:
             return [Result(None, failure="reduce failed")]
-        said = global_reduce.Output(response="In full.", answer=self.answer, abstained=self.abstained)
+        said = reporting.ReduceOutput(response="In full.", answer=self.answer, abstained=self.abstained)
         return [Result(said)]
 
     @staticmethod
     def _map(points) -> Result:
         if points is None:
             return Result(None, failure="map failed")
-        return Result(global_map.Output(points=[global_map.Point(description=d, score=s) for d, s in points]))
+        return Result(reporting.MapOutput(points=[reporting.Point(description=d, score=s) for d, s in points]))
 
 
 CLIQUES = {f"p{at}": [(f"{n}{at}", "knows", f"{m}{at}") for n in "abcde" for m in "abcde" if m < n] for at in range(9)}
@@ -113,7 +113,7 @@ def test_open_asks_the_reduce_even_if_no_report_has_a_point(index):
             if step.name != "global_reduce":
                 return super().run(step, inputs, trace=trace)
             self.asked = [step.prompt(value) for value in inputs]
-            return super().run(global_reduce.STEP, inputs, trace=trace)
+            return super().run(reporting.REDUCE, inputs, trace=trace)
 
     engine = Open([[("nothing", 0)]] * 9)
     reader = wb.reader("global[mode=open]", engine, index=index)
@@ -121,7 +121,7 @@ def test_open_asks_the_reduce_even_if_no_report_has_a_point(index):
     assert (answer.text, answer.abstained, answer.reader) == ("Orsby", False, "global[mode=open]")
     ((system, *_, last),) = engine.asked
     assert "answer from your own knowledge" in system["content"] and last["content"] == "\n\nQuestion: Who?"
-    assert [step.prompt for step in reader.reworded] == [global_reduce.open_prompt]
+    assert [step.prompt for step in reader.reworded] == [reporting.REDUCE.open]
 
 
 def test_an_analyst_may_fail_and_is_counted(index):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 
 from workbench.llm import fingerprints
@@ -14,16 +11,16 @@ from workbench.reading.prompts import PROMPTS, step_of
 from workbench.rules import rule_for
 from workbench.steps import catalogue
 from workbench.steps.answer import Input
-from workbench.steps.classify_question import STEP as CLASSIFY
-from workbench.steps.classify_question import Input as Question
-from workbench.steps.classify_question import read
-from workbench.steps.final_answer import SEVERAL
+from workbench.steps.final_answer import CLASSIFY
+from workbench.steps.final_answer import RoutedQuestion as Question
+from workbench.steps.final_answer import read_kind as read
 
 PASSAGES = (
     ("Kestrel FM", "Kestrel FM is a community radio station founded by Nora Whitlock in 1984."),
     ("Nora Whitlock", "Nora Whitlock is a broadcaster who was born in Alderby, Norway."),
 )
 QUESTION = "Where was the founder of Kestrel FM born?"
+SEVERAL = "If several things are asked for, name them all, separated by semicolons."  # as the measures of sets read it
 
 
 def given(passages=PASSAGES, question=QUESTION, ends=()):
@@ -118,10 +115,8 @@ def test_the_rules_classify(question, kind, invalid):
 @pytest.mark.parametrize("name", sorted(catalogue()))
 def test_no_prompt_of_ours_has_the_sentences_of_a_source(name):
     """As far as sources print theirs: of none more than a few words in a row."""
-    module = Path(sys.modules[catalogue()[name].prompt.__module__].__file__)
-    files = [module, module.parent / "prompts" / f"{module.stem}.md"]
-    text = "\n".join(file.read_text(encoding="utf-8") for file in files if file.exists())
-    found = {id: verdict.share for id, verdict in fingerprints.judged(text, fingerprints.known()).items()}
+    verdicts = fingerprints.judged(catalogue()[name].prompt.text, fingerprints.known())
+    found = {id: verdict.share for id, verdict in verdicts.items()}
     assert {id: share for id, share in found.items() if share > 0.1} == {}
 
 

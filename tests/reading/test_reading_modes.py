@@ -9,10 +9,9 @@ from workbench.errors import SettingError
 from workbench.evaluation.identity import of_reader
 from workbench.reading.prompts import PROMPTS, step_of
 from workbench.rules import rule_for
-from workbench.steps import global_reduce
+from workbench.steps import reporting
 from workbench.steps.answer import Input
 from workbench.steps.final_answer import UNKNOWN
-from workbench.steps.reading_mode import OWN_KNOWLEDGE
 
 PASSAGES = (("Kestrel FM", "Kestrel FM is a radio station. Its first voice was born in Alderby."),)
 QUESTION = "Where was the founder of Kestrel FM born?"
@@ -41,9 +40,10 @@ def test_the_pair_differs_in_the_clauses_of_the_mode_alone(prompt):
     assert not any(refusal in wide.casefold() for refusal in REFUSALS)
     apart = set(closed.split()) ^ set(wide.split())
     assert len(apart) <= 20 and given().context in wide and QUESTION in wide
-    asked = global_reduce.Input(QUESTION, "", ())  # the last call over reports has the pair too
-    closed, wide = global_reduce.prompt(asked), global_reduce.open_prompt(asked)
-    assert closed[1:] == wide[1:] and OWN_KNOWLEDGE in wide[0]["content"] and "add nothing" in closed[0]["content"]
+    asked = reporting.ReduceInput(QUESTION, "", ())  # the last call over reports has the pair too
+    closed, wide = reporting.REDUCE.prompt(asked), reporting.REDUCE.opened.prompt(asked)
+    assert closed[1:] == wide[1:] and "add nothing" in closed[0]["content"]
+    assert "your own knowledge" in wide[0]["content"]
 
 
 @pytest.mark.parametrize("prompt", PROMPTS)

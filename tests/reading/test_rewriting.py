@@ -14,7 +14,7 @@ from workbench.llm.engine import note
 from workbench.llm.meter import Meter
 from workbench.records import Answer, Question
 from workbench.rules.answering import shorten_answer
-from workbench.steps.shorten_answer import Input
+from workbench.steps.final_answer import LongAnswer as Input
 
 LONG = "The keeper of the lighthouse was Orsby, as the first passage says."
 

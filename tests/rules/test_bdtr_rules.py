@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.rules import reasoning as bdtr
-from workbench.steps import dual_thoughts, reasoning_chain, verify
+from workbench.steps import dual_thoughts
 
 QUESTION = "Where was the founder of Kestrel FM born?"
 STATION = ("Kestrel FM", "Kestrel FM is a radio station. It was founded by Nora Whitlock in 1984.")
@@ -16,12 +16,12 @@ def dual(question, passages, before):
 
 
 def reasoning(question, passages):
-    return bdtr.reasoning_chain(reasoning_chain.Input(question, tuple(passages)))
+    return bdtr.reasoning_chain(dual_thoughts.ChainInput(question, tuple(passages)))
 
 
 def supporting(steps, passages):
     """Numbers of the passages that support the steps."""
-    return bdtr.verify(verify.Input("", "", tuple(steps), (), tuple(passages))).documents
+    return bdtr.verify(dual_thoughts.VerifyInput("", "", tuple(steps), (), tuple(passages))).documents
 
 
 def test_fast_asks_for_the_first_hop_and_slow_names_the_bridge():

@@ -5,9 +5,7 @@ import pytest
 from workbench.language.questions import start_names
 from workbench.records import Triple
 from workbench.rules import exploring
-from workbench.steps import choose_entities as choose_entities_step
-from workbench.steps import choose_relations as choose_relations_step
-from workbench.steps import enough as enough_step
+from workbench.steps import exploring as steps
 from workbench.steps import graph_action
 from workbench.steps.graph_action import Action, Observation, Turn
 
@@ -15,18 +13,18 @@ from workbench.steps.graph_action import Action, Observation, Turn
 def choose_relations(question, walked, relations, similarities, width):
     """(position, score) of the relations that are chosen after `walked` facts."""
     path, pairs = (("a", "r", "b"),) * walked, tuple((relation, True) for relation in relations)
-    value = choose_relations_step.Input(question, path, "a", pairs, tuple(similarities), width)
+    value = steps.RelationsInput(question, path, "a", pairs, tuple(similarities), width)
     return [(choice.number - 1, choice.score) for choice in exploring.choose_relations(value).choices]
 
 
 def choose_entities(question, walked, entities):
     """The score of each entity that the relation after `walked` - 1 facts leads to."""
     path = (("a", "r", "b"),) * (walked - 1)
-    return exploring.choose_entities(choose_entities_step.Input(question, path, ("b", "r", "?"), entities)).scores
+    return exploring.choose_entities(steps.EntitiesInput(question, path, ("b", "r", "?"), entities)).scores
 
 
 def enough(question, facts):
-    return exploring.enough(enough_step.Input(question, facts)).enough
+    return exploring.enough(steps.FactsInput(question, facts)).enough
 
 
 def act(question, turns):

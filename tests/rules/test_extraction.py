@@ -3,11 +3,11 @@
 import pytest
 
 from workbench.rules import extraction
-from workbench.steps import triples as step
+from workbench.steps import named_entities
 
 
 def triples(text, title="Mora Tennant"):
-    (output,) = extraction.triples([step.Input(title, text, ())])
+    (output,) = extraction.triples([named_entities.TriplesInput(title, text, ())])
     return [tuple(triple) for triple in output.triples]
 
 

@@ -4,9 +4,8 @@ import pytest
 
 from workbench.rules import reasoning as iterative
 from workbench.rules.reasoning import MOST_WORDS
-from workbench.steps import directions as directions_step
-from workbench.steps import generation as generation_step
-from workbench.steps.directions import Target
+from workbench.steps import exploring, next_thought
+from workbench.steps.exploring import Target
 from workbench.steps.next_thought import Input
 
 QUESTION = "In which town was the founder of Kestrel FM born?"
@@ -26,12 +25,12 @@ def missing(question, passages):
 
 
 def generation(question, passages):
-    output = iterative.generation(generation_step.Input(question, tuple(passages)))
+    output = iterative.generation(next_thought.GenerationInput(question, tuple(passages)))
     return output.reasoning, output.answer
 
 
 def directions(question, passages, width):
-    output = iterative.directions(directions_step.Input(question, tuple(passages), width=width))
+    output = iterative.directions(exploring.DirectionsInput(question, tuple(passages), width=width))
     return output.targets, output.sufficient
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from workbench.rules import path_judging
 from workbench.rules.path_judging import CLOSE, MISFIT, SURE
-from workbench.steps import dot_rules, fallback_query
+from workbench.steps import dot_rules, judge_paths
 from workbench.steps.judge_paths import Input, PathShown
 
 OTHERS = "film -[directed by]-> person <-[directed by]- film"
@@ -23,7 +23,7 @@ def judge(question, rules_of_the_end, history, paths):
 
 
 def another(question, constraints, history):
-    value = fallback_query.Input(question, constraints, tuple(history), (), 1)
+    value = judge_paths.Search(question, constraints, tuple(history), (), 1)
     return path_judging.fallback_query(value).query
 
 

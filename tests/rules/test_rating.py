@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.rules.choosing import rate_neighbours
 from workbench.rules.summarising import summarise_entity
-from workbench.steps import summarise_entity as step
+from workbench.steps import summarising
 from workbench.steps.rate_neighbours import Input, Neighbour
 
 QUESTION = "In which province was the founder of the Korrel observatory born?"
@@ -39,5 +39,5 @@ def test_a_fact_that_tells_what_is_asked_is_a_step_on_the_way():
 
 def test_a_summary_states_the_facts_that_fit():
     facts = tuple(("vell", "has", f"village number {at}") for at in range(99))
-    summary = summarise_entity(step.Input("vell", facts, 30)).summary
+    summary = summarise_entity(summarising.EntityInput("vell", facts, 30)).summary
     assert summary.startswith("vell has village number 0. vell has village number 1.") and len(summary) < 200

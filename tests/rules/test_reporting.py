@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from workbench.rules import summarising as reporting
-from workbench.steps import community_report
+from workbench.steps import reporting as steps
 
 RELATIONSHIPS = (("orsby", "aldra", "orsby lies on aldra"), ("orsby", "nora", "nora founded orsby!"))
 
 
 def report(entities, relationships, reports, share):
-    value = community_report.Input("", tuple(entities), tuple(relationships), tuple(reports), share)
+    value = steps.Community("", tuple(entities), tuple(relationships), tuple(reports), share)
     return reporting.community_report(value)
 
 
 def finding(summary, explanation):
-    return community_report.Finding(summary=summary, explanation=explanation)
+    return steps.Finding(summary=summary, explanation=explanation)
 
 
 def test_an_extract_names_the_best_connected_and_tells_each_fact_once():

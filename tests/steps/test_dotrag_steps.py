@@ -11,14 +11,7 @@ from invented_schemas import FILMS
 from workbench.llm.call import Reply
 from workbench.llm.parse import Unreadable, parse
 from workbench.rules import rule_for
-from workbench.steps import (
-    dot_rules,
-    fallback_query,
-    judge_paths,
-    select_regions,
-    write_article,
-    write_article_paper,
-)
+from workbench.steps import dot_rules, judge_paths, select_regions, textualising
 from workbench.steps.select_regions import Anchor
 
 QUESTION = "Who wrote the films that Ada Lind directed?"
@@ -129,26 +122,28 @@ def test_what_is_no_list_of_verdicts_fails(text):
 
 
 def test_prompts_show_what_the_contract_says_and_no_more():
-    regions = json.loads(select_regions.prompt(REGIONS)[-1]["content"])
+    regions = json.loads(select_regions.STEP.prompt(REGIONS)[-1]["content"])
     assert regions["types"][0] == {"name": "film", "definition": FILMS[0][0][1], "entities": 900}
     assert regions["names of the graph"] == [["Ada Lind", "person"]] and "relations" not in regions
-    dot = json.loads(dot_rules.prompt(DOT)[-1]["content"])
+    dot = json.loads(dot_rules.STEP.prompt(DOT)[-1]["content"])
     assert dot["relations"][0] == "film -[directed_by]-> person: The person is its director."
     assert (dot["concept"], dot["longest path"]) == ("Ada Lind", 3)
     value = judge_paths.Input(QUESTION, RULES, ("films of Ada Lind",), (PATH,))
-    judged = json.loads(judge_paths.prompt(value)[-1]["content"])
+    judged = json.loads(judge_paths.STEP.prompt(value)[-1]["content"])
     assert judged["paths"] == [{"id": "0.1.0", "passage": PATH.passage}]
     assert (judged["rules of the end"], judged["searches before"]) == (["b"], ["films of Ada Lind"])
-    other = fallback_query.Input(QUESTION, "who wrote them", ("a", "b"), ("c",), 2)
-    shown = json.loads(fallback_query.prompt(other)[-1]["content"])
+    other = judge_paths.Search(QUESTION, "who wrote them", ("a", "b"), ("c",), 2)
+    shown = json.loads(judge_paths.FALLBACK.prompt(other)[-1]["content"])
     assert (shown["searches before"], shown["kept"], shown["searches left"]) == (["a", "b"], ["c"], 2)
 
 
-@pytest.mark.parametrize("step", [select_regions, dot_rules, judge_paths, fallback_query])
-def test_every_prompt_says_that_what_it_shows_is_data(step):
-    shown = {select_regions: REGIONS, dot_rules: DOT, judge_paths: judge_paths.Input(QUESTION, RULES, (), (PATH,)),
-             fallback_query: fallback_query.Input(QUESTION, "", (), (), 1)}  # fmt: skip
-    said = step.prompt(shown[step])[0]["content"]
+@pytest.mark.parametrize(("step", "value"), [
+    (select_regions.STEP, REGIONS), (dot_rules.STEP, DOT),
+    (judge_paths.STEP, judge_paths.Input(QUESTION, RULES, (), (PATH,))),
+    (judge_paths.FALLBACK, judge_paths.Search(QUESTION, "", (), (), 1)),
+])  # fmt: skip
+def test_every_prompt_says_that_what_it_shows_is_data(step, value):
+    said = step.prompt(value)[0]["content"]
     assert "data" in said and ("instruction" in said or "no word in them" in said)
 
 
@@ -172,21 +167,21 @@ def test_the_rule_bodies_answer_each_other():
     assert [(said.id, said.label) for said in judged.verdicts] == [
         ("a", "partial"), ("b", "complete"), ("c", "irrelevant")]  # fmt: skip
     assert judged.verdicts[0].next_question == "person (written by) of Salt"
-    asked = fallback_query.Input(QUESTION, rules.query_constraints, (rules.initial_query,), (), 2)
-    assert rule_for(fallback_query.STEP)([asked])[0].query == "person (written by) of film directed by Ada Lind"
+    asked = judge_paths.Search(QUESTION, rules.query_constraints, (rules.initial_query,), (), 2)
+    assert rule_for(judge_paths.FALLBACK)([asked])[0].query == "person (written by) of film directed by Ada Lind"
 
 
 def test_an_article_by_figure_5_names_the_supporting_entities_beside_the_relations():
     """Role, then topic, supporting entities, relations; what is missing is asked for as in the other one."""
     triples = (("Salt Line", "directed_by", "Ilse Varn"), ("Salt Line", "has_genre", "Drama"))
-    value = write_article.Input("Salt Line", "movie", triples)
-    system, *_, asked = write_article_paper.STEP.prompt(value)
+    value = textualising.Topic("Salt Line", "movie", triples)
+    system, *_, asked = textualising.ARTICLE_PAPER.prompt(value)
     assert "encyclopedia that fans of films keep" in system["content"] and "300 to 500 words" in system["content"]
     lines = asked["content"].splitlines()
     assert [line.partition(":")[0] for line in lines] == ["Topic", "Kind", "Supporting entities", "Relations"]
     assert lines[2] == 'Supporting entities: ["Ilse Varn", "Drama"]'
     again = replace(value, earlier="<Salt Line> is a film.", missing=("Drama",))
-    for step in (write_article.STEP, write_article_paper.STEP):
+    for step in (textualising.ARTICLE, textualising.ARTICLE_PAPER):
         said = step.prompt(again)[-1]["content"]
         assert said.endswith('written exactly so: ["Drama"]. Give the whole article again, with them.')
-    assert rule_for(write_article_paper.STEP)([value]) == rule_for(write_article.STEP)([value])
+    assert rule_for(textualising.ARTICLE_PAPER)([value]) == rule_for(textualising.ARTICLE)([value])

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from stopwatch import spent
+from test_extraction_records import Replies
 
 from workbench.language import entity_types as kinds
 from workbench.llm import engine
-from workbench.llm.call import Reply
-from workbench.llm.parse import Unreadable, parse
-from workbench.llm.step import Result
 from workbench.rules import rule_for
 from workbench.steps import entity_relations as step
-from workbench.steps.entity_relations import END, FIELD, Edge, EntityRecord, Node, Output, RelationRecord, merged
+from workbench.steps.entity_relations import END, Edge, EntityRecord, Node, Output, RelationRecord, merged
 
 ORSBY, ALDRA = "entity<|#|>Orsby<|#|>Location<|#|>A town.", "entity<|#|>Aldra<|#|>Location<|#|>A river."
 
@@ -83,12 +78,6 @@ def test_signs_between_records_begin_another_record():
     assert relations(line) == [("Orsby", "Aldra", ["place"], "It lies there.")]
 
 
-@pytest.mark.parametrize("end", ["<|COMPLETE|>", "<|complete|>", "<| Complete |>", "|COMPLETE|"])
-def test_what_stands_after_the_end_does_not_count(end):
-    said = step.read(f"{ORSBY}\n{end}\n{ALDRA}\nI hope that this helps.")
-    assert [entity.name for entity in said.entities] == ["Orsby"] and said.complete and said.skipped == 0
-
-
 @pytest.mark.parametrize(
     "bad",
     [
@@ -118,22 +107,6 @@ def test_rules_of_dashes_and_fences_are_no_lines():
     assert step.read(f"---\n```\n{ORSBY}\n```\n{END}").skipped == 0
 
 
-def test_a_reply_that_was_cut_says_so():
-    value, level = parse(step.STEP, Reply(f"{ORSBY}\nentity<|#|>River Al", finish="length"))
-    assert level == "cut" and not value.complete and value.skipped == 1
-    assert [entity.name for entity in value.entities] == ["Orsby"]
-
-
-@pytest.mark.parametrize("text", ["I cannot do that.", "junk<|COMPLETE|>", "entity", "claim<|#|>x" + END, "##", "\x00"])
-def test_a_reply_without_a_record_is_unreadable(text):
-    with pytest.raises(Unreadable, match="no record"):
-        parse(step.STEP, Reply(text))
-
-
-def test_the_end_alone_says_that_there_is_none():
-    assert step.read(END) == Output(entities=[], relations=[])
-
-
 @pytest.mark.parametrize("letter", ["x", "é", "東", "𐌰"])
 def test_a_name_has_a_length(letter):
     (entity,) = step.read(f"entity<|#|>{letter * 100_000}<|#|>Concept<|#|>Long.").entities
@@ -141,77 +114,7 @@ def test_a_name_has_a_length(letter):
     assert len(entity.name) == min(256, 512 // len(letter.encode()))
 
 
-_parts = st.sampled_from(
-    [
-        FIELD,
-        END,
-        "entity",
-        "relation",
-        "a",
-        "b",
-        "\n",
-        "\r",
-        "\x00",
-        "\u2028",
-        "<|",
-        "|>",
-        "#",
-        "(",
-        ")",
-        '"',
-        "'",
-        "東",
-    ]
-)
-
-
-@given(st.lists(_parts, max_size=40).map("".join))
-def test_no_text_breaks_the_parser(text):
-    try:
-        said = step.read(text)
-    except ValueError:
-        return
-    for entity in said.entities:
-        assert entity.name and entity.type and entity.description
-        assert step.clean_name(entity.name) == entity.name and FIELD not in entity.name
-    assert all(relation.source != relation.target for relation in said.relations)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["|" * 200_000, "<" * 200_000, "#" * 200_000, FIELD * 40_000, "entity " * 28_000, '"' * 200_000, "( " * 100_000,
-     "<a" * 100_000, "relation<|#|>" * 15_000, "|  " * 66_000, "entity<|#|>a<|#|>" + '"' * 199_000 + "<|#|>b"],
-)  # fmt: skip
-def test_a_hostile_reply_takes_no_time_to_speak_of(text):
-    with spent() as taken:
-        said = step.read(f"{text}\n{ORSBY}\n{END}")
-    assert "Orsby" in [entity.name for entity in said.entities]
-    assert taken.seconds < 2
-
-
 # -- further rounds ---------------------------------------------------------------------------------------------------
-
-
-class Replies:
-    """A model that answers from a list, one list per call."""
-
-    name = "openai:replies"
-
-    def __init__(self, *calls):
-        self.calls, self.asked = list(calls), []
-
-    def run(self, asked_step, inputs, *, trace=None):
-        self.asked.append(list(inputs))
-        return [Result(step.read(said)) if said else Result(None, failure="no") for said in self.calls.pop(0)]
-
-
-def test_what_was_missed_is_asked_for_and_joined():
-    model = Replies([ORSBY + END, ""], [f"{ORSBY}\n{ALDRA}\n{END}"])
-    first, second = step.extract(model, [step.Input("a", "text"), step.Input("b", "text")])
-    assert [entity.name for entity in first.value.entities] == ["Orsby", "Aldra"]
-    assert second.failure == "no" and second.value is None
-    assert [[value.found for value in call] for call in model.asked] == [[(), ()], [("Orsby",)]]
-    assert "Orsby" in step.prompt(model.asked[1][0])[-1]["content"]
 
 
 def test_of_what_both_rounds_have_the_longer_description_stays():
@@ -220,22 +123,12 @@ def test_of_what_both_rounds_have_the_longer_description_stays():
         "entity<|#|>Orsby<|#|>Location<|#|>A town on the Aldra.\nrelation<|#|>Orsby<|#|>Aldra<|#|>x<|#|>Short.\n"
         f"relation<|#|>Aldra<|#|>Orsby<|#|>y<|#|>The other way.\nclaim\n{END}"
     )
-    (said,) = step.extract(Replies([first], [more]), [step.Input("a", "text")])
+    (said,) = step.extract(Replies(step, [first], [more]), [step.Input("a", "text")])
     assert [(e.name, e.description) for e in said.value.entities] == [("Orsby", "A town on the Aldra.")]
     assert [(r.source, r.description) for r in said.value.relations] == [
         ("Orsby", "It lies on it."), ("Aldra", "The other way.")
     ]  # fmt: skip
     assert said.value.skipped == 1
-
-
-def test_rounds_that_fail_take_nothing_away_and_none_may_be_asked_for():
-    (said,) = step.extract(Replies([ORSBY + END], [""]), [step.Input("a", "text")])
-    assert [entity.name for entity in said.value.entities] == ["Orsby"]
-    model = Replies([ORSBY + END], [ALDRA + END], [END])
-    assert len(step.extract(model, [step.Input("a", "text")], rounds=2)[0].value.entities) == 2
-    assert model.asked[2][0].found == ("Orsby", "Aldra")
-    assert len(Replies([ORSBY + END]).calls) == 1 and step.extract(Replies([]), []) == []
-    assert step.extract(Replies([ORSBY + END]), [step.Input("a", "text")], rounds=0)[0].value.complete
 
 
 # -- merging ----------------------------------------------------------------------------------------------------------

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.llm import engine
-from workbench.llm.call import Reply
-from workbench.llm.parse import Unreadable, parse
-from workbench.llm.step import Result
 from workbench.rules import rule_for
 from workbench.steps import graph_records as step
-from workbench.steps.graph_records import END, FIELD, RECORD, EntityRecord, Output, RelationRecord
+from workbench.steps.graph_records import END, EntityRecord, Output, RelationRecord
 
 
 def entities(text: str) -> list[tuple[str, str, str]]:
@@ -56,13 +51,6 @@ def test_what_is_read_of_an_entity(record, read):
     assert entities(record + END) == [read]
 
 
-@pytest.mark.parametrize("end", ["<|COMPLETE|>", "<|complete|>", "<| Complete |>"])
-def test_what_stands_after_the_end_does_not_count(end):
-    text = f'("entity"<|>Orsby<|>geo<|>A town)##{end}\n("entity"<|>Late<|>geo<|>x)\nI hope this helps ## really'
-    assert entities(text) == [("Orsby", "geo", "A town")] and step.read(text).complete
-    assert step.read(text).skipped == 0
-
-
 @pytest.mark.parametrize(
     ("strength", "read"),
     [("7", 7.0), (" 2.5 ", 2.5), ("strong", 1.0), ("", 1.0), ("-3", 1.0), ("nan", 1.0), ("inf", 1.0), ("0", 1.0),
@@ -87,14 +75,6 @@ def test_what_is_no_record_is_skipped_and_counted(bad):
     said = step.read(f'{bad}##("entity"<|>Orsby<|>geo<|>A town){END}')
     assert [entity.name for entity in said.entities] == ["Orsby"]
     assert said.skipped == 1 and said.relationships == []
-
-
-def test_a_reply_that_was_cut_says_so_and_keeps_its_finished_records():
-    """Half a name, of River Aldra, would be an entity that there is not."""
-    text = '("entity"<|>Orsby<|>geo<|>A town)##("entity"<|>River Al'
-    value, level = parse(step.STEP, Reply(text, finish="length"))
-    assert level == "cut" and not value.complete
-    assert [entity.name for entity in value.entities] == ["Orsby"] and value.skipped == 1
 
 
 LINES = ['("entity"<|>Orsby<|>geo<|>A town (old))', '("entity"<|>Aldra<|>geo<|>A river)',
@@ -129,76 +109,7 @@ def test_a_record_of_another_kind_between_them_is_counted():
     assert [entity.description for entity in said.entities] == ["A town (old)", "A river"] and said.skipped == 1
 
 
-@pytest.mark.parametrize("text", ["I cannot do that.", "junk<|COMPLETE|>", "##", '("claim"<|>x)' + END])
-def test_a_reply_without_a_record_is_unreadable(text):
-    with pytest.raises(Unreadable, match="no record"):
-        parse(step.STEP, Reply(text))
-
-
-def test_the_end_alone_says_that_there_is_none():
-    assert step.read(END) == Output(entities=[], relationships=[])
-
-
-_parts = st.sampled_from(
-    [FIELD, RECORD, END, "(", ")", '"', "entity", "relationship", "a", "\n", "\x00", "1", "<|", "東"]
-)
-
-
-@given(st.lists(_parts, max_size=30).map("".join))
-def test_no_text_breaks_the_parser(text):
-    try:
-        said = step.read(text)
-    except ValueError:
-        return
-    for entity in said.entities:
-        assert entity.name and "\n" not in entity.name and FIELD not in entity.name
-    assert all(relation.source and relation.target and relation.strength > 0 for relation in said.relationships)
-
-
-def test_a_long_reply_takes_no_time_to_speak_of():
-    text = "(" * 100_000 + RECORD * 10_000 + '("entity"<|>a<|>b<|>c)'
-    assert len(step.read(text).entities) == 1
-
-
-# -- the second round ------------------------------------------------------------------------------------------------
-
-
-class Replies:
-    """A model that answers from a list, one list per call."""
-
-    name = "openai:replies"
-
-    def __init__(self, *calls):
-        self.calls, self.asked = list(calls), []
-
-    def run(self, asked_step, inputs, *, trace=None):
-        self.asked.append(list(inputs))
-        return [Result(step.read(said)) if said else Result(None, failure="no") for said in self.calls.pop(0)]
-
-
-ORSBY, ALDRA = '("entity"<|>Orsby<|>geo<|>A town)', '("entity"<|>Aldra<|>geo<|>A river)'
-
-
-def test_what_was_missed_is_asked_for_once_and_joined():
-    model = Replies([ORSBY + END, ""], [ORSBY + RECORD + ALDRA + END])
-    inputs = [step.Input("a", "text"), step.Input("b", "text")]
-    first, second = step.extract(model, inputs)
-    assert [entity.name for entity in first.value.entities] == ["Orsby", "Aldra"]
-    assert second.failure == "no" and second.value is None
-    assert [[value.found for value in call] for call in model.asked] == [[(), ()], [("Orsby",)]]
-    assert "Orsby" in step.prompt(model.asked[1][0])[-1]["content"]
-
-
-def test_a_second_round_that_fails_takes_nothing_away():
-    (said,) = step.extract(Replies([ORSBY + END], [""]), [step.Input("a", "text")])
-    assert [entity.name for entity in said.value.entities] == ["Orsby"]
-
-
-def test_no_round_and_nothing_to_ask():
-    model = Replies([ORSBY + END])
-    assert step.extract(model, [step.Input("a", "text")], rounds=0)[0].value.complete and len(model.asked) == 1
-    assert step.extract(Replies([]), []) == []
-
+ORSBY = '("entity"<|>Orsby<|>geo<|>A town)'
 
 # -- profiles --------------------------------------------------------------------------------------------------------
 
@@ -244,4 +155,4 @@ def test_the_rules_read_the_parts_of_a_text_one_by_one():
     assert output.entities == [entity for said in alone for entity in said.entities]
     assert output.relationships == [relation for said in alone for relation in said.relationships]
     assert len(output.relationships) > 1
-    assert step.prompt(whole) == step.prompt(step.Input("", whole.text))  # a model is shown the text
+    assert step.STEP.prompt(whole) == step.STEP.prompt(step.Input("", whole.text))  # a model is shown the text

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from test_steps_catalogue import MAKE
+from test_steps_catalogue import input_of
 from tiers import FULL
 
 from workbench.llm.call import Reply
@@ -46,7 +46,7 @@ FORMS = {
 
 
 def asked(name: str) -> list[dict]:
-    return STEPS[name].prompt(MAKE[name]("what was asked"))
+    return STEPS[name].prompt(input_of(STEPS[name], "what was asked"))
 
 
 def canonical(name: str) -> str:

@@ -58,7 +58,7 @@ def test_a_question_that_says_nothing_has_no_keywords(question):
 
 def test_a_model_sees_the_question_and_nothing_of_the_graph():
     with_graph = step.Input("who directed Dune Fever", (("Dune Fever", "movie"),), RELATIONS)
-    assert step.prompt(with_graph) == step.prompt(step.Input("who directed Dune Fever"))
+    assert step.STEP.prompt(with_graph) == step.STEP.prompt(step.Input("who directed Dune Fever"))
 
 
 def test_a_list_that_came_as_one_string_is_split():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.steps.rate_neighbours import STEP, Input, Neighbour, Output, Rating, matched, prompt, read
+from workbench.steps.rate_neighbours import STEP, Input, Neighbour, Output, Rating, matched, read
 
 
 def asked(*names: str) -> Input:
@@ -68,7 +68,7 @@ def test_a_long_reply_is_read_at_once():
 
 def test_the_prompt_numbers_neighbours_and_holds_all_that_is_known():
     value = Input("Where?", (("a", "is in", "b"),), "b", (Neighbour("c", (("b", "is in", "c"),), "c is a town."),))
-    text = prompt(value)[-1]["content"]
+    text = STEP.prompt(value)[-1]["content"]
     assert '"a is in b."' in text and "1. c" in text and "b is in c." in text and "c is a town." in text
     assert STEP.read("1 (c): 7").ratings == [Rating(number=1, name="c", score=7)]
     assert matched(value, Output(ratings=[])) == [None]

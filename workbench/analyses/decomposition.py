@@ -37,7 +37,7 @@ from workbench.evaluation.run import Run, alike
 from workbench.evaluation.significance import compared
 from workbench.reading.prompts import POLICY, other
 from workbench.settings import parse_spec
-from workbench.steps.classify_question import DEFAULT
+from workbench.steps.final_answer import DEFAULT
 from workbench.text import counted
 
 AFTER = {"coverage": "coverage:read", "coverage:substring": "coverage:read:substring"}

@@ -36,7 +36,7 @@ from workbench.evaluation.significance import FEWEST, bootstrap_interval, mean_o
 from workbench.llm.engine import Engine, engine
 from workbench.measures.abstained import is_abstention
 from workbench.records import Question
-from workbench.steps import judge_answer
+from workbench.steps import judge as judge_step
 
 PLANTED = 20  # questions of a check
 PLANT = "planted"  # what the planted answers are called
@@ -310,10 +310,10 @@ def _judged(run: Run, method: str, judge: Engine) -> list[dict[str, Any]]:
     found = [_unjudged(gold[row["question_id"]], row) for row in run.rows if row["method"] == method]
     left = [(one, row) for one, row in found if one["verdict"] is None]
     inputs = [
-        judge_answer.Input(gold[one["question_id"]].question, gold[one["question_id"]].answers, row["answer"])
+        judge_step.Input(gold[one["question_id"]].question, gold[one["question_id"]].answers, row["answer"])
         for one, row in left
     ]
-    for (one, _), result in zip(left, judge.run(judge_answer.STEP, inputs)):
+    for (one, _), result in zip(left, judge.run(judge_step.DIGIT, inputs)):
         one |= {"verdict": result.value and result.value.verdict, "failure": result.failure}
     return [one for one, _ in found]
 

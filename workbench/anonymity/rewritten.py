@@ -20,7 +20,7 @@ from workbench.data.origin import Origin
 from workbench.errors import DataError
 from workbench.llm.engine import Engine
 from workbench.records import Passage, Question, Triple
-from workbench.steps import find_names, link_names
+from workbench.steps import naming
 
 
 class Anonymised(NamedTuple):
@@ -230,16 +230,16 @@ Found = dict[str, list[tuple[str, str]]]  # name → (type, passage id), once fo
 def linked(data: Dataset, engine: Engine, types: tuple[str, ...] = ()) -> tuple[Named, ...]:
     """The names of the passages with their aliases, by name. Raises :class:`DataError` if a request fails, because a
     name that was not found would remain in the text."""
-    types = types or find_names.TYPES
-    asked = [find_names.Input(passage.title, passage.text, types) for passage in data.passages]
+    types = types or naming.TYPES
+    asked = [naming.Text(passage.title, passage.text, types) for passage in data.passages]
     found: Found = defaultdict(list)
-    for passage, output in zip(data.passages, _outputs(engine, find_names.STEP, asked)):
+    for passage, output in zip(data.passages, _outputs(engine, naming.FIND, asked)):
         for one in output.names:
             if one.name.strip():
                 found[one.name.strip()].append((one.type, passage.id))
     kinds = {name: Counter(type for type, _ in of).most_common(1)[0][0] for name, of in sorted(found.items())}
-    blocks = [link_names.Input(tuple((name, kinds[name]) for name in block)) for block in sharing_words(kinds)]
-    groups = [group for output in _outputs(engine, link_names.STEP, blocks) for group in output.groups]
+    blocks = [naming.Mentions(tuple((name, kinds[name]) for name in block)) for block in sharing_words(kinds)]
+    groups = [group for output in _outputs(engine, naming.LINK, blocks) for group in output.groups]
     return tuple(_named(names, kinds, found) for names in _grouped(groups, kinds))
 
 

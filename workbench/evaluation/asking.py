@@ -28,8 +28,7 @@ from workbench.llm.engine import Engine
 from workbench.llm.engine import engine as known_engine
 from workbench.llm.step import Step
 from workbench.records import Question
-from workbench.steps import objecting, personas, task_questions
-from workbench.steps import path_questions as of_path
+from workbench.steps import corpus_questions, retrying
 
 HOPS = 3
 PATHS, EACH = 20, 5  # of the paper: 100 questions of a data set
@@ -57,10 +56,10 @@ def path_questions(
     A path is a walk over the layer `typed` without repeats, from a node drawn evenly. With `apart`, no two neighbours
     share a word, the end shares none with the start and is not next to it, so that the question has three hops; the
     paper says nothing of such a condition. A reply is
-    checked (`steps/path_questions.py`) and asked for again twice; then another path is drawn. Raises
+    checked (`steps/corpus_questions.py`) and asked for again twice; then another path is drawn. Raises
     :class:`SettingError` for a graph without enough paths, :class:`EngineError` if too many replies do not fit."""
     engine, folder, typed = known_engine(engine), _folder(out), index.typed
-    journal = StepJournal(folder, "paths.jsonl", engine, of_path.STEP, None, progress)
+    journal = StepJournal(folder, "paths.jsonl", engine, corpus_questions.PATH, None, progress)
     walks, kept, failed = _walks(typed, seed, apart), [], ""
     for _ in range(SPARE):
         drawn = [shown_path(typed, walk, each) for _, walk in zip(range(paths - len(kept)), walks)]
@@ -68,7 +67,7 @@ def path_questions(
             break
         answers = journal.run(
             {request_key(asdict(value)): value for value in drawn},
-            lambda group: objecting.ask(engine, of_path.STEP, group, of_path.flaw, RETRIES),
+            lambda group: retrying.ask(engine, corpus_questions.PATH, group, corpus_questions.path_flaw, RETRIES),
             "questions on paths",
         )
         for value, answer in zip(drawn, answers.values()):
@@ -102,7 +101,7 @@ def path_questions(
         "seed": seed,
         "apart": apart,
     }
-    return _written(folder, {journal: of_path.STEP}, questions, engine, made)
+    return _written(folder, {journal: corpus_questions.PATH}, questions, engine, made)
 
 
 def persona_questions(
@@ -121,24 +120,24 @@ def persona_questions(
     engine, folder = known_engine(engine), _folder(out)
     description = (data.schema.description if data.schema else "") or data.name
     titles = _titles(data)
-    first = StepJournal(folder, "personas.jsonl", engine, personas.STEP, None, progress)
-    asked = personas.Input(description, titles, users, tasks)
+    first = StepJournal(folder, "personas.jsonl", engine, corpus_questions.PERSONAS, None, progress)
+    asked = corpus_questions.PersonasInput(description, titles, users, tasks)
     (answer,) = first.run(
         {request_key(asdict(asked)): asked},
-        lambda group: objecting.ask(engine, personas.STEP, group, personas.flaw, RETRIES),
+        lambda group: retrying.ask(engine, corpus_questions.PERSONAS, group, corpus_questions.personas_flaw, RETRIES),
         "users and tasks",
     ).values()
     if answer.output is None:
         raise EngineError(f"{engine.name} named no users and tasks for {data.name}: {answer.failure}")
     inputs = {
-        (u, t): task_questions.Input(description, titles, user["user"], task, each)
+        (u, t): corpus_questions.TasksInput(description, titles, user["user"], task, each)
         for u, user in enumerate(answer.output["users"], 1)
         for t, task in enumerate(user["tasks"], 1)
     }
-    journal = StepJournal(folder, "tasks.jsonl", engine, task_questions.STEP, None, progress)
+    journal = StepJournal(folder, "tasks.jsonl", engine, corpus_questions.TASKS, None, progress)
     answers = journal.run(
         {request_key(*place, asdict(value)): value for place, value in inputs.items()},
-        lambda group: objecting.ask(engine, task_questions.STEP, group, task_questions.flaw, RETRIES),
+        lambda group: retrying.ask(engine, corpus_questions.TASKS, group, corpus_questions.tasks_flaw, RETRIES),
         "questions of tasks",
     )
     if failed := [one.failure for one in answers.values() if one.failure]:
@@ -152,10 +151,11 @@ def persona_questions(
         for number, text in enumerate(one.output["questions"], 1)
     ]
     made = {"by": "personas", "users": answer.output["users"], "each": each}
-    return _written(folder, {first: personas.STEP, journal: task_questions.STEP}, questions, engine, made)
+    steps = {first: corpus_questions.PERSONAS, journal: corpus_questions.TASKS}
+    return _written(folder, steps, questions, engine, made)
 
 
-def shown_path(typed: TypedLayer, walk: Sequence[int], many: int = EACH) -> of_path.Input:
+def shown_path(typed: TypedLayer, walk: Sequence[int], many: int = EACH) -> corpus_questions.PathInput:
     """A path, rows of entities, as the Step sees it."""
     names, types = ([of[row] for row in walk] for of in (typed.names, typed.types))
     told = [f"{typed.names[row]} ({typed.types[row]}): {_short(typed.descriptions[row])}" for row in walk]
@@ -164,7 +164,7 @@ def shown_path(typed: TypedLayer, walk: Sequence[int], many: int = EACH) -> of_p
         for a, b in pairwise(walk)
         for relation in typed.between(a, b)
     ]
-    return of_path.Input(tuple(names), tuple(types), "\n".join(told), many)
+    return corpus_questions.PathInput(tuple(names), tuple(types), "\n".join(told), many)
 
 
 def _walks(typed: TypedLayer, seed: int, apart: bool) -> Iterator[tuple[int, ...]]:

@@ -15,6 +15,7 @@ from workbench.index.store import key_of
 from workbench.llm import parse
 from workbench.llm.engine import Engine, rules_stand_in
 from workbench.llm.step import Step
+from workbench.llm.template import Prompt
 from workbench.llm.wording import together
 from workbench.methods import Method
 from workbench.reading.base import Reader
@@ -154,8 +155,11 @@ def _steps(part: Any, declared: Iterable[str] | None, named: Sequence[Step]) -> 
 
 
 def _asked(step: Step, by_rules: bool) -> list[Any]:
-    """What determines a Step's answers: its rule body, or its prompt and the parser of the reply."""
-    return [rule_for(step), step.output] if by_rules else [step.prompt, step.output, step.read, parse.parse]
+    """What determines a Step's answers: its rule body, or the code of its prompt and the parser of the reply."""
+    if by_rules:
+        return [rule_for(step), step.output]
+    code = [] if isinstance(step.prompt, Prompt) else [step.prompt]  # a text is one of the terms
+    return [*code, step.output, step.read, parse.parse]
 
 
 def _answering(engine: Engine) -> tuple[bool, ...]:

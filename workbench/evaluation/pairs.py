@@ -24,7 +24,7 @@ from workbench.llm.call import repeating
 from workbench.llm.engine import Engine
 from workbench.llm.step import Result
 from workbench.records import Question
-from workbench.steps import judge_pair, objecting
+from workbench.steps import judge_pair, retrying
 
 DIMENSIONS = tuple(judge_pair.Output.model_fields)
 FILE = "judgements.jsonl"  # in the folder of a run
@@ -156,7 +156,7 @@ def _judged(
 
     def ask(group: Mapping[str, Pair]) -> Iterator[Judgement]:
         inputs = [pair.shown for pair in group.values()]
-        results = objecting.ask(judge, judge_pair.STEP, inputs, lambda value, output: "", RETRIES)
+        results = retrying.ask(judge, judge_pair.STEP, inputs, lambda value, output: "", RETRIES)
         return (_judgement(pair, made_by, result) for pair, result in zip(group.values(), results))
 
     if folder is None:

@@ -14,6 +14,7 @@ from typing import Any
 from workbench.errors import DataError, FileDamaged, FileMissing
 from workbench.index.store import cut_torn_line, write_atomically
 from workbench.integrity import SUM, Note, flaw, note, seal, unseal
+from workbench.llm.wording import current
 from workbench.places import is_locked
 from workbench.records import Question, record_of
 
@@ -128,6 +129,8 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise damaged(folder / "run.json", "is no configuration of a run")
     if known > FORMAT:
         raise DataError(f"{folder} has run format {known}; this version reads up to {FORMAT}: upgrade hopscope")
+    if config.get("prompts"):
+        config["prompts"] = {name: current(wording) for name, wording in config["prompts"].items()}
     return config
 
 

@@ -36,7 +36,7 @@ from workbench.index.store import map_vectors, read_columns, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.records import Entity
 from workbench.settings import Number, Positive, validated
-from workbench.steps import community_report
+from workbench.steps import reporting
 from workbench.text import text_hash
 
 LONGEST = 500  # tokens of a description in a context, as many as the released code has words in one
@@ -120,7 +120,7 @@ def _strengths(facts: FactsLayer, profiles: Phrased | None, pairs: np.ndarray) -
 class CommunitiesLayer(Layer):
     """communities   list[Community], each at its id, coarsest level first
     entities      list[Entity], one per phrase; `entity_vectors` float32 (n_e, d), of "name: description"
-    reports       dict, community id → community_report.Output; `report_ids` its keys, ascending, and `report_vectors`
+    reports       dict, community id → reporting.Report; `report_ids` its keys, ascending, and `report_vectors`
                   float32 (len(reports), d), of title, summary and findings
     failures      dict, community id → why it has no report
     """
@@ -133,7 +133,7 @@ class CommunitiesLayer(Layer):
     def identity(cls, build: Build, settings: Settings) -> dict:
         return {
             "encoder": build.encoder.name,
-            "maker": maker(build.writer, community_report.STEP),
+            "maker": maker(build.writer, reporting.REPORT),
             "profiles": _profiles_key(build),
         }
 
@@ -320,7 +320,7 @@ class _Report(NamedTuple):
     context: str
     made_by: str
     failure: str | None
-    report: community_report.Output | None
+    report: reporting.Report | None
 
     key = property(attrgetter("context"))
     defects = ()  # the file does not record them
@@ -330,7 +330,7 @@ class _Report(NamedTuple):
 
     @classmethod
     def of_row(cls, row: dict[str, Any]) -> _Report:
-        return cls(**{**row, "report": row["report"] and community_report.Output(**row["report"])})
+        return cls(**{**row, "report": row["report"] and reporting.Report(**row["report"])})
 
 
 class _Contexts:
@@ -366,12 +366,12 @@ class _Contexts:
         return {id: pairs[np.argsort(-self._ranks[pairs], kind="stable")] for id, pairs in zip(ids, found)}
 
     def input(
-        self, id: int, pairs: np.ndarray, share: float, reports: dict[int, community_report.Output]
-    ) -> community_report.Input:
+        self, id: int, pairs: np.ndarray, share: float, reports: dict[int, reporting.Report]
+    ) -> reporting.Community:
         """Where a community does not fit, the reports on its parts, largest first, stand in for the relationships
         within these, one by one, until it fits or there are no more."""
         parts = [part for part in self._parts[id] if part.id in reports]
-        standing: list[community_report.Output] = []
+        standing: list[reporting.Report] = []
         table = self._table(id, pairs, standing)
         while table.full and parts:
             part = parts.pop(0)
@@ -380,7 +380,7 @@ class _Contexts:
             table = self._table(id, pairs, standing)
         return table.input(share)
 
-    def _table(self, id: int, pairs: np.ndarray, reports: list[community_report.Output]) -> _Table:
+    def _table(self, id: int, pairs: np.ndarray, reports: list[reporting.Report]) -> _Table:
         """Reports, then relationships with their ends before them, as many as fit; entities that no fact joins."""
         table = _Table(self.budget)
         for report in reports:
@@ -413,9 +413,7 @@ class _Table:
         self.relationships: list[tuple[str, str, str]] = []
         self.reports: list[tuple[str, str]] = []
 
-    def add(
-        self, ends: Sequence[Entity] = (), relationship: str = "", report: community_report.Output | None = None
-    ) -> bool:
+    def add(self, ends: Sequence[Entity] = (), relationship: str = "", report: reporting.Report | None = None) -> bool:
         """Entities that are new, and the relationship between two; or a report. All of it, or nothing."""
         new = {
             end.name: (one_line(end.name, NAME), one_line(end.description))
@@ -442,9 +440,9 @@ class _Table:
         self.reports += [(report.title, report.summary)] if report is not None else []
         return True
 
-    def input(self, share: float) -> community_report.Input:
+    def input(self, share: float) -> reporting.Community:
         parts = [self.heads[name] + "".join(lines) for name, lines in self.lines.items() if lines]
-        return community_report.Input(
+        return reporting.Community(
             "\n".join(parts).strip(),
             tuple(self.entities.values()),
             tuple(self.relationships),
@@ -471,21 +469,21 @@ def _write_reports(
     journal = Journal(
         folder / "reports.jsonl",
         _Report.of_row,
-        maker(engine, community_report.STEP),
+        maker(engine, reporting.REPORT),
         old=old.written if old else (),
         reusable=_reusable,
         progress=build.progress,
     )
     written: dict[int, _Report] = {}
-    reports: dict[int, community_report.Output] = {}
+    reports: dict[int, reporting.Report] = {}
     for ids in contexts.levels():
         inside = contexts.inside(ids)
         inputs = {id: contexts.input(id, inside[id], shares[id], reports) for id in ids}
         keys = {id: text_hash(value.context) for id, value in inputs.items()}
         id_of = {key: id for id, key in keys.items()}
 
-        def write(group: dict[str, community_report.Input], id_of: dict[str, int] = id_of) -> Iterator[_Report]:
-            for key, result in zip(group, engine.run(community_report.STEP, list(group.values()))):
+        def write(group: dict[str, reporting.Community], id_of: dict[str, int] = id_of) -> Iterator[_Report]:
+            for key, result in zip(group, engine.run(reporting.REPORT, list(group.values()))):
                 yield _Report(id_of[key], key, journal.made_by, result.failure, result.value)
 
         answers = journal.ask(

@@ -20,8 +20,8 @@ from workbench.index.journal import Answer, StepJournal, counts, counts_after, l
 from workbench.index.layer import Build, Layer
 from workbench.index.store import read_table, write_table
 from workbench.settings import Budget, Natural, validated
-from workbench.steps import summarise_entity
-from workbench.steps.summarise_entity import statement
+from workbench.steps import summarising
+from workbench.steps.summarising import statement
 
 _ANSWERS = "summaries.jsonl"
 
@@ -59,22 +59,22 @@ class EntitySummariesLayer(Layer):
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"maker": maker(build.writer, summarise_entity.STEP)}
+        return {"maker": maker(build.writer, summarising.ENTITY)}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: EntitySummariesLayer | None) -> dict:
         engine, facts = build.writer, build.layers["facts"]
         described = np.flatnonzero(facts.degrees > settings.tau)
-        stands = _standing(build, settings, maker(engine, summarise_entity.STEP))
+        stands = _standing(build, settings, maker(engine, summarising.ENTITY))
         kept = _unchanged(stands, described, build) if stands else {}
         entities, inputs = {facts.phrases[row]: row for row in described.tolist()}, {}
         for entity, row in entities.items():
             if entity not in kept:
                 asked = entity, tuple(facts.in_words(facts.about(row))), settings.limit
-                inputs[request_key(*asked)] = summarise_entity.Input(*asked)
+                inputs[request_key(*asked)] = summarising.EntityInput(*asked)
         # Where a layer stands, its journal has nothing for a phrase whose facts changed: the key is made of them.
-        journal = StepJournal(folder, _ANSWERS, engine, summarise_entity.STEP, None if stands else old, build.progress)
-        answers = journal.run(inputs, lambda group: engine.run(summarise_entity.STEP, group), "summarise entities")
+        journal = StepJournal(folder, _ANSWERS, engine, summarising.ENTITY, None if stands else old, build.progress)
+        answers = journal.run(inputs, lambda group: engine.run(summarising.ENTITY, group), "summarise entities")
         new = {inputs[key].entity: Written.of(answer, settings.limit) for key, answer in answers.items()}
         known = kept | new
         written = {entity: known[entity] for entity in entities}

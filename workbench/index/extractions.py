@@ -26,7 +26,7 @@ from workbench.llm.engine import Engine
 from workbench.llm.step import Step
 from workbench.records import Passage
 from workbench.settings import validated
-from workbench.steps import named_entities, triples
+from workbench.steps import named_entities
 from workbench.text import bytes_hash, text_hash
 
 _BEFORE_KEY = '{"content": "'  # in a line
@@ -151,7 +151,7 @@ class ExtractionsLayer(Layer):
 
 def maker(engine: Engine) -> str:
     """Who makes the records, with the versions of the Steps."""
-    return maker_of(engine, named_entities.STEP, triples.STEP)
+    return maker_of(engine, named_entities.STEP, named_entities.TRIPLES)
 
 
 def extract(engine: Engine, passages: Sequence[Passage]) -> Iterator[Extracted]:
@@ -159,19 +159,22 @@ def extract(engine: Engine, passages: Sequence[Passage]) -> Iterator[Extracted]:
     empty, and the record names the failure."""
     named = engine.run(named_entities.STEP, [inputs(passage)[named_entities.STEP] for passage in passages])
     entities = [tuple(dict.fromkeys(result.value.named_entities)) if result.value else () for result in named]
-    stated = engine.run(triples.STEP, [inputs(*pair)[triples.STEP] for pair in zip(passages, entities)])
+    pairs = zip(passages, entities)
+    stated = engine.run(named_entities.TRIPLES, [inputs(*pair)[named_entities.TRIPLES] for pair in pairs])
     for passage, names, ner, openie in zip(passages, entities, named, stated):
         facts = tuple(dict.fromkeys(tuple(t) for t in openie.value.triples)) if openie.value else ()
-        flaws = {named_entities.STEP.name: defect(ner), triples.STEP.name: defect(openie)}
+        flaws = {named_entities.STEP.name: defect(ner), named_entities.TRIPLES.name: defect(openie)}
         record = Extraction(passage.id, names, facts, maker(engine), ner.failure or openie.failure)
         yield Extracted(_key(passage), record, {step: flaw for step, flaw in flaws.items() if flaw})
 
 
-def inputs(passage: Passage, names: tuple[str, ...] = ()) -> dict[Step, named_entities.Input | triples.Input]:
+def inputs(
+    passage: Passage, names: tuple[str, ...] = ()
+) -> dict[Step, named_entities.Input | named_entities.TriplesInput]:
     """What each Step is given of a passage; `names` are the answer of the first."""
     return {
         named_entities.STEP: named_entities.Input(passage.title, passage.text),
-        triples.STEP: triples.Input(passage.title, passage.text, names),
+        named_entities.TRIPLES: named_entities.TriplesInput(passage.title, passage.text, names),
     }
 
 

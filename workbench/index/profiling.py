@@ -22,7 +22,7 @@ from workbench.index.layer import Build
 from workbench.language.entity_types import KINDS, UNKNOWN
 from workbench.llm.step import Result
 from workbench.records import Passage
-from workbench.steps import entity_relations, fuse_descriptions
+from workbench.steps import entity_relations, summarising
 
 if TYPE_CHECKING:
     from workbench.index.profiles import ProfilesLayer, Settings
@@ -39,7 +39,7 @@ class Written(NamedTuple):
 
 
 def maker(build: Build) -> str:
-    return maker_of(build.engine, entity_relations.STEP, fuse_descriptions.STEP)
+    return maker_of(build.engine, entity_relations.STEP, summarising.FUSE)
 
 
 def write(folder: Path, build: Build, settings: Settings, old: ProfilesLayer | None) -> Written:
@@ -55,10 +55,10 @@ def write(folder: Path, build: Build, settings: Settings, old: ProfilesLayer | N
     written = [name for name, _ in types or entity_relations.TYPES]
     nodes, edges = entity_relations.merged(found, written)
     engine = build.writer
-    fused = StepJournal(folder, "fused.jsonl", engine, fuse_descriptions.STEP, old, build.progress)
+    fused = StepJournal(folder, "fused.jsonl", engine, summarising.FUSE, old, build.progress)
     described = _fused(
-        [fuse_descriptions.Input(node.name, "entity", node.fragments) for node in nodes]
-        + [fuse_descriptions.Input(f"{edge.source} – {edge.target}", "relation", edge.fragments) for edge in edges],
+        [summarising.Fragments(node.name, "entity", node.fragments) for node in nodes]
+        + [summarising.Fragments(f"{edge.source} – {edge.target}", "relation", edge.fragments) for edge in edges],
         fused,
         settings,
     )
@@ -119,7 +119,7 @@ def _inputs(passages: Sequence[Passage], types: tuple[tuple[str, str], ...]) -> 
     return [entity_relations.Input(passage.title, passage.text, types) for passage in passages]
 
 
-def _fused(things: Sequence[fuse_descriptions.Input], journal: StepJournal, settings: Settings) -> list[str]:
+def _fused(things: Sequence[summarising.Fragments], journal: StepJournal, settings: Settings) -> list[str]:
     """A description per thing: one line per fragment or, where these are many or long, one text fused from them.
     Fragments that do not fit into one request are fused in groups first, then the results of these."""
     texts = ["\n".join(thing.fragments) for thing in things]
@@ -131,13 +131,13 @@ def _fused(things: Sequence[fuse_descriptions.Input], journal: StepJournal, sett
     }
     while left:
         inputs = {
-            at: [fuse_descriptions.Input(things[at].name, things[at].kind, part) for part in _groups(fragments)]
+            at: [summarising.Fragments(things[at].name, things[at].kind, part) for part in _groups(fragments)]
             for at, fragments in left.items()
         }
         several = (value for values in inputs.values() for value in values if len(value.fragments) > 1)
         answers = journal.run(
             {_key(value): value for value in several},
-            lambda group: journal.engine.run(fuse_descriptions.STEP, group),
+            lambda group: journal.engine.run(summarising.FUSE, group),
             "fuse descriptions",
         )
         for at, values in inputs.items():
@@ -150,12 +150,12 @@ def _fused(things: Sequence[fuse_descriptions.Input], journal: StepJournal, sett
     return texts
 
 
-def _key(value: fuse_descriptions.Input) -> str:
+def _key(value: summarising.Fragments) -> str:
     """Without the limit, which is always the same: files that stand have keys without it."""
     return request_key({"name": value.name, "kind": value.kind, "fragments": value.fragments})
 
 
-def _description(answers: Mapping[str, Answer], value: fuse_descriptions.Input) -> str | None:
+def _description(answers: Mapping[str, Answer], value: summarising.Fragments) -> str | None:
     """The fused text, None where that failed; a single fragment stays as it is."""
     if len(value.fragments) == 1:
         return value.fragments[0]

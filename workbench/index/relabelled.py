@@ -20,10 +20,10 @@ from workbench.index.typed import merged, topmost
 from workbench.language.entity_types import KINDS
 from workbench.llm.step import Result
 from workbench.settings import Natural, Positive, validated
-from workbench.steps import objecting, relabel_entities
+from workbench.steps import curating, retrying
 from workbench.steps.entity_relations import TYPES
 
-UNSURE = relabel_entities.UNSURE
+UNSURE = curating.UNSURE
 
 
 @validated
@@ -52,7 +52,7 @@ class RelabelledLayer(ProfilesLayer):
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"maker": maker(build.writer, relabel_entities.STEP)}
+        return {"maker": maker(build.writer, curating.TYPES)}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: Layer | None) -> dict:
@@ -61,11 +61,11 @@ class RelabelledLayer(ProfilesLayer):
         entities = entities_of(tables.entities)
         types = types_of(below.schema, settings)
         inputs = {request_key(one.name, one.type, one.description, types): one for one in entities}
-        journal = StepJournal(folder, "types.jsonl", engine, relabel_entities.STEP, old, build.progress)
+        journal = StepJournal(folder, "types.jsonl", engine, curating.TYPES, old, build.progress)
 
         def relabel(group: list) -> list[Result]:
             values = [_shown(group[at : at + settings.batch], types) for at in range(0, len(group), settings.batch)]
-            results = objecting.ask(engine, relabel_entities.STEP, values, relabel_entities.flaw, settings.retries)
+            results = retrying.ask(engine, curating.TYPES, values, curating.types_flaw, settings.retries)
             return [one for value, result in zip(values, results) for one in _parts(value, result)]
 
         answers = journal.run(inputs, relabel, "relabel entities")
@@ -95,15 +95,15 @@ def _with_unsure(types: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], .
     return types if UNSURE in dict(types) else (*types, (UNSURE, "fits no other type with any certainty"))
 
 
-def _shown(entities: Sequence, types: tuple[tuple[str, str], ...]) -> relabel_entities.Input:
+def _shown(entities: Sequence, types: tuple[tuple[str, str], ...]) -> curating.TypesInput:
     """A request; ids are places."""
-    return relabel_entities.Input(
-        tuple(relabel_entities.Entity(str(at), e.name, e.description, e.type) for at, e in enumerate(entities, 1)),
+    return curating.TypesInput(
+        tuple(curating.Entity(str(at), e.name, e.description, e.type) for at, e in enumerate(entities, 1)),
         types,
     )
 
 
-def _parts(value: relabel_entities.Input, result: Result) -> list[Result]:
+def _parts(value: curating.TypesInput, result: Result) -> list[Result]:
     """What a reply says of each entity of its request."""
     if result.value is None:
         return [Result(None, result.failure) for _ in value.entities]

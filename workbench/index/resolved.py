@@ -24,7 +24,7 @@ from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.typed import TypedLayer, encode_part, merged
 from workbench.llm.step import Result
 from workbench.settings import Natural, Positive, Share, validated
-from workbench.steps import curate_cluster, objecting
+from workbench.steps import curating, retrying
 
 BLOCK = 256  # rows of similarities held at once
 
@@ -35,7 +35,7 @@ class Settings:
     cluster, the paper does not say; `retries`: how often a reply that does not fit is asked for again."""
 
     threshold: Share = 0.6
-    most: Positive = curate_cluster.MOST
+    most: Positive = curating.MOST
     retries: Natural = 2
 
 
@@ -54,7 +54,7 @@ class ResolvedLayer(ProfilesLayer):
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"maker": maker(build.writer, curate_cluster.STEP), "encoder": build.encoder.name}
+        return {"maker": maker(build.writer, curating.CLUSTER), "encoder": build.encoder.name}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: Layer | None) -> dict:
@@ -70,10 +70,10 @@ class ResolvedLayer(ProfilesLayer):
         for cluster in found:
             value = shown([entities[row] for row in cluster])
             inputs[_key(value)] = value
-        journal = StepJournal(folder, "clusters.jsonl", engine, curate_cluster.STEP, old, build.progress)
+        journal = StepJournal(folder, "clusters.jsonl", engine, curating.CLUSTER, old, build.progress)
 
-        def curate(group: list[curate_cluster.Input]) -> list[Result]:
-            return objecting.ask(engine, curate_cluster.STEP, group, curate_cluster.flaw, settings.retries)
+        def curate(group: list[curating.ClusterInput]) -> list[Result]:
+            return retrying.ask(engine, curating.CLUSTER, group, curating.cluster_flaw, settings.retries)
 
         answers = journal.run(inputs, curate, "curate clusters")
         journal.settle()
@@ -81,7 +81,7 @@ class ResolvedLayer(ProfilesLayer):
             merge
             for key, value in inputs.items()
             if answers[key].output
-            for merge in merges_of(value, curate_cluster.Output(**answers[key].output))
+            for merge in merges_of(value, curating.ClusterOutput(**answers[key].output))
         ]
         profiles = resolved(Profiles(entities, relations), merges)
         (folder / "merges.jsonl").write_text(lines(merge._asdict() for merge in merges), encoding="ascii")
@@ -132,14 +132,14 @@ def clusters(vectors: np.ndarray, degrees: Sequence[int], threshold: float, most
     return found
 
 
-def shown(members: Iterable[EntityProfile]) -> curate_cluster.Input:
+def shown(members: Iterable[EntityProfile]) -> curating.ClusterInput:
     """A cluster as the Step sees it; ids are places."""
-    return curate_cluster.Input(
-        tuple(curate_cluster.Member(str(at), one.name, one.type, one.description) for at, one in enumerate(members, 1))
+    return curating.ClusterInput(
+        tuple(curating.Member(str(at), one.name, one.type, one.description) for at, one in enumerate(members, 1))
     )
 
 
-def merges_of(value: curate_cluster.Input, output: curate_cluster.Output) -> Iterator[Merge]:
+def merges_of(value: curating.ClusterInput, output: curating.ClusterOutput) -> Iterator[Merge]:
     """What a curator merged of a cluster."""
     labels = {member.id: member.label for member in value.members}
     for group in output.groups:
@@ -210,5 +210,5 @@ def _degrees(entities: Sequence[EntityProfile], relations: Iterable[RelationProf
     return [len(near[entity.name]) for entity in entities]
 
 
-def _key(value: curate_cluster.Input) -> str:
+def _key(value: curating.ClusterInput) -> str:
     return request_key([[one.label, one.type, one.description] for one in value.members])

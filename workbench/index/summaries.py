@@ -32,7 +32,7 @@ from workbench.index.vectors import Known, encode_to
 from workbench.records import Passage
 from workbench.settings import Positive, validated
 from workbench.spread import spread
-from workbench.steps import summarise
+from workbench.steps import summarising
 from workbench.text import text_hash
 
 
@@ -106,7 +106,7 @@ class SummariesLayer(Layer):
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"maker": build.engine and maker(build.engine, summarise.STEP)}
+        return {"maker": build.engine and maker(build.engine, summarising.TEXTS)}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: SummariesLayer | None) -> dict:
@@ -230,7 +230,7 @@ class _Writer:
 
     def __init__(self, folder: Path, build: Build, settings: Settings, old: Sequence[Summary]):
         self.engine, self.limit = build.writer, settings.summary_tokens
-        self.step = replace(summarise.STEP, max_tokens=self.limit)
+        self.step = replace(summarising.TEXTS, max_tokens=self.limit)
         self.journal = Journal(
             folder / "clusters.jsonl",
             Summary.of_row,
@@ -241,12 +241,12 @@ class _Writer:
         )
 
     def summaries(self, clusters: Sequence[tuple[str, ...]], label: str) -> list[Summary]:
-        inputs = [summarise.Input(texts, self.limit) for texts in clusters]
+        inputs = [summarising.Texts(texts, self.limit) for texts in clusters]
         keys = [text_hash(json.dumps(asdict(value))) for value in inputs]
         answers = self.journal.ask(dict(zip(keys, inputs)), self._write, f"summarise {label}", unit="cluster")
         return [answers[key] for key in keys]
 
-    def _write(self, group: dict[str, summarise.Input]) -> Iterator[Summary]:
+    def _write(self, group: dict[str, summarising.Texts]) -> Iterator[Summary]:
         for key, result in zip(group, self.engine.run(self.step, list(group.values()))):
             text = result.value.summary if result.value else ""
             failure = result.failure or (None if text.strip() else "the summary is empty")

@@ -179,7 +179,7 @@ def _copied(step: Step, text: str, asked: Sequence[Message], value: Any = None) 
     instructions = _instructions(asked)
     if _in_instructions(text, asked) and _says_something(value, said):
         return _FORM
-    ours = getattr(step.prompt, "__module__", "").startswith("workbench.steps.")
+    ours = step.ours
     examples = tuple(message["content"] for message in shown if message["role"] != "system" and ours)
     names = [name for name in _names_of(examples) if name in said and name not in given]
     if names:

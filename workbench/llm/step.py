@@ -1,25 +1,26 @@
 """A Step: one thing that a language model is asked, as a typed function over a batch.
 
-A Step has a name, an input type, an output type (pydantic) and a prompt. The Steps themselves are in
-`workbench/steps/`, one file each, with the texts of their prompts in `prompts/`. What does the same job without a model
-stands in `workbench/rules/`.
+A Step has a name, an input type, an output type (pydantic) and a prompt, which is a file of text
+(`workbench.llm.template`). The Steps themselves are in `workbench/steps/`, their prompts in `prompts/` there. What does
+the same job without a model stands in `workbench/rules/`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel
 
 from workbench.llm.fingerprints import recognised
+from workbench.llm.template import FORMAT, PROMPTS, Prompt, source_of
 from workbench.records import Record
-from workbench.source import hash_of
-from workbench.text import clean
+from workbench.text import clean, text_hash
 
 I = TypeVar("I")  # noqa: E741
 O = TypeVar("O", bound=BaseModel)  # noqa: E741
@@ -41,12 +42,6 @@ def is_label(schema: dict | None) -> bool:
 def known_steps() -> dict[str, Step]:
     """Every Step by name, those of the package and the registered ones."""
     return import_module(STEPS).catalogue()
-
-
-def conversation(system: str, examples: Iterable[tuple[str, str]], asked: str) -> list[Message]:
-    """The shape of a prompt: instructions, worked examples (what was asked, what was said), the question."""
-    turns = [{"role": role, "content": text} for pair in examples for role, text in zip(("user", "assistant"), pair)]
-    return [{"role": "system", "content": system}, *turns, {"role": "user", "content": asked}]
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,6 +69,22 @@ class Step(Record, Generic[I, O]):
     longest: int | None = 600
     open: Callable[[I], list[Message]] | None = None
     mode: str = ""
+
+    @classmethod
+    def from_text(
+        cls,
+        name: str,
+        input: type[I],
+        output: type[O],
+        derived: Callable[[I], Mapping[str, Any]] | None = None,
+        *,
+        folder: str | Path = PROMPTS,
+        **options: Any,
+    ) -> Step[I, O]:
+        """The Step whose prompt is the file `<name>.md` of the folder, which may name the fields of the input and those
+        that `derived` computes. Its mode `open` is that of the file, if it has words for it."""
+        prompt = Prompt.read(Path(folder) / f"{name}.md", input, derived)
+        return cls(name, output, prompt, open=prompt.opened, **options)
 
     def messages(self, value: I) -> list[Message]:
         """What is sent: the prompt and, after the data, once more the form of the reply with which its instructions
@@ -107,8 +118,13 @@ class Step(Record, Generic[I, O]):
 
     @property
     def from_file(self) -> bool:
-        """Whether its prompt is not of code."""
-        return hasattr(self.prompt, "messages")
+        """Whether its prompt is of a user's file, in place of its own."""
+        return isinstance(self.prompt, Prompt) and self.prompt.brought
+
+    @property
+    def ours(self) -> bool:
+        """Whether its prompt is a file of this package, whose examples are invented."""
+        return isinstance(self.prompt, Prompt) and self.prompt.ours
 
     @property
     def wording(self) -> str:
@@ -117,9 +133,11 @@ class Step(Record, Generic[I, O]):
 
     @cached_property
     def prompt_hash(self) -> str:
-        """Names the wording of the prompt, wherever it is defined: results made with different wordings are not
-        comparable."""
-        return cast(Any, self.prompt).hash if self.from_file else hash_of(self.prompt, Step.messages)
+        """Names the wording of the prompt by its text, or by the source of a function: results made with different
+        wordings are not comparable."""
+        if isinstance(self.prompt, Prompt):
+            return self.prompt.hash
+        return text_hash(f"{FORMAT}\n{source_of(self.prompt)}")[:12]
 
     @cached_property
     def schema(self) -> dict | None:

@@ -2,15 +2,13 @@
 
     engine = wb.engine("openai:gpt-4o-mini", prompts="prompts/hipporag2")  # a folder: one file for each Step
 
-`<step>.toml` has the messages of a Step. `{question}` stands for a field of its input, `{rules.allowed_types}` for one
-of a field; other braces are text, and `{{question}}` is the word in braces. What is no text is written as JSON, or as
-`[lists.<field>]` says:
+`<step>.md` has the messages of a Step as ours have theirs (`workbench.llm.template`), `<step>.toml` the same as TOML:
 
     [[messages]]
     role = "user"
     content = "{passages}\\n\\nQuestion: {question}"
 
-    [lists.passages]            # {0}, {1}: the parts of an item, here title and text, or their names
+    [lists.passages]            # for {*passages "\\n\\n"}Title: {0}\\n{1}{/passages} in the messages
     each = "Title: {0}\\n{1}"
     between = "\\n\\n"
 
@@ -20,12 +18,11 @@ of a field; other braces are text, and `{{question}}` is the word in braces. Wha
     names = { fact = "facts" }  # a name in its JSON → that of the Step
     text = "answer"             # it is no JSON: the whole of it is this field of the output, and others are empty
 
-`<step>.open.toml` has those of a reader's mode `open`. A file is only text: nothing in it is executed. Runs and layers
-name its wording by a hash and by what it is to the prompts that sources print (`workbench.llm.fingerprints`), so that
-results made with it are told apart (`reflect v1 file 0123456789ab same 100% of youtu-a8.2`), and a table of the paper
-counts it as the source's wording. Of other texts its user can say so (`wb.tables(…, source_prompts=[…])`).
-
-Our own texts stand in `workbench/steps/prompts/<step>.md`, and the Steps put them together (`texts`)."""
+In a file of text the last section may be `=== reply`, with these as TOML. `<step>.open.md` has the messages of a
+reader's mode `open`. A file is only text: nothing in it is executed. Runs and layers name its wording by a hash and by
+what it is to the prompts that sources print (`workbench.llm.fingerprints`), so that results made with it are told apart
+(`reflect v1 file 0123456789ab same 100% of youtu-a8.2`), and a table of the paper counts it as the source's wording. Of
+other texts its user can say so (`wb.tables(…, source_prompts=[…])`)."""
 
 from __future__ import annotations
 
@@ -35,110 +32,64 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from operator import attrgetter
+from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 
 from workbench.errors import SettingError
 from workbench.llm.fingerprints import Verdict, recognised
-from workbench.llm.step import Message, Step, known_steps
+from workbench.llm.step import Step, known_steps
+from workbench.llm.template import PROMPTS, ROLES, Prompt, sections
 from workbench.text import storable, text_hash
 
-ROLES = ("system", "user", "assistant")
 LONGEST = 200_000  # characters of a file
-_NAME = r"\w+(?:\.\w+)?"
-_FIELD = re.compile(rf"\{{\{{({_NAME})\}}\}}|\{{({_NAME})\}}")
 _PARTS = {"messages", "lists", "reply"}
-_OURS = Path(__file__).parents[1] / "steps" / "prompts"
-_NAMED = re.compile(r"^=== (.+)\n", re.MULTILINE)
+_LIST = re.compile(r"(?<!\{)\{(\w+(?:\.\w+)?)\}(?!\})")
+_OURS = re.compile(r"(?P<step>\w+) (?P<version>v\d+) (?P<hash>[0-9a-f]{12})")
 
 
-def texts(step: str) -> dict[str, str]:
-    """Name → text, of the texts of a Step's own prompt.
-
-    In the file, a line `=== system` begins the text of this name, and a blank line before the next one ends it. A
-    backslash at the end of a line continues it in the next. Nothing else is markup."""
-    _, *found = _NAMED.split((_OURS / f"{step}.md").read_text(encoding="utf-8").replace("\\\n", "") + "\n")
-    return {name: text[:-2] for name, text in zip(found[::2], found[1::2])}
-
-
-def example(text: str, kind: Any) -> Any:
-    """A worked example, which the file has as JSON, as what the Step takes or gives."""
-    return TypeAdapter(kind).validate_json(text)
-
-
-@dataclass(frozen=True)
-class Wording:
-    """The messages of a file, as the `prompt` of a Step."""
-
-    messages: tuple[tuple[str, str], ...]  # role, template
-    lists: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict, hash=False)
-    reply: Mapping[str, Any] = dataclasses.field(default_factory=dict, hash=False)
-
-    def __call__(self, value: Any) -> list[Message]:
-        fields = {name: self._written(name, attrgetter(name)(value)) for name in self.fields}
-        return [{"role": role, "content": _filled(content, fields)} for role, content in self.messages]
-
-    @cached_property
-    def fields(self) -> tuple[str, ...]:
-        """The fields of the input that the messages name."""
-        found = (one[2] for _, content in self.messages for one in _FIELD.finditer(content) if one[2])
-        return tuple(dict.fromkeys(found))
-
-    @cached_property
-    def text(self) -> str:
-        """All that is said, by whomever."""
-        return "\n".join(content for _, content in self.messages)
-
-    @cached_property
-    def hash(self) -> str:
-        """12 hex digits for what is sent and how the reply is read, however the file writes it."""
-        return text_hash(json.dumps([self.messages, self.lists, self.reply], sort_keys=True))[:12]
-
-    def _written(self, name: str, value: Any) -> str:
-        if isinstance(value, str):
-            return value
-        if (how := self.lists.get(name)) is None:
-            return json.dumps(value, ensure_ascii=False, default=_plain)
-        return how["between"].join(_filled(how["each"], _parts(one)) for one in value)
-
-
-def worded(step: Step, prompts: Mapping[str, Wording] | None) -> Step:
+def worded(step: Step, prompts: Mapping[str, Prompt] | None) -> Step:
     """The Step with the wording that the prompts have for it, or for its mode. A Step of this name that is somebody
     else's keeps its own."""
-    wording, known = (prompts or {}).get(step.file), known_steps().get(step.name)
-    if wording is None or known is None or step.prompt is not (known.open if step.mode else known.prompt):
+    wording, ours = (prompts or {}).get(step.file), known_steps().get(step.name)
+    if wording is None or ours is None or step.prompt != (ours.open if step.mode else ours.prompt):
         return step
     read = step.read if not wording.reply else _Reading(step, wording.reply)
     labels = () if wording.reply else step.labels  # which are forced on no other form of reply
     return dataclasses.replace(step, prompt=wording, read=read, labels=labels)
 
 
-def wordings(given: str | Path | Mapping[str, Wording]) -> dict[str, Wording]:
-    """Step → its wording, from a folder with a TOML file for each. Raises :class:`SettingError` for a folder or file
-    that cannot be read, a Step that there is not, and a field that its input has not."""
+def wordings(given: str | Path | Mapping[str, Prompt]) -> dict[str, Prompt]:
+    """Step → its wording, from a folder with a file for each. Raises :class:`SettingError` for a folder or file that
+    cannot be read, a Step that there is not, and a field that its input has not."""
     if isinstance(given, Mapping):
         return dict(given)
     folder = Path(given)
-    files = sorted(folder.glob("*.toml")) if folder.is_dir() else []
+    files = sorted(path for path in folder.iterdir() if _is_prompt(path)) if folder.is_dir() else []
     if not files:
-        raise SettingError(f"prompts={str(given)!r}; it should be a folder with a file <step>.toml for each Step")
+        raise SettingError(f"prompts={str(given)!r}; it should be a folder with a file <step>.md for each Step")
     return {path.stem: read_wording(path) for path in files}
 
 
-def held(given: str | Path | Mapping[str, Wording]) -> dict[str, Verdict | None]:
+def _is_prompt(path: Path) -> bool:
+    """Whether a file has messages: a text without a section is none, such as a README."""
+    if path.suffix != ".md":
+        return path.suffix == ".toml"
+    return bool(sections(path.read_text(encoding="utf-8", errors="replace")))
+
+
+def held(given: str | Path | Mapping[str, Prompt]) -> dict[str, Verdict | None]:
     """File → what it is to the prompts that sources print for its Step; None where it is none of them."""
-    return {file: recognised(one.text, file) for file, one in wordings(given).items()}
+    return {file: recognised(prompt.text, file) for file, prompt in wordings(given).items()}
 
 
-def read_wording(path: Path) -> Wording:
+def read_wording(path: Path) -> Prompt:
     """The wording of one file, whose name is that of a Step (`Step.file`)."""
     try:
         text = path.read_text(encoding="utf-8")
-        given = tomllib.loads(text)
+        given = tomllib.loads(text) if path.suffix == ".toml" else _of_sections(text)
     except (OSError, ValueError) as error:
         raise SettingError(f"the prompt {path} cannot be read: {error}") from None
     name, _, mode = path.stem.partition(".")
@@ -146,86 +97,96 @@ def read_wording(path: Path) -> Wording:
     if step is None:
         raise SettingError(f"the prompt {path}: no Step is called {name!r}; there are {', '.join(known_steps())}")
     if mode and (mode != "open" or step.open is None):
-        opened = ", ".join(one.opened.file for one in known_steps().values() if one.open)
+        opened = ", ".join(each.opened.file for each in known_steps().values() if each.open)
         raise SettingError(f"the prompt {path}: {name} has no mode {mode!r}; there are {opened}")
     if len(text) > LONGEST:
         raise SettingError(f"the prompt {path} has {len(text):,} characters; at most {LONGEST:,} are read")
     if unknown := given.keys() - _PARTS:
         raise SettingError(f"the prompt {path} has {min(unknown)!r}; it may have {', '.join(sorted(_PARTS))}")
-    wording = Wording(_messages(path, given), _lists(path, given), _reply(path, step, given))
-    if not wording.fields:
+    messages, lists, reply = _messages(path, given), _lists(path, given), _reply(path, step, given)
+    digest = text_hash(json.dumps([messages, lists, reply], sort_keys=True))[:12]
+    templates = tuple((role, _LIST.sub(lambda tag: _as_list(tag, lists), content)) for role, content in messages)
+    derived = step.prompt.derived if isinstance(step.prompt, Prompt) else None
+    prompt = Prompt(templates, digest, derived=derived, mode=mode, brought=True, reply=reply)
+    _check_fields(path, step, prompt, lists)
+    return prompt
+
+
+def _check_fields(path: Path, step: Step, prompt: Prompt, lists: Mapping[str, Any]) -> None:
+    try:
+        fields = prompt.fields
+    except ValueError as error:
+        raise SettingError(f"the prompt {path}: {error}") from None
+    if not fields:
         raise SettingError(f"the prompt {path} names no field of the input, such as {{question}}: it would ask nothing")
-    known = _input_of(step)
-    if known and (unknown := {*wording.fields, *wording.lists} - known):
-        raise SettingError(f"the prompt {path}: {step.name} has no {min(unknown)!r}; it has {', '.join(sorted(known))}")
-    return wording
+    has = fields_of_input(step)
+    has |= {*step.prompt.fields} if isinstance(step.prompt, Prompt) else set()  # and what our prompt computes
+    if has and (unknown := {*fields, *lists} - has):
+        raise SettingError(f"the prompt {path}: {step.name} has no {min(unknown)!r}; it has {', '.join(sorted(has))}")
+
+
+def _of_sections(text: str) -> dict[str, Any]:
+    """What a file of text has, as TOML would give it."""
+    parts = sections(text)
+    reply = [tomllib.loads(part) for name, part in parts if name == "reply"]
+    messages = [{"role": name, "content": part} for name, part in parts if name != "reply"]
+    return {"messages": messages, **({"reply": reply[0]} if reply else {})}
+
+
+def _as_list(tag: re.Match, lists: Mapping[str, Mapping[str, str]]) -> str:
+    if (how := lists.get(tag[1])) is None:
+        return tag[0]
+    return f"{{*{tag[1]} {json.dumps(how['between'])}}}{how['each']}{{/{tag[1]}}}"
 
 
 def _messages(path: Path, given: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    found = given.get("messages")
-    said = [(one.get("role"), one.get("content")) for one in found] if _tables(found) else []
-    if not said or not all(role in ROLES and isinstance(content, str) for role, content in said):
-        raise SettingError(f"the prompt {path} needs [[messages]] with a role ({', '.join(ROLES)}) and a content")
-    if said[-1][0] != "user":
-        raise SettingError(f"the prompt {path} ends with a message of {said[-1][0]}; the last one should be of user")
-    return tuple((role, storable(content)) for role, content in said)
+    rows = given.get("messages")
+    listed = isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
+    messages = [(row.get("role"), row.get("content")) for row in rows] if listed else []
+    if not messages or not all(role in ROLES and isinstance(content, str) for role, content in messages):
+        raise SettingError(f"the prompt {path} needs messages, each with a role ({', '.join(ROLES)}) and a content")
+    if messages[-1][0] != "user":
+        raise SettingError(f"the prompt {path} ends with a message of {messages[-1][0]}; the last should be of user")
+    return tuple((role, storable(content)) for role, content in messages)
 
 
 def _lists(path: Path, given: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    found = given.get("lists", {})
-    if not isinstance(found, dict) or not all(
-        isinstance(one, dict) and {*one} == {"each", "between"} and all(isinstance(text, str) for text in one.values())
-        for one in found.values()
+    lists = given.get("lists", {})
+    if not isinstance(lists, dict) or not all(
+        isinstance(how, dict) and {*how} == {"each", "between"} and all(isinstance(text, str) for text in how.values())
+        for how in lists.values()
     ):
         raise SettingError(f"the prompt {path}: [lists.<field>] should have the texts each and between, and no more")
-    return found
+    return lists
 
 
 def _reply(path: Path, step: Step, given: Mapping[str, Any]) -> dict[str, Any]:
-    found = given.get("reply", {})
+    reply = given.get("reply", {})
     kinds = {"after": str, "before": str, "names": dict, "text": str}
-    if not isinstance(found, dict) or not all(isinstance(one, kinds.get(key, ())) for key, one in found.items()):
+    if not isinstance(reply, dict) or not all(isinstance(value, kinds.get(key, ())) for key, value in reply.items()):
         raise SettingError(f"the prompt {path}: [reply] may have the texts after, before and text, and the table names")
-    if (whole := found.get("text")) is not None and whole not in (has := step.output.model_fields):
+    if (whole := reply.get("text")) is not None and whole not in (has := step.output.model_fields):
         raise SettingError(f"the prompt {path}: text={whole!r} is no field of what {step.name} gives: {', '.join(has)}")
-    return found
+    return reply
 
 
-def _tables(found: Any) -> bool:
-    return isinstance(found, list) and all(isinstance(one, dict) for one in found)
-
-
-def _input_of(step: Step) -> set[str]:
+def fields_of_input(step: Step) -> set[str]:
     """The fields of the input of a Step, and theirs, as its prompt declares it; none where it does not."""
-    hints = [kind for name, kind in get_type_hints(step.prompt).items() if name != "return"]
-    own = _fields_of(hints[0]) if hints else {}
+    if isinstance(step.prompt, Prompt):
+        kind = step.prompt.input
+    else:
+        kind = next((kind for name, kind in get_type_hints(step.prompt).items() if name != "return"), None)
+    own = _fields_of(kind)
     return {*own, *(f"{name}.{inner}" for name, kind in own.items() for inner in _fields_of(kind))}
 
 
 def _fields_of(kind: Any) -> dict[str, Any]:
     """Name → type of the fields of a record, none of anything else."""
     if dataclasses.is_dataclass(kind):
-        return {one.name: get_type_hints(kind)[one.name] for one in dataclasses.fields(kind)}
+        return {field.name: get_type_hints(kind)[field.name] for field in dataclasses.fields(kind)}
     if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return {name: one.annotation for name, one in kind.model_fields.items()}
+        return {name: field.annotation for name, field in kind.model_fields.items()}
     return {}
-
-
-def _plain(record: Any) -> Any:
-    """A record as JSON has it."""
-    return record.model_dump() if isinstance(record, BaseModel) else vars(record)
-
-
-def _parts(item: Any) -> dict[str, str]:
-    """What an item of a list is made of, by number, of a record by name too."""
-    named = {} if isinstance(item, str | list | tuple) else _plain(item)
-    parts = [item] if isinstance(item, str) else list(named.values() or item)
-    return {str(name): str(part) for name, part in [*enumerate(parts), *named.items()]}
-
-
-def _filled(template: str, fields: Mapping[str, str]) -> str:
-    """One pass: what a field says is never read as a template."""
-    return _FIELD.sub(lambda one: f"{{{one[1]}}}" if one[1] else fields.get(one[2], one[0]), template)
 
 
 @dataclass(frozen=True)
@@ -265,3 +226,25 @@ def together(step: Step, engines: Sequence[Any]) -> str:
     """How a run names the wording of a Step that these engines may be asked: one, or all of them if they differ."""
     asked = (worded(step, getattr(engine, "prompts", None)).wording for engine in engines)
     return " or ".join(dict.fromkeys(asked)) or step.wording
+
+
+def current(wording: str) -> str:
+    """A wording of ours as runs name it today. Earlier versions named it by the byte code of a function, in the table
+    `prompts/earlier.json`; a wording that is not in it is another one.
+
+    >>> current("answer v3 0f89c726fe09") == known_steps()["answer"].wording, current("answer v3 000000000000")
+    (True, 'answer v3 000000000000')
+    """
+    named = _OURS.fullmatch(wording)
+    file = _earlier().get(named["hash"]) if named else None
+    if file is None or named is None or file.partition(".")[0] != named["step"]:
+        return wording
+    step = known_steps()[named["step"]]
+    return f"{named['step']} {named['version']} {(step.opened if '.' in file else step).prompt_hash}"
+
+
+@cache
+def _earlier() -> dict[str, str]:
+    """Earlier hash → the file of the Step that it named."""
+    table = json.loads((PROMPTS / "earlier.json").read_text(encoding="utf-8"))
+    return {digest: file for file, hashes in table.items() for digest in hashes}

@@ -36,7 +36,7 @@ from workbench.methods.iterative.events import Chain, Cut, Promotion, Verificati
 from workbench.methods.iterative.pool import Entry, Pool, scored
 from workbench.records import Evidence
 from workbench.settings import Positive, validated
-from workbench.steps import concluding_thoughts, dual_thoughts, fast_thought, reasoning_chain, slow_thought, verify
+from workbench.steps import dual_thoughts
 from workbench.text import storable
 from workbench.trace import Trace
 
@@ -45,7 +45,7 @@ from workbench.trace import Trace
 class Concluding(Thought):
     """The thought of the last round, which the `chain` of reasoning came with; None if the Step failed."""
 
-    chain: concluding_thoughts.Output | None = None
+    chain: dual_thoughts.Conclusion | None = None
 
 
 class BDTR(Iterative):
@@ -113,7 +113,7 @@ class BDTR(Iterative):
         document."""
         tried = tuple((thought.texts["fast"], thought.texts["slow"]) for thought in before)
         joint = self.settings.chain == "joint" and len(before) + 1 == self.settings.iterations
-        step = concluding_thoughts.STEP if joint else dual_thoughts.STEP
+        step = dual_thoughts.CONCLUDING if joint else dual_thoughts.STEP
         value = dual_thoughts.Input(question, contents(best), tried)
         result = self.apart(value, trace) if self.settings.thoughts == "apart" else self.ask(step, value, trace)
         if result.failure or not result.value.fast or normal(result.value.fast) == normal(result.value.slow):
@@ -127,7 +127,7 @@ class BDTR(Iterative):
 
     def apart(self, value: dual_thoughts.Input, trace: Trace) -> Result[dual_thoughts.Output]:
         """Both thoughts, each by its own Step; without one of them the failure."""
-        fast, slow = (self.ask(step, value, trace) for step in (fast_thought.STEP, slow_thought.STEP))
+        fast, slow = (self.ask(step, value, trace) for step in (dual_thoughts.FAST, dual_thoughts.SLOW))
         if failure := fast.failure or slow.failure:
             return Result(None, failure=failure)
         return Result(dual_thoughts.Output(fast=fast.value.query, slow=slow.value.query))
@@ -162,10 +162,10 @@ class BDTR(Iterative):
             if isinstance(last, Concluding):
                 output, failure = last.chain, None if last.chain else last.failure
             else:  # also where the thoughts were given
-                value = reasoning_chain.Input(question, contents(best), texts)
-                result = self.ask(reasoning_chain.STEP, value, trace)
+                value = dual_thoughts.ChainInput(question, contents(best), texts)
+                result = self.ask(dual_thoughts.CHAIN, value, trace)
                 output, failure = result.value, result.failure
-            output = output or reasoning_chain.Output(chain=" ".join(texts), steps=list(texts), bridges=[])
+            output = output or dual_thoughts.Chain(chain=" ".join(texts), steps=list(texts), bridges=[])
             return write(**output.model_dump(include={"chain", "steps", "bridges"}), failure=failure or None)
 
     def verify(self, question: str, chain: Chain, best: Sequence[Entry], trace: Trace) -> tuple[set[str], int]:
@@ -173,8 +173,8 @@ class BDTR(Iterative):
         with Verification.open(trace, passages=[entry.passage.id for entry in best]) as write:
             batches = self._batches(question, best)
             beginning = (question, chain.chain, tuple(chain.steps), tuple(chain.bridges))
-            inputs = [verify.Input(*beginning, contents(batch), self.settings.words) for batch in batches]
-            results = self.engine.run(verify.STEP, inputs, trace=trace)
+            inputs = [dual_thoughts.VerifyInput(*beginning, contents(batch), self.settings.words) for batch in batches]
+            results = self.engine.run(dual_thoughts.VERIFY, inputs, trace=trace)
             chosen = {
                 batch[number - 1].passage.id
                 for batch, result in zip(batches, results)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from workbench.methods.ircot import concluded, earlier
 from workbench.methods.iterative import Iterative, Thought, contents
 from workbench.methods.iterative.pool import Entry
-from workbench.steps import missing_evidence
+from workbench.steps import next_thought
 from workbench.trace import Trace
 
 
@@ -23,5 +23,5 @@ class GCoT(Iterative):
     steps = ("missing_evidence",)
 
     def think(self, question: str, best: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
-        value = missing_evidence.Input(question, contents(best), earlier(before))
-        return concluded(self.ask(missing_evidence.STEP, value, trace))
+        value = next_thought.Input(question, contents(best), earlier(before))
+        return concluded(self.ask(next_thought.MISSING, value, trace))

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from workbench.methods.iterative import Iterative, Settings, Thought, contents, texts_of
 from workbench.methods.iterative.pool import Entry
 from workbench.settings import validated
-from workbench.steps import generation
+from workbench.steps import next_thought
 from workbench.trace import Trace
 
 
@@ -41,7 +41,7 @@ class IRGS(Iterative):
         return self.settings.accumulate
 
     def think(self, question: str, best: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
-        result = self.ask(generation.STEP, generation.Input(question, contents(best)), trace)
+        result = self.ask(next_thought.GENERATION, next_thought.GenerationInput(question, contents(best)), trace)
         if result.failure:
             return Thought({"reasoning": "", "answer": ""}, failure=result.failure)
         texts = texts_of(result)

@@ -33,7 +33,7 @@ from workbench.operators.linking import Link, linked, standing
 from workbench.operators.walk_distribution import with_dense_fill
 from workbench.records import Entity, Evidence, Passage, Path, Scored, ranked
 from workbench.settings import NonNegative, Number, Positive, validated
-from workbench.steps import choose_entities, choose_relations, enough
+from workbench.steps import exploring
 from workbench.text import text_hash, unspaced
 from workbench.trace import Trace
 
@@ -124,8 +124,8 @@ class ThinkOnGraph(Method):
         self._facts, self._passages = self.index.facts, self.index.passages
         self._fact_vectors = np.asarray(self._facts.fact_vectors)
         self._passage_vectors = np.asarray(self._passages.vectors)
-        self._relations = replace(choose_relations.STEP, temperature=self.settings.temperature)
-        self._entities = replace(choose_entities.STEP, temperature=self.settings.temperature)
+        self._relations = replace(exploring.RELATIONS, temperature=self.settings.temperature)
+        self._entities = replace(exploring.ENTITIES, temperature=self.settings.temperature)
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         topics = self.link(question, trace)
@@ -155,7 +155,8 @@ class ThinkOnGraph(Method):
                 if not beam:
                     return kept, ENDED
                 kept += beam
-                (result,) = self.engine.run(enough.STEP, [enough.Input(question, self._triples(kept))], trace=trace)
+                facts = exploring.FactsInput(question, self._triples(kept))
+                (result,) = self.engine.run(exploring.ENOUGH, [facts], trace=trace)
                 if result.value and result.value.enough:
                     return kept, ENOUGH
         return kept, DEPTH
@@ -170,7 +171,7 @@ class ThinkOnGraph(Method):
             if near:
                 offered.append((path, near[: self.settings.relations]))
         inputs = [
-            choose_relations.Input(
+            exploring.RelationsInput(
                 question,
                 self._triples_of(path),
                 self._facts.phrases[path.nodes[-1]],
@@ -191,7 +192,7 @@ class ThinkOnGraph(Method):
         """The paths extended by one fact. The model scores entities if there is a choice; they get equal scores if its
         scores are unreadable or not one per entity."""
         inputs = [
-            choose_entities.Input(question, self._triples_of(step.path), self._pattern(step), self._ends(step))
+            exploring.EntitiesInput(question, self._triples_of(step.path), self._pattern(step), self._ends(step))
             for step in steps
             if len(step.facts) > 1
         ]
@@ -316,7 +317,7 @@ def _order(path: BeamPath) -> tuple:
     return (-path.score, path.facts, path.nodes)
 
 
-def _chosen(value: choose_relations.Output | None, offered: int, width: int) -> list[tuple[int, float]]:
+def _chosen(value: exploring.RelationsOutput | None, offered: int, width: int) -> list[tuple[int, float]]:
     """(position, score) of at most `width` relations that a reply names, each once, best first. Unknown numbers and
     scores of 0 or less are dropped; scores that sum to more than 1 are scaled to sum to 1."""
     scores: dict[int, float] = {}

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from workbench.methods.iterative import Iterative, Settings, Thought, contents
 from workbench.methods.iterative.pool import Entry
 from workbench.settings import Positive, validated
-from workbench.steps import directions
+from workbench.steps import exploring
 from workbench.trace import Trace
 
 
@@ -31,8 +31,8 @@ class ToG(Iterative):
 
     def think(self, question: str, best: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
         explored = tuple(query for thought in before for _, query in thought.queries)
-        value = directions.Input(question, contents(best), explored, self.settings.width)
-        result = self.ask(directions.STEP, value, trace)
+        value = exploring.DirectionsInput(question, contents(best), explored, self.settings.width)
+        result = self.ask(exploring.DIRECTIONS, value, trace)
         if result.failure:
             return Thought({"targets": ""}, failure=result.failure)
         targets = [target for target in result.value.targets if target.score > 0 and (target.entity or target.relation)]

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import math
-import platform
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -25,12 +24,12 @@ from workbench.errors import DataError
 from workbench.evaluation.run import Run, is_repeat
 from workbench.evaluation.significance import bootstrap_interval
 from workbench.index.store import write_atomically
+from workbench.llm.wording import current
 from workbench.records import Record
 from workbench.text import text_hash
 
 FORMAT = 1
 RELATIVE, ABSOLUTE = 1e-6, 1e-9  # a difference of this share, or of this size, is the machine's
-PYTHON = ".".join(platform.python_version_tuple()[:2])
 DIGITS = 8  # of a number in a baseline
 FIRST = 10  # passages of a ranking that are compared; further down scores are too close for all machines to agree
 EXACT = ("rules", "replay", "worked")
@@ -59,14 +58,13 @@ class Finding(Record):
 
 @dataclass(frozen=True, repr=False)
 class Checked(Record):
-    """A notebook against its baseline. `compared` counts what was; `uncertain`, what an engine that answers differently
-    each time left without an interval, and `unread`, prompts recorded with another version of Python."""
+    """A notebook against its baseline. `compared` counts what was, and `uncertain`, what an engine that answers
+    differently each time left without an interval."""
 
     notebook: str
     findings: tuple[Finding, ...] = ()
     compared: int = 0
     uncertain: int = 0
-    unread: int = 0
 
     @property
     def failed(self) -> bool:
@@ -103,7 +101,6 @@ class Baseline:
 
     notebook: str
     parameters: Mapping[str, Any]
-    python: str = PYTHON
     data: Mapping[str, str] = field(default_factory=dict)
     methods: Mapping[str, Mapping] = field(default_factory=dict)
     layers: Mapping[str, Mapping] = field(default_factory=dict)
@@ -204,10 +201,11 @@ def _prompts(runs: Sequence[Run], layers: Sequence[Mapping]) -> dict[str, str]:
     names = {name: said for run in runs for name, said in (run.config.get("prompts") or {}).items()}
     makers = " ".join(maker for layer in layers for maker in layer.get("made_by", ()))
     names |= {name: "" for name in re.findall(r"(\w+) v\d+", makers) if name not in names}
-    return {
-        name: f"v{steps[name].version} {steps[name].prompt_hash}" if name in steps else names[name]
-        for name in sorted(names)
-    }
+    return {name: _wording(steps[name]) if name in steps else names[name] for name in sorted(names)}
+
+
+def _wording(step: Any) -> str:
+    return f"v{step.version} {step.prompt_hash}"
 
 
 def _rounded(value: Any) -> Any:
@@ -238,6 +236,11 @@ def read(folder: Path, notebook: str) -> Baseline | None:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content.pop("format") > FORMAT:
             raise DataError(f"{path} has a newer format than {FORMAT}; upgrade hopscope")
+        content.pop("python", None)  # of earlier versions, whose wordings were named by byte code
+        content["prompts"] = {
+            step: current(f"{step} {wording}").removeprefix(f"{step} ")
+            for step, wording in content.get("prompts", {}).items()
+        }
         return Baseline(**content)
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(
@@ -279,11 +282,6 @@ def compare(before: Baseline | None, now: Baseline) -> Checked:
     if other := other_parameters(before, now.parameters):
         return Checked(now.notebook, (*failed, *other))
     old, new = (dict(_flat(one)) for one in (before, now))
-    unread = 0
-    if before.python != now.python:  # parsed code, which the hash of a wording is made of, differs between them
-        prompts = [key for key in {**old, **new} if key[0] == "prompt"]
-        unread = len(prompts)
-        old, new = ({key: value for key, value in one.items() if key not in prompts} for one in (old, new))
     findings, uncertain = [], 0
     for key in dict.fromkeys([*old, *new]):
         if key not in new:
@@ -301,7 +299,7 @@ def compare(before: Baseline | None, now: Baseline) -> Checked:
             value = new[key][0] if _is_interval(new[key]) else new[key]
             findings += [] if _within(value, old[key]) else [Finding("moved", *key, old[key], value)]
     compared = len(old.keys() & new.keys()) - uncertain
-    return Checked(now.notebook, (*failed, *findings), compared, uncertain, unread)
+    return Checked(now.notebook, (*failed, *findings), compared, uncertain)
 
 
 def _flat(one: Baseline) -> Iterator[tuple[tuple[Of, str], Any]]:

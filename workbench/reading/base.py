@@ -28,9 +28,8 @@ from workbench.reading.prompts import PROMPTS, ROUTERS, TOKENS, Route, other, ro
 from workbench.reading.render import Context, Contexts, cut_down, laid_out, render
 from workbench.records import Answer, ContextGraph, Evidence, Reading, Record
 from workbench.settings import Number, Positive, changed, parse_spec, settle, spec_of, validated
-from workbench.steps.answer import Input
+from workbench.steps.answer import Input, Mode
 from workbench.steps.final_answer import EXTRACTIONS, Extracted
-from workbench.steps.reading_mode import Mode
 from workbench.trace import Trace
 
 if TYPE_CHECKING:

@@ -36,8 +36,8 @@ from workbench.reading.base import settled, trace_of
 from workbench.reading.render import Context, Contexts
 from workbench.records import Answer, ContextEntity, Evidence, Record
 from workbench.settings import Budget, Natural, Share, spec_of, validated
-from workbench.steps import global_map, global_reduce
-from workbench.steps.reading_mode import Mode
+from workbench.steps import reporting
+from workbench.steps.answer import Mode
 from workbench.trace import Trace
 
 if TYPE_CHECKING:
@@ -89,8 +89,8 @@ class Global(Record):
         window = getattr(self.engine, "window", None)
         if window is None:
             return self._budget
-        of_map = room_beside(global_map.STEP, global_map.Input("", "", ()), window)
-        of_reduce = room_beside(self._reduce, global_reduce.Input("", "", (), self.mode), window)
+        of_map = room_beside(reporting.MAP, reporting.MapInput("", "", ()), window)
+        of_reduce = room_beside(self._reduce, reporting.ReduceInput("", "", (), self.mode), window)
         return max(1, min(self._budget, of_map, of_reduce))
 
     @property
@@ -99,7 +99,7 @@ class Global(Record):
         return {"budget": self.budget} if self.budget < self._budget else {}
 
     @cached_property
-    def batches(self) -> list[global_map.Input]:
+    def batches(self) -> list[reporting.MapInput]:
         """What each call of `global_map` reads; the question is still to be filled in."""
         layer = self.index.communities
         ids = [id for id in layer.rolled_up(self.level) if id in layer.reports]
@@ -112,7 +112,7 @@ class Global(Record):
         for some in _dealt(blocks, self.budget):
             some.sort(key=lambda id: (-share[id], -layer.reports[id].rating, id))
             reports = tuple((layer.reports[id].title, layer.reports[id].text) for id in some)
-            batches.append(global_map.Input("", "\n\n".join(blocks[id] for id in some), reports))
+            batches.append(reporting.MapInput("", "\n\n".join(blocks[id] for id in some), reports))
         return batches
 
     @property
@@ -147,9 +147,9 @@ class Global(Record):
 
     def _answered(self, question: str, trace: Trace) -> dict[str, Any]:
         """The fields of the answer: map over the reports, then reduce."""
-        asked = [global_map.Input(question, batch.context, batch.reports) for batch in self.batches]
+        asked = [reporting.MapInput(question, batch.context, batch.reports) for batch in self.batches]
         with trace.span("CHAIN", "map", calls=len(asked)) as span:
-            results = self.engine.run(global_map.STEP, asked, trace=trace)
+            results = self.engine.run(reporting.MAP, asked, trace=trace)
             points = _points(results)
             failed = [result for result in results if result.failure]
             span.set(points=len(points), failures=len(failed))
@@ -158,7 +158,7 @@ class Global(Record):
         if not points and self.mode == "reject":
             return {"text": "", "abstained": True, "thought": "no report says anything towards the question"}
         with trace.span("CHAIN", "reduce", points=len(points)):
-            asked = global_reduce.Input(question, *_packed(points, self.budget), self.mode)
+            asked = reporting.ReduceInput(question, *_packed(points, self.budget), self.mode)
             (result,) = self.engine.run(self._reduce, [asked], trace=trace)
         if result.failure:
             return {"text": "", "failure": result.failure, "reply": result.text}
@@ -173,7 +173,7 @@ class Global(Record):
 
     @property
     def _reduce(self) -> Step:
-        return global_reduce.STEP.opened if self.mode == "open" else global_reduce.STEP
+        return reporting.REDUCE.opened if self.mode == "open" else reporting.REDUCE
 
     def __repr__(self) -> str:
         return f"{self.label} over {self.index.name!r} with engine {self.engine.name}"

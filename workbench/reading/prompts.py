@@ -12,16 +12,7 @@ from typing import Any, NamedTuple
 from workbench.llm.engine import Engine
 from workbench.llm.step import Result, Step
 from workbench.measures.abstained import is_abstention
-from workbench.steps import (
-    answer,
-    answer_briefly,
-    classify_question,
-    essay_answer,
-    knowledge_answer,
-    sparql_answer,
-    stepwise_answer,
-    verify_claim,
-)
+from workbench.steps import answer, final_answer
 from workbench.steps.final_answer import CUT, Extracted, last_line, whole
 from workbench.trace import Trace
 
@@ -63,13 +54,13 @@ def _read(how: Callable[..., Extracted]) -> Callable[[Result, str], Extracted]:
 
 PROMPTS: dict[str, Prompt] = {
     "thought": Prompt(answer.STEP, _thought),
-    "brief": Prompt(answer_briefly.STEP, _read(whole)),
-    "sparql": Prompt(sparql_answer.STEP, _read(last_line), partial(sparql_answer.Input.of, example=True)),
-    "sparql-thesis": Prompt(sparql_answer.STEP, _read(last_line), partial(sparql_answer.Input.of, example=False)),
-    "cot": Prompt(stepwise_answer.STEP, _read(last_line)),
-    "claim": Prompt(verify_claim.STEP, _label),
-    "essay": Prompt(essay_answer.STEP, _essay),
-    "knowledge": Prompt(knowledge_answer.STEP, _read(whole)),
+    "brief": Prompt(final_answer.BRIEF, _read(whole)),
+    "sparql": Prompt(final_answer.SPARQL, _read(last_line), partial(final_answer.SparqlInput.of, example=True)),
+    "sparql-thesis": Prompt(final_answer.SPARQL, _read(last_line), partial(final_answer.SparqlInput.of, example=False)),
+    "cot": Prompt(final_answer.STEPWISE, _read(last_line)),
+    "claim": Prompt(answer.CLAIM, _label),
+    "essay": Prompt(final_answer.ESSAY, _essay),
+    "knowledge": Prompt(final_answer.KNOWLEDGE, _read(whole)),
 }
 
 
@@ -83,7 +74,7 @@ def step_of(prompt: str, mode: str, extraction: str = "strict") -> Step:
 
 # -- routing ----------------------------------------------------------------------------------------------------------
 
-STEP = classify_question.STEP
+STEP = final_answer.CLASSIFY
 TOKENS = STEP.max_tokens
 POLICY = {"bridge": "sparql", "comparison": "cot", "inference": "cot"}
 ROUTERS = ("model", "heuristic")
@@ -107,8 +98,8 @@ def route(question: str, engine: Engine, router: str, trace: Trace, tokens: int 
             kind, invalid = heuristic(question), False
         else:
             step = replace(STEP, max_tokens=tokens, labels=STEP.labels if tokens >= TOKENS else ())
-            (result,) = engine.run(step, [classify_question.Input(question)], trace=trace)
-            output = result.value or classify_question.read("")
+            (result,) = engine.run(step, [final_answer.RoutedQuestion(question)], trace=trace)
+            output = result.value or final_answer.read_kind("")
             kind, invalid = output.kind, output.invalid
         chosen = Route(POLICY[kind], kind, invalid)
         span.set(kind=kind, prompt=chosen.prompt, **({"invalid": True} if invalid else {}))

@@ -16,7 +16,7 @@ from workbench.reading.base import Reader, trace_of
 from workbench.reading.render import Contexts
 from workbench.records import Answer, Evidence, Record
 from workbench.settings import parse_spec, spec_of
-from workbench.steps import shorten_answer
+from workbench.steps import final_answer
 from workbench.trace import Trace
 
 SETTING = "rewrite"
@@ -39,7 +39,7 @@ class Rewriting(Record):
         self.reads_index, self.reads = reader.reads_index, reader.reads
         name, given = parse_spec(reader.label)
         self.label = spec_of(name, {**given, SETTING: True})
-        self.steps = (*reader.steps, shorten_answer.STEP.name)
+        self.steps = (*reader.steps, final_answer.SHORTEN.name)
 
     @property
     def reworded(self) -> tuple[Step, ...]:
@@ -69,8 +69,8 @@ class Rewriting(Record):
         if not answer.text or answer.failure:
             return None
         with trace.span("CHAIN", SETTING) as span:
-            given = shorten_answer.Input(answer.question, answer.text)
-            (result,) = self.engine.run(shorten_answer.STEP, [given], trace=trace)
+            given = final_answer.LongAnswer(answer.question, answer.text)
+            (result,) = self.engine.run(final_answer.SHORTEN, [given], trace=trace)
             short = None if result.failure else result.value.reply.strip()
             span.set(short=short or "", **({"failure": result.failure} if result.failure else {}))
         return short or None

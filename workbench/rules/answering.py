@@ -22,8 +22,7 @@ from workbench.language.relations import kind_of, relatedness, stem, words
 from workbench.language.spans import Page, Pages, about, pages, plain
 from workbench.rules.hops import Candidate, candidates, measures
 from workbench.steps import answer as asked
-from workbench.steps import global_reduce as points
-from workbench.steps import shorten_answer as long
+from workbench.steps import final_answer, reporting
 from workbench.steps.final_answer import UNKNOWN
 from workbench.steps.final_answer import Output as Reply
 
@@ -54,13 +53,13 @@ def answer_briefly(value: asked.Input) -> Reply:
 knowledge_answer = answer_briefly
 
 
-def global_reduce(value: points.Input) -> points.Output:
+def global_reduce(value: reporting.ReduceInput) -> reporting.ReduceOutput:
     """Short answers are read from the points as from passages without titles."""
     output = short_answer(value.question, [("", point) for point in value.points], value.mode)
-    return points.Output(response=output.thought, answer=output.answer, abstained=output.abstained)
+    return reporting.ReduceOutput(response=output.thought, answer=output.answer, abstained=output.abstained)
 
 
-def shorten_answer(value: long.Input) -> Reply:
+def shorten_answer(value: final_answer.LongAnswer) -> Reply:
     """A few words are short enough, and so are several things of a few words each; of more, what is read in them as in
     a passage, whatever its ground."""
     words = value.answer.split()

@@ -16,8 +16,8 @@ from workbench.language.entity_types import LONGEST, SchemaTerms, names_meant, u
 from workbench.language.pipeline import content_words, parse
 from workbench.language.questions import analyse, analysis_of
 from workbench.language.relations import relatedness, spoken, stem
-from workbench.steps import classify_question as kinds
 from workbench.steps import fact_filter as filtering
+from workbench.steps import final_answer
 from workbench.steps import keywords as levels
 from workbench.steps import rate_neighbours as neighbours
 
@@ -126,6 +126,7 @@ def keywords(value: levels.Input) -> levels.Output:
     return levels.Output(high_level=unique([*relations, *types, *others]), low_level=unique(names or phrases))
 
 
-def classify_question(value: kinds.Input) -> kinds.Output:
+def classify_question(value: final_answer.RoutedQuestion) -> final_answer.Kind:
     """The kind of the analysis: kin of kin is inference; a question of one hop, and no question, count as bridge."""
-    return kinds.read(analyse(value.question).kind.replace("single", kinds.DEFAULT).replace("none", ""))
+    kind = analyse(value.question).kind.replace("single", final_answer.DEFAULT)
+    return final_answer.read_kind(kind.replace("none", ""))

@@ -11,25 +11,22 @@ from __future__ import annotations
 from workbench.language.entity_types import type_of
 from workbench.language.pipeline import parse
 from workbench.language.relations import LISTS, stem
-from workbench.steps import curate_cluster as curating
-from workbench.steps import find_names as finding
-from workbench.steps import link_names as linking
-from workbench.steps import relabel_entities as relabelling
+from workbench.steps import curating, naming
 from workbench.text import unicode_phrase
 
 
-def curate_cluster(value: curating.Input) -> curating.Output:
+def curate_cluster(value: curating.ClusterInput) -> curating.ClusterOutput:
     """The shortest label of a group is its canonical one, the first of these.
 
     >>> labels = ("Neural Networks", "neural network", "Network science")
     >>> members = tuple(curating.Member(str(at), label, "", "") for at, label in enumerate(labels))
-    >>> [(g.canonical_label, g.member_ids) for g in curate_cluster(curating.Input(members)).groups]
+    >>> [(g.canonical_label, g.member_ids) for g in curate_cluster(curating.ClusterInput(members)).groups]
     [('neural network', ['0', '1']), ('Network science', ['2'])]
     """
     groups: dict[tuple[str, ...], list[curating.Member]] = {}
     for member in value.members:
         groups.setdefault(_family(member.label) or (member.id,), []).append(member)
-    return curating.Output(
+    return curating.ClusterOutput(
         groups=[
             curating.Group(
                 canonical_label=min((member.label for member in members), key=len),
@@ -40,12 +37,12 @@ def curate_cluster(value: curating.Input) -> curating.Output:
     )
 
 
-def relabel_entities(value: relabelling.Input) -> relabelling.Output:
+def relabel_entities(value: curating.TypesInput) -> curating.TypesOutput:
     """The type that an entity has, if it is of the list; else the one that a word of its name or of its description
     fits; else `unsure`."""
     types = {name for name, _ in value.types}
-    return relabelling.Output(
-        entities=[relabelling.Typed(id=one.id, type=_type(one, value.types, types)) for one in value.entities]
+    return curating.TypesOutput(
+        entities=[curating.Typed(id=one.id, type=_type(one, value.types, types)) for one in value.entities]
     )
 
 
@@ -54,17 +51,17 @@ def _family(label: str) -> tuple[str, ...]:
     return tuple(map(stem, unicode_phrase(label).split()))
 
 
-def _type(entity: relabelling.Entity, types: tuple[tuple[str, str], ...], known: set[str]) -> str:
+def _type(entity: curating.Entity, types: tuple[tuple[str, str], ...], known: set[str]) -> str:
     if entity.type in known:
         return entity.type
     found = type_of(entity.label, entity.type, types)
-    return found if found in known else relabelling.UNSURE
+    return found if found in known else curating.UNSURE
 
 
 _TYPES: dict[str, str] = LISTS["labels"]["names"]
 
 
-def find_names(value: finding.Input) -> finding.Output:
+def find_names(value: naming.Text) -> naming.Names:
     """The named entities that begin with a capital letter, without article and possessive ending."""
     (doc,) = parse([f"{value.title}.\n{value.text}" if value.title else value.text], lemmas=False)
     found = {}
@@ -73,14 +70,14 @@ def find_names(value: finding.Input) -> finding.Output:
         name = name.strip(" .,'’\"“”")
         if name[:1].isupper() and _TYPES.get(entity.label_) in value.types:
             found.setdefault(name, _TYPES[entity.label_])
-    return finding.Output(names=[finding.Found(name=name, type=type) for name, type in found.items()])
+    return naming.Names(names=[naming.Found(name=name, type=type) for name, type in found.items()])
 
 
-def link_names(value: linking.Input) -> linking.Output:
+def link_names(value: naming.Mentions) -> naming.Links:
     """A name is that of the one longer name of its type that has all of its words, if there is no other.
 
     >>> names = (("Nora Whitlock", "person"), ("Nora", "person"), ("Whitlock", "person"), ("Tom Whitlock", "person"))
-    >>> link_names(linking.Input(names)).groups
+    >>> link_names(naming.Mentions(names)).groups
     [['Nora Whitlock', 'Nora']]
     """
     groups: dict[str, list[str]] = {}
@@ -89,7 +86,7 @@ def link_names(value: linking.Input) -> linking.Output:
         fullest = [one for one in longer if not any(_words(one) < _words(other) for other in longer)]
         if len(fullest) == 1:
             groups.setdefault(fullest[0], [fullest[0]]).append(name)
-    return linking.Output(groups=list(groups.values()))
+    return naming.Links(groups=list(groups.values()))
 
 
 def _words(name: str) -> frozenset[str]:

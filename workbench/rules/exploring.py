@@ -13,9 +13,7 @@ from workbench.language.pipeline import content_words, irregular_forms
 from workbench.language.questions import Hop, analysis_of, start_names
 from workbench.language.relations import KIN, relatedness, stem
 from workbench.records import Triple
-from workbench.steps import choose_entities as entities
-from workbench.steps import choose_relations as relations
-from workbench.steps import enough as sufficiency
+from workbench.steps import exploring
 from workbench.steps import graph_action as graph
 
 OTHER = 0.5  # worth of a word of another level: questions do not always go from the inside out
@@ -56,7 +54,7 @@ def fit(question: str, walked: int, relation: str) -> float:
                default=0.0)  # fmt: skip
 
 
-def choose_relations(value: relations.Input) -> relations.Output:
+def choose_relations(value: exploring.RelationsInput) -> exploring.RelationsOutput:
     """The `width` best relations; their scores sum to 1."""
     scores = [
         fit(value.question, len(value.path), relation) + SIMILAR * max(0.0, similarity)
@@ -64,11 +62,11 @@ def choose_relations(value: relations.Input) -> relations.Output:
     ]
     best = sorted(range(len(scores)), key=lambda at: (-scores[at], at))[: value.width]
     total = sum(scores[at] for at in best)
-    choices = [relations.Choice(number=at + 1, score=scores[at] / total) for at in best if scores[at] > 0]
-    return relations.Output(choices=choices)
+    choices = [exploring.Choice(number=at + 1, score=scores[at] / total) for at in best if scores[at] > 0]
+    return exploring.RelationsOutput(choices=choices)
 
 
-def choose_entities(value: entities.Input) -> entities.Output:
+def choose_entities(value: exploring.EntitiesInput) -> exploring.EntitiesOutput:
     """Scores that sum to 1. Higher: what the question names, and a number where one is asked."""
     asked, depth = analysis_of(value.question), len(value.path) + 1
     counted = asked.wants in ("date", "number") and depth >= len(levels(value.question))
@@ -77,17 +75,17 @@ def choose_entities(value: entities.Input) -> entities.Output:
         (2 if content_words(entity) & named else 1) * (1 if bool(re.search(r"\d", entity)) == counted else STRANGE)
         for entity in value.entities
     ]
-    return entities.Output(scores=[one / sum(scores) for one in scores])
+    return exploring.EntitiesOutput(scores=[one / sum(scores) for one in scores])
 
 
-def enough(value: sufficiency.Input) -> sufficiency.Output:
+def enough(value: exploring.FactsInput) -> exploring.Enough:
     """Whether the facts hold every name of the question, by half of its words, and among their relations a word of
     every level."""
     asked = levels(value.question)
     ends = {word for subject, _, obj in value.facts for word in content_words(f"{subject} {obj}")}
     levels_met = all(any(share(level, relation) for _, relation, _ in value.facts) for level in asked)
     named = map(content_words, analysis_of(value.question).names)
-    return sufficiency.Output(
+    return exploring.Enough(
         enough=bool(asked) and levels_met and all(2 * len(name & ends) >= len(name) for name in named)
     )
 

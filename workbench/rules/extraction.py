@@ -22,8 +22,6 @@ from typing import NamedTuple
 from workbench.language.pipeline import parse
 from workbench.language.relations import LISTS
 from workbench.steps import named_entities as ner
-from workbench.steps import question_entities as asking
-from workbench.steps import triples as openie
 
 _SUBJECTS = ("nsubj", "nsubjpass", "csubj", "expl")
 _COMPLEMENTS = ("dobj", "attr", "oprd", "acomp")
@@ -87,15 +85,15 @@ def named_entities(values: Sequence[ner.Input]) -> list[ner.Output]:
     return [ner.Output(named_entities=reading.entities) for reading in readings]
 
 
-def question_entities(values: Sequence[asking.Input]) -> list[ner.Output]:
+def question_entities(values: Sequence[ner.Question]) -> list[ner.Output]:
     """The names of the question in their order, without repetition."""
     return named_entities([ner.Input("", value.question) for value in values])
 
 
-def triples(values: Sequence[openie.Input]) -> list[openie.Output]:
+def triples(values: Sequence[ner.TriplesInput]) -> list[ner.Triples]:
     """The rules find names by themselves; they do not read `entities`."""
     readings = read([(value.title, value.text) for value in values])
-    return [openie.Output(triples=reading.triples) for reading in readings]
+    return [ner.Triples(triples=reading.triples) for reading in readings]
 
 
 class _Passage:

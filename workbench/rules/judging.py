@@ -17,10 +17,9 @@ from workbench.language.pipeline import content_words, parse
 from workbench.language.quantities import dates, numbers
 from workbench.language.relations import relatedness, stem
 from workbench.steps import judge as judgement
-from workbench.steps import judge_answer as answered
 from workbench.steps import judge_pair as pair
-from workbench.steps.answer import Input
-from workbench.steps.verify_claim import NOT_SUPPORTED, SUPPORTED, Output
+from workbench.steps.answer import NOT_SUPPORTED, SUPPORTED, Input
+from workbench.steps.answer import Judgement as Output
 from workbench.text import MONTHS, NUMBER_WORDS
 
 
@@ -40,7 +39,7 @@ def judge(value: judgement.Input) -> judgement.Output:
     return judgement.Output(verdict="unknown", reason="rules: only whole dates and numbers can be compared")
 
 
-def judge_answer(value: answered.Input) -> answered.Output:
+def judge_answer(value: judgement.Input) -> judgement.Digit:
     """Refuses: it has no verdict for what arithmetic cannot decide."""
     raise SettingError("rules cannot judge whether an answer is right; ask a model, such as openai:gpt-4.1")
 

@@ -16,8 +16,7 @@ from functools import cache
 from workbench.language.pipeline import content_words
 from workbench.language.relations import kind_of, relatedness, stem
 from workbench.rules.sentences import read
-from workbench.steps import fallback_query as fallback
-from workbench.steps.judge_paths import Input, Output, PathShown, Verdict
+from workbench.steps.judge_paths import Fallback, Input, Output, PathShown, Search, Verdict
 from workbench.text import unicode_phrase
 
 SURE = 0.9  # confidence in a path that follows the first walk
@@ -104,11 +103,11 @@ def _kind_fits(wants: str, types: Sequence[str]) -> bool:
 # Another query
 
 
-def fallback_query(value: fallback.Input) -> fallback.Output:
+def fallback_query(value: Search) -> Fallback:
     """What was not searched yet: a thing looked for as a whole, the question, both together; else nothing."""
     wanted = [part.strip() for part in value.constraints.split(";") if not part.strip().startswith("not ")]
     queries = (*wanted, value.question, *(f"{value.question} {part}" for part in wanted))
-    return fallback.Output(query=_untried(queries, set(map(unicode_phrase, value.history))))
+    return Fallback(query=_untried(queries, set(map(unicode_phrase, value.history))))
 
 
 def _untried(queries, tried: set[str]) -> str:

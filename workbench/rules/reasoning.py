@@ -26,16 +26,11 @@ from workbench.language.spans import pages
 from workbench.rules.answering import ENOUGH, KEPT, Passages, chain, short_answer
 from workbench.rules.hops import Candidate
 from workbench.rules.patterns import write
-from workbench.steps import concluding_thoughts as concluding
-from workbench.steps import directions as exploration
 from workbench.steps import dual_thoughts as thoughts
-from workbench.steps import fast_thought as single
-from workbench.steps import generation as generating
+from workbench.steps import exploring
 from workbench.steps import next_thought as thinking
-from workbench.steps import reasoning_chain as reasoning
 from workbench.steps import reflect as reflection
 from workbench.steps import sub_questions as decomposition
-from workbench.steps import verify as verification
 from workbench.steps.answer import Input as Asked
 from workbench.steps.final_answer import CUE, UNKNOWN
 from workbench.steps.final_answer import Output as Reply
@@ -158,32 +153,32 @@ def dual_thoughts(value: thoughts.Input) -> thoughts.Output:
     return thoughts.Output(fast=fast, slow=slow)
 
 
-def fast_thought(value: thoughts.Input) -> single.Output:
-    return single.Output(query=dual_thoughts(value).fast)
+def fast_thought(value: thoughts.Input) -> thoughts.FollowUp:
+    return thoughts.FollowUp(query=dual_thoughts(value).fast)
 
 
-def slow_thought(value: thoughts.Input) -> single.Output:
-    return single.Output(query=dual_thoughts(value).slow)
+def slow_thought(value: thoughts.Input) -> thoughts.FollowUp:
+    return thoughts.FollowUp(query=dual_thoughts(value).slow)
 
 
-def reasoning_chain(value: reasoning.Input) -> reasoning.Output:
+def reasoning_chain(value: thoughts.ChainInput) -> thoughts.Chain:
     """The sentences in which the hops were read, as far as they are grounded, and what links them."""
     grounded = [link for link in links(value.question, value.passages) if link.grounded]
     steps = list(dict.fromkeys(sentence for link in grounded for sentence in link.candidates[0].sentences))
     bridges = list(dict.fromkeys(link.value for link in grounded if not link.last))
     chain = "; ".join(f"{link.query}: {link.value}" for link in grounded)
-    return reasoning.Output(
+    return thoughts.Chain(
         chain=chain or "no hop of the question is answered by the documents", steps=steps, bridges=bridges
     )
 
 
-def concluding_thoughts(value: thoughts.Input) -> concluding.Output:
+def concluding_thoughts(value: thoughts.Input) -> thoughts.Conclusion:
     """Both at once, from the same documents."""
-    chain = reasoning_chain(reasoning.Input(value.question, value.passages))
-    return concluding.Output(**dual_thoughts(value).model_dump(), **chain.model_dump())
+    chain = reasoning_chain(thoughts.ChainInput(value.question, value.passages))
+    return thoughts.Conclusion(**dual_thoughts(value).model_dump(), **chain.model_dump())
 
 
-def verify(value: verification.Input) -> verification.Output:
+def verify(value: thoughts.VerifyInput) -> thoughts.Supporting:
     """The passages that hold most words of a step; one is enough for a step."""
     words_of = [content_words(f"{title} {text}") for title, text in value.passages]
     supporting = set()
@@ -191,7 +186,7 @@ def verify(value: verification.Input) -> verification.Output:
         shares = [len(wanted & words) / len(wanted) if wanted else 0.0 for words in words_of]
         if shares and max(shares) >= SUPPORTS:
             supporting.add(shares.index(max(shares)) + 1)
-    return verification.Output(documents=sorted(supporting))
+    return thoughts.Supporting(documents=sorted(supporting))
 
 
 def bridged(question: str, chain: Sequence[Link], passages: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -232,16 +227,16 @@ def missing_evidence(value: thinking.Input) -> thinking.Output:
     return thinking.Output(thought=_next(value.question, value.passages))
 
 
-def generation(value: generating.Input) -> generating.Output:
+def generation(value: thinking.GenerationInput) -> thinking.Generation:
     """The sentences in which the links were read, and the answer, each empty where nothing was found."""
     chain = links(value.question, value.passages)
     read = [sentence for link in chain if link.grounded for sentence in link.candidates[0].sentences]
     words = " ".join(dict.fromkeys(read)).split()
     answer = short_answer(value.question, value.passages).answer
-    return generating.Output(reasoning=" ".join(words[:MOST_WORDS]), answer=answer)
+    return thinking.Generation(reasoning=" ".join(words[:MOST_WORDS]), answer=answer)
 
 
-def directions(value: exploration.Input) -> exploration.Output:
+def directions(value: exploring.DirectionsInput) -> exploring.DirectionsOutput:
     """A target for each link that is not grounded; sufficient if there is none. What comes first in the chain has the
     highest score, because the rest depends on it; a link of which no name is known yet is no direction, unless all are
     so."""
@@ -250,10 +245,10 @@ def directions(value: exploration.Input) -> exploration.Output:
     chosen = ([link for link in missing if link.names] or missing)[: value.width]
     total = sum(range(1, len(chosen) + 1))
     targets = [
-        exploration.Target(entity=" ".join(link.names), relation=link.asked, score=weight / total)
+        exploring.Target(entity=" ".join(link.names), relation=link.asked, score=weight / total)
         for link, weight in zip(chosen, range(len(chosen), 0, -1))
     ]
-    return exploration.Output(sufficient=bool(chain) and not missing, targets=targets)
+    return exploring.DirectionsOutput(sufficient=bool(chain) and not missing, targets=targets)
 
 
 def _next(question: str, passages: Passages) -> str:

@@ -18,8 +18,7 @@ from operator import sub
 from workbench.rules.path_judging import Hop, Walk, hop_in_words
 from workbench.rules.schema_words import Lexicon, Relations, Types, lexicon, unnamed
 from workbench.rules.sentences import Reading, Word, read
-from workbench.steps import dot_rules_paper as dot_rules_paper_step
-from workbench.steps.dot_rules import Input, Output, checked
+from workbench.steps.dot_rules import Input, Output, PaperOutput, checked
 
 MOST = 8  # readings that are given
 NEARLY = 0.1  # worth by which a reading may fall behind the best
@@ -85,10 +84,10 @@ def dot_rules(value: Input) -> Output:
     return checked(value, rules(value))
 
 
-def dot_rules_paper(value: Input) -> dot_rules_paper_step.Output:
+def dot_rules_paper(value: Input) -> PaperOutput:
     """The same, by the relations of the graph, which the prompt does not show."""
     said = dot_rules(value)
-    output = dot_rules_paper_step.Output(**said.model_dump(exclude={"initial_query"}))
+    output = PaperOutput(**said.model_dump(exclude={"initial_query"}))
     return output.saying(said.beyond, said.meets)
 
 

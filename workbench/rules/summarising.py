@@ -25,18 +25,8 @@ from collections.abc import Sequence
 from workbench import tokens
 from workbench.language import verbalisation
 from workbench.language.pipeline import content_words
-from workbench.steps import community_report as report
-from workbench.steps import describe_entity as entity
-from workbench.steps import describe_relations as relations
-from workbench.steps import fuse_descriptions as fusion
-from workbench.steps import global_map as reports
+from workbench.steps import corpus_questions, reporting, summarising, textualising
 from workbench.steps import name_communities as naming
-from workbench.steps import path_questions as paths
-from workbench.steps import personas as users
-from workbench.steps import summarise as summary
-from workbench.steps import summarise_entity as entity_summary
-from workbench.steps import task_questions as tasks
-from workbench.steps import write_article as articles
 from workbench.steps.answer import Input as Asked
 from workbench.steps.final_answer import UNKNOWN
 from workbench.steps.final_answer import Output as Reply
@@ -47,22 +37,22 @@ _NO_END = "".join(rf"(?<!\b{short}\.)" for short in ("[A-Z]", "Mr", "Mrs", "Ms",
 _SENTENCE_END = re.compile(rf"(?<=[.!?…]){_NO_END}\s+|(?<=[。！？])|\n+")
 
 
-def summarise(value: summary.Input) -> summary.Output:
+def summarise(value: summarising.Texts) -> summarising.Summary:
     """The sentences that have most in common with all others."""
-    return summary.Output(summary=central(value.texts, value.limit))
+    return summarising.Summary(summary=central(value.texts, value.limit))
 
 
-def summarise_entity(value: entity_summary.Input) -> entity_summary.Output:
+def summarise_entity(value: summarising.EntityInput) -> summarising.Summary:
     """The facts in their order, as far as they fit."""
-    statements = [entity_summary.statement(fact) for fact in value.facts]
-    return entity_summary.Output(summary=" ".join(_fitting(statements, value.limit)))
+    statements = [summarising.statement(fact) for fact in value.facts]
+    return summarising.Summary(summary=" ".join(_fitting(statements, value.limit)))
 
 
-def fuse_descriptions(value: fusion.Input) -> fusion.Output:
+def fuse_descriptions(value: summarising.Fragments) -> summarising.Description:
     """The distinct fragments in their order, as far as they fit; of the first its beginning where it does not fit by
     itself."""
     fitting = _fitting(value.fragments, value.limit)
-    return fusion.Output(description=" ".join(fitting) or tokens.cut(" ".join(value.fragments), value.limit))
+    return summarising.Description(description=" ".join(fitting) or tokens.cut(" ".join(value.fragments), value.limit))
 
 
 def name_communities(value: naming.Input) -> naming.Output:
@@ -79,7 +69,7 @@ def _named(community: naming.Community) -> naming.Named:
     sentences = [
         f"{community.size} members{f', most of type {community.type}' * bool(community.type)}.",
         f"{community.centre} is at the centre{f', with {listed}' * bool(listed)}.",
-        *map(entity_summary.statement, community.facts),
+        *map(summarising.statement, community.facts),
     ]
     name = " - ".join(dict.fromkeys(parts)) or f"Community {community.id}"
     return naming.Named(id=community.id, name=name, summary=" ".join(sentences))
@@ -123,23 +113,23 @@ def _sentences(text: str) -> list[str]:
     return [sentence.strip() for sentence in _SENTENCE_END.split(text) if sentence.strip()]
 
 
-def write_article(value: articles.Input) -> articles.Output:
-    return articles.Output(text=verbalisation.article(value.topic, value.triples, value.relations))
+def write_article(value: textualising.Topic) -> textualising.Article:
+    return textualising.Article(text=verbalisation.article(value.topic, value.triples, value.relations))
 
 
 write_article_paper = write_article
 
 
-def describe_entity(value: entity.Input) -> entity.Output:
-    return entity.Output(
+def describe_entity(value: textualising.EntityInput) -> textualising.EntityOutput:
+    return textualising.EntityOutput(
         type=value.type, description=verbalisation.description(value.name, value.triples, value.relations)
     )
 
 
-def describe_relations(value: relations.Input) -> relations.Output:
+def describe_relations(value: textualising.RelationsInput) -> textualising.RelationsOutput:
     sentences = (verbalisation.sentence(triple, value.relations) for triple in value.triples)
-    described = [relations.Told(id=number, description=text) for number, text in enumerate(sentences, 1)]
-    return relations.Output(descriptions=described)
+    described = [textualising.Told(id=number, description=text) for number, text in enumerate(sentences, 1)]
+    return textualising.RelationsOutput(descriptions=described)
 
 
 NAMED = 3  # entities in a title
@@ -149,7 +139,7 @@ EXPLAINED = 5  # relationships of a finding
 POINTS = 20  # sentences that are worth telling
 
 
-def community_report(value: report.Input) -> report.Output:
+def community_report(value: reporting.Community) -> reporting.Report:
     """The rating is the share of the passages on a scale from 0 to 10."""
     about: dict[str, list[str]] = defaultdict(list)
     for source, target, description in value.relationships:
@@ -157,7 +147,7 @@ def community_report(value: report.Input) -> report.Output:
             about[end].append(sentence(description))
     names = sorted(about, key=lambda name: -len(about[name])) or [name for name, _ in value.entities]
     summary = _summary(value)
-    return report.Output(
+    return reporting.Report(
         title=", ".join((names or [title for title, _ in value.reports])[:NAMED]) or "a community without entities",
         summary=" ".join(summary),
         rating=round(10 * min(max(value.share, 0.0), 1.0), 1),
@@ -166,7 +156,7 @@ def community_report(value: report.Input) -> report.Output:
     )
 
 
-def _summary(value: report.Input) -> list[str]:
+def _summary(value: reporting.Community) -> list[str]:
     """The first relationships and the titles of reports; the first entities where there are neither."""
     sentences = [sentence(description) for _, _, description in value.relationships[:SUMMARISED]]
     sentences += [f"It includes {title}." for title, _ in value.reports[:SUMMARISED]]
@@ -175,8 +165,8 @@ def _summary(value: report.Input) -> list[str]:
 
 
 def _findings(
-    value: report.Input, about: Sequence[tuple[str, Sequence[str]]], summary: Sequence[str]
-) -> list[report.Finding]:
+    value: reporting.Community, about: Sequence[tuple[str, Sequence[str]]], summary: Sequence[str]
+) -> list[reporting.Finding]:
     """The reports on parts of the community, then of each entity the relationships that no text before states."""
     used, findings = set(summary), list(value.reports[:FINDINGS])
     for name, sentences in about:
@@ -184,12 +174,12 @@ def _findings(
         if new and len(findings) < FINDINGS:
             findings.append((name, " ".join(new)))
             used.update(new)
-    return [report.Finding(summary=title, explanation=text) for title, text in findings]
+    return [reporting.Finding(summary=title, explanation=text) for title, text in findings]
 
 
-def global_map(value: reports.Input) -> reports.Output:
+def global_map(value: reporting.MapInput) -> reporting.MapOutput:
     found = points(value.question, value.reports)
-    return reports.Output(points=[reports.Point(description=text, score=score) for text, score in found])
+    return reporting.MapOutput(points=[reporting.Point(description=text, score=score) for text, score in found])
 
 
 def sentence(text: str) -> str:
@@ -273,10 +263,11 @@ _FORMS = (
 _TASKS = ("compare", "explain", "trace", "summarise", "question")
 
 
-def path_questions(value: paths.Input) -> paths.Output:
+def path_questions(value: corpus_questions.PathInput) -> corpus_questions.PathOutput:
     """The forms with the start by name and the others by their types.
 
-    >>> path = paths.Input(("Marl Viaduct", "Ines", "Kestrel FM", "Nora"), ("", "person", "station", "person"), "", 1)
+    >>> types = ("", "person", "station", "person")
+    >>> path = corpus_questions.PathInput(("Marl Viaduct", "Ines", "Kestrel FM", "Nora"), types, "", 1)
     >>> path_questions(path).questions[0].question
     'Going out from Marl Viaduct, over a person and a station, which person is reached?'
     """
@@ -284,14 +275,15 @@ def path_questions(value: paths.Input) -> paths.Output:
     start, end = (value.names[at] if value.names else "" for at in (0, -1))
     between = " and ".join(f"{_article(kind)} {kind}" for kind in kinds[1:-1]) or "one step"
     said = (form.format(start=start, between=between, end=kinds[-1]) for form in _forms(value.many))
-    return paths.Output(questions=[paths.Asked(question=question, answer=end) for question in said])
+    questions = [corpus_questions.Asked(question=question, answer=end) for question in said]
+    return corpus_questions.PathOutput(questions=questions)
 
 
-def personas(value: users.Input) -> users.Output:
+def personas(value: corpus_questions.PersonasInput) -> corpus_questions.PersonasOutput:
     """A user for each of the first titles, with the same tasks."""
-    return users.Output(
+    return corpus_questions.PersonasOutput(
         users=[
-            users.Persona(
+            corpus_questions.Persona(
                 user=f"rules: reader {at + 1}, who knows {_title(value.titles, at)}",
                 tasks=[
                     f"rules: {_TASKS[n % len(_TASKS)]} what is said of {_title(value.titles, at)}, {n + 1}"
@@ -303,9 +295,9 @@ def personas(value: users.Input) -> users.Output:
     )
 
 
-def task_questions(value: tasks.Input) -> tasks.Output:
+def task_questions(value: corpus_questions.TasksInput) -> corpus_questions.TasksOutput:
     """What is said of a title, for this task, over and over."""
-    return tasks.Output(
+    return corpus_questions.TasksOutput(
         questions=[
             f"For the task “{value.task}” of “{value.user}”, what is said of {_title(value.titles, at)} ({at + 1})?"
             for at in range(value.many)

@@ -1,5 +1,5 @@
-"""All requests to a language model: one file per Step, with its input, output and prompt, whose
-texts are in `prompts/`."""
+"""All requests to a language model: Steps with their inputs and outputs, and how replies in prose are read. Their
+prompts are in `prompts/`."""
 
 from functools import cache
 from importlib import import_module
@@ -16,8 +16,9 @@ def catalogue() -> dict[str, Step]:
 
 @cache
 def _own() -> dict[str, Step]:
-    modules = [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
-    return {module.STEP.name: module.STEP for module in modules if hasattr(module, "STEP")}
+    modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+    steps = {step.name: step for module in modules for step in vars(module).values() if isinstance(step, Step)}
+    return dict(sorted(steps.items()))
 
 
 # Steps of notebooks and other packages.

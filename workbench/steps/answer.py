@@ -4,22 +4,29 @@ wording).
 The answer follows the last "Answer:", in whatever emphasis, in the same line or below; the released code splits at the
 first one, which cuts off thoughts that contain the word (`read_first`). Unlike the released prompt, ours lets the model
 say that the passages do not contain the answer.
-"""
+
+Step `verify_claim`: whether passages support a claim, after a thought (the reader of CatRAG for HoVer, arXiv
+2602.01965; our wording, with two worked examples as in the source).
+
+As in HoVer, a claim that the passages contradict and one that they do not settle have the same label. A reply whose
+last "Answer:" is not followed by one of the labels is unreadable."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import BaseModel
 
 from workbench.llm.shapes import TemplateCopied
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.step import Step
 from workbench.measures.abstained import is_abstention
 from workbench.steps.prose import fields_of, is_form, unpacked
-from workbench.steps.reading_mode import OWN_KNOWLEDGE, Mode, opened
 
+# `reject` answers from the context or refuses; `open` falls back on the model's knowledge (Youtu-GraphRAG, appendix
+# A.6: a pair of prompts that are the same but for this clause, so that their difference is that of the clause).
+Mode = Literal["reject", "open"]
 UNKNOWN = "unknown"
 _MARKS = ' \t\r*`"“”'  # that models put around an answer
 _CUE = re.compile(r"(?i)\banswer(?:[*_`]{0,3}\s*|\s+is\s*):[*_`]{0,3}")
@@ -44,32 +51,6 @@ class Output(BaseModel):
     thought: str
     answer: str
     abstained: bool
-
-
-_TEXTS = texts("answer")
-_SYSTEM = _TEXTS["system"]
-_OPEN = opened(
-    _SYSTEM,
-    ("a question from them alone", "a question from them"),
-    (f'end with "Answer: {UNKNOWN}".', f"{OWN_KNOWLEDGE}."),
-)
-
-_EXAMPLE = _TEXTS["example"]
-
-_EXAMPLE_ANSWER = "Thought: Kestrel FM was founded by Nora Whitlock, and she was born in Alderby.\nAnswer: Alderby"
-
-
-def prompt(value: Input) -> list[Message]:
-    return [
-        {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": _EXAMPLE},
-        {"role": "assistant", "content": _EXAMPLE_ANSWER},
-        {"role": "user", "content": f"{value.context}\n\nQuestion: {value.question}"},
-    ]
-
-
-def open_prompt(value: Input) -> list[Message]:
-    return conversation(_OPEN, [(_EXAMPLE, _EXAMPLE_ANSWER)], f"{value.context}\n\nQuestion: {value.question}")
 
 
 def read(text: str) -> Output:
@@ -110,4 +91,31 @@ def read_first(text: str) -> Output:
     return Output(thought=thought, answer=after[0].strip() if after else text, abstained=False)
 
 
-STEP = Step("answer", Output, prompt, read=read, max_tokens=512, version=3, open=open_prompt)
+STEP = Step.from_text("answer", Input, Output, read=read, max_tokens=512, version=3)
+
+
+SUPPORTED, NOT_SUPPORTED = "SUPPORTED", "NOT_SUPPORTED"
+
+
+class Judgement(BaseModel):
+    thought: str
+    label: Literal["SUPPORTED", "NOT_SUPPORTED"]
+
+
+_LABEL = re.compile(r"[\W_]*(?P<not>not[\s_-]*)?supported(?:[\W_]*$|[.;:])", re.IGNORECASE)
+
+
+def read_claim(text: str) -> Judgement:
+    """The label after the last `Answer:`, however it is spelt.
+
+    >>> read_claim("Thought: No passage names it.\\nAnswer: **Not supported**").label
+    'NOT_SUPPORTED'
+    """
+    thought, said = after_cue(text, f"no 'Answer: {SUPPORTED}' and no 'Answer: {NOT_SUPPORTED}' in the reply")
+    found = _LABEL.match(said)
+    if found is None:
+        raise ValueError(f"no 'Answer: {SUPPORTED}' or {NOT_SUPPORTED} in the reply, which answers {said[:80]!r}")
+    return Judgement(thought=thought, label=NOT_SUPPORTED if found["not"] else SUPPORTED)
+
+
+CLAIM = Step.from_text("verify_claim", Input, Judgement, read=read_claim, max_tokens=512)

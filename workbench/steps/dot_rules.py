@@ -1,19 +1,21 @@
 """Step `dot_rules`: what counts as evidence around one concept of a question, written before the search (neighbourhood
 construction of DotRAG): the target, rules for intermediate and for terminal nodes, and the types that a path may pass.
 
-The paper's prompt is an image (figure 9); the fields follow its text, the wording is ours."""
+The paper's prompt is an image (figure 9); the fields follow its text, the wording is ours.
+
+Step `dot_rules_paper`: `dot_rules` with no more than DotRAG's paper shows its model and asks of it: neither the
+relations of the graph nor the length of a path, and no first query. The paper's prompt is an image (figure 9); inputs
+and outputs follow its text, Algorithm 1 and figure 10, the wording and the example are ours."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from workbench.llm.shapes import Blank
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
+from workbench.llm.step import Step
 from workbench.steps.prose import Query
 
 
@@ -70,27 +72,6 @@ class Output(Written):
 _ON_THE_WAY = "connects an anchor to something that the question mentions or implies"
 _AT_THE_END = "states what the question asks for"
 
-_TEXTS = texts("dot_rules")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = example(_TEXTS["example"], Input)
-_EXAMPLE_ANSWER = example(_TEXTS["example answer"], Output)
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(_asked(_EXAMPLE), json.dumps(_EXAMPLE_ANSWER.model_dump()))], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    fields = {
-        "question": value.question, "concept": value.concept, "anchors": value.anchors, "graph": value.about,
-        "types": [{"name": name, "definition": text, "entities": count} for name, text, count in value.types],
-        "relations": [f"{'/'.join(head)} -[{label}]-> {'/'.join(tail)}: {definition}"
-                      for label, head, tail, definition in value.relations],
-        "longest path": value.hops,
-    }  # fmt: skip
-    return json.dumps(fields, ensure_ascii=False)
-
 
 def checked(value: Input, reply: Output) -> Output:
     """The reply without unknown types; general rules, all types or the question replace the fields that it omits.
@@ -122,4 +103,23 @@ def _told(rules: list[str]) -> list[str]:
     return [rule for rule in rules if rule.strip()]
 
 
-STEP = Step("dot_rules", Output, prompt, max_tokens=768, most=60)
+def derived(value: Input) -> dict[str, Any]:
+    """`patterns`: the relations with the types of their ends."""
+    patterns = [
+        f"{'/'.join(head)} -[{label}]-> {'/'.join(tail)}: {definition}"
+        for label, head, tail, definition in value.relations
+    ]
+    return {"patterns": patterns}
+
+
+STEP = Step.from_text("dot_rules", Input, Output, derived, max_tokens=768, most=60)
+
+
+class PaperOutput(Written):
+    query_constraints: Blank
+    intermediate_rules: list[str]
+    terminal_rules: list[str]
+    allowed_types: list[str]
+
+
+PAPER = Step.from_text("dot_rules_paper", Input, PaperOutput, max_tokens=768, most=60)

@@ -1,19 +1,55 @@
-"""Step `dual_thoughts`: the two follow-up queries of a round of BDTR ("Beyond Static Retrieval", figure 8; our words).
+"""Step `reasoning_chain`: the chain that leads to the answer, as far as the documents support it (BDTR, Algorithm 1).
 
-The fast thought asks for the missing fact plainly. The slow one shows a piece of the reasoning: it names a bridge, an
-entity or relation that the question does not. Together they should find documents that neither finds alone."""
+It tells the verifier which documents to look for; a reader never sees it. The paper does not show its prompt; this one
+is ours.
+
+The follow-up queries of a round of BDTR ("Beyond Static Retrieval"; our words).
+
+`dual_thoughts` asks for both (figure 8). The fast thought asks for the missing fact plainly. The slow one shows a piece
+of the reasoning: it names a bridge, an entity or relation that the question does not. Together they should find
+documents that neither finds alone. `fast_thought` and `slow_thought` ask for each by a prompt of its own (section 3.1).
+
+`concluding_thoughts`: the two queries of the last round together with the chain of reasoning, in one reply (section
+3.2; Algorithm 1 writes the chain after the last search, which is the Step `reasoning_chain`), before what these queries
+find is known. Not shown in the paper.
+
+Step `verify`: which documents support a chain of reasoning (the verifier of BDTR, Eq. 5).
+
+The paper's prompt is an image (figure 9); this one is ours. It selects and gives no scores. A batch of one document is
+the literal reading of Eq. 5; the method shuffles larger batches, because models prefer the first documents."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
-from workbench.steps.passage_list import QUESTION, STATION, numbered
+from workbench.llm.shapes import Number
+from workbench.llm.step import Step
 from workbench.steps.prose import Query
+
+
+@dataclass(frozen=True)
+class ChainInput:
+    """The best passages as (title, text), and all thoughts of the rounds."""
+
+    question: str
+    passages: tuple[tuple[str, str], ...]
+    thoughts: tuple[str, ...] = ()
+
+
+class Chain(BaseModel):
+    """`steps` are sentences, one fact each; `bridges` the entities that link one step to the next."""
+
+    model_config = ConfigDict(str_strip_whitespace=True)
+
+    chain: str
+    steps: list[str]
+    bridges: list[str]
+
+
+CHAIN = Step.from_text("reasoning_chain", ChainInput, Chain, max_tokens=512, most=20, longest=1_200)
 
 
 @dataclass(frozen=True)
@@ -32,23 +68,54 @@ class Output(BaseModel):
     slow: Query
 
 
-_SYSTEM = texts("dual_thoughts")["system"]
-
-_EXAMPLE = Input(QUESTION, (STATION,))
-_SAID = {
-    "fast": "Where was Nora Whitlock born?",
-    "slow": "Nora Whitlock, the founder of Kestrel FM, was born in a town; which country is that town in?",
-}
+STEP = Step.from_text("dual_thoughts", Input, Output, max_tokens=256)
 
 
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(asked(_EXAMPLE), json.dumps(_SAID))], asked(value))
+class FollowUp(BaseModel):
+    model_config = ConfigDict(str_strip_whitespace=True)
+
+    query: Query
 
 
-def asked(value: Input) -> str:
-    """What the prompts of all thoughts of a round show."""
-    tried = "\n".join(f"- {query}" for pair in value.before for query in pair) or "none"
-    return f"Documents:\n{numbered(value.passages)}\n\nQueries tried:\n{tried}\n\nQuestion: {value.question}"
+FAST = Step.from_text("fast_thought", Input, FollowUp, max_tokens=256)
+SLOW = Step.from_text("slow_thought", Input, FollowUp, max_tokens=256)
 
 
-STEP = Step("dual_thoughts", Output, prompt, max_tokens=256)
+class Conclusion(Chain, Output):
+    """The queries, and the chain with its steps and bridges."""
+
+
+CONCLUDING = Step.from_text("concluding_thoughts", Input, Conclusion, max_tokens=768, most=20, longest=1_200)
+
+
+@dataclass(frozen=True)
+class VerifyInput:
+    """The chain, its steps and bridges, and a batch of passages as (title, text), of which the prompt shows at most
+    `words` words each (None: all)."""
+
+    question: str
+    chain: str
+    steps: tuple[str, ...]
+    bridges: tuple[str, ...]
+    passages: tuple[tuple[str, str], ...]
+    words: int | None = None
+
+
+class Supporting(BaseModel):
+    """Numbers of the supporting documents, from 1 on."""
+
+    documents: list[Number]
+
+
+def beginning(text: str, words: int | None) -> str:
+    """At most so many words of a text; all of it for None."""
+    parts = text.split(" ", words) if words else [text]
+    return text if not words or len(parts) <= words else " ".join(parts[:words]) + " …"
+
+
+def verify_fields(value: VerifyInput) -> dict[str, Any]:
+    """`shown`: the passages, with as many words as the input asks for."""
+    return {"shown": [(title, beginning(text, value.words)) for title, text in value.passages]}
+
+
+VERIFY = Step.from_text("verify", VerifyInput, Supporting, verify_fields, max_tokens=256, most=60)

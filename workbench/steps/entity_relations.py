@@ -17,9 +17,8 @@ from pydantic import BaseModel
 
 from workbench.language.entity_types import UNKNOWN
 from workbench.llm.engine import Engine
-from workbench.llm.step import Message, Result, Step, conversation
-from workbench.llm.wording import texts
-from workbench.steps.gleaning import gleaned
+from workbench.llm.step import Result, Step
+from workbench.steps.retrying import gleaned
 from workbench.text import storable
 from workbench.trace import Trace
 
@@ -93,23 +92,6 @@ class Output(BaseModel):
 
 
 R = TypeVar("R", EntityRecord, RelationRecord)
-
-# -- the prompt -------------------------------------------------------------------------------------------------------
-
-_TEXTS = texts("entity_relations")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = _TEXTS["example"]
-
-_EXAMPLE_ANSWER = _TEXTS["example answer"]
-
-
-def prompt(value: Input) -> list[Message]:
-    types = "\n".join(f"- {name}: {definition}" if definition else f"- {name}" for name, definition in value.types)
-    asked = f"Types:\n{types}\n\nPassage:\n{value.title}\n{value.text}"
-    if value.found:
-        asked += f"\n\nFound already; some were missed, give the missing ones: {', '.join(value.found)}"
-    return conversation(_SYSTEM, [(_EXAMPLE, _EXAMPLE_ANSWER)], asked)
 
 
 # -- reading a reply --------------------------------------------------------------------------------------------------
@@ -310,4 +292,4 @@ def _type(votes: Counter[str]) -> str:
     return known.most_common(1)[0][0] if known else UNKNOWN
 
 
-STEP = Step("entity_relations", Output, prompt, read=read, max_tokens=4096)
+STEP = Step.from_text("entity_relations", Input, Output, read=read, max_tokens=4096)

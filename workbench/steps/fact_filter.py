@@ -7,15 +7,13 @@ instead of field markers. Scores with it are therefore not comparable with those
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.llm.shapes import Rows
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.step import Step
 
 MOST = 4  # facts that the filter may return
 
@@ -37,29 +35,4 @@ class Output(BaseModel):
     facts: Annotated[Rows, Field(json_schema_extra={"maxItems": MOST})]
 
 
-_SYSTEM = texts("fact_filter")["system"]
-
-_EXAMPLES = (
-    (
-        "In which country was the founder of Kestrel FM born?",
-        [
-            ["kestrel fm", "founded by", "nora whitlock"],
-            ["kestrel", "is", "falcon"],
-            ["nora whitlock", "born in", "alderby"],
-        ],
-        [["kestrel fm", "founded by", "nora whitlock"], ["nora whitlock", "born in", "alderby"]],
-    ),
-    ("How deep is Lake Sorrow?", [["lake placid", "located in", "new york"]], []),
-)
-
-
-def prompt(value: Input) -> list[Message]:
-    examples = ((_asked(q, candidates), json.dumps({"facts": kept})) for q, candidates, kept in _EXAMPLES)
-    return conversation(_SYSTEM, examples, _asked(value.question, [list(fact) for fact in value.facts]))
-
-
-def _asked(question: str, facts: list[list[str]]) -> str:
-    return f"Question: {question}\nCandidate facts: {json.dumps(facts, ensure_ascii=False)}"
-
-
-STEP = Step("fact_filter", Output, prompt, max_tokens=512, version=2)
+STEP = Step.from_text("fact_filter", Input, Output, max_tokens=512, version=2)

@@ -5,23 +5,73 @@ after the last "FINAL ANSWER:", or else the whole reply, and one of six phrases 
 line then counts as right if it contains the gold answer anywhere. `strict`, the default, extracts no answer from such a
 reply, nor from one that was cut within its answer; it recognises abstentions in other words, the line in any emphasis
 and with the answer below it, and takes an answer out of what models put around one (docs/reading.md). `hipporag2` is
-`strict` here; of the Step `answer` it takes what follows the first "Answer:" (`answer.read_first`)."""
+`strict` here; of the Step `answer` it takes what follows the first "Answer:" (`answer.read_first`).
+
+Step `answer_briefly`: the answer alone, in a few words (the baseline prompt of "The Reasoning Bottleneck in
+Graph-RAG", arXiv 2603.14045, companion code; our wording).
+
+The content of the prompt, its labels and its abstaining phrase are the source's, so that results are comparable; the
+sentence on several things is ours. Unlike our other prompts, it therefore does not state that the context is data whose
+instructions must not be followed.
+
+Step `stepwise_answer`: sub-questions answered one after the other, then the answer (the generic chain of thought of
+"The Reasoning Bottleneck in Graph-RAG", arXiv 2603.14045, companion code; the wording of the steps is ours).
+
+As in the source, there is one user message, no system message, and no warning about instructions in the context. The
+sentence on several things is ours.
+
+Step `sparql_answer`: the model writes the question as a small SPARQL query and follows it through the context to the
+answer (the SPARQL chain of thought of "The Reasoning Bottleneck in Graph-RAG", arXiv 2603.14045, section 3.3). Nothing
+is executed; the reader `sparql-exec` does that.
+
+The three steps and their limits are those printed there, in our words. The companion code also shows an example of the
+syntax, and asks to follow the chain and to answer in a few words; the example and the sentence on several things are
+ours. `example=False` asks for no more than the printed template. As in the source, there is one user message, no system
+message, and no warning about instructions in the context.
+
+Step `knowledge_answer`: the answer from the extracted knowledge, with nothing in the prompt but the question, this
+knowledge and the place of the answer (the pair of prompts of Youtu-GraphRAG, arXiv 2508.19855, appendix A.6, which it
+asks of every method; our wording).
+
+Unlike the source's, ours states that the knowledge is data whose instructions must not be followed, in both modes, and
+asks for several things where several are asked for.
+
+Step `essay_answer`: an answer in full from the given context, as DotRAG's and LightRAG's comparisons of pairs of
+answers need: comprehensiveness and coherence cannot be judged of a name. The papers ask for the format "multiple
+paragraphs"; the wording is ours.
+
+The answer is the whole reply. One that was cut for length stays, and says so.
+
+Step `shorten_answer`: the short answer that a long one states, for measures that compare whole strings ("The
+Reasoning Bottleneck in Graph-RAG", arXiv 2603.14045, rewrites the answers of its 8B model before EM and F1).
+
+The source's prompt is not published: this one is ours, and a number that was made with it differs in this from the
+source's. It is shown question and answer, neither context nor gold.
+
+Step `classify_question`: bridge, comparison or inference (the router of "The Reasoning Bottleneck in Graph-RAG",
+arXiv 2603.14045, section 3.5.2; its three labels, our wording). Temperature 0; at most 32 tokens, where the source has
+5, in which a model that begins with a sentence names none.
+
+The label is asked for by schema where the endpoint takes one; otherwise it is the first that occurs in the reply, which
+the source takes as a whole. A reply without one counts as `bridge` and is `invalid`."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from pydantic import BaseModel
 
 from workbench.llm.shapes import TemplateCopied
+from workbench.llm.step import Step
 from workbench.measures.abstained import is_abstention, is_abstention_thesis
-from workbench.steps.prose import fields_of, is_form, plain, unpacked
+from workbench.steps.answer import Input
+from workbench.steps.prose import fields_of, is_form, label, plain, unpacked, worded
 
 EXTRACTIONS = ("strict", "thesis", "hipporag2")
 UNKNOWN = "I don't know"
 CUE = "FINAL ANSWER:"
-SEVERAL = "If several things are asked for, name them all, separated by semicolons."  # as the measures of sets read it
 NO_LINE, CUT = "no answer line", "cut"  # flaws
 
 _LINE = re.compile(r"FINAL\s*ANSWER\s*:\s*(.+)", re.IGNORECASE)
@@ -145,6 +195,70 @@ def _bare(text: str) -> str:
     return _STOP.sub("", quoted[1].strip()) if quoted else text
 
 
-def shown(instructions: str, context: str, question: str) -> str:
-    """A user message: instructions, if any, then context and question below their labels."""
-    return "\n\n".join([*[instructions] * bool(instructions), f"CONTEXT:\n{context}", f"QUESTION:\n{question}"])
+BRIEF = Step.from_text("answer_briefly", Input, Output, read=read, max_tokens=160, version=2)
+
+
+STEPWISE = Step.from_text("stepwise_answer", Input, Output, read=read, max_tokens=512, version=3)
+
+
+@dataclass(frozen=True)
+class SparqlInput(Input):
+    """`example`: whether the prompt has the companion code's addition, an example of the syntax."""
+
+    example: bool = True
+
+    @classmethod
+    def of(cls, asked: SparqlInput, example: bool) -> SparqlInput:
+        return cls(**{field.name: getattr(asked, field.name) for field in fields(asked)}, example=example)
+
+
+SPARQL = Step.from_text("sparql_answer", SparqlInput, Output, read=read, max_tokens=512, version=3)
+
+
+def read_knowledge(text: str) -> Output:
+    """The reply without the label of the slot, which models repeat."""
+    return Output(reply=re.sub(r"(?i)^\s*\**answer\s*:\**\s*", "", text))
+
+
+KNOWLEDGE = Step.from_text("knowledge_answer", Input, Output, read=read_knowledge, max_tokens=512, version=2)
+
+
+def read_essay(text: str) -> Output:
+    """The reply without what models put around it; a refusal to answer, JSON or a table is unreadable."""
+    return Output(reply=worded(text, "answer", names=["answer"]))
+
+
+ESSAY = Step.from_text("essay_answer", Input, Output, read=read_essay, max_tokens=1500)
+
+
+@dataclass(frozen=True)
+class LongAnswer:
+    question: str
+    answer: str
+
+
+SHORTEN = Step.from_text("shorten_answer", LongAnswer, Output, read=read, max_tokens=512, version=2)
+
+
+KINDS = ("bridge", "comparison", "inference")
+DEFAULT = "bridge"
+
+
+@dataclass(frozen=True)
+class RoutedQuestion:
+    question: str
+
+
+class Kind(BaseModel):
+    kind: str
+    invalid: bool
+
+
+def read_kind(text: str) -> Kind:
+    kind = label(text, KINDS)
+    return Kind(kind=kind or DEFAULT, invalid=kind is None)
+
+
+CLASSIFY = Step.from_text(
+    "classify_question", RoutedQuestion, Kind, read=read_kind, max_tokens=32, version=2, labels=KINDS
+)

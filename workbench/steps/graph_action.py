@@ -4,15 +4,13 @@ Actions are typed data and are never run as code, unlike the released program, w
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.llm.shapes import Blank, Reading, blank
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
+from workbench.llm.step import Step
 from workbench.records import Triple
 
 ACTIONS = ("find", "read", "neighbours", "count", "finish")
@@ -59,28 +57,4 @@ class Input:
     turns: tuple[Turn, ...] = ()
 
 
-_TEXTS = texts("graph_action")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLES = example(_TEXTS["examples"], tuple[tuple[Input, Output], ...])
-
-
-def prompt(value: Input) -> list[Message]:
-    examples = ((_asked(example), json.dumps(output.model_dump())) for example, output in _EXAMPLES)
-    return conversation(_SYSTEM, examples, _asked(value))
-
-
-def _asked(value: Input) -> str:
-    """JSON, so that no passage can pretend to be a turn."""
-    turns = [
-        {
-            "thought": turn.thought,
-            "actions": [action.model_dump() for action in turn.actions],
-            "observations": [observation.text for observation in turn.observations],
-        }
-        for turn in value.turns
-    ]
-    return json.dumps({"question": value.question, "steps so far": turns}, ensure_ascii=False)
-
-
-STEP = Step("graph_action", Output, prompt, max_tokens=512, most=10)
+STEP = Step.from_text("graph_action", Input, Output, max_tokens=512, most=10)

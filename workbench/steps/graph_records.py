@@ -18,9 +18,8 @@ from pydantic import BaseModel
 
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.llm.engine import Engine
-from workbench.llm.step import Message, Result, Step
-from workbench.llm.wording import texts
-from workbench.steps.gleaning import gleaned
+from workbench.llm.step import Result, Step
+from workbench.steps.retrying import gleaned
 from workbench.trace import Trace
 
 FIELD, RECORD, END = "<|>", "##", "<|COMPLETE|>"
@@ -74,26 +73,6 @@ class Output(BaseModel):
     relationships: list[RelationRecord]
     skipped: int = 0
     complete: bool = True
-
-
-_TEXTS = texts("graph_records")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = _TEXTS["example"]
-
-_EXAMPLE_ANSWER = _TEXTS["example answer"]
-
-
-def prompt(value: Input) -> list[Message]:
-    asked = f"Types: {', '.join(value.types)}\n\nPassage:\n{value.title}\n{value.text}"
-    if value.found:
-        asked += f"\n\nFound already; some were missed, give the missing ones: {', '.join(value.found)}"
-    return [
-        {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": _EXAMPLE},
-        {"role": "assistant", "content": _EXAMPLE_ANSWER},
-        {"role": "user", "content": asked},
-    ]
 
 
 def read(text: str) -> Output:
@@ -234,4 +213,4 @@ def _passages(records: list[tuple[str, EntityRecord]] | list[tuple[str, Relation
     return tuple(dict.fromkeys(passage_id for passage_id, _ in records))
 
 
-STEP = Step("graph_records", Output, prompt, read=read, max_tokens=4096)
+STEP = Step.from_text("graph_records", Input, Output, read=read, max_tokens=4096)

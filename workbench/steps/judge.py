@@ -1,18 +1,24 @@
 """Step `judge`: is an answer right, given the gold answers? The last stage of `accuracy:thesis` ("The Reasoning
 Bottleneck in Graph-RAG", arXiv 2603.14045, section 4.5: temperature 0, at most 160 tokens, JSON with a
-verdict and a short reason, several gold answers joined by " | "). The wording is ours: the source's is not printed."""
+verdict and a short reason, several gold answers joined by " | "). The wording is ours: the source's is not printed.
+
+Step `judge_answer`: is an answer right? 1 or 0, without a third verdict (the judge of Youtu-GraphRAG, arXiv
+2508.19855; our wording).
+
+The released code counts a reply that is literally "1" alone; ours takes the first digit, so that "1." counts as well. A
+reply without a 0 or a 1 is unreadable, not wrong."""
 
 from __future__ import annotations
 
-import json
+import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, field_validator
 
 from workbench.llm.shapes import Blank
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
+from workbench.llm.step import Step
+from workbench.steps.prose import plain
 
 
 @dataclass(frozen=True)
@@ -34,21 +40,28 @@ class Output(BaseModel):
         return value.strip().casefold() if isinstance(value, str) else value
 
 
-_TEXTS = texts("judge")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLES = example(_TEXTS["examples"], tuple[tuple[Input, Output], ...])
+def derived(value: Input) -> dict[str, Any]:
+    return {"answers": " | ".join(value.gold)}
 
 
-def prompt(value: Input) -> list[Message]:
-    examples = ((_asked(example), json.dumps(output.model_dump())) for example, output in _EXAMPLES)
-    return conversation(_SYSTEM, examples, _asked(value))
+STEP = Step.from_text("judge", Input, Output, derived, max_tokens=160, longest=300)
 
 
-def _asked(value: Input) -> str:
-    """JSON, so that no text can pretend to be another field."""
-    fields = {"question": value.question, "gold_answers": " | ".join(value.gold), "prediction": value.prediction}
-    return json.dumps(fields, ensure_ascii=False)
+class Digit(BaseModel):
+    verdict: Literal[0, 1]
 
 
-STEP = Step("judge", Output, prompt, max_tokens=160, longest=300)
+def read_digit(text: str) -> Digit:
+    """The first digit; of an object, the digit of its verdict.
+
+    >>> read_digit("**1.**").verdict, read_digit("Verdict: 0 (another person)").verdict
+    (1, 0)
+    """
+    text = plain(text, names=["verdict", "label"])
+    found = re.search(r"\d+", text)
+    if found is None or found[0] not in ("0", "1"):
+        raise ValueError(f"the verdict should be 1 or 0, and the reply is {text[:80]!r}")
+    return Digit(verdict=int(found[0]))
+
+
+DIGIT = Step.from_text("judge_answer", Input, Digit, read=read_digit, max_tokens=32, labels=("1", "0"))

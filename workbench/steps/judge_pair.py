@@ -4,7 +4,6 @@ engine `rules` refuses: see `rules.judging`."""
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import Literal
@@ -12,9 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, field_validator
 
 from workbench.llm.shapes import Blank
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
-from workbench.steps.objecting import objected
+from workbench.llm.step import Step
 
 
 @dataclass(frozen=True)
@@ -46,21 +43,4 @@ class Output(BaseModel):
     overall: Choice
 
 
-_TEXTS = texts("judge_pair")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = example(_TEXTS["example"], tuple[Input, Output])
-
-
-def prompt(value: Input) -> list[Message]:
-    shown, said = _EXAMPLE
-    return conversation(_SYSTEM, [(_asked(shown), json.dumps(said.model_dump()))], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    """JSON, so that no text can pretend to be another field."""
-    fields = {"question": value.question, "answer_1": value.answer_1, "answer_2": value.answer_2}
-    return json.dumps(objected(fields, value.objection), ensure_ascii=False)
-
-
-STEP = Step("judge_pair", Output, prompt, max_tokens=600, longest=300)
+STEP = Step.from_text("judge_pair", Input, Output, max_tokens=600, longest=300)

@@ -3,14 +3,12 @@ wording is ours."""
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 
 from pydantic import BaseModel, field_validator
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
+from workbench.llm.step import Step
 
 
 @dataclass(frozen=True)
@@ -39,15 +37,4 @@ class Output(BaseModel):
         return [word for word in map(str.strip, value) if word]
 
 
-_TEXTS = texts("keywords")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLES = example(_TEXTS["examples"], tuple[tuple[str, Output], ...])
-
-
-def prompt(value: Input) -> list[Message]:
-    examples = ((question, json.dumps(output.model_dump())) for question, output in _EXAMPLES)
-    return conversation(_SYSTEM, examples, value.question)
-
-
-STEP = Step("keywords", Output, prompt, max_tokens=256, most=20, longest=100)
+STEP = Step.from_text("keywords", Input, Output, max_tokens=256, most=20, longest=100)

@@ -6,17 +6,14 @@ A reply is read entry by entry: one that is malformed, or missing, leaves only i
 
 from __future__ import annotations
 
-import json
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ValidationError, field_validator
 
 from workbench.llm.shapes import Number
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.step import Step
 
 WORDS = 100  # of a summary, at most
 NAME_WORDS = 12
@@ -80,26 +77,6 @@ class Output(BaseModel):
         return found
 
 
-_TEXTS = texts("name_communities")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = (
-    Community(0, "Kestrel FM", ("Kestrel FM", "Night Ferry", "Nora Whitlock"), 3),
-    Community(1, "Lake Mira", ("Lake Mira", "River Aldra", "Marl Reservoir", "Quell Weir"), 14),
-)
-_EXAMPLE_ANSWER = json.loads(_TEXTS["example answer"])
-
-
-def prompt(value: Input) -> list[Message]:
-    example = (_asked(_EXAMPLE), json.dumps(_EXAMPLE_ANSWER, ensure_ascii=False))
-    return conversation(_SYSTEM, [example], _asked(value.communities))
-
-
-def _asked(communities: Sequence[Community]) -> str:
-    shown = [{"id": c.id, "center": c.centre, "members": list(c.members), "size": c.size} for c in communities]
-    return json.dumps(shown, ensure_ascii=False)
-
-
 def matched(value: Input, output: Output) -> list[Named | None]:
     """The entry for each community, the first with its id; None where there is none."""
     found: dict[int, Named] = {}
@@ -140,4 +117,4 @@ def _read(entry: Any) -> Named | None:
         return None
 
 
-STEP = Step("name_communities", Output, prompt, max_tokens=2048, longest=1_200)
+STEP = Step.from_text("name_communities", Input, Output, max_tokens=2048, longest=1_200)

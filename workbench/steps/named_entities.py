@@ -1,14 +1,21 @@
 """Step `named_entities`: the named entities of a passage (HippoRAG 2, arXiv 2502.14802; our wording), in at most 2048
-new tokens."""
+new tokens.
+
+Step `question_entities`: the named entities of a question, from which CatRAG anchors its walk (arXiv 2602.01965; as
+in its code, by a prompt of its own and not the one for passages; our wording), in at most 2048 new tokens.
+
+Step `triples`: facts of a passage as subject, relation, object, given its named entities (HippoRAG 2, arXiv
+2502.14802; our wording)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
-from workbench.llm.step import Message, Step
-from workbench.llm.wording import texts
+from workbench.llm.shapes import Rows
+from workbench.llm.step import Step
 
 
 @dataclass(frozen=True)
@@ -25,21 +32,41 @@ class Output(BaseModel):
     named_entities: list[str]
 
 
-_TEXTS = texts("named_entities")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = _TEXTS["example"]
-
-_EXAMPLE_ANSWER = '{"named_entities": ["Kestrel FM", "Alderby", "Nora Whitlock", "3 May 1994", "Night Ferry"]}'
+STEP = Step.from_text("named_entities", Input, Output, max_tokens=2048, version=2, most=100, longest=200)
 
 
-def prompt(value: Input) -> list[Message]:
-    return [
-        {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": _EXAMPLE},
-        {"role": "assistant", "content": _EXAMPLE_ANSWER},
-        {"role": "user", "content": f"{value.title}\n{value.text}"},
-    ]
+@dataclass(frozen=True)
+class Question:
+    question: str
 
 
-STEP = Step("named_entities", Output, prompt, max_tokens=2048, version=2, most=100, longest=200)
+OF_QUESTION = Step.from_text("question_entities", Question, Output, max_tokens=2048, most=100, longest=200)
+
+
+@dataclass(frozen=True)
+class TriplesInput:
+    title: str
+    text: str
+    entities: tuple[str, ...]
+
+
+class Triples(BaseModel):
+    """`dropped` counts members of the list that were no triple of plain values; it is counted here, never asked for."""
+
+    triples: Rows
+    dropped: SkipJsonSchema[int] = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_triples(cls, value):
+        if not isinstance(value, dict) or not isinstance(value.get("triples"), list):
+            return value
+        good = [t for t in value["triples"] if isinstance(t, list | tuple) and len(t) == 3 and all(map(_plain, t))]
+        return {"triples": [[str(m) for m in t] for t in good], "dropped": len(value["triples"]) - len(good)}
+
+
+def _plain(member) -> bool:
+    return isinstance(member, str | int | float) and not isinstance(member, bool)
+
+
+TRIPLES = Step.from_text("triples", TriplesInput, Triples, max_tokens=2048, version=2, most=100, longest=300)

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from workbench.llm.payloads import payloads, too_deep
 from workbench.llm.shapes import Reading, TemplateCopied
+from workbench.text import storable
 
 _FENCED = re.compile(r"(?P<before>[^`]{0,200}?)```[\w-]*+[ \t]*+\n?(?P<inside>[^`]*)(?:```[^`]{0,200})?")
 _ANNOUNCES = re.compile(
@@ -101,6 +102,14 @@ def plain(text: str, *labels: str, names: Iterable[str] = ()) -> str:
         raise ValueError("the reply says nothing: no word of an answer")
     if _OBJECT.match(text) or text.startswith("|"):
         raise ValueError(f"the reply is {'a table' if text[0] == '|' else 'JSON'} where a text was asked for")
+    return text
+
+
+def worded(text: str, *labels: str, names: Iterable[str] = ()) -> str:
+    """The text of a reply (`plain`) that can be stored; ValueError for one without a word."""
+    text = storable(plain(text, *labels, names=names))
+    if not any(map(str.isalnum, text)):
+        raise ValueError("no word in the reply")
     return text
 
 

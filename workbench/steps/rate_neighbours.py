@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
+from workbench.llm.step import Step
 from workbench.steps.prose import unpacked
-from workbench.steps.summarise_entity import statement
+from workbench.steps.summarising import statement
 from workbench.text import unicode_phrase
 
 HIGHEST = 10
-REASON_FROM = 4  # the lowest score that is given with a reason
 
 
 @dataclass(frozen=True)
@@ -53,27 +52,6 @@ class Rating(BaseModel):
 
 class Output(BaseModel):
     ratings: list[Rating]
-
-
-_TEXTS = texts("rate_neighbours")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLES = example(_TEXTS["examples"], tuple[tuple[Input, str], ...])
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(_asked(example), reply) for example, reply in _EXAMPLES], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    known = "; ".join(f'"{statement(fact)}"' for fact in value.known) or "none"
-    rows = [
-        f"{number}. {neighbour.name}\n   facts: {' '.join(map(statement, neighbour.facts))}"
-        + (f"\n   context: {neighbour.context}" if neighbour.context else "")
-        for number, neighbour in enumerate(value.neighbours, 1)
-    ]
-    return "\n".join([f"Question: {value.question}", f"Known facts: {known}", f"Entity: {value.entity}",
-                      "Neighbours:", *rows])  # fmt: skip
 
 
 _CUE = re.compile(r"^.*\banswer\s*:", re.IGNORECASE | re.DOTALL)
@@ -131,4 +109,13 @@ def _place(rating: Rating, names: list[str]) -> int | None:
     return next((at for at, other in enumerate(names) if name and other and (name in other or other in name)), None)
 
 
-STEP = Step("rate_neighbours", Output, prompt, read=read, max_tokens=1024)
+def derived(value: Input) -> dict[str, Any]:
+    """`statements`: the known facts as words; `rows`: what is shown of each neighbour."""
+    rows = [
+        {"name": each.name, "facts": " ".join(map(statement, each.facts)), "context": each.context}
+        for each in value.neighbours
+    ]
+    return {"statements": list(map(statement, value.known)), "rows": rows}
+
+
+STEP = Step.from_text("rate_neighbours", Input, Output, derived, read=read, max_tokens=1024)

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
+from workbench.llm.step import Step
 from workbench.steps.next_thought import CONCLUSION
 from workbench.steps.prose import plain, query
 
@@ -79,31 +78,6 @@ def _searched(text: str, released: bool) -> str:
         return ""
 
 
-_TEXTS = texts("reflect")
-_SYSTEM = _TEXTS["system"]
-
-_KNOWN = "Kestrel FM | founded by | Nora Whitlock"
-_FIRST = f"Nora Whitlock founded Kestrel FM; her birthplace is missing. {QUERY} Where was Nora Whitlock born?"
-_QUESTION = "In which country was the founder of Kestrel FM born?"
-_EXAMPLES = example(_TEXTS["examples"], tuple[tuple[Input, str], ...])
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(_asked(example), reply) for example, reply in _EXAMPLES], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    parts = [
-        f"Knowledge:\n{value.context}",
-        f"Question: {value.question}",
-        f"Last search: {value.query}",
-        *([f"Searched for so far: {' | '.join(value.searched)}"] if value.searched else []),
-        f"Thoughts so far: {' | '.join(value.thoughts) or 'none'}",
-        f"Step: {value.step}",
-    ]
-    return "\n\n".join(parts)
-
-
 def read(text: str) -> Output:
     """The whole reply. Raises ValueError for one that says nothing."""
     if not text.strip(_QUOTES + "\r\n"):
@@ -111,4 +85,4 @@ def read(text: str) -> Output:
     return Output(reply=plain(text, "thought", names=["reply", "thought"]))
 
 
-STEP = Step("reflect", Output, prompt, read=read, max_tokens=256)
+STEP = Step.from_text("reflect", Input, Output, read=read, max_tokens=256)

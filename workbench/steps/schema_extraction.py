@@ -7,7 +7,6 @@ only where it has no object of this form at all.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -15,8 +14,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel
 
 from workbench.llm.payloads import payloads
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
+from workbench.llm.step import Step
 from workbench.steps.entity_relations import clean_name, one_line
 
 Kind = Literal["entity_types", "relations", "attributes"]
@@ -66,31 +64,6 @@ class Output(BaseModel):
     dropped: int = 0
     shortened: int = 0
     repaired: bool = False
-
-
-# -- the prompt -------------------------------------------------------------------------------------------------------
-
-_TEXTS = texts("schema_extraction")
-_SYSTEM = _TEXTS["system"]
-
-_NEW = ', "new_schema_types": {"nodes": […], "relations": […], "attributes": […]}'
-_PROPOSE = _TEXTS["propose"]
-
-_EXAMPLE = example(_TEXTS["example"], Input)
-_EXAMPLE_ANSWER = json.loads(_TEXTS["example answer"])
-_EXAMPLE_NEW = {"new_schema_types": {"nodes": [], "relations": [], "attributes": []}}
-
-
-def prompt(value: Input) -> list[Message]:
-    system = _SYSTEM % ((_NEW, _PROPOSE) if value.propose else ("", ""))
-    answer = _EXAMPLE_ANSWER | (_EXAMPLE_NEW if value.propose else {})
-    return conversation(system, [(_asked(_EXAMPLE), json.dumps(answer))], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    names = [name for name, _ in value.entity_types]
-    schema = {"Nodes": names, "Relations": value.relations, "Attributes": value.attributes}
-    return f"Schema: {json.dumps(schema, ensure_ascii=False)}\n\nPassage:\n{value.title}\n{value.text}"
 
 
 # -- reading a reply --------------------------------------------------------------------------------------------------
@@ -223,4 +196,4 @@ def _score(value: Any) -> float | None:
     return float(value) if number and 0 <= value <= 1 else None
 
 
-STEP = Step("schema_extraction", Output, prompt, read=read, max_tokens=4096)
+STEP = Step.from_text("schema_extraction", Input, Output, read=read, max_tokens=4096)

@@ -5,15 +5,13 @@ The reply holds the names in the question, each with a probable description, its
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from workbench.llm.shapes import Blank, Reading, countable, number
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
+from workbench.llm.step import Step
 from workbench.text import normalized
 
 ANCHORS = 3  # at most, as in the paper
@@ -52,29 +50,6 @@ class Output(BaseModel):
     routing: Routing
 
 
-_TEXTS = texts("select_regions")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = example(_TEXTS["example"], Input)
-_EXAMPLE_ANSWER = example(_TEXTS["example answer"], Output)
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(_asked(_EXAMPLE), json.dumps(_EXAMPLE_ANSWER.model_dump()))], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    return json.dumps(shown(value) | {"names of the graph": value.named}, ensure_ascii=False)
-
-
-def shown(value: Input) -> dict:
-    """What either prompt shows: the question, what the graph is about, and its types."""
-    return {
-        "question": value.question, "graph": value.about,
-        "types": [{"name": name, "definition": text, "entities": count} for name, text, count in value.types],
-    }  # fmt: skip
-
-
 def checked(value: Input, reply: Output) -> Output:
     """The usable part of the reply: at most three spans that occur in the question, types of the schema, routing by
     names only if there are any, and the question itself if there are no topics.
@@ -98,4 +73,4 @@ def _folded(text: str) -> str:
     return normalized("NFKC", text).casefold()
 
 
-STEP = Step("select_regions", Output, prompt, most=12)
+STEP = Step.from_text("select_regions", Input, Output, most=12)

@@ -5,7 +5,6 @@ The types that the reply says are involved filter the search. A reply that is a 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,8 +12,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import example, texts
+from workbench.llm.step import Step
 
 _ITEM = ("sub_question", "question", "query", "text")  # keys under which models wrap a sub-question
 _ALSO = {"nodes": "entity_types", "entities": "entity_types", "types": "entity_types"}  # names that models use
@@ -94,23 +92,4 @@ def _text(item: Any) -> str:
     return next(iter(held), "")
 
 
-_TEXTS = texts("sub_questions")
-_SYSTEM = _TEXTS["system"]
-
-_EXAMPLE = example(_TEXTS["example"], Input)
-_EXAMPLE_ANSWER = example(_TEXTS["example answer"], Output)
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, [(_asked(_EXAMPLE), json.dumps(_EXAMPLE_ANSWER.model_dump()))], _asked(value))
-
-
-def _asked(value: Input) -> str:
-    fields = {
-        "question": value.question, "at most": value.most, "entity types": value.entity_types,
-        "relations": value.relations, "attributes": value.attributes,
-    }  # fmt: skip
-    return json.dumps(fields, ensure_ascii=False)
-
-
-STEP = Step("sub_questions", Output, prompt, max_tokens=512, longest=300)
+STEP = Step.from_text("sub_questions", Input, Output, max_tokens=512, longest=300)

@@ -6,15 +6,13 @@ question."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
 from workbench.llm.shapes import Blank
-from workbench.llm.step import Message, Step, conversation
-from workbench.llm.wording import texts
+from workbench.llm.step import Step
 
 MOST = 4  # patterns of a query, as the prompt of the thesis has it
 BY = ("earlier", "later", "more", "less", "same", "difference")
@@ -52,35 +50,8 @@ class Output(BaseModel):
     compare: Compare | None = None
 
 
-_TEXTS = texts("write_patterns")
-_SYSTEM = _TEXTS["system"]
-
-_CONTEXT = _TEXTS["context"]
+def derived(value: Input) -> dict[str, Any]:
+    return {"beginning": value.context[:LONGEST]}
 
 
-def _example(patterns: list[tuple[str, str, str]], wanted: str, compare: dict | None = None) -> str:
-    told = [dict(zip(("subject", "predicate", "object"), members)) for members in patterns]
-    return json.dumps({"patterns": told, "wanted": wanted, "compare": compare})
-
-
-_EXAMPLES = [
-    (
-        f"{_CONTEXT}\n\nQuestion: In which town was the founder of Kestrel FM born?",
-        _example([("Kestrel FM", "founded by", "?x"), ("?x", "born in", "?answer")], "?answer"),
-    ),
-    (
-        f"{_CONTEXT}\n\nQuestion: Is Kestrel FM older than Radio Plover?",
-        _example(
-            [("Kestrel FM", "founded", "?x"), ("Radio Plover", "founded", "?y")],
-            "?x",
-            {"by": "earlier", "of": ["?x", "?y"], "pick": ["yes", "no"]},
-        ),
-    ),
-]
-
-
-def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, _EXAMPLES, f"{value.context[:LONGEST]}\n\nQuestion: {value.question}")
-
-
-STEP = Step("write_patterns", Output, prompt, max_tokens=384, most=8, longest=200)
+STEP = Step.from_text("write_patterns", Input, Output, derived, max_tokens=384, most=8, longest=200)

@@ -144,8 +144,6 @@ def _heading(one: Checked) -> str:
     notes = [f"{one.compared:,} compared"] if one.compared else []
     if one.uncertain:
         notes.append(f"{one.uncertain:,} without an interval not compared, as the engine answers differently each time")
-    if one.unread:
-        notes.append(f"{counted(one.unread, 'prompt')} not compared: another version of Python")
     return f"{one.notebook}: {said}" + (f" ({'; '.join(notes)})" if notes else "")
 
 

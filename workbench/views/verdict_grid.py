@@ -24,9 +24,8 @@ class VerdictGrid(anywidget.AnyWidget):
     """`shown` is the table; `picked` is the number of the chosen cell, -1 for none."""
 
     _esm = pages.part("verdict_grid.js")
-    _css = (
-        f".hopscope-grid {{ --same: {GREEN}; --differs: {VERMILION}; --unknown: {ORANGE} }}\n"
-        + pages.part("verdict_grid.css")
+    _css = f".hopscope-grid {{ --same: {GREEN}; --differs: {VERMILION}; --unknown: {ORANGE} }}\n" + pages.part(
+        "verdict_grid.css"
     )
     shown = traitlets.Dict().tag(sync=True)
     picked = traitlets.Int(-1).tag(sync=True)

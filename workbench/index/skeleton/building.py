@@ -28,7 +28,7 @@ from workbench.index.pieces import PiecesLayer
 from workbench.index.synonyms import rank_in_group
 from workbench.index.words import sentences, stop_words
 from workbench.records import Passage, Unit
-from workbench.steps import fuse_descriptions, graph_records
+from workbench.steps import graph_records, summarising
 from workbench.steps.graph_records import Output
 from workbench.text import terms, unicode_phrase
 
@@ -363,7 +363,7 @@ def records(
     return ((at, graph_records.Output(**output)) for at, output in outputs if output is not None)
 
 
-def descriptions(journal: StepJournal, things: Iterable[fuse_descriptions.Input]) -> list[str]:
+def descriptions(journal: StepJournal, things: Iterable[summarising.Fragments]) -> list[str]:
     """A description per thing. Several fragments are fused, in their order; those that do not fit into a request join
     its result in the next one. What cannot be fused stays one line per fragment."""
     found, several = [], {}
@@ -379,7 +379,7 @@ def descriptions(journal: StepJournal, things: Iterable[fuse_descriptions.Input]
         keys = {at: request_key(asdict(value)) for at, value in inputs.items()}
         answers = journal.run(
             {keys[at]: value for at, value in inputs.items()},
-            lambda group: journal.engine.run(fuse_descriptions.STEP, group),
+            lambda group: journal.engine.run(summarising.FUSE, group),
             "fuse descriptions",
         )
         for at, key in keys.items():

@@ -25,7 +25,7 @@ from workbench.index.vectors import Known, encode_to
 from workbench.integrity import seal, unseal
 from workbench.records import ContextEntity, ContextRelation, Unit
 from workbench.settings import Natural, Positive, Probability, Share, validated
-from workbench.steps import fuse_descriptions, graph_records
+from workbench.steps import graph_records, summarising
 
 LONGEST = 500  # cl100k tokens of a description that is put together
 STOPPED = "core.json.part"  # with which a build goes on that was stopped while an engine was asked
@@ -67,7 +67,7 @@ class SkeletonLayer(Layer):
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
-        steps = graph_records.STEP, fuse_descriptions.STEP
+        steps = graph_records.STEP, summarising.FUSE
         return {"encoder": build.encoder.name, "maker": maker(build.writer, *steps)}
 
     @classmethod
@@ -81,7 +81,7 @@ class SkeletonLayer(Layer):
 
         engine = build.writer
         records = StepJournal(folder, "records.jsonl", engine, graph_records.STEP, old, build.progress)
-        fused = StepJournal(folder, "fused.jsonl", engine, fuse_descriptions.STEP, old, build.progress)
+        fused = StepJournal(folder, "fused.jsonl", engine, summarising.FUSE, old, build.progress)
         inputs = [graph_records.Input("", c.text, settings.types, parts=p) for c, p in zip(chunks, parts)]
         nodes, edges = building.merge(building.records(records, inputs, settings.gleanings))
         described = building.descriptions(fused, map(_thing, chain(nodes, edges)))
@@ -202,9 +202,9 @@ def _graph(pieces: PiecesLayer, k: int, progress: bool) -> tuple[sp.csr_array, d
     return graph, {"approximate": found}
 
 
-def _thing(item: building.Node | building.Edge) -> fuse_descriptions.Input:
+def _thing(item: building.Node | building.Edge) -> summarising.Fragments:
     named = (item.name, "entity") if isinstance(item, building.Node) else (f"{item.source} – {item.target}", "relation")
-    return fuse_descriptions.Input(*named, tuple(sorted(item.descriptions)), LONGEST)
+    return summarising.Fragments(*named, tuple(sorted(item.descriptions)), LONGEST)
 
 
 def _ones(lengths: Sequence[int], columns: Sequence[int], width: int) -> sp.csr_array:

@@ -33,7 +33,7 @@ from workbench.index.textualise.writers import ARTICLES, WORKBENCH, Facts, Row, 
 from workbench.language.verbalisation import words
 from workbench.llm.engine import Engine
 from workbench.records import Passage
-from workbench.steps import describe_entity, describe_relations, write_article
+from workbench.steps import textualising
 from workbench.text import text_hash
 
 
@@ -68,7 +68,7 @@ def same_work(folder: Path, made_of: Mapping[str, Any]) -> None:
 __all__ = ["induced", "textualise"]
 
 SHARD, HUB, ATTEMPTS = 25, 500, 4  # triples of an article; above so many the template writes; articles asked for
-STEPS = (write_article.STEP, describe_entity.STEP, describe_relations.STEP)
+STEPS = (textualising.ARTICLE, textualising.ENTITY, textualising.RELATIONS)
 SETTINGS = ("shard", "template_above", "attempts", "profile")
 
 

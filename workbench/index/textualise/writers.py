@@ -21,7 +21,7 @@ from workbench.language import verbalisation as template
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result, Step
 from workbench.records import Triple
-from workbench.steps import describe_entity, describe_relations, write_article, write_article_paper
+from workbench.steps import textualising
 from workbench.text import text_hash
 
 _MARKED = re.compile(r"\[([^\[\]<>]*)\]|<([^\[\]<>]*)>")
@@ -183,7 +183,7 @@ class Text(NamedTuple):
 
 
 WORKBENCH = "workbench"
-ARTICLES = {WORKBENCH: write_article.STEP, "paper": write_article_paper.STEP}  # profile → who writes an article
+ARTICLES = {WORKBENCH: textualising.ARTICLE, "paper": textualising.ARTICLE_PAPER}  # profile → who writes an article
 
 
 class Writers:
@@ -231,10 +231,10 @@ class Writers:
             row |= {"writer": writer, "repaired": bool(added), "hallucinated": strangers}
             yield row | _failed(None if texts[shard.id] else failures[shard.id])
 
-    def _article(self, shard: Shard, earlier: str, attempt: int) -> write_article.Input:
+    def _article(self, shard: Shard, earlier: str, attempt: int) -> textualising.Topic:
         missing = tuple(sorted(self._lacking(shard, earlier))) if attempt else ()
         triples, kind = self.facts.of_rows(shard.rows), self.facts.types[shard.central]
-        return write_article.Input(shard.central, kind, triples, self._relations, earlier, missing)
+        return textualising.Topic(shard.central, kind, triples, self._relations, earlier, missing)
 
     def _by_template(self, shard: Shard) -> str:
         return template.article(shard.central, self.facts.of_rows(shard.rows), self._relations)
@@ -258,7 +258,7 @@ class Writers:
         only one that no relation can settle (MetaQA's `theme`) goes before. Under profile `paper` the model settles it
         (figure 6), and the relations where it names none of the schema's."""
         asked = [self._entity(shard, articles[shard.id]["text_marked"]) for shard in group]
-        for shard, value, result in zip(group, asked, self._ask(describe_entity.STEP, group, asked)):
+        for shard, value, result in zip(group, asked, self._ask(textualising.ENTITY, group, asked)):
             kind, writer, text = value.type, self._writer(shard), result.value.description if result.value else ""
             if not text.strip():
                 writer, text = TEMPLATE, template.description(value.name, value.triples, self._relations)
@@ -273,11 +273,11 @@ class Writers:
             }
             yield row | _failed(result.failure)
 
-    def _entity(self, shard: Shard, article: str) -> describe_entity.Input:
+    def _entity(self, shard: Shard, article: str) -> textualising.EntityInput:
         name = shard.central
         kind, types = self.facts.types[name], tuple((t.name, t.definition) for t in self.schema.entity_types)
         triples = self.facts.of_rows(self.facts.rows[name])
-        return describe_entity.Input(name, article, kind, types, triples, self._relations)
+        return textualising.EntityInput(name, article, kind, types, triples, self._relations)
 
     @cached_property
     def _types(self) -> set[str]:
@@ -297,7 +297,7 @@ class Writers:
         pending = {shard: self.facts.stated_by(shard) for shard in group}
         for attempt in range(self.attempts):
             asked = [
-                describe_relations.Input(
+                textualising.RelationsInput(
                     name=shard.central,
                     article=articles[shard.id]["text_marked"],
                     triples=self.facts.of_rows(rows),
@@ -306,7 +306,7 @@ class Writers:
                 )
                 for shard, rows in pending.items()
             ]
-            for shard, result in zip(list(pending), self._ask(describe_relations.STEP, list(pending), asked)):
+            for shard, result in zip(list(pending), self._ask(textualising.RELATIONS, list(pending), asked)):
                 failures[shard.id] = result.failure
                 sentences[shard.id] |= self._sentences(pending[shard], result)
                 pending[shard] = [row for row in pending[shard] if row not in sentences[shard.id]]

@@ -41,7 +41,7 @@ from workbench.operators.pagerank import Walk
 from workbench.operators.walk_distribution import WalkDistribution
 from workbench.records import Evidence
 from workbench.settings import NonNegative, Positive, parse_spec, settle, spec_of, validated
-from workbench.steps import question_entities
+from workbench.steps import named_entities
 from workbench.text import PHRASE_RULES, storable
 from workbench.threads import in_order
 from workbench.trace import Trace
@@ -166,8 +166,8 @@ class CatRAG(HippoRAG2):
         """The entities that the question names; where the request fails, none, and why."""
         if not self.settings.anchoring:
             return (), ""
-        asked = [question_entities.Input(storable(question))]
-        (result,) = self.engine.run(question_entities.STEP, asked, trace=trace)
+        asked = [named_entities.Question(storable(question))]
+        (result,) = self.engine.run(named_entities.OF_QUESTION, asked, trace=trace)
         return tuple(result.value.named_entities) if result.value else (), result.failure or ""
 
     def add_anchors(self, entities: Sequence[str], kept: Linked, seeds: Seeds, trace: Trace) -> Seeds:

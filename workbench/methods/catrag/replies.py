@@ -11,7 +11,7 @@ from workbench.llm.engine import Engine, EngineBase
 from workbench.llm.step import Result, Step
 from workbench.methods.catrag.rating import MISSING
 from workbench.methods.catrag.steering import RatedNeighbour, Steering
-from workbench.steps import fact_filter, question_entities, rate_neighbours
+from workbench.steps import fact_filter, named_entities, rate_neighbours
 from workbench.steps.rate_neighbours import HIGHEST, Rating
 from workbench.text import storable, text_hash
 from workbench.trace import LONG, Trace
@@ -62,8 +62,8 @@ class KeptReplies(EngineBase):
             kept = [text for text, _ in steering.facts]
             self._taken.setdefault((fact_filter.STEP.name, question), lambda value: _filtered(value, kept))
         if steering.entities is not None:
-            named = question_entities.Output(named_entities=list(steering.entities))
-            self._taken.setdefault((question_entities.STEP.name, question), lambda value: named)
+            named = named_entities.Output(named_entities=list(steering.entities))
+            self._taken.setdefault((named_entities.OF_QUESTION.name, question), lambda value: named)
         for seed in steering.rated:
             for one in seed.neighbours:
                 if one.score is not None and one.reason != UNRATED:
@@ -141,7 +141,7 @@ class KeptReplies(EngineBase):
 
 _QUESTION_OF: dict[str, Callable[[Any], str]] = {  # the Steps whose replies are kept whole: input → question
     fact_filter.STEP.name: lambda value: value.question,
-    question_entities.STEP.name: lambda value: value.question,
+    named_entities.OF_QUESTION.name: lambda value: value.question,
 }
 
 

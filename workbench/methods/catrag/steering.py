@@ -26,7 +26,7 @@ from workbench.operators.neighbourhood import spelled, spellings
 from workbench.operators.walk_distribution import WalkDistribution, super_hubs
 from workbench.records import Evidence, Record
 from workbench.settings import parse_spec
-from workbench.steps import question_entities
+from workbench.steps import named_entities
 from workbench.trace import Event, Trace
 
 if TYPE_CHECKING:
@@ -379,7 +379,7 @@ def _scores(parts: Sequence[Event], step: str) -> Scores:
 
 def _named(parts: Sequence[Event]) -> tuple[str, ...] | None:
     """The names in the question, from the reply itself, where no anchors were made of them."""
-    reply = next((part for part in parts if part.step == question_entities.STEP.name), None)
+    reply = next((part for part in parts if part.step == named_entities.OF_QUESTION.name), None)
     return tuple(reply.outputs.get("named_entities", ())) if reply else None
 
 

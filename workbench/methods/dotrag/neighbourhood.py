@@ -21,7 +21,7 @@ from workbench.methods.dotrag.events import Anchor, AnchorsEvent, Concept, Rules
 from workbench.methods.dotrag.events import Region as RegionEvent
 from workbench.operators.linking import exact, named
 from workbench.operators.region import ALWAYS, Region, region
-from workbench.steps import dot_rules, dot_rules_paper, select_regions, select_regions_paper
+from workbench.steps import dot_rules, select_regions, select_regions_paper
 from workbench.trace import Trace
 
 # Step → the one that shows and asks no more than the paper's (`prompts=paper`).
@@ -189,7 +189,7 @@ def build_rules(
         graph = (context.about, context.types, context.relations)
         met = (typed.leaving(dot.rows), typed.joins)
         value = dot_rules.Input(question, dot.concept, anchors, *graph, context.settings.h_max, *met, tuple(others))
-        result = context.ask(dot_rules_paper.STEP if context.as_paper else dot_rules.STEP, value, trace)
+        result = context.ask(dot_rules.PAPER if context.as_paper else dot_rules.STEP, value, trace)
         said = result.value
         if said and context.as_paper:  # no first query is asked for
             said = dot_rules.Output(**said.model_dump(), initial_query="").saying(said.beyond, said.meets)

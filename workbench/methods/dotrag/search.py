@@ -21,7 +21,7 @@ from workbench.methods.dotrag.events import (
 from workbench.methods.dotrag.neighbourhood import DotContext, Store
 from workbench.methods.dotrag.paths import PathReader, SimplePaths
 from workbench.operators.region import Region
-from workbench.steps import dot_rules, fallback_query, judge_paths
+from workbench.steps import dot_rules, judge_paths
 from workbench.steps.judge_paths import Verdict
 from workbench.text import normalized
 from workbench.trace import Trace
@@ -113,8 +113,8 @@ class Search:
     def fall_back(self, tries: int, trace: Trace) -> list[Query]:
         """A query in another direction, or the question itself if that query is not new; empty if neither is."""
         kept = tuple(path.passage for path in self.kept.values())
-        value = fallback_query.Input(self.question, self.rules.query_constraints, tuple(self.history), kept, tries)
-        result = self.context.ask(fallback_query.STEP, value, trace)
+        value = judge_paths.Search(self.question, self.rules.query_constraints, tuple(self.history), kept, tries)
+        result = self.context.ask(judge_paths.FALLBACK, value, trace)
         if result.failure:
             self.notes.append(f"no fallback query was found ({result.failure})")
         queries = self.fresh([Query("fallback", result.value.query)]) if result.value else []

@@ -1,14 +1,17 @@
-"""Outputs that must fit their input: what does not fit is asked again, with what was wrong said in the request."""
+"""Further requests: for outputs that do not fit their input, with what was wrong said in the request; for the records
+that a reply missed, the gleaning of GraphRAG and LightRAG."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result, Step
 from workbench.trace import Trace
+
+T = TypeVar("T")
 
 
 def ask(
@@ -35,12 +38,27 @@ def ask(
     return results
 
 
-def objected(fields: dict[str, Any], objection: str) -> dict[str, Any]:
-    """The fields of a request, with what was wrong with the last reply if there was one."""
-    return fields | ({"your_last_reply_was_refused": objection} if objection else {})
-
-
 def _checked(value: Any, result: Result, flaw: Callable[[Any, Any], str]) -> Result:
     if result.value is None or not (wrong := flaw(value, result.value)):
         return result
     return replace(result, value=None, failure=f"the reply does not fit what was asked: {wrong}")
+
+
+def gleaned(
+    engine: Engine, step: Step, inputs: Sequence[Any], rounds: int, joined: Callable[[T, T], T], trace: Trace | None
+) -> list[Result[T]]:
+    """One Result per input: the first reply joined with up to `rounds` further ones. A further request passes the names
+    of the known `entities` in the input's `found`. A further reply that fails changes nothing. The rules run once,
+    because they would find the same again."""
+    results = list(engine.run(step, inputs, trace=trace))
+    for _ in range(0 if engine.name == RulesEngine.name else rounds):
+        asked = [at for at, result in enumerate(results) if result.value is not None]
+        further = [replace(inputs[at], found=_names(results[at].value)) for at in asked]
+        for at, more in zip(asked, engine.run(step, further, trace=trace) if further else ()):
+            if more.value is not None:
+                results[at] = replace(results[at], value=joined(results[at].value, more.value))
+    return results
+
+
+def _names(output: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(entity.name for entity in output.entities))
