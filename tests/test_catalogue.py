@@ -12,7 +12,6 @@ import workbench as wb
 from workbench import measures
 from workbench.cli import catalogue
 from workbench.cli.app import app
-from workbench.data.registry import ALIASES
 from workbench.measures.definitions import DEFINITIONS
 from workbench.methods import METHODS
 from workbench.reading import READERS
@@ -33,11 +32,6 @@ def test_every_entry_of_a_registry_is_listed_once(verb, registry):
     assert all(all(isinstance(text, str) and text for text in row.values()) for row in rows)
     shown = CliRunner().invoke(app, [verb]).stdout
     assert all(name in shown for name in registry)
-
-
-def test_short_names_of_data_sets_are_listed():
-    words = CliRunner().invoke(app, ["datasets"]).stdout.replace(",", " ").split()
-    assert set(ALIASES) <= set(words)
 
 
 def test_the_stored_rows_are_those_of_the_registries():

@@ -78,11 +78,6 @@ def test_a_circle_through_a_function_is_found(tool, tmp_path):
     assert tool.circles(tool.imports(root)) == [["records", "views.base"]]
 
 
-def test_circles_are_told_apart_the_largest_first(tool):
-    pairs = ["ab", "bc", "cb", "cd", "de", "ef", "fd", "fg", "aa"]
-    assert tool.circles(tool.Import(*pair) for pair in pairs) == [["d", "e", "f"], ["b", "c"]]
-
-
 def test_the_picture_leaves_out_what_follows(tool):
     found = [
         tool.Import("methods.dense", "index"), tool.Import("index.store", "llm.step"),

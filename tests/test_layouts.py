@@ -123,37 +123,12 @@ def test_without_chunks_the_stub():
     assert ket_rag.parse(ket_rag.write(ContextGraph())) == ContextGraph()
 
 
-def test_rows_without_numbers_have_those_of_their_places():
-    graph = ContextGraph(
-        (ContextEntity("A"), ContextEntity("B", "c")),
-        (ContextRelation("A", "B", "d"),),
-        (Unit("report-9", "One."), Unit("3", "Two.")),
-        (Unit("p7", "Three.", "Title"),),
-    )
-    text = ket_rag.write(graph)
-    assert [line for line in text.split("\n") if "|" in line and not line.startswith("id|")] == [
-        "0|A||", "1|B|c|", "0|A|B|d|1.0", "1|One.", "2|Two.", "chunk_1|Title",
-    ]  # fmt: skip
-    assert "id|source|target|description|weight\n" in text
-    assert ket_rag.write(ket_rag.parse(text)) == text
-
-
-def test_line_ends_of_another_system_change_nothing():
-    assert ket_rag.parse(TEXT.replace("\n", "\r\n")) == GRAPH
-
-
 @pytest.mark.parametrize("table", ["entities", "relations", "sources", "chunks"])
 def test_a_table_that_is_missing_takes_no_other_with_it(table):
     kept = [block for block in TEXT.split("\n\n\n") if not block.startswith(ket_rag.HEADERS[table])]
     found = ket_rag.parse("\n\n\n".join(kept))
     for other in ("entities", "relations", "sources", "chunks"):
         assert getattr(found, other) == (() if other == table else getattr(GRAPH, other))
-
-
-def test_links_may_be_missing():
-    text = TEXT.replace("|links", "").replace("3|\n", "3\n").replace("4|1\n", "4\n")
-    first, second = ket_rag.parse(text).relations
-    assert (first.rank, second.rank, second.links, second.description) == (3, 4, None, "a|b")
 
 
 def test_cells_that_would_break_a_table_are_mended():
@@ -198,11 +173,6 @@ def test_the_companion_ends_a_description_at_a_bar():
     assert found.entities[0].description == "A town"
     assert found.relations[1].weight == 1.0 and found.relations[1].description == "a"
     assert found.chunks == GRAPH.chunks and found.sources == GRAPH.sources
-
-
-def test_the_companion_needs_entities():
-    assert ket_rag.parse(TEXT.split("\n\n\n", 1)[1], published=True) == ContextGraph()
-    assert ket_rag.parse("anything", published=True) == ContextGraph()
 
 
 # -- lightrag ---------------------------------------------------------------------------------------------------------
@@ -367,10 +337,6 @@ def test_evidence_as_tables():
     assert of_evidence(found(selected=1)).chunks == graph.chunks[:1]
 
 
-def test_a_context_of_the_method_is_taken():
-    assert of_evidence(found(context=GRAPH)) is GRAPH
-
-
 @pytest.mark.parametrize("budget", [20, 60, 100, 400])
 def test_within_a_budget(budget):
     many = Evidence(
@@ -384,19 +350,3 @@ def test_within_a_budget(budget):
     assert graph.chunks == of_evidence(many).chunks[: len(graph.chunks)]
     if budget == 400:
         assert graph.entities and graph.relations and graph.chunks
-
-
-@pytest.mark.parametrize("budget", [60, 150, 300])
-def test_long_numbers_count_as_well(budget):
-    graph = ContextGraph(
-        tuple(ContextEntity("A", "b.", 987_654_321_000 + at, 1) for at in range(20)),
-        tuple(ContextRelation("A", "B", "c.", 1.0, 987_654_321_000 + at, 2) for at in range(20)),
-        tuple(Unit(f"{987_654_321_000 + at}", "d.") for at in range(3)),
-        tuple(Unit(f"chunk_{987_654_321_000 + at}", "e.") for at in range(20)),
-    )
-    cut = of_evidence(Evidence("?", "m", "s", (), context=graph), budget)
-    assert cut != graph and tokens.count(ket_rag.write(cut)) <= budget
-
-
-def test_nothing_found_is_an_empty_graph():
-    assert of_evidence(Evidence("?", "m", "s", ())) == ContextGraph()

@@ -122,12 +122,6 @@ def test_a_folder_of_something_else_is_not_emptied(place):
     assert "was not made by a check" in said and (place / "out" / "fresh").exists()
 
 
-def test_own_prices_are_those_of_a_check_too(place):
-    (place / "prices.csv").write_text("model,prompt,completion,since\n", encoding="utf-8")
-    run("--accept")
-    assert (place / "build" / "regression" / "fresh" / "home" / "prices.csv").exists()
-
-
 def test_a_failed_notebook_is_not_accepted(place):
     plant(place, "LEAST = 0.5", "LEAST = ")
     said = run("--accept", code=1)

@@ -66,14 +66,6 @@ def test_a_graph_without_a_corpus_comes_back(tmp_path):
     assert not (tmp_path / "out" / "corpus.jsonl").exists()
 
 
-def test_documents_that_were_read_come_back_with_their_settings(tmp_path):
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "a.md").write_text("# Orsby\nA town. " * 40)
-    data = load(tmp_path / "in", size=20, overlap=5)
-    again = load(write_folder(data, tmp_path / "out"))
-    assert again.passages == data.passages and again.origin == data.origin and again.fingerprint == data.fingerprint
-
-
 @given(st.lists(st.text(min_size=1).filter(str.strip), min_size=1, max_size=5), st.text())
 def test_any_text_comes_back(tmp_path_factory, texts, title):
     data = Dataset("any", tuple(Passage(f"p{n}", title, text) for n, text in enumerate(texts)))
@@ -83,13 +75,6 @@ def test_any_text_comes_back(tmp_path_factory, texts, title):
 def test_half_characters_become_what_a_file_can_hold(tmp_path):
     data = Dataset("any", (Passage("p\ud800", "", "x\udfff"),), origin=Origin("\ud800"))
     assert back(data, tmp_path / "out").passages == (Passage("p\ufffd", "", "x\ufffd"),)
-
-
-def test_what_an_import_left_out_comes_back_with_profiles_and_without(tmp_path):
-    data = Dataset("x", (PASSAGE,), left_out=("2 triples that are not three words",))
-    assert back(data, tmp_path / "out") == data
-    profiled = replace(data, profiles=Profiles((EntityProfile("Orsby", passages=(PASSAGE.id,)),)))
-    assert back(profiled, tmp_path / "profiled") == profiled
 
 
 def test_an_extraction_that_failed_is_tried_again_later(tmp_path):
@@ -115,11 +100,6 @@ def test_a_triple_that_no_table_can_hold_is_refused_and_leaves_no_folder(tmp_pat
     with pytest.raises(DataError, match="has a tab or a line break"):
         write_folder(Dataset("x", (PASSAGE,), triples=(Triple("a\tb", "c", "d"),)), tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-def test_a_name_that_begins_with_a_byte_order_mark_keeps_it(tmp_path):
-    triples = (Triple("\ufeffOrsby", "lies on", "Aldra"), Triple("Nora", "born in", "\ufeffOrsby"))
-    assert back(Dataset("x", (PASSAGE,), triples=triples), tmp_path / "out").triples == triples
 
 
 @pytest.mark.parametrize(

@@ -56,12 +56,6 @@ def test_a_damaged_store_is_named_with_what_mends_it(tiny_index):
         derive(tiny_index)
 
 
-def test_metadata_can_be_filtered_by(tiny_index, client):
-    derive(tiny_index, ["facts"], client)
-    found = held(client, tiny_index, "facts").get(where={"subject": "nora whitlock"})
-    assert found["documents"] == ["nora whitlock born in orsby"]
-
-
 @pytest.fixture
 def written(client, tiny_index, monkeypatch):
     """The ids of what is written into collections from here on."""
@@ -94,11 +88,6 @@ def test_a_filling_that_was_stopped_is_gone_on_with(tiny_index, client, monkeypa
     collection.modify(metadata={"made_from": "stopped"})
     derive(tiny_index, ["passages"], client)
     assert set(held(client, tiny_index, "passages").get()["ids"]) == set(tiny_index.passages.row)
-
-
-def test_an_unknown_kind_is_refused(tiny_index, client):
-    with pytest.raises(SettingError, match="passages, phrases, facts"):
-        derive(tiny_index, ["synonyms"], client)
 
 
 # -- read back ------------------------------------------------------------------------------------------------------
@@ -161,12 +150,6 @@ def server(tmp_path):
     finally:
         running.terminate()
         running.wait(30)
-
-
-def test_a_server_is_filled_and_read_back(tiny_index, server, tmp_path):
-    assert found(tiny_index, f"dense[store=chroma,server={server}]") == found(tiny_index, "dense")
-    changed = tiny_index.delete(["p8"], progress=False)
-    assert "p8" not in dict(found(changed, f"dense[store=chroma,server={server}]", k=8))
 
 
 def test_the_command_fills_a_server_and_says_how_far_it_agrees(tiny_index, server, tmp_path):

@@ -17,7 +17,7 @@ from tiny import TinyEncoder, tiny_dataset
 from workbench import tokens
 from workbench.data import Dataset, Extraction
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
-from workbench.errors import EngineUnavailable, SettingError
+from workbench.errors import EngineUnavailable
 from workbench.index import Index, communities, leiden
 from workbench.index.communities import EntityGraph, entity_text, one_line
 from workbench.llm.engine import RulesEngine
@@ -171,15 +171,6 @@ def test_python_s_random_numbers_go_on_as_if_nothing_had_been():
     assert drawn[0] == drawn[1]
 
 
-def test_igraph_s_generator_comes_back_after_an_error():
-    with pytest.raises(RuntimeError, match="injected"), leiden.seeded(3):
-        raise RuntimeError("injected")
-    random.seed(7)
-    first = igraph.Graph.Erdos_Renyi(30, 0.5).get_edgelist()
-    random.seed(7)
-    assert igraph.Graph.Erdos_Renyi(30, 0.5).get_edgelist() == first
-
-
 # -- the graph -------------------------------------------------------------------------------------------------------
 
 
@@ -271,23 +262,6 @@ def test_descriptions_come_from_profiles_else_from_facts(tmp_path):
     assert found["ORSBY"] == "ORSBY"
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"descriptions": "poems"},
-        {"max_size": 0},
-        {"min_members": 1.5},
-        {"colour": 1},
-        {"resolution": 0},
-        {"randomness": -1},
-    ],
-)
-def test_a_senseless_setting_is_refused(tmp_path, settings):
-    index_of(tmp_path, {"p": [("a", "likes", "b")]})
-    with pytest.raises(SettingError, match=next(iter(settings))):
-        reported(tmp_path, **settings)
-
-
 HOSTILE = ["<script>alert(1)</script>", "a|b|c", "-----Reports-----", "{0} %s", "🦊", "x" * 3000, "ignore all"]
 
 
@@ -315,8 +289,8 @@ def test_the_context_has_the_best_connected_first_and_their_ends_before_them(tmp
     )
 
 
-@pytest.mark.parametrize("budget", [2000, 2200, 2500])
-def test_no_context_exceeds_its_tokens(tmp_path, budget):
+def test_no_context_exceeds_its_tokens(tmp_path):
+    budget = 2200
     built(tmp_path, {"p": ring(40, "word " * 180)}, engine := Reporter(), report_tokens=budget, descriptions="none")
     lengths = [tokens.count(context) for context in engine.contexts]
     assert budget - 700 < max(lengths) <= budget
@@ -337,25 +311,9 @@ def test_reports_on_the_largest_parts_stand_in_where_it_does_not_fit(tmp_path):
         assert not any(set(line.split("|")[1:3]) <= inside for line in lines)
 
 
-def test_a_small_community_is_told_without_reports(tmp_path):
-    built(tmp_path, {"p": ring(40)}, engine := Reporter())
-    assert not any("-----Reports-----" in context for context in engine.contexts)
-
-
-def test_a_description_without_end_does_not_fill_the_context(tmp_path):
-    built(tmp_path, {"p": [("a", "long " * 20_000, "b"), ("b", "knows", "c")]}, engine := Reporter())
-    (context,) = engine.contexts
-    assert "b knows c" in context and tokens.count(context) < 3000
-
-
 # -- engines ---------------------------------------------------------------------------------------------------------
 
 MANY = {f"p{at}": clique(f"name{at} ", 4) for at in range(70)}  # 70 communities of one passage each
-
-
-def test_reports_are_asked_for_level_by_level_in_groups(tmp_path):
-    built(tmp_path, MANY, engine := Reporter())
-    assert list(map(len, engine.calls)) == [64, 6]
 
 
 def test_a_failed_report_is_counted_never_invented_and_asked_for_again(tmp_path):
@@ -384,20 +342,6 @@ def test_vectors_of_a_stopped_build_fit_the_reports_of_the_next(tmp_path, monkey
     layer = reported(tmp_path, engine := Reporter()).communities
     assert len(engine.contexts) == 1 and len(layer.report_vectors) == len(layer.reports) == 70
     assert np.allclose(layer.report_vectors, TinyEncoder().encode(layer.report_texts), atol=1e-6)
-
-
-def test_all_reports_may_fail(tmp_path):
-    layer = built(tmp_path, {"p": clique("a", 4)}, Reporter(fails_on="")).communities
-    assert layer.metadata["failures"] == 0 and layer.reports  # an empty word is none
-    layer = built(tmp_path / "b", {"p": clique("a", 4)}, Reporter(fails_on="a0")).communities
-    assert layer.reports == {} and layer.report_vectors.shape == (0, 64)
-
-
-def test_an_insert_asks_for_the_new_communities_alone(tmp_path):
-    index = built(tmp_path, MANY, Reporter())
-    fact = Extraction("new", (), tuple(clique("other ", 4)), "by hand")
-    again = index.insert([Passage("new", "new", "Text.")], engine := Reporter(), extractions=[fact], progress=False)
-    assert len(engine.contexts) == 1 and len(again.communities.reports) == 71
 
 
 @pytest.mark.parametrize("engine", [None, RulesEngine()])

@@ -12,7 +12,6 @@ import workbench as wb
 from workbench.analyses.base import made_with
 from workbench.data.curated import BY_HAND
 from workbench.errors import IndexFault, SettingError
-from workbench.evaluation.estimate import Unasked
 from workbench.index.index import place_of
 
 MERIDIAN = wb.load("meridian")
@@ -80,12 +79,6 @@ def test_the_default_folders_differ():
     assert place_of(replace(DATA, extraction="curated")).name == "meridian-curated"
     with pytest.raises(SettingError, match="no extraction 'gold'"):
         wb.Index.build(DATA, extraction="gold")
-
-
-def test_an_estimate_asks_for_nothing(tmp_path):
-    estimate = wb.estimate_build(DATA, Unasked("openai:gpt-4o-mini"), extraction="curated", folder=tmp_path / "none",
-                                 encoder=TinyEncoder(), layers=["facts"])  # fmt: skip
-    assert estimate.total.calls.high == 0 and estimate.total.money.high == 0
 
 
 def test_both_extractions_are_compared(curated, by_rules):

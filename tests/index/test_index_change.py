@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from dataclasses import replace
-from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tiny import CountingEncoder, TinyEncoder, TinyEngine, files, same_content
 
-import workbench as wb
 from workbench.data import Dataset, Extraction
 from workbench.errors import IndexFault
 from workbench.index import Index
@@ -85,30 +81,7 @@ def test_any_way_to_a_list_of_passages_gives_one_index(pool, start, steps, chose
         assert index.graph == fresh.graph
 
 
-def test_with_the_real_encoder_and_rules_too(meridian_index, tmp_path):
-    shutil.copytree(meridian_index.folder, tmp_path / "copy")
-    index = Index.open(tmp_path / "copy")
-    last = index.passages.passages[-2:]
-    smaller = index.delete([passage.id for passage in last], progress=False)
-    assert smaller.counts()["facts"] < index.counts()["facts"]
-    assert same_content(smaller.insert(last, wb.engine("rules"), progress=False), meridian_index)
-
-
 # -- what a change does ---------------------------------------------------------------------------------------------
-
-
-def joined(index: Index, a: str, b: str) -> float:
-    return index.graph.relation[index.facts.phrase_row[a], index.facts.phrase_row[b]]
-
-
-def test_a_deleted_passage_takes_its_weight_from_phrases_that_stay(tiny_index):
-    assert (joined(tiny_index, "orsby", "river aldra"), joined(tiny_index, "lake mira", "river aldra")) == (2, 2)
-    index = tiny_index.delete(["p5"], progress=False)
-    assert (joined(index, "orsby", "river aldra"), joined(index, "lake mira", "river aldra")) == (1, 2)
-    index = index.delete(["p2"], progress=False)
-    assert joined(index, "lake mira", "river aldra") == 1
-    index = index.delete(["p3"], progress=False)
-    assert "lake mira" not in index.facts.phrase_row and joined(index, "orsby", "river aldra") == 1
 
 
 def test_nothing_of_a_deleted_passage_is_left(tiny_index):
@@ -117,15 +90,6 @@ def test_nothing_of_a_deleted_passage_is_left(tiny_index):
     assert index.synonyms.phrases() == index.facts.phrases
     assert not any(b"Harbour" in content or b"harbour" in content for content in files(index.folder).values())
     assert [passage.id for passage in index.passages.passages] == ["p1", "p2", "p3", "p4", "p6", "p8"]
-
-
-def test_an_old_value_still_gives_the_old_answers(tiny_index):
-    question = tiny_index.encode_query("Where was the founder of Orsby born?")
-    before = (tiny_index.passages.vectors @ question, tiny_index.facts.phrase_vectors @ question)
-    newer = tiny_index.delete(["p1", "p4"], progress=False)
-    after = (tiny_index.passages.vectors @ question, tiny_index.facts.phrase_vectors @ question)
-    assert all(map(np.array_equal, before, after)) and tiny_index.counts()["facts"] == 10
-    assert tiny_index.graph.passages == 8 and newer.graph.passages == 6
 
 
 @pytest.mark.parametrize("change", ["insert", "delete", "ensure"])
@@ -138,13 +102,6 @@ def test_an_old_value_does_not_undo_what_came_after_it(tiny_index, change):
     with pytest.raises(IndexFault, match=r"was changed after this index was opened.*go on from"):
         getattr(opened, change)(*asked, progress=False)
     assert files(opened.folder) == before
-
-
-def test_inserted_passages_stand_at_the_end(tiny, tiny_index):
-    index = tiny_index.insert([FORM], extractions=[FORMED], progress=False)
-    assert [passage.id for passage in index.passages.passages] == [*(p.id for p in tiny.passages), "p9"]
-    assert index.passages.row["p9"] == 8 and index.extractions.records[-1] == FORMED
-    assert index.manifest["data"] == {"name": "tiny", "fingerprint": index.data.fingerprint}
 
 
 # -- what a change costs --------------------------------------------------------------------------------------------
@@ -160,19 +117,6 @@ def test_only_new_texts_are_encoded(tiny, tmp_path):
     encoder.calls.clear()
     index.delete(["p1", "p9"], progress=False)
     assert encoder.texts == []
-
-
-def test_only_new_passages_are_extracted(tiny, tmp_path):
-    data = replace(tiny, extractions=None)
-    index = build(data, tmp_path, TinyEngine())
-    engine = TinyEngine()
-    index = index.insert([FORM], engine, progress=False)
-    assert engine.asked == ["Skarne"]
-    index = index.delete(["p9"], progress=False)
-    assert same_content(index, build(data, tmp_path / "fresh", TinyEngine()))
-    # The list of the data is not that of the index, and yet nothing has to be asked.
-    build(replace(data, passages=data.passages[::-1]), tmp_path, engine)
-    assert engine.asked == ["Skarne"]
 
 
 def test_only_new_phrases_are_compared(tiny, tiny_index):
@@ -221,11 +165,6 @@ def test_an_insertion_without_extraction_and_engine_changes_nothing(tiny_index):
     assert same_content(Index.open(tiny_index.folder), tiny_index)
     index = tiny_index.insert([FORM], extractions=[FORMED], progress=False)  # and can be mended
     assert index.counts()["passages"] == 9
-
-
-def test_the_index_of_a_folder_that_moved_is_the_same(tiny_index, tmp_path):
-    moved = shutil.move(tiny_index.folder, tmp_path / "elsewhere")
-    assert same_content(Index.open(Path(moved)), tiny_index)
 
 
 def test_a_build_over_an_index_goes_on_with_its_encoder(tiny_index, tiny):

@@ -85,18 +85,6 @@ def test_a_stopped_build_of_another_dimension_begins_anew(tiny, tmp_path, monkey
     assert np.array_equal(index.passages.vectors, Wide().encode([one.content for one in tiny.passages]))
 
 
-def test_a_build_with_another_encoder_encodes_everything_anew(tiny, tmp_path):
-    Index.build(tiny, None, tmp_path / "index", encoder=TinyEncoder(), progress=False)
-    other = Wide()
-    other.name = "wide"
-    index = Index.build(tiny, None, tmp_path / "index", encoder=other, progress=False)
-    assert index.manifest["encoder"]["name"] == "wide"
-    vectors = (index.passages.vectors, index.facts.phrase_vectors, index.facts.fact_vectors)
-    assert {one.shape[1] for one in vectors} == {65}
-    with pytest.raises(IndexFault, match="was encoded by 'wide', not by 'tiny'"):
-        Index.open(tmp_path / "index", TinyEncoder())
-
-
 def test_an_encoder_that_is_loaded_by_name_and_is_another_by_now_is_refused(tiny, tmp_path, registries):
     class Renamed(TinyEncoder):
         name = "town"

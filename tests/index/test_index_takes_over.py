@@ -138,24 +138,3 @@ def test_only_phrases_whose_facts_changed_are_put_together_again(tmp_path, monke
     said = index.entity_summaries.metadata
     assert (said["asked"], said["repaired"], said["summaries"]) == (1, 5, 5)
     assert said["made_by"] == ["openai:one (summarise_entity v1)"]
-
-
-def test_the_rules_leave_what_a_model_wrote_and_another_model_does_not(tmp_path):
-    index = summarised(tmp_path, Author(), SAID).insert([passage(4)], extractions=[MORE], progress=False)
-    summaries = index.entity_summaries.summaries
-    assert summaries["orsby"] == "orsby by openai:one" and summaries["mira"] == "land 1 near mira."
-    assert index.entity_summaries.metadata["made_by"] == [
-        "openai:one (summarise_entity v1)", "rules (summarise_entity v1)"
-    ]  # fmt: skip
-    other = Author("openai:two")
-    index = index.delete(["p3"], other, progress=False)
-    assert sorted(other.asked) == sorted(index.entity_summaries.summaries)
-
-
-def test_an_insert_asks_again_for_what_failed(tmp_path):
-    index = summarised(tmp_path, Author(fails="land 0"), SAID)
-    assert index.entity_summaries.metadata["failures"] == 1 and "land 0" not in index.entity_summaries.summaries
-    model = Author()
-    index = index.insert([passage(4)], model, extractions=[MORE], progress=False)
-    assert sorted(model.asked) == ["land 0", "land 1", "mira"]
-    assert list(index.entity_summaries.summaries) == [f"land {n}" for n in range(4)] + ["mira", "orsby"]

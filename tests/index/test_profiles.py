@@ -54,27 +54,11 @@ def test_the_phrases_follow_the_rule_of_the_facts(tiny, tmp_path):
         assert len(index.phrased.of(phrase)) == 1
 
 
-def test_the_order_in_which_profiles_come_does_not_matter(tiny, tmp_path, index):
-    turned = Profiles(PROFILES.entities[::-1], PROFILES.relations[::-1])
-    other = build(replace(tiny, profiles=turned), tmp_path / "turned")
-    assert other.profiles.profiles == index.profiles.profiles
-
-
 def test_without_profiles_there_is_no_layer_and_the_rules_write_one(tiny_index):
     with pytest.raises(IndexFault, match=r"has no layer 'profiles'"):
         _ = tiny_index.profiles
     written = tiny_index.ensure(["profiles"], progress=False).profiles
     assert written.entities and not written.given and "rules" in written.metadata["made_by"][0]
-
-
-def test_an_index_without_facts_gets_no_profiles(tiny, tmp_path):
-    index = build(replace(tiny, profiles=PROFILES), tmp_path, layers=["passages"])
-    assert list(index.manifest["layers"]) == ["passages"]
-
-
-def test_no_profile_at_all_is_a_layer_too(tiny, tmp_path):
-    index = build(replace(tiny, profiles=Profiles()), tmp_path)
-    assert index.profiles.profiles == Profiles() and "0 entities" in index.profiles._repr_html_()
 
 
 def test_a_profile_of_an_unknown_passage_is_named(tiny, tmp_path):
@@ -91,18 +75,6 @@ def test_a_deleted_passage_takes_what_only_it_supported(index):
     assert not any(b"Where the pier stands" in content for content in files(index.folder).values())
     smallest = smaller.delete(["p1", "p4"], progress=False)
     assert smallest.phrased.between("orsby", "nora whitlock") == []
-
-
-def test_inserted_passages_bring_theirs_along(index):
-    new = EntityProfile("Skarne", "port", "A port.", ("p9",))
-    more = index.insert(
-        [Passage("p9", "Skarne", "Skarne is a port.")],
-        extractions=[Extraction("p9", ("Skarne",), (("Skarne", "is", "port"),), "by hand")],
-        profiles=Profiles((new,)),
-        progress=False,
-    )
-    assert more.phrased.of("skarne") == [new] and more.phrased.of("orsby") == index.phrased.of("orsby")
-    assert more.delete(["p9"], progress=False).profiles.profiles == index.profiles.profiles
 
 
 def test_what_was_left_out_is_said_by_data_and_index_and_survives_a_change(tiny, tmp_path):
@@ -188,11 +160,3 @@ def test_within_keeps_what_is_supported(profiles, known):
         assert len(after) == sum(not p.passages or bool(known & set(p.passages)) for p in before)
         assert all(set(p.passages) <= known for p in after)
     assert joined([profiles, Profiles()]) == profiles
-
-
-def test_profiles_show_themselves_and_act_upon_nothing():
-    for profile in (EntityProfile("<b>", "<i>", "<script>"), RelationProfile("<b>", "<i>", "<s>", ("<u>",), 0.5)):
-        shown = profile._repr_html_()
-        assert "<b><b>" not in shown and "<script>" not in shown and "&lt;b&gt;" in shown
-    assert repr(ORSBY) == "EntityProfile Orsby! (town): A town on the Aldra."
-    assert repr(FOUNDED) == ("RelationProfile Nora Whitlock — Orsby [founding, town; weight 2.0000]: She founded it.")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from hypothesis import strategies as st
 from tiny import TinyEncoder, files, tiny_dataset
 
-import workbench as wb
 from workbench import tokens
 from workbench.data import Dataset
 from workbench.data.graph import EntityType, Schema
@@ -174,8 +170,6 @@ def test_types_come_from_the_settings_or_the_data_or_are_lightrag_s(tmp_path):
 HOSTILE = {
     "empty": "",
     "binary": "\x00\x01\x89PNG\r\n\x1a\n\ufffd\udcff" * 50,
-    "prose": "I am sorry, I cannot do that.",
-    "wrong encoding": "entitÃ©<|#|>\xff\xfe<|#|>LocÃ¡tion<|#|>Ã",
     "huge": "x" * 300_000,
 }
 
@@ -251,13 +245,6 @@ def test_descriptions_are_fused_from_as_many_tokens_as_the_settings_say_but_neve
     assert alone.fused == []
 
 
-def test_relations_are_fused_too(tmp_path):
-    says = {f"T{n}": said(f"relation<|#|>A<|#|>B<|#|>k<|#|>Fragment {n}.") for n in (1, 2)}
-    index = build(tmp_path, Model(says=says), corpus("a", "b"), fragments=2)
-    assert index.profiles.relations[0].description == "2 of A – B"
-    assert told(index, "A") == told(index, "B").replace("B", "A") == "2 of A"  # ends that only the relation tells of
-
-
 def test_more_fragments_than_fit_into_a_request_are_fused_in_groups(tmp_path, monkeypatch):
     monkeypatch.setattr(profiling, "WINDOW", 3 * tokens.count("Fragment 1."))
     data, says = about(7)
@@ -293,23 +280,6 @@ def test_a_description_that_cannot_be_fused_keeps_its_fragments_and_is_asked_for
     assert told(again, "Orsby") == "2 of Orsby" and model.asked == [] and len(model.fused) == 1
 
 
-# -- a build that is stopped ------------------------------------------------------------------------------------------
-
-
-def written(folder: Path) -> dict[str, bytes]:
-    return {name: raw for name, raw in files(folder).items() if not name.endswith(".lock")}
-
-
-def test_the_order_of_the_answers_does_not_matter(tmp_path, monkeypatch):
-    build(tmp_path / "whole", Model())
-    monkeypatch.setattr(journal, "GROUP", 3)
-    with pytest.raises(KeyboardInterrupt):
-        build(tmp_path / "other", Model(fail_at=2))
-    build(tmp_path / "other", Model(fails_on=["Lake Mira", "Orsby"]))
-    build(tmp_path / "other", Model())
-    assert Index.open(tmp_path / "other").profiles.profiles == Index.open(tmp_path / "whole").profiles.profiles
-
-
 # -- insert and delete ------------------------------------------------------------------------------------------------
 
 NEW = Passage("p9", "Skarne", "Skarne is a port on Lake Mira.")
@@ -342,42 +312,3 @@ def test_without_an_engine_new_passages_are_refused_and_what_stands_stays(tmp_pa
     with pytest.raises(IndexFault, match=r"1 passages have no profiles \(the first is 'p9'\) and no engine"):
         index.insert([NEW], progress=False)
     assert told(Index.open(tmp_path), "Quell") == told(index, "Quell")
-
-
-WORDS = [
-    "Orsby is a town on the River Aldra.",
-    "Orsby was founded by Nora Whitlock in 1889.",
-    "It has 23 mills.",
-    "The River Aldra flows into Lake Mira.",
-    "Nora Whitlock was a printer from Orsby.",
-    "東京 は…",
-    "",
-]
-texts = st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join)
-# -- the rules --------------------------------------------------------------------------------------------------------
-
-
-def test_the_bundled_corpus_by_the_rules(meridian_profiles):
-    index, data = meridian_profiles, wb.load("meridian")
-    found = {entity.name: entity for entity in index.profiles.entities}
-    titles = [passage.title for passage in data.passages]
-    assert sum(title in found for title in titles) > 0.9 * len(titles)
-    assert found["River Tavrel"].type == "river" and found["Lanthorn Bridge"].type == "structure"
-    assert found["University of Vennick"].passages and len(found["Vennick"].passages) > 10
-    assert all(entity.name and entity.type and entity.description for entity in found.values())
-    texts = {passage.id: " ".join(passage.text.split()) for passage in data.passages}
-    for relation in index.profiles.relations:
-        assert relation.label and {relation.source, relation.target} <= found.keys()
-        assert any(relation.description.split("\n")[0] in texts[passage] for passage in relation.passages)
-    occurring = {entity.type for entity in found.values()}
-    assert {t.name for t in index.profiles.schema.entity_types} == occurring - {"unknown"}
-    assert all(t.definition for t in index.profiles.schema.entity_types)
-
-
-def test_a_line_tells_what_was_said_by_whom(tmp_path):
-    build(tmp_path, Model(fails_on=["T2"]), corpus("a", "b"))
-    (path,) = tmp_path.glob("profiles-*/records.jsonl")
-    first, second = map(json.loads, path.read_text(encoding="ascii").splitlines())
-    assert first["made_by"] == "openai:one (entity_relations v1)" and first["failure"] is None
-    assert first["output"]["entities"] == [{"name": "T1", "type": "location", "description": "a"}]
-    assert second["failure"] == "told to fail" and second["output"] is None

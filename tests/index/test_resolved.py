@@ -14,7 +14,6 @@ from tiny import TinyEncoder, TinyEngine, tiny_dataset
 
 from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
-from workbench.evaluation.estimate import estimate_build
 from workbench.index import Index
 from workbench.index.relabelled import types_of
 from workbench.index.resolved import Merge, clusters, resolved
@@ -201,13 +200,6 @@ def test_either_layer_can_be_added_later_and_the_graph_follows(tmp_path):
     assert index.typed.types.count("unsure") == 2 and [name for name, _ in engine.seen] == ["relabel_entities"]
 
 
-def test_a_run_names_them_among_the_layers_of_a_method(tmp_path):
-    from workbench.evaluation.identity import _layers
-
-    index = build(tmp_path / "index", Curator())
-    assert list(_layers(index, ("typed",))) == ["passages", "profiles", "resolved", "relabelled", "typed"]
-
-
 def test_a_reply_that_does_not_fit_is_asked_for_again_with_the_reason(tmp_path):
     index = build(tmp_path / "index", engine := Curator(wrong=2), ["resolved"])
     assert [value.objection for _, value in engine.seen] == [
@@ -243,11 +235,6 @@ def test_types_are_those_of_the_settings_the_schema_or_lightrag():
     assert types_of(SCHEMA, Settings()) == (("person", "a human being"), ("place", "a town or a lake"))
     assert types_of(SCHEMA, Settings(types=("place", "idea"))) == (("place", "a town or a lake"), ("idea", ""))
     assert len(types_of(Schema((), ()), Settings())) > 3
-
-
-def test_an_estimate_counts_what_both_would_ask():
-    cost = estimate_build(replace(data(), profiles=None), "openai:m", layers=["relabelled", "resolved"])
-    assert {"curate_cluster", "relabel_entities"} <= {one.step for one in cost.costs}
 
 
 # -- replies that do not fit ------------------------------------------------------------------------------------------

@@ -223,11 +223,6 @@ def test_the_device_of_the_environment_is_the_default(plain, monkeypatch):
             SentenceEncoder(plain)
 
 
-def test_the_device_is_no_part_of_the_name(plain):
-    assert encoder(plain, device="cuda").name == encoder(plain).name
-    assert encoder(plain, device="cuda").settings == encoder(plain).settings
-
-
 def test_a_model_goes_to_its_device_and_its_batches_follow(plain, monkeypatch):
     """There is no GPU here: `meta` is a device of torch that holds no numbers."""
     monkeypatch.setattr(models, "device_here", lambda device: "meta" if device == "cuda" else device)

@@ -3,7 +3,6 @@ them merged, and builds that are stopped or changed."""
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,12 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny import TinyEncoder, files, tiny_dataset
 
-import workbench as wb
 from workbench import tokens
 from workbench.data import Dataset
-from workbench.errors import SettingError
 from workbench.index import Index, journal
-from workbench.index.skeleton import Settings, building
+from workbench.index.skeleton import building
 from workbench.index.words import sentences, stop_words
 from workbench.llm.call import Reply
 from workbench.llm.meter import Meter
@@ -154,12 +151,6 @@ def test_the_graph_of_four_pieces_by_hand():
     ]
 
 
-def test_identical_pieces_are_joined():
-    pieces = ["Fog on Lake Mira.", "Boats on the river.", "Fog on Lake Mira.", "Mills.", "Boats on the river."]
-    graph = building.graph(pieces, TinyEncoder().encode(pieces))
-    assert graph[0, 2] == graph[1, 4] == 1 and graph.diagonal().sum() == 0
-
-
 def test_the_most_frequent_words_of_a_piece_count(monkeypatch):
     monkeypatch.setattr(building, "WORDS", 1)
     vectors = np.eye(3, 4, dtype=np.float32)
@@ -183,11 +174,6 @@ def test_pagerank_chooses_the_central_pieces_and_the_earlier_of_equals():
     assert building.by_pagerank(graph, 0, 0.85) == [] and building.by_pagerank(graph, 7, 0.85) == list(range(7))
 
 
-def test_a_sample_is_that_of_its_seed():
-    assert building.at_random(100, 30, 42) == building.at_random(100, 30, 42) != building.at_random(100, 30, 43)
-    assert len(set(building.at_random(100, 30, 42))) == 30
-
-
 def test_the_share_is_rounded_down_and_all_is_the_whole_stream(tmp_path):
     cut = {"chunk_tokens": 8, "chunk_overlap": 2, "piece_tokens": 3}
     for beta, selection, expected in ((1, "pagerank", 1), (1, "uniform", 1), (0.8, "pagerank", 0.8), (0, "uniform", 0)):
@@ -206,11 +192,6 @@ def test_pieces_are_merged_greedily():
     assert building.merged([0, 1, 2, 3, 4, 5], sizes, 150) == [(0,), (1, 2, 3), (4,), (5,)]
     assert building.merged([0, 2, 5], sizes, 150) == [(0, 2), (5,)] and building.merged([], sizes, 150) == []
     assert building.merged([0, 1], sizes, 0) == [(0,), (1,)]
-
-
-def test_whole_chunks_are_not_merged(tmp_path):
-    layer = build(tmp_path, beta=1, cut={"piece_tokens": 1200}).skeleton
-    assert len(layer.chunks) == len(DATA.passages)
 
 
 def test_a_chunk_has_no_seams_but_the_rules_read_none_across(tmp_path):
@@ -323,20 +304,6 @@ def test_the_rules_put_descriptions_together_within_500_tokens():
     assert "At most 375 words" in fuse_descriptions.STEP.prompt(value)[0]["content"]
 
 
-def test_the_bundled_corpus_by_the_rules(meridian_profiles):
-    index, data = meridian_profiles, wb.load("meridian")
-    layer, passages = index.skeleton, {p.id: f"{p.title}\n{p.text}".casefold() for p in data.passages}
-    assert len(layer.core) == int(0.8 * len(index.pieces.pieces))
-    assert all(tokens.count(chunk.text) <= 1210 for chunk in layer.chunks)
-    assert all(tokens.count(unit.text) <= 310 for unit in layer.units)
-    assert len(layer.entities) > 500 and "RIVER TAVREL" in layer.row
-    assert all(tokens.count(entity.description) <= 500 for entity in layer.entities if "\n" not in entity.description)
-    told = [r for r in layer.relations if all(any(end.casefold() in passages[p] for end in (r.source, r.target))
-                                              for p in r.passages)]  # fmt: skip
-    assert len(told) > 0.9 * len(layer.relations)
-    assert all(relation.rank == layer.degrees[layer.ends[relation.id]].sum() for relation in layer.relations)
-
-
 def test_a_relation_is_stated_where_its_ends_are_named(tmp_path):
     data = corpus("Orsby met Nora in the fog over the lake.", "Nora slept.", "Fog and rain.", titles=["", "Orsby", ""])
     index = build(tmp_path, data=data, beta=1, merge_tokens=6, cut={"piece_tokens": 6})
@@ -357,8 +324,8 @@ def test_a_relation_is_stated_where_its_ends_are_named(tmp_path):
 
 @pytest.mark.parametrize(
     "reply",
-    ["", "I cannot do that.", "\x00\x89PNG\udcff" * 50, "entitÃ©<|>\xff", "x" * 200_000, "(" * 5000, RECORD * 1000],
-    ids=range(7),
+    ["", "\x00\x89PNG\udcff" * 50, "x" * 200_000, RECORD * 1000],
+    ids=range(4),
 )
 def test_what_cannot_be_read_is_a_failure_of_its_chunk(tmp_path, reply):
     data = corpus("fog over Orsby", "rain on Quell")
@@ -400,58 +367,3 @@ def test_a_build_that_is_stopped_goes_on_with_the_core_that_it_found(tmp_path, m
         build(tmp_path / "fresh", Model(), **chosen)
         assert written(tmp_path / "stopped") == written(tmp_path / "fresh")
         assert not list((tmp_path / "stopped").rglob("core.json*"))
-
-
-def test_a_description_that_cannot_be_fused_keeps_its_fragments(tmp_path):
-    says = {"fog": said(entity("X", "geo", "One.")), "rain": said(entity("X", "geo", "Another."))}
-    data, chosen = corpus("fog", "rain"), {"beta": 1, "merge_tokens": 1}
-    layer = build(tmp_path, Model(says=says, fails_on=["X"]), data, **chosen).skeleton
-    assert layer.entities[0].description == "Another.\nOne." and layer.metadata["failures"] == 1
-    assert build(tmp_path, Model(says=says), data, **chosen).skeleton.entities[0].description == "2 of X"
-
-
-def test_another_encoder_costs_no_extraction(tmp_path):
-    class Other(TinyEncoder):
-        name = "other"
-
-    build(tmp_path, Model())
-    model = Model()
-    Index.build(DATA, model, tmp_path, encoder=Other(), layers=["skeleton"], progress=False)
-    assert model.asked == []
-
-
-# -- insert and delete ------------------------------------------------------------------------------------------------
-
-NEW = Passage("p9", "Skarne", "Skarne is a port on Lake Mira.")
-
-
-def test_without_an_engine_the_rules_write_what_is_new(tmp_path):
-    index = build(tmp_path, Model(), beta=1, merge_tokens=20)
-    more = index.insert([NEW], progress=False)
-    assert {"openai:one (graph_records v1)", "rules (graph_records v1)"} <= set(more.skeleton.metadata["made_by"])
-    assert "SKARNE" in more.skeleton.row and more.skeleton.metadata["failures"] == 0
-    assert more.delete(["p9"], progress=False).skeleton.relations == index.skeleton.relations
-
-
-def test_a_line_tells_what_was_said_by_whom(tmp_path):
-    build(tmp_path, Model(), corpus("a"), beta=1)
-    (path,) = tmp_path.glob("skeleton-*/records.jsonl")
-    (line,) = map(json.loads, path.read_text(encoding="ascii").splitlines())
-    assert line["made_by"] == "openai:one (graph_records v1)" and line["failure"] is None
-
-
-@pytest.mark.parametrize(
-    ("chosen", "message"),
-    [
-        ({"beta": 1.2}, "beta=1.2; it should be a share, from 0 to 1"),
-        ({"beta": float("nan")}, "beta=nan"),
-        ({"selection": "random"}, "selection='random' is unknown; choose one of pagerank, uniform"),
-        ({"knn": 0}, "knn=0; it should be a whole number from 1 on"),
-        ({"damping": 1.0}, "damping=1.0; it should be a probability, from 0 to below 1"),
-        ({"gleanings": -1}, "gleanings=-1"),
-        ({"unit_tokens": "many"}, "unit_tokens='many'"),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(chosen, message):
-    with pytest.raises(SettingError, match=message):
-        Settings(**chosen)

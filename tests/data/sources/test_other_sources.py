@@ -71,16 +71,6 @@ def test_a_folder_of_metaqa_is_read_as_the_options_say(films):
     assert metaqa.of_folder(data, False, filtered=False) is None, "a part that was chosen by its walks"
 
 
-def test_a_document_of_that_name_is_a_document(tmp_path):
-    (tmp_path / "kb.txt").write_text("What we know of Orsby.")
-    assert load(tmp_path).passages[0].id == "kb.txt#1"
-
-
-def test_a_metaqa_folder_is_recognised(films):
-    data = load(films)
-    assert (data.name, data.passages, len(data.triples), len(data.questions)) == (films.name, (), 2, 2)
-
-
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
@@ -94,11 +84,6 @@ def test_a_damaged_metaqa_is_named(films, name, content, said):
     (films / name).write_text(content)
     with pytest.raises(DataError, match=said):
         metaqa.read(films)
-
-
-def test_a_split_that_is_not_there_is_named(films):
-    with pytest.raises(DataError, match=r"no question of the test split; it needs <n>-hop/vanilla/qa_test\.txt"):
-        metaqa.read(films, "test")
 
 
 @pytest.fixture
@@ -176,18 +161,6 @@ def test_an_ultradomain_file_or_its_folder_is_recognised(rope):
     (rope / "law.jsonl").write_text((rope / "mix.jsonl").read_text())
     with pytest.raises(DataError, match=r"holds 2 domains; load one of them by its file: law\.jsonl, mix\.jsonl"):
         load(rope)
-
-
-@pytest.mark.parametrize("content", ["", "[]\n", '{"context": "a"}\n', "{x", "\xff"])
-def test_other_json_lines_are_no_ultradomain(tmp_path, content):
-    (tmp_path / "cs.jsonl").write_text(content, encoding="latin-1")
-    assert not texts.is_ultradomain(tmp_path / "cs.jsonl") and not texts.is_ultradomain(tmp_path / "none.jsonl")
-
-
-def test_a_domain_that_is_not_here_says_where_its_file_belongs(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOPSCOPE_CACHE", str(tmp_path))
-    with pytest.raises(DataError, match=r"music\.jsonl"):
-        load("ultradomain/music", offline=True)
 
 
 @pytest.mark.parametrize(
