@@ -84,9 +84,3 @@ def test_it_is_offered_where_there_is_a_gold_graph_and_nowhere_else():
         extracted(DATA, "currated")
     with pytest.raises(SettingError, match="it has no gold graph"):
         extracted(replace(DATA, graph=None), "curated")
-
-
-def test_the_anonymised_world_has_its_curated_facts_too():
-    anonymised = extracted(wb.load("meridian-anonymised"), "curated")
-    assert sum(len(one.triples) for one in anonymised.extractions) > 1_000
-    assert not any("Varnessel" in member for one in anonymised.extractions for fact in one.triples for member in fact)

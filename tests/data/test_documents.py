@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from workbench.data import load, read_documents, write_folder
+from workbench.data import load, write_folder
 from workbench.errors import DataError, SettingError
 from workbench.records import Question
 
@@ -171,12 +171,6 @@ def test_support_that_names_no_passage_says_what_would(folder, gold, said):
     assert str(error.value).startswith(f"{folder / 'questions.jsonl'}, line 1: ")
 
 
-def test_questions_below_the_folder_are_another_kind_of_file(folder):
-    (folder / "b" / "questions.jsonl").write_text("{}")
-    data = load(folder)
-    assert data.questions == () and data.origin.notes == ("other kinds of files passed over: 1 .jsonl",)
-
-
 def test_hidden_files_are_passed_over_and_other_kinds_are_counted(folder):
     (folder / ".secret.txt").write_text("hidden")
     (folder / ".git").mkdir()
@@ -199,13 +193,6 @@ def test_links_in_a_circle_and_links_to_nowhere(folder):
         load(folder, strict=True)
 
 
-def test_a_pipe_is_not_waited_for(folder):
-    os.mkfifo(folder / "pipe.txt")
-    with pytest.raises(DataError, match=r"pipe\.txt is no regular file"):
-        load(folder, strict=True)
-    assert len(load(folder).passages) == 3
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="other file systems allow no such names")
 def test_names_with_odd_characters_stay_apart(tmp_path):
     for name in (b"caf\xe9.txt", b"caf\xe8.txt", b"a\nb.txt", b"c#1.txt", "日本.md".encode()):
@@ -213,14 +200,6 @@ def test_names_with_odd_characters_stay_apart(tmp_path):
     assert [passage.id for passage in load(tmp_path).passages] == [
         "a\nb.txt#1", "c#1.txt#1", "caf\\xe8.txt#1", "caf\\xe9.txt#1", "日本.md#1",
     ]  # fmt: skip
-
-
-def test_a_folder_without_documents_says_what_it_needs(tmp_path):
-    with pytest.raises(DataError, match=r"needs a corpus\.jsonl .*a triples\.tsv, or documents"):
-        load(tmp_path)
-    (tmp_path / "x.txt").write_text("")
-    with pytest.raises(DataError, match=r"holds no document to read .*x\.txt: is empty"):
-        read_documents(tmp_path)
 
 
 @pytest.mark.parametrize(

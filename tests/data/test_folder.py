@@ -72,12 +72,6 @@ def test_what_may_be_left_out(folder):
     assert data.extractions is None
 
 
-def test_questions_come_from_all_their_files_in_order(folder):
-    (folder / "questions-b.jsonl").write_bytes(lines({**QUESTION, "id": "q3"}))
-    (folder / "questions-a.jsonl").write_bytes(lines({**QUESTION, "id": "q2"}))
-    assert [question.id for question in load(folder).questions] == ["q2", "q3", "q1"]
-
-
 def test_a_byte_order_mark_blank_lines_and_foreign_line_ends_are_accepted(folder):
     (folder / "corpus.jsonl").write_bytes(b"\xef\xbb\xbf" + lines(*CORPUS).replace(b"\n", b"\r\n\r\n"))
     assert [passage.id for passage in load(folder).passages] == ["p1", "p2"]
@@ -164,6 +158,12 @@ def test_there_must_be_a_corpus(folder, content, said):
     with pytest.raises(DataError, match=said) as error:
         read_folder(folder)
     assert str(folder / "corpus.jsonl") in str(error.value)
+
+
+def test_questions_alone_are_no_data_set(folder):
+    (folder / "corpus.jsonl").unlink()
+    with pytest.raises(DataError, match=r"a folder needs a corpus\.jsonl .*, a triples\.tsv, or documents"):
+        load(folder)
 
 
 @pytest.mark.parametrize("name", BUNDLED)

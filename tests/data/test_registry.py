@@ -100,21 +100,6 @@ def test_a_data_folder_in_the_cache_or_in_hopscope_data_is_used(monkeypatch, tmp
         load("popqa")
 
 
-def test_an_archive_that_a_user_puts_there_is_unpacked(tmp_path):
-    import zipfile
-
-    folder = source_folder(ENTRIES["metaqa/vanilla/dev"])
-    folder.mkdir(parents=True)
-    with zipfile.ZipFile(folder / "MetaQA-2019.zip", "w") as packed:
-        packed.writestr("MetaQA/kb.txt", "a|b|c\n")
-        for hops in (1, 2, 3):
-            packed.writestr(f"MetaQA/{hops}-hop/vanilla/qa_dev.txt", "who [a]\tc\n")
-            packed.writestr(f"MetaQA/{hops}-hop/qa_dev_qtype.txt", "b\n")
-    with pytest.raises(DataError, match="has 3 questions, where 39,138 are known"):
-        load("metaqa")
-    assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == ["1-hop", "2-hop", "3-hop"]
-
-
 def test_options_go_where_they_are_known():
     with pytest.raises(SettingError, match="'musique/dev/hipporag-1000' does not know size; it takes no options"):
         load("musique", size=100)

@@ -10,11 +10,11 @@ import pytest
 
 from workbench.data import load, registry, sampling, write_folder
 from workbench.data.registry import ENTRIES, find
-from workbench.data.sampling import Sample, drawn, parse, pooled
+from workbench.data.sampling import Sample, drawn, parse
 from workbench.data.sources.entry import Copy
 from workbench.data.sources.fetch import source_folder
 from workbench.errors import DataError, SettingError
-from workbench.records import Passage, Question
+from workbench.records import Question
 
 QUESTIONS = tuple(Question(f"q{number}", "?", ("x",)) for number in range(2417))
 RECORDED = ["q456", "q102", "q1126", "q1003", "q914", "q571"]
@@ -45,15 +45,6 @@ def test_what_a_name_stands_for_never_changes():
     assert eval(sampling.RULE, {"random": random, "seed": 42, "questions": QUESTIONS, "n": 500}) == list(found)
 
 
-def test_it_depends_on_nothing_but_questions_n_and_seed():
-    first = drawn(QUESTIONS, Sample(20, 7), "x")
-    random.seed(3)
-    state = random.getstate()
-    drawn(QUESTIONS, Sample(500, 42), "x")
-    assert drawn(iter(QUESTIONS), Sample(20, 7), "y") == first and random.getstate() == state
-    assert drawn(QUESTIONS, Sample(20, 8), "x") != first != drawn(QUESTIONS[::-1], Sample(20, 7), "x")
-
-
 def test_so_many_of_each_number_of_hops_one_of_each_in_turn():
     hopped = [replace(question, hops=1 + (number > 20)) for number, question in enumerate(QUESTIONS[:60])]
     found = drawn(hopped, Sample(7, 42, per_hop=True), "my")
@@ -73,12 +64,6 @@ def test_all_questions_may_be_drawn_and_no_more():
         drawn(QUESTIONS[:5], Sample(6, 1), "my")
     with pytest.raises(DataError, match="my has 0 questions, so 1 cannot be drawn from it; it is a corpus alone"):
         drawn((), Sample(1, 1), "my")
-
-
-def test_the_corpus_of_a_sample_is_its_paragraphs_each_once_in_the_order_of_the_whole():
-    corpus = [Passage(name, name, name) for name in "abcdef"]
-    own = {"q0": ("f", "b"), "q1": ("b", "c"), "q2": ("a",)}
-    assert [passage.id for passage in pooled(corpus, own, (QUESTIONS[1], QUESTIONS[0]))] == ["b", "c", "f"]
 
 
 # -- names ------------------------------------------------------------------------------------------------------------

@@ -56,18 +56,13 @@ def make(tmp_path, **dials):
 # Bytes
 
 
-def test_the_same_dials_give_the_same_bytes_and_another_seed_others(folder, tmp_path):
-    again = wb.world(tmp_path / "again", passages=800, seed=7, progress=False)
-    other = wb.world(tmp_path / "other", passages=800, seed=8, progress=False)
-    assert files(again) == files(folder)
-    same = {path for path, content in files(other).items() if content == files(folder)[path]}
-    assert {str(path) for path in same} == {"graph/schema.json"}
-
-
-def test_the_bytes_do_not_depend_on_the_hash_seed_of_python(folder, tmp_path):
-    code = f"import workbench as wb; wb.world({str(tmp_path / 'w')!r}, passages=800, seed=7, progress=False)"
+def test_the_same_dials_give_the_same_bytes_in_any_process_and_another_seed_others(tmp_path):
+    one, other = (wb.world(tmp_path / str(seed), passages=200, seed=seed, progress=False) for seed in (7, 8))
+    code = f"import workbench as wb; wb.world({str(tmp_path / 'w')!r}, passages=200, seed=7, progress=False)"
     subprocess.run([sys.executable, "-c", code], check=True, env={**_environment(), "PYTHONHASHSEED": "1234"})
-    assert files(tmp_path / "w") == files(folder)
+    assert files(tmp_path / "w") == files(one)
+    same = {path for path, content in files(other).items() if content == files(one)[path]}
+    assert {str(path) for path in same} == {"graph/schema.json"}
 
 
 def test_a_folder_that_holds_the_world_is_left_and_any_other_is_an_error(folder, tmp_path):
@@ -314,12 +309,12 @@ def test_a_dial_out_of_its_bounds_is_an_error_that_writes_nothing(tmp_path, dial
 
 @pytest.mark.parametrize("dials", [{"density": 0}, {"density": 1, "aliases": 1, "hubs": 0.9, "distractors": 0.5}])
 def test_the_smallest_worlds_are_whole(tmp_path, dials):
-    made = wb.world(tmp_path / "w", passages=100, seed=1, progress=False, **dials)
+    made = wb.world(tmp_path / "w", passages=100, seed=1, questions=60, progress=False, **dials)
     assert len(wb.load(made).passages) == 100
     found = SCRIPT.check(made)
     assert not found.faults
     asked = found.answerable + found.unanswerable
-    assert asked == 300 or "were asked for" in wb.load(made).origin.notes[-1]
+    assert asked == 60 or "were asked for" in wb.load(made).origin.notes[-1]
 
 
 # Size
@@ -367,25 +362,23 @@ def _environment():
 
 def test_by_name(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_CACHE", str(tmp_path))
-    data = wb.load("world[seed=3,passages=200]")
-    assert (data.name, len(data.passages)) == ("world[passages=200,seed=3]", 200)
-    assert wb.load("world[passages=200,seed=3,hubs=0.2]").folder == data.folder  # a default changes nothing
-    assert len(wb.load("world[seed=3,passages=200]/5@1").questions) == 5
+    data = wb.load("world[seed=3,passages=100]")
+    assert (data.name, len(data.passages)) == ("world[passages=100,seed=3]", 100)
+    assert wb.load("world[passages=100,seed=3,hubs=0.2]").folder == data.folder  # a default changes nothing
+    assert len(wb.load("world[seed=3,passages=100]/5@1").questions) == 5
     with pytest.raises(SettingError, match="no setting 'size'"):
         wb.load("world[size=3]")
 
 
-def test_an_index_by_rules_and_one_from_the_gold_graph_answer(tmp_path):
+def test_an_index_from_the_gold_graph_answers(tmp_path):
     made = make(tmp_path, passages=100, questions=20)
     curated = wb.Index.build(
         made, None, tmp_path / "curated", extraction="curated", encoder=HashEncoder(), progress=False
     )
     assert curated.facts_by == (GENERATED,)
-    by_rules = wb.Index.build(made, wb.engine("rules"), tmp_path / "rules", encoder=HashEncoder(), progress=False)
     question = wb.load(made).questions[0]
-    for index in (curated, by_rules):
-        found = wb.method("hipporag2", index, wb.engine("rules")).retrieve(question.question, k=5)
-        assert len(found.passages) == 5
+    found = wb.method("hipporag2", curated, wb.engine("rules")).retrieve(question.question, k=5)
+    assert len(found.passages) == 5
     assert len(curated.facts.facts) > len(read(made, "graph/triples.jsonl")) * 0.9
 
 

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.data import Dataset, Extraction, load, write_folder
-from workbench.data.folder import read_questions
 from workbench.data.graph import EntityType, Relation, Schema
 from workbench.data.origin import Origin, SourceFile
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
@@ -139,10 +138,3 @@ def test_questions_on_a_bare_graph_are_answered_by_sets_and_named_by_their_hops(
     asked = Question("q1", "who?", ("Mira",), "movie_to_director", 2, answer_set=True, start=("Red Sea",))
     assert data.questions == (asked,)
     assert back(data, tmp_path / "out") == data
-
-
-def test_a_question_with_a_topic_entity_is_answered_by_a_set_wherever_its_file_lies(tmp_path):
-    path = tmp_path / "questions.jsonl"
-    path.write_text('{"question": "who?", "topic_entity": "Red Sea", "answers": ["Mira"]}\n{"question": "why?"}\n')
-    first, second = read_questions(path)
-    assert (first.answer_set, first.start, second.answer_set, second.start) == (True, ("Red Sea",), False, ())

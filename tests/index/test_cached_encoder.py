@@ -17,7 +17,7 @@ from tiny import CountingEncoder, TinyEncoder, tiny_dataset
 
 import workbench as wb
 from workbench import threads
-from workbench.encoding import CachedEncoder, Encoder, SentenceEncoder, cached, encoder
+from workbench.encoding import CachedEncoder, cached, encoder
 from workbench.index import Index
 from workbench.reading.compression.similarity import Similarity
 from workbench.sparql.proof import similarity_of
@@ -83,23 +83,6 @@ def test_one_text_is_computed_on_one_thread_and_batches_on_all(monkeypatch):
         minilm.encode(["a", "a"]), minilm.encode(["a", "b"])
         assert seen == [1, 2] and torch.get_num_threads() == 2
     threads.lend(threads.cores())
-
-
-def test_threads_are_given_back_where_the_encoder_fails(monkeypatch):
-    import torch
-
-    failing = SentenceEncoder()
-    monkeypatch.setattr(failing, "_encode", lambda texts: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        failing.encode(["a"])
-    assert torch.get_num_threads() == threads.cores()
-
-
-def test_it_is_an_encoder_that_gives_what_its_encoder_gives():
-    kept = CachedEncoder(TinyEncoder())
-    assert isinstance(kept, Encoder) and (kept.name, kept.dimension) == ("tiny", 64)
-    assert np.array_equal(kept.encode(TEXTS), TinyEncoder().encode(TEXTS))
-    assert kept.encode([]).shape == (0, 64) and kept.encode(()).shape == (0, 64)
 
 
 def test_a_text_is_encoded_once_and_alone():

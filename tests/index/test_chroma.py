@@ -75,11 +75,6 @@ def test_insert_and_delete_write_only_what_changed(tiny_index, client, written):
     assert sorted(written) == ["p8", "p9"]
 
 
-def test_a_collection_that_is_up_to_date_is_left_alone(tiny_index, client, written):
-    derive(tiny_index, ["passages"], client)
-    assert written == []
-
-
 def test_a_filling_that_was_stopped_is_gone_on_with(tiny_index, client, monkeypatch):
     """The last half is missing when the process dies before it says that it is done."""
     derive(tiny_index, ["passages"], client)

@@ -115,23 +115,6 @@ def test_every_level_splits_what_is_too_large_above(edges, max_size, use_lcc):
             assert len(cluster.members) > max_size
 
 
-def test_two_cliques_with_a_bridge_are_two_communities():
-    cliques = [(a, b) for offset in (0, 6) for a in range(offset, offset + 6) for b in range(offset, a)]
-    found = leiden.hierarchy(12, *graph_of([*cliques, (0, 6)]))
-    assert [cluster.members.tolist() for cluster in found] == [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]
-
-
-def test_a_star_has_no_parts_and_is_said_to_be_whole():
-    (star,) = leiden.hierarchy(31, *graph_of([(0, leaf) for leaf in range(1, 31)]))
-    assert star.whole and len(star.members) == 31
-
-
-def test_only_the_largest_component_if_asked():
-    pairs, weights = graph_of([(0, 1), (1, 2), (3, 4)])
-    assert {n for c in leiden.hierarchy(6, pairs, weights, use_lcc=True) for n in c.members} == {0, 1, 2}
-    assert {n for c in leiden.hierarchy(6, pairs, weights) for n in c.members} == set(range(6))
-
-
 @pytest.mark.parametrize("use_lcc", [True, False])
 def test_no_node_and_no_edge(use_lcc):
     none = np.zeros((0, 2), dtype=np.int64), np.zeros(0)
@@ -221,16 +204,6 @@ def test_no_fact_one_entity_one_pair(tmp_path, stated):
     assert len(layer.entity_vectors) == len(layer.entities) == len(index.facts.phrases)
     assert layer.rolled_up(2) == list(range(len(layer.communities)))
     assert reported(tmp_path, min_members=1).communities.metadata["reports"] == len(layer.communities)
-
-
-def test_the_order_of_facts_and_passages_does_not_matter(tmp_path):
-    facts = [*clique("a", 7), *clique("b", 9), *clique("c", 4), ("a0", "likes", "b0"), ("b1", "likes", "c1")]
-    draw = random.Random(3)
-    first = built(tmp_path / "0", {f"p{at}": [fact] for at, fact in enumerate(facts)}).communities
-    for turn in "12":
-        draw.shuffle(facts)
-        other = built(tmp_path / turn, {f"p{at}": [fact] for at, fact in enumerate(facts)}).communities
-        assert other.communities == first.communities and other.reports == first.reports
 
 
 def test_every_entity_is_in_one_community_per_level_and_once_when_rolled_up(tmp_path):

@@ -266,14 +266,6 @@ def test_equal_relations_with_orthogonal_embeddings_do_not_merge():
     assert len(detect(graph, Perception(perception="embeddings"), begun).found) == 2
 
 
-def test_an_entity_without_triples_is_its_name():
-    alone = np.array([[1, 0], [0, 1]], np.float32)
-    triples = sp.csr_array(np.array([[1, 1], [0, 0]], np.float32)), np.array([[0, 1], [1, 0]], np.float32)
-    attributes = sp.csr_array(np.array([[1], [0]], np.float32)), np.array([[1, 1]], np.float32)
-    found = dual.entity_means(alone, triples, attributes)
-    assert found.tolist() == [pytest.approx([2 / 3, 2 / 3]), [0, 1]]
-
-
 # -- what each setting does ------------------------------------------------------------------------------------------
 
 

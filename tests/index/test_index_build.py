@@ -155,15 +155,6 @@ def test_given_extractions_are_taken_and_the_engine_makes_the_rest(tiny, tmp_pat
     assert index.manifest["layers"]["extractions"]["made_by"] == ["by hand", "tiny (named_entities v2, triples v2)"]
 
 
-def test_the_same_passage_twice_is_asked_once(tmp_path):
-    engine = TinyEngine()
-    twice = Dataset("twice", (Passage("a", "Aldra", "Aldra meets Mira."), Passage("b", "Aldra", "Aldra meets Mira.")))
-    index = build(twice, tmp_path, engine)
-    assert engine.asked == ["Aldra"]
-    assert [record.passage_id for record in index.extractions.records] == ["a", "b"]
-    assert index.extractions.records[0].triples == index.extractions.records[1].triples != ()
-
-
 # -- what decides its content ---------------------------------------------------------------------------------------
 
 

@@ -21,15 +21,6 @@ class Wide(TinyEncoder):
     dimension = 65
 
 
-def test_another_encoder_is_refused_when_an_index_is_opened(tiny_index):
-    other = TinyEncoder()
-    other.name = "other"
-    with pytest.raises(IndexFault, match="was encoded by 'tiny', not by 'other'; vectors of two encoders"):
-        Index.open(tiny_index.folder, other)
-    with pytest.raises(IndexFault, match=r"was encoded by 'tiny', not by 'minilm\[max_tokens=256\]'"):
-        Index.open(tiny_index.folder, "minilm")
-
-
 def test_settings_that_change_vectors_are_part_of_the_name_and_no_others():
     local = ("a/b", *(f"a/b[{one}]" for one in ("max_tokens=9", "pooling=cls", "dtype=bfloat16", "instruction=e5")))
     asked = ("openai:m", "openai:m[dimensions=3]", "openai:m[max_tokens=3]", "openai:m[instruction=e5]")

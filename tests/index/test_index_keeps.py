@@ -131,7 +131,7 @@ def test_the_same_build_asks_for_what_failed_and_for_nothing_else(tmp_path, kind
 
 
 def test_what_fails_again_changes_nothing(tmp_path):
-    fails = ("triples", "summarise", "community_report")
+    fails = ("summarise", "community_report")
     index = build(tmp_path, Model(fails=fails))
     before = files(index.folder)
     build(tmp_path, again := Model(fails=fails))

@@ -43,7 +43,7 @@ def test_a_message_says_what_is_expected():
         ("skeleton", {"beta": 1.2}, "beta=1.2; it should be a share, from 0 to 1"),
         ("skeleton", {"selection": "random"}, "selection='random' is unknown; choose one of pagerank, uniform"),
         ("pieces", {"chunk_overlap": 1200}, "chunk_overlap=1200; it should be below chunk_tokens=1200"),
-        ("tree", {"profile": "official"}, "no profile 'official'"),
+        ("tree", {"profile": "official"}, "profile='official' is unknown; choose one of workbench, paper, released"),
     ):
         with pytest.raises(SettingError, match=message):
             settle(kind, LAYERS[kind][1], given)

@@ -47,13 +47,6 @@ def test_what_came_is_found_by_the_phrases_of_the_graph(index):
     assert {"entities": 3, "relations": 2}.items() <= index.manifest["layers"]["profiles"].items()
 
 
-def test_the_phrases_follow_the_rule_of_the_facts(tiny, tmp_path):
-    data = replace(tiny, profiles=Profiles((EntityProfile("S.O.B. Râul", "person", "", ()),)))
-    for rule, phrase in (("unicode", "s o b râul"), ("ascii", "s o b  r ul")):
-        index = build(data, tmp_path / rule, settings={"facts": {"normalise": rule}})
-        assert len(index.phrased.of(phrase)) == 1
-
-
 def test_without_profiles_there_is_no_layer_and_the_rules_write_one(tiny_index):
     with pytest.raises(IndexFault, match=r"has no layer 'profiles'"):
         _ = tiny_index.profiles
@@ -151,12 +144,3 @@ def test_an_index_that_was_written_with_another_content_hash_grows(tiny, tmp_pat
         build(replace(tiny, profiles=PROFILES), tmp_path)
     smaller = Index.open(tmp_path, TinyEncoder()).delete(["p8"], progress=False)
     assert smaller.phrased.of("fog") == [] and smaller.phrased.of("orsby") == [ORSBY_PIER, ORSBY]
-
-
-@given(sets, st.sets(st.sampled_from(["p1", "p2"])))
-def test_within_keeps_what_is_supported(profiles, known):
-    kept = within(profiles, known)
-    for before, after in ((profiles.entities, kept.entities), (profiles.relations, kept.relations)):
-        assert len(after) == sum(not p.passages or bool(known & set(p.passages)) for p in before)
-        assert all(set(p.passages) <= known for p in after)
-    assert joined([profiles, Profiles()]) == profiles

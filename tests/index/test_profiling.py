@@ -126,15 +126,6 @@ def test_two_passages_worked_out_by_hand(tmp_path):
     assert not index.profiles.given and Index.open(tmp_path).profiles.profiles == index.profiles.profiles
 
 
-def test_passages_of_the_same_content_are_asked_about_once_and_both_are_named(tmp_path):
-    data = Dataset("made", (Passage("a", "T", "text"), Passage("b", "T", "text")))
-    model = Model()
-    index = build(tmp_path, model, data, gleanings=0)
-    assert model.asked == ["T"]
-    assert EntityProfile("T", "Location", "text", ("a", "b")) in index.profiles.entities
-    assert index.profiles.relations[0].weight == 2.0
-
-
 def test_the_rounds_are_as_many_as_the_settings_say(tmp_path):
     for rounds in (0, 1, 3):
         model = Model()
@@ -196,18 +187,6 @@ def test_long_names_markup_and_injected_signs_do_no_harm(tmp_path):
     assert all(
         "<script>" not in html for html in (index.profiles._repr_html_(), index.profiles.entities[0]._repr_html_())
     )
-
-
-def test_a_corpus_of_which_nothing_can_be_told_has_no_profiles(tmp_path):
-    index = build(tmp_path, Model(says={"T1": END}), corpus(""))
-    assert index.profiles.entities == index.profiles.relations == []
-    assert index.manifest["layers"]["profiles"]["failures"] == 0
-
-
-def test_replies_that_were_cut_or_half_read_are_counted(tmp_path):
-    index = build(tmp_path, Model(says={"T1": "junk\n" + _reply(DATA.passages[0])}, finish="length"), corpus("a", "b"))
-    layer = index.manifest["layers"]["profiles"]
-    assert (layer["cut"], layer["skipped"]) == (2, 2)  # of both rounds
 
 
 # -- descriptions -----------------------------------------------------------------------------------------------------

@@ -191,15 +191,6 @@ def test_the_typed_graph_is_made_of_what_was_resolved_and_relabelled(tmp_path):
     assert made["resolved"]["made_by"] == ["openai:curator (curate_cluster v1)"]
 
 
-def test_either_layer_can_be_added_later_and_the_graph_follows(tmp_path):
-    index = build(tmp_path / "index", Curator(), ["typed"])
-    assert len(index.typed.names) == 4
-    index = index.ensure(["resolved"], Curator(), progress=False)
-    assert len(index.typed.names) == 3
-    index = index.ensure(["relabelled"], engine := Curator(), progress=False)
-    assert index.typed.types.count("unsure") == 2 and [name for name, _ in engine.seen] == ["relabel_entities"]
-
-
 def test_a_reply_that_does_not_fit_is_asked_for_again_with_the_reason(tmp_path):
     index = build(tmp_path / "index", engine := Curator(wrong=2), ["resolved"])
     assert [value.objection for _, value in engine.seen] == [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.data.graph import Attribute, EntityType, Relation, Schema
-from workbench.index.schema_extracting import Evolution, forms
+from workbench.index.schema_extracting import Evolution
 from workbench.steps.schema_extraction import ProposalRecord
 
 SEED = Schema(
@@ -97,8 +97,3 @@ def test_a_batch_is_compared_with_the_schema_before_it():
     assert types(found) == ["person"]
     found.admit()
     assert types(found) == ["person", "human"]
-
-
-def test_forms_keep_the_first_spelling():
-    schema = Schema((EntityType("Time-Period", ""), EntityType("time_period", "")), ())
-    assert forms(schema, "entity_types") == {"time period": "Time-Period"}

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -137,41 +136,7 @@ def test_the_graph_is_that_of_a_plain_loop(pieces, k):
     assert all((b, a) in found and a != b for a, b in found) and set(graph.data) <= {1.0}
 
 
-def test_the_graph_of_four_pieces_by_hand():
-    pieces = ["Fog over the lake.", "The fog and the boats.", "A lake, some boats, fog.", "Nothing else 12."]
-    vectors = np.eye(4, dtype=np.float32)
-    vectors[3] = vectors[0]
-    # By words 0-2 (fog, lake) and 1-2; 2 has two words with both and takes the earlier; 3 shares none. By vectors 0-3;
-    # 1 and 2 are as far from all, and take the first.
-    assert sorted(zip(*np.triu(building.graph(pieces, vectors).toarray()).nonzero())) == [
-        (0, 1),
-        (0, 2),
-        (0, 3),
-        (1, 2),
-    ]
-
-
-def test_the_most_frequent_words_of_a_piece_count(monkeypatch):
-    monkeypatch.setattr(building, "WORDS", 1)
-    vectors = np.eye(3, 4, dtype=np.float32)
-    graph = building.graph(["boat fog fog", "boat boat mill", "fog lake fog"], vectors)
-    assert graph[0, 2] == 1  # by vectors all are as far, and take the first: 0-1 and 0-2
-    assert np.concatenate(list(building.lexical(["boat fog fog", "boat boat mill", "fog lake fog"]))).tolist() == [
-        [0, 2], [2, 0],
-    ]  # fmt: skip
-
-
 # -- the core ---------------------------------------------------------------------------------------------------------
-
-
-def test_pagerank_chooses_the_central_pieces_and_the_earlier_of_equals():
-    star = nx.star_graph(4)  # 0 in the middle
-    star.add_edge(5, 6)
-    graph = nx.to_scipy_sparse_array(star, nodelist=range(7), dtype=float)
-    ranks = nx.pagerank(star, 0.85, max_iter=1000, tol=1e-12)
-    assert ranks[0] > ranks[5] > ranks[1]
-    assert building.by_pagerank(graph, 3, 0.85) == [0, 5, 6] and building.by_pagerank(graph, 5, 0.85) == [0, 1, 2, 5, 6]
-    assert building.by_pagerank(graph, 0, 0.85) == [] and building.by_pagerank(graph, 7, 0.85) == list(range(7))
 
 
 def test_the_share_is_rounded_down_and_all_is_the_whole_stream(tmp_path):
@@ -192,29 +157,6 @@ def test_pieces_are_merged_greedily():
     assert building.merged([0, 1, 2, 3, 4, 5], sizes, 150) == [(0,), (1, 2, 3), (4,), (5,)]
     assert building.merged([0, 2, 5], sizes, 150) == [(0, 2), (5,)] and building.merged([], sizes, 150) == []
     assert building.merged([0, 1], sizes, 0) == [(0,), (1,)]
-
-
-def test_a_chunk_has_no_seams_but_the_rules_read_none_across(tmp_path):
-    text = "Orsby lies on Lake Mira. Quell lies on the Aldra. Tarn lies on Lake Vey. Fog is on the hills of Skarne."
-    data = corpus(text, "Nora Whitlock was born in Quell.", titles=["Orsby", "Nora Whitlock"])
-    index = build(tmp_path, data=data, beta=1, cut={"chunk_tokens": 24, "chunk_overlap": 4, "piece_tokens": 4})
-    pieces, passages = index.pieces, data.passages
-    assert len(index.skeleton.chunks) == 1
-    rows = list(range(len(pieces.pieces)))
-    runs = building.runs(rows, pieces, passages)
-    assert [title for title, _ in runs] == ["Orsby", "Orsby", "Nora Whitlock"]  # two chunks, which overlap, and one
-    assert text.startswith(runs[0][1]) and text.endswith(runs[1][1]) and runs[2][1] == passages[1].text
-    gap = building.runs([row for row in rows if row not in (1, 2)], pieces, passages)
-    assert len(gap) == 4 and gap[1][1] in text
-
-
-def test_units_name_the_passages_they_hold_something_of(tmp_path):
-    data = corpus(" a b c d", " e f", " g h")
-    layer = build(tmp_path, data=data, beta=1, unit_tokens=3, merge_tokens=8, cut={"piece_tokens": 2}).skeleton
-    assert [(unit.id, unit.text, unit.passages) for unit in layer.units] == [
-        ("0_0", " a b c", ("p0",)), ("0_1", " d e f", ("p0", "p1")), ("0_2", " g h", ("p2",)),
-    ]  # fmt: skip
-    assert layer.chunks[0].passages == ("p0", "p1", "p2") and layer.unit_chunk.tolist() == [0, 0, 0]
 
 
 # -- merging ----------------------------------------------------------------------------------------------------------

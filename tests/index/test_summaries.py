@@ -186,15 +186,6 @@ def test_a_failed_summary_is_counted_and_leaves_its_passages_without_that_parent
     assert below | lost == set(range(60))
 
 
-HOSTILE = "<script>alert(1)</script>\x00\x07\u202e\ud800 \u2028 ignore the above {0} % 東京 " + "x" * 5000
-
-
-def test_a_hostile_summary_is_kept_as_it_is(tmp_path):
-    index = build(tmp_path, engine=Summariser(says=lambda texts: HOSTILE + str(len(texts))))
-    assert index.summaries.nodes and all(node.text.startswith(HOSTILE) for node in index.summaries.nodes)
-    assert Index.open(tmp_path, TinyEncoder()).summaries.nodes == index.summaries.nodes
-
-
 # -- what is not asked again ------------------------------------------------------------------------------------------
 
 

@@ -69,16 +69,6 @@ def test_the_bits_of_a_cosine_depend_on_its_two_vectors_alone():
         assert alone == {pair: cosine for pair, cosine in whole.items() if not asked.isdisjoint(pair)}
 
 
-def test_pairs_are_found_across_the_real_block_size():
-    """One more than a block, so that the last row is alone in the second."""
-    vectors = np.random.default_rng(0).normal(size=(synonyms.BLOCK + 1, 8)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    vectors[-1] = vectors[0]
-    found = pairs_of(close_pairs(vectors, np.arange(len(vectors)), 0.95))
-    expected = {(a, b) for a, b in zip(*np.nonzero(vectors @ vectors.T >= 0.95)) if a != b}
-    assert set(found) == expected and (0, synonyms.BLOCK) in found
-
-
 # -- the layer ------------------------------------------------------------------------------------------------------
 
 TARGETS = ("old river aldra", "river aldra", "the old river aldra", "the river aldra", "xi", "a xi", "…")

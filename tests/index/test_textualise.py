@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 from dataclasses import replace
 
@@ -16,7 +15,7 @@ from workbench.data import Dataset, registry
 from workbench.data.origin import Origin
 from workbench.data.profiles import EntityProfile, RelationProfile
 from workbench.errors import DataError, IndexFault, SettingError
-from workbench.index import Index, journal
+from workbench.index import Index
 from workbench.index.journal import signed_by
 from workbench.index.textualise import induced, textualise
 from workbench.index.textualise.writers import mentions, plain, safe, topics, without_strangers
@@ -321,28 +320,6 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, fail_at):
     assert len(stopped.asked) + len(rest.asked) == len(whole.asked)
 
 
-class WritesAgain(Scripted):
-    """A model in whose midst somebody else comes to the same folder."""
-
-    def __init__(self, other):
-        super().__init__()
-        self.other, self.refused = other, []
-
-    def run(self, step, inputs, *, trace=None):
-        with pytest.raises(IndexFault) as error:
-            self.other()
-        self.refused.append(str(error.value))
-        return super().run(step, inputs, trace=trace)
-
-
-def test_while_a_build_writes_articles_nobody_else_builds_there(tmp_path):
-    folder, given = tmp_path / "index", {"encoder": TinyEncoder(), "progress": False, "layers": ["passages"]}
-    model = WritesAgain(lambda: Index.build(tiny_dataset(), None, folder, **given))
-    index = Index.build(graph(), model, folder, **given)
-    assert model.refused and all(f"another process is building {folder}; wait" in one for one in model.refused)
-    assert {passage.id for passage in index.passages.passages} == {f"{t.members[at]}#1" for t in FILMS for at in (0, 2)}
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -358,18 +335,6 @@ def test_texts_of_something_else_are_not_gone_on_with(tmp_path, change):
     asked = {"data": graph(), "engine": RULES, **change}
     with pytest.raises(IndexFault, match=r"holds texts with another .*choose another folder, or delete"):
         textualise(asked.pop("data"), asked.pop("engine"), tmp_path, progress=False, **asked)
-
-
-def test_a_full_disk_is_said_so_and_costs_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(journal, "lines", _full)
-    with pytest.raises(IndexFault, match=r"No space left.*what is done is kept"):
-        rules(graph(), tmp_path)
-    monkeypatch.undo()
-    assert len(rules(graph(), tmp_path).passages) == 7
-
-
-def _full(rows):
-    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_a_damaged_row_is_named(tmp_path):

@@ -117,20 +117,6 @@ def test_an_entity_is_the_mean_of_its_triples_and_of_its_attributes(index):
     assert matrix[graph.row["Loner"]] == pytest.approx(TinyEncoder().encode(["Loner"])[0])
 
 
-def test_relations_are_counted_at_both_ends(index):
-    graph = index.schema_graph
-    counts, labels = tree.relation_counts(graph)
-    assert labels == ["borders", "has_attribute", "home of", "knows"]
-    of = {name: dict(zip(labels, counts[[graph.row[name]]].toarray()[0].tolist())) for name in graph.names}
-    assert of["Town 0"] == {"borders": 1, "has_attribute": 2, "home of": 1, "knows": 0}
-    assert of["Person 1"] == {"borders": 0, "has_attribute": 0, "home of": 0, "knows": 2}
-    assert not any(of["Loner"].values())
-    arrays = tree.arrays(graph, index.tree.entity_matrix)
-    assert arrays.degrees.tolist() == counts.sum(axis=1).tolist()
-    out = arrays.neighbours[[graph.row["Town 0"]]].indices
-    assert {graph.names[at] for at in out} == {"Town 1", "Person 0"}
-
-
 def test_the_way_from_an_entity_up_and_from_a_passage_back(index):
     graph, layer = index.schema_graph, index.tree
     place = layer.place_of(graph.row["Town 0"], graph)

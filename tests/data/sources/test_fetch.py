@@ -132,13 +132,6 @@ def test_what_goes_wrong_keeps_nothing_and_says_what_to_do(server, path, said, s
     assert left(wanted) == []
 
 
-def test_a_refused_connection_is_told_likewise(server):
-    wanted = entry(server, "/good")
-    closed = replace(wanted, files=(replace(wanted.files[0], url="http://127.0.0.1:9/corpus.json"),))
-    with pytest.raises(DataError, match=r"could not be downloaded \(ConnectionError.*put in place"):
-        fetch(closed, progress=False)
-
-
 def test_a_file_longer_than_expected_is_refused(server):
     with pytest.raises(DataError, match="is longer than 15,000 bytes"):
         fetch(entry(server, "/good", megabytes=0.01), progress=False)

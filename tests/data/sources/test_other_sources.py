@@ -8,7 +8,7 @@ import json
 import pytest
 
 from workbench import measures, tokens
-from workbench.data import Dataset, load, registry
+from workbench.data import load, registry
 from workbench.data.sources import metaqa, texts
 from workbench.data.sources.fetch import source_folder
 from workbench.errors import DataError, SettingError
@@ -58,17 +58,6 @@ def test_metaqa_keeps_the_brackets_and_leaves_out_what_the_walk_does_not_answer(
     assert metaqa.read(films, filtered=True).left_out == 1, "Ash is where the walk began"
     (films / "2-hop" / "vanilla" / "qa_dev.txt").write_text("films by the director of [Ash]\tRed Sea\n")
     assert metaqa.read(films, filtered=True).left_out == 0
-
-
-def test_a_folder_of_metaqa_is_read_as_the_options_say(films):
-    converted = metaqa.read(films)
-    data = Dataset("metaqa", (), converted.questions, triples=converted.triples)
-    marked = metaqa.of_folder(data, False, brackets=True)
-    assert marked.questions == metaqa.read(films, brackets=True).questions
-    assert marked.origin.settings == {"brackets": True, "filtered": None}
-    assert len(metaqa.of_folder(data, True, filtered=True).questions) == 1
-    assert metaqa.of_folder(data, True, filtered=False).questions == data.questions
-    assert metaqa.of_folder(data, False, filtered=False) is None, "a part that was chosen by its walks"
 
 
 @pytest.mark.parametrize(
