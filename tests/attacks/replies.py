@@ -18,8 +18,7 @@ from typing import Any
 from reply_texts import MARKUP, texts
 from stopwatch import spent
 from tally import Tally
-from trial_questions import Question
-from trials import question_of_each_step
+from trial_questions import QUESTIONS, Question
 
 from workbench import tokens
 from workbench.llm.call import Reply, Request
@@ -50,6 +49,13 @@ def attack(count: int, seed: int, folder: Path) -> Tally:
         part = asked[start : start + _CHUNK]
         tally += _Part(part, rng, folder / f"{number:03d}").tried()
     return tally
+
+
+def question_of_each_step() -> dict[str, Question]:
+    """Step → its question; AssertionError where a Step of the catalogue has none."""
+    questions = {one.step: one for one in QUESTIONS}
+    assert not (missing := catalogue().keys() - questions.keys()), f"no question of a trial asks {sorted(missing)}"
+    return questions
 
 
 def _replies(count: int, rng: random.Random) -> Iterator[tuple[Step, Question, str]]:
@@ -105,10 +111,7 @@ class _Part:
             )
         except Exception as error:
             result, wrong = None, f"{type(error).__name__}: {error}"[:300]
-        if wrong:
-            self.tally.failed("crashed", f"{step.name}: {wrong}; the reply {_brief(text)}")
-        else:
-            self.tally.withstood()
+        self.tally.judged(step.name, wrong and f"{wrong}; the reply {_brief(text)}")
         return result
 
     def _files(self, results: Sequence[Result | None]) -> None:

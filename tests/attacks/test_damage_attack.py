@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import damage
 import pytest
 
 from workbench.cli.check import check
-from workbench.errors import IndexFault, SettingError
-from workbench.index import Index
-from workbench.integrity import SUM
+from workbench.errors import SettingError
 
 
 def of(name: str) -> damage.Target:
@@ -67,41 +63,6 @@ def test_a_row_without_its_files_counts_as_not_made(tmp_path):
     for trace in (copy / "traces").iterdir():
         trace.unlink()
     assert not target.make(copy).notes, "somebody wanted the room"
-
-
-def test_the_error_of_a_damaged_layer_says_what_to_delete(tmp_path):
-    copy = damage.copied(of("index"), tmp_path)
-    (next(copy.glob("facts-*")) / "facts.npy").write_bytes(b"")
-    with pytest.raises(IndexFault, match=r"facts.npy has 0 bytes.*delete this folder, and the command that built"):
-        Index.open(copy)
-
-
-def test_what_an_earlier_version_wrote_has_no_checksums_and_opens(tmp_path):
-    for kind in ("index", "run", "grid", "recording"):
-        target = of(kind)
-        copy = damage.copied(target, tmp_path)
-        _forget(copy)
-        for reader in ("retrieve", "rows", "replay"):
-            if reader in (known := dict(target.read(copy))):
-                assert known[reader]().replace(str(copy), "PLACE") == damage._whole(target)[reader]
-
-
-def _forget(place: Path) -> None:
-    """Take the checksums out."""
-    if place.is_file():
-        with closing(sqlite3.connect(place)) as connection, connection:
-            connection.execute("PRAGMA user_version = 0")
-            rows = connection.execute("SELECT key, reply FROM replies").fetchall()
-            for key, reply in rows:
-                said = {name: one for name, one in json.loads(reply).items() if name != SUM}
-                connection.execute("UPDATE replies SET reply = ? WHERE key = ?", (json.dumps(said), key))
-        return
-    for path in place.rglob("*.json"):
-        said = json.loads(path.read_text("utf-8"))
-        if path.name == "checksums.json":
-            path.unlink()
-        elif isinstance(said, dict) and SUM in said:
-            path.write_text(json.dumps({name: one for name, one in said.items() if name not in (SUM, "files")}))
 
 
 def test_a_moved_and_a_linked_folder_are_the_same(tmp_path):

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from replies import question_of_each_step
 from stopwatch import spent
-from trials import question_of_each_step
 
 from workbench.llm import payloads
 from workbench.llm.call import Reply

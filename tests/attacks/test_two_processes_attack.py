@@ -12,11 +12,10 @@ import two_processes
 from filelock import FileLock
 
 from workbench.cli.check import check
-from workbench.errors import EngineError, FileDamaged, IndexFault, SettingError
+from workbench.errors import FileDamaged, IndexFault, SettingError
 from workbench.evaluation import Run
 from workbench.index import Index
 from workbench.index.store import Store
-from workbench.llm.record import Recording
 from workbench.places import is_locked, locked
 from workbench.views.bundle import bundle
 
@@ -89,9 +88,3 @@ def test_two_bundles_do_not_share_a_folder(tmp_path):
     bundle(run, out=out, progress=False)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bundle", "run"]
     assert check(out).good
-
-
-def test_an_empty_file_is_no_damaged_recording(tmp_path):
-    (tmp_path / "all.sqlite").touch()
-    with pytest.raises(EngineError, match="is empty: nothing is recorded in it yet"):
-        Recording(tmp_path / "all.sqlite", create=False)

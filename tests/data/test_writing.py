@@ -101,6 +101,11 @@ def test_a_triple_that_no_table_can_hold_is_refused_and_leaves_no_folder(tmp_pat
     assert not (tmp_path / "out").exists()
 
 
+def test_a_name_that_begins_with_a_byte_order_mark_keeps_it(tmp_path):
+    triples = (Triple("\ufeffOrsby", "lies on", "Aldra"), Triple("Nora", "born in", "\ufeffOrsby"))
+    assert back(Dataset("x", (PASSAGE,), triples=triples), tmp_path / "out").triples == triples
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [

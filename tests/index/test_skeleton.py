@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -137,6 +138,16 @@ def test_the_graph_is_that_of_a_plain_loop(pieces, k):
 
 
 # -- the core ---------------------------------------------------------------------------------------------------------
+
+
+def test_pagerank_chooses_the_central_pieces_and_the_earlier_of_equals():
+    star = nx.star_graph(4)  # 0 in the middle
+    star.add_edge(5, 6)
+    graph = nx.to_scipy_sparse_array(star, nodelist=range(7), dtype=float)
+    ranks = nx.pagerank(star, 0.85, max_iter=1000, tol=1e-12)
+    assert ranks[0] > ranks[5] > ranks[1]
+    assert building.by_pagerank(graph, 3, 0.85) == [0, 5, 6] and building.by_pagerank(graph, 5, 0.85) == [0, 1, 2, 5, 6]
+    assert building.by_pagerank(graph, 0, 0.85) == [] and building.by_pagerank(graph, 7, 0.85) == list(range(7))
 
 
 def test_the_share_is_rounded_down_and_all_is_the_whole_stream(tmp_path):
