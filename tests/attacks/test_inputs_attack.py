@@ -73,7 +73,9 @@ def test_an_archive_is_unpacked_inside_its_folder_or_refused(tmp_path):
     assert unpacked == {*members, "zip: member 'pwn\\x00.txt'", "zip: a device", "zip: members apart in case"}
 
 
+@pytest.mark.slow
 def test_no_pipe_is_waited_for(tmp_path, monkeypatch):
+    """Every file of every layout in turn."""
     monkeypatch.setattr(hostile_files, "PATIENCE", 5)
     pipes = [one for one in hostile_files.of_files(random.Random(7)) if one.name.endswith(" is a pipe")]
     assert len(pipes) > 20

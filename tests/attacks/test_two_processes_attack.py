@@ -19,12 +19,13 @@ from workbench.index.store import Store
 from workbench.places import is_locked, locked
 from workbench.views.bundle import bundle
 
+pytestmark = pytest.mark.slow  # one of each kind on disk is made first, with every layer
+
 
 def copy_of(name, folder):
     return damage.copied(next(target for target in damage.targets() if target.name == name), folder)
 
 
-@pytest.mark.slow
 def test_two_processes_at_once_harm_nothing(tmp_path, monkeypatch):
     """Five pairs of deeds by chance: each is done twice at once, and anew to compare; `make attack` has all."""
     monkeypatch.setattr(two_processes, "PAIRS", random.Random(3).sample(two_processes.PAIRS, 5))
