@@ -84,23 +84,6 @@ def test_an_extra_is_there_with_all_of_its_packages(monkeypatch):
     assert errors.lacking_extra("cluster").startswith(lacking)
 
 
-def tree(data, encoder, folder, **settings):
-    """An index with a tree of summaries, of so few passages that they must be reduced to two dimensions."""
-    settings = {"summaries": {"dimension": 2, **settings}}
-    given = {"encoder": encoder, "layers": ["summaries"], "settings": settings, "progress": False}
-    return wb.Index.build(data, wb.engine("rules"), folder, **given)
-
-
-def test_a_tree_of_raptor_without_umap(tiny, tiny_encoder, tmp_path, without):
-    without("raptor")
-    wb.Index.build(tiny, None, tmp_path / "tree", encoder=tiny_encoder, layers=["passages"], progress=False)
-    told = r'RAPTOR.* needs umap-learn.*pip install "hopscope\[raptor\]"; or .* --set summaries\.reduction=pca, '
-    with pytest.raises(IndexFault, match=told):
-        tree(tiny, tiny_encoder, tmp_path / "tree")
-    index = wb.Index.open(tmp_path / "tree", tiny_encoder)
-    assert wb.method("dense", index).retrieve("Who founded Orsby?", k=2).passages
-
-
 def test_a_chroma_store_without_chromadb(tiny_index, without):
     without("chroma")
     with pytest.raises(IndexFault, match=r'Chroma store needs chromadb.*pip install "hopscope\[chroma\]"'):

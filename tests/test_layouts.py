@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -110,25 +108,11 @@ def test_they_are_read_back():
     assert ket_rag.parse(TEXT) == GRAPH
 
 
-def test_what_stands_where_the_reports_would_is_a_switch():
-    text = ket_rag.write(GRAPH, empty_reports=True)
-    assert text == "[]\n\n" + TEXT
-    assert ket_rag.parse(text) == GRAPH
-
-
 def test_without_chunks_the_stub():
     text = ket_rag.write(ContextGraph(GRAPH.entities))
     assert text.endswith("\n\n\n-----Text source that may be relevant-----\nid|text\n\nN/A")
     assert ket_rag.parse(text) == ContextGraph(GRAPH.entities)
     assert ket_rag.parse(ket_rag.write(ContextGraph())) == ContextGraph()
-
-
-@pytest.mark.parametrize("table", ["entities", "relations", "sources", "chunks"])
-def test_a_table_that_is_missing_takes_no_other_with_it(table):
-    kept = [block for block in TEXT.split("\n\n\n") if not block.startswith(ket_rag.HEADERS[table])]
-    found = ket_rag.parse("\n\n\n".join(kept))
-    for other in ("entities", "relations", "sources", "chunks"):
-        assert getattr(found, other) == (() if other == table else getattr(GRAPH, other))
 
 
 def test_cells_that_would_break_a_table_are_mended():
@@ -145,27 +129,10 @@ def test_cells_that_would_break_a_table_are_mended():
     assert [text.count(header) for header in ket_rag.HEADERS.values()] == [1, 1, 1, 1]
 
 
-def test_a_row_of_too_few_columns_is_read_as_far_as_it_goes():
-    text = "-----Relationships-----\nid|source|target|description|weight|rank\n1|A\n2|A|B|said\n3|A|B|said|x|y\n"
-    relations = ket_rag.parse(text).relations
-    assert [(r.source, r.target, r.description, r.weight, r.rank) for r in relations] == [
-        ("A", "", "", 1.0, None), ("A", "B", "said", 1.0, None), ("A", "B", "said", 1.0, None),
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("text", ["", "Some passages.\n\nOthers.", '{"entity": "x"}', "say -----Entities----- inline"])
 def test_what_has_no_header_is_refused(text):
     with pytest.raises(DataError, match="no header"):
         ket_rag.parse(text)
-
-
-def test_the_companion_reads_on_where_there_are_no_relationships():
-    text = "\n\n\n".join(block for block in TEXT.split("\n\n\n") if "Relationships" not in block)
-    mine, theirs = ket_rag.parse(text), ket_rag.parse(text, published=True)
-    assert [entity.name for entity in mine.entities] == ["ORSBY", "RIVER ALDRA"]
-    assert theirs.relations == () and len(theirs.entities) == 2  # rows of two cells are no entities
-    longer = text.replace("12|Orsby lies", "12|a|b|Orsby lies")
-    assert "a" in [entity.name for entity in ket_rag.parse(longer, published=True).entities]
 
 
 def test_the_companion_ends_a_description_at_a_bar():
@@ -200,13 +167,6 @@ def test_the_companion_keeps_one_chunk_of_a_reference():
     without = LIGHTRAG.replace('"1", "c', '"", "c').replace('"2", "c', '"", "c')
     assert [unit.text for unit in lightrag.parse(without, published=True).chunks] == ["Aldra\nIt flows."]
     assert len(lightrag.parse(without).chunks) == 4
-
-
-def test_a_list_of_objects_and_broken_lines():
-    rows = [{"entity": "A", "description": None}, 5, {"entity": ["B"]}]
-    for body in (json.dumps(rows), "\n".join(map(json.dumps, rows)) + "\n{broken\n" + "[" * 100_000):
-        found = lightrag.parse(f"Knowledge Graph Data (Entity):\n```json\n{body}\n```")
-        assert [entity.name for entity in found.entities] == ["A", '["B"]']
 
 
 @pytest.mark.parametrize("text", ["", "no fence", "Other:\n```json\n{}\n```", "Entity:\n```csv\nx\n```"])

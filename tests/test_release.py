@@ -76,9 +76,8 @@ def test_the_dev_container_is_built_from_a_file_of_ours():
     assert "/.venv/bin/python" in container["customizations"]["vscode"]["settings"]["python.defaultInterpreterPath"]
 
 
-@pytest.mark.parametrize("path", NO_HOST, ids=lambda path: path.name)
-def test_no_host_is_named(path):
-    assert "://" not in read(path)
+def test_no_host_is_named():
+    assert [path for path in NO_HOST if "://" in read(path)] == []
 
 
 def test_each_requirement_is_pinned_in_the_tested_set():

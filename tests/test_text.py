@@ -17,7 +17,6 @@ from workbench.text import (
     normalized,
     printable,
     printable_json,
-    spelt_out,
     storable,
     text_hash,
     unicode_phrase,
@@ -106,11 +105,6 @@ def test_what_is_printable_steers_no_terminal_and_json_still_says_it(text):
     assert not any(unicodedata.category(c) in ("Cc", "Cs") or c in TURNING for c in shown)
     written = printable_json(json.dumps([text], ensure_ascii=False))
     assert json.loads(written) == [text] and printable(written) == written
-
-
-def test_ids_that_differ_in_what_nobody_sees_stay_apart():
-    assert spelt_out("a\u202eb\u200f") == "a<U+202E>b<U+200F>" and spelt_out("Z\u00fcrich 沙湖") == "Zürich 沙湖"
-    assert len({spelt_out(text) for text in ("a", "a\u202e", "a\u200e", "a\x00")}) == 4
 
 
 def test_a_row_of_marks_is_cut_before_it_is_ordered():

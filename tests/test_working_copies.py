@@ -125,14 +125,6 @@ def test_root_is_told_what_to_add_before_anything_is_prepared(original, tmp_path
     assert "workbench lab --allow-root" in result.stderr and "make lab LAB=--allow-root" in result.stderr
 
 
-@pytest.mark.parametrize(("user", "words"), [(0, ["--ServerApp.allow_root=True"]), (1000, [])])
-def test_root_that_allows_it_and_other_users_start_jupyterlab(original, copy, monkeypatch, user, words):
-    started = []
-    monkeypatch.setattr(notebooks.os, "geteuid", lambda: user)
-    monkeypatch.setattr(notebooks.os, "execve", lambda *given: started.append(given))
-    assert CliRunner().invoke(app, ["lab", *words]).exit_code == 0 and len(started) == 1
-
-
 def test_the_verb_copies_them_out_and_keeps_edits(original, tmp_path):
     result = CliRunner().invoke(app, ["notebooks", "mine", "--json"])
     assert json.loads(result.stdout) == [{"notebook": "mine/01_first.ipynb", "state": "new"}]
