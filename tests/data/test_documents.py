@@ -226,13 +226,6 @@ def test_a_pdf_is_read_by_its_text(tmp_path):
     assert "holds no text, only images perhaps" in data.origin.skipped[0][1]
 
 
-def test_a_pdf_without_the_reader_says_what_to_install(tmp_path, monkeypatch):
-    (tmp_path / "report.pdf").write_bytes(_pdf("x"))
-    monkeypatch.setitem(sys.modules, "pypdf", None)
-    with pytest.raises(DataError, match=r'pip install "hopscope\[pdf\]"'):
-        load(tmp_path)
-
-
 def _pdf(text: str, title: str = "") -> bytes:
     """A PDF of one page, written by hand."""
     stream = f"BT /F1 12 Tf 20 100 Td ({text}) Tj ET".encode()

@@ -98,6 +98,7 @@ def test_it_takes_as_many_articles_as_hops_and_each_is_needed():
         stated = [step["support"] for step in question.decomposition if step["support"]]
         assert set(stated) == set(question.support) and len(question.support) == question.hops, question.id
         steps = SCRIPT.execute(question.decomposition, FACTS).steps
+        assert all(len(answers) == 1 for answers in steps), question.id
         told = [passages for step in steps for passages in step.values() if len(passages) == 1]
         assert set(question.support) <= {name for passages in told for name in passages}, question.id
 

@@ -72,14 +72,9 @@ def test_a_question_twice_has_two_ids_and_its_own_paragraphs(tmp_path):
 @pytest.mark.parametrize(
     ("read", "file", "row", "said"),
     [
-        (hipporag.read_hotpotqa, "validation-0.parquet", {"id": "a"}, "has no column answer, context"),
         (
             hipporag.read_hotpotqa, "validation-0.parquet", hotpot("a", QUELL) | {"context": {"title": ["x"]}},
             "has not HotpotQA's columns .*sentences.*fetch it again",
-        ),
-        (
-            hipporag.read_two_wiki, "dev.parquet", two_wiki(hotpot("a", QUELL)) | {"context": "[["},
-            "has not 2WikiMultiHopQA's columns",
         ),
         (
             hipporag.read_two_wiki, "dev.parquet", two_wiki(hotpot("a", QUELL)) | {"context": "[[]]"},

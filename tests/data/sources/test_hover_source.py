@@ -74,13 +74,13 @@ def test_passages_and_facts_may_be_objects(tmp_path, field):
     assert question.support == (IDS[1],), "the others of the context are no gold"
 
 
-@pytest.mark.parametrize("label", ["Not supported", "not-supported", " NOT_SUPPORTED "])
+@pytest.mark.parametrize("label", ["Not supported", " NOT-SUPPORTED "])
 def test_a_label_in_other_letters_is_the_same(tmp_path, label):
     question = one(tmp_path, label=label)
     assert (question.answers, question.type) == (("NOT_SUPPORTED",), "NOT_SUPPORTED")
 
 
-@pytest.mark.parametrize("label", ["REFUTED", 1, True])
+@pytest.mark.parametrize("label", ["REFUTED", True])
 def test_another_label_is_refused_with_what_was_expected(tmp_path, label):
     with pytest.raises(DataError, match=r"question 1: the label is .*SUPPORTED or NOT_SUPPORTED is expected"):
         one(tmp_path, label=label)
