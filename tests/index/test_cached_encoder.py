@@ -72,25 +72,12 @@ def test_a_text_has_the_same_bits_for_workers_and_with_any_number_of_threads(alo
         threads.lend(threads.cores())
 
 
-def test_one_text_is_computed_on_one_thread_and_batches_on_all(monkeypatch):
-    import torch
-
-    seen, minilm = [], encoder()
-    tokenise = minilm._token_ids
-    monkeypatch.setattr(minilm, "_token_ids", lambda texts: seen.append(torch.get_num_threads()) or tokenise(texts))
-    with monkeypatch.context() as patch:
-        patch.setenv("WORKBENCH_THREADS", "2")  # one, where tests run side by side
-        minilm.encode(["a", "a"]), minilm.encode(["a", "b"])
-        assert seen == [1, 2] and torch.get_num_threads() == 2
-    threads.lend(threads.cores())
-
-
 def test_a_text_is_encoded_once_and_alone():
     inner = CountingEncoder()
     kept = CachedEncoder(inner)
     found = kept.encode(["b", "a", "b"])
     kept.encode(["a", "c"]), kept.encode(("b",))
-    assert inner.calls == [["b"], ["a"], ["c"]]
+    assert inner.calls == [["b"], ["a"], ["c"]] and (kept.name, kept.dimension) == ("tiny", 64)
     assert np.array_equal(found[0], found[2])
 
 

@@ -92,6 +92,11 @@ def found(index: Index, spec: str, k: int = 3) -> list[tuple[str, float]]:
     return [(p.id, round(score, 5)) for p, score in wb.method(spec, index).retrieve(QUESTION, k=k).passages]
 
 
+def test_an_unknown_kind_is_refused(tiny_index, client):
+    with pytest.raises(SettingError, match="passages, phrases, facts"):
+        derive(tiny_index, ["synonyms"], client)
+
+
 def test_chroma_finds_what_exact_search_finds(tiny_index):
     assert found(tiny_index, "dense[store=chroma]") == found(tiny_index, "dense")
     said = agreement(tiny_index, [QUESTION, "Who founded Orsby?"], k=4)

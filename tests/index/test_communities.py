@@ -115,6 +115,11 @@ def test_every_level_splits_what_is_too_large_above(edges, max_size, use_lcc):
             assert len(cluster.members) > max_size
 
 
+def test_a_star_has_no_parts_and_is_said_to_be_whole():
+    (star,) = leiden.hierarchy(31, *graph_of([(0, leaf) for leaf in range(1, 31)]))
+    assert star.whole and len(star.members) == 31
+
+
 @pytest.mark.parametrize("use_lcc", [True, False])
 def test_no_node_and_no_edge(use_lcc):
     none = np.zeros((0, 2), dtype=np.int64), np.zeros(0)

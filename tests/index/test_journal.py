@@ -160,6 +160,14 @@ def test_bytes_that_a_crash_left_behind_are_cut_off(tmp_path, whole, tail):
     assert len(model.asked) == 3 and settled(tmp_path) == whole
 
 
+def test_what_is_written_behind_a_torn_line_is_whole_when_the_build_stops_again(tmp_path, whole):
+    stopped(tmp_path, Model(stop_at=1))
+    part(tmp_path).write_bytes(part(tmp_path).read_bytes()[:-9])
+    assert list(stopped(tmp_path, Model(stop_at=1)).known) == ["k0", "k1", "k2"]
+    filled(tmp_path, model := Model())
+    assert model.asked == list(INPUTS.values())[3:] and settled(tmp_path) == whole
+
+
 def test_a_line_damaged_within_the_file_is_named_with_the_remedy(tmp_path, whole):
     path = tmp_path / "whole" / "answers.jsonl"
     for old, new in ((b'{"key": "k1"', b'{"key": k1'), (b'"key": "k1"', b'"name": "k1"')):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
+from extracting import Extractor
 from tiny import TinyEncoder, files, tiny_dataset
 
 from workbench import tokens
@@ -14,10 +15,6 @@ from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import EntityProfile, RelationProfile
 from workbench.errors import IndexFault
 from workbench.index import Index, journal, profiling
-from workbench.llm.call import Reply
-from workbench.llm.meter import Meter
-from workbench.llm.parse import parse
-from workbench.llm.step import Result
 from workbench.records import Passage
 from workbench.steps import entity_relations, fuse_descriptions
 
@@ -30,56 +27,13 @@ def small_groups(monkeypatch):
     monkeypatch.setattr(journal, "GROUP", 2)
 
 
-class Model:
-    """Says of a passage that its title is a Location told by its text, and related to the title before in the alphabet;
-    what it says goes through the parser. It may be told other replies by title, to fail on titles, or to break off."""
-
-    def __init__(
-        self,
-        name: str = "openai:one",
-        *,
-        says: dict[str, str] | None = None,
-        fails_on: Sequence[str] = (),
-        fail_at: int | None = None,
-        finish: str = "stop",
-    ):
-        self.name, self.says, self.fails_on, self.fail_at, self.finish = name, says or {}, fails_on, fail_at, finish
-        self.meter = Meter()
-        self.calls: list[list] = []
-
-    @property
-    def asked(self) -> list[str]:
-        """Titles of passages in the order in which they were first asked about."""
-        return [v.title for call in self.calls for v in call if isinstance(v, entity_relations.Input) and not v.found]
-
-    @property
-    def fused(self) -> list[fuse_descriptions.Input]:
-        return [value for call in self.calls for value in call if isinstance(value, fuse_descriptions.Input)]
-
-    def run(self, step, inputs, *, trace=None):
-        if len(self.calls) == self.fail_at:
-            raise KeyboardInterrupt("injected")
-        self.calls.append(list(inputs))
-        return [self._result(step, value) for value in inputs]
-
-    def _result(self, step, value) -> Result:
-        if isinstance(value, fuse_descriptions.Input):
-            if value.name in self.fails_on:
-                return Result(None, failure="told to fail")
-            return Result(step.output(description=f"{len(value.fragments)} of {value.name}"), parse="text")
-        if value.title in self.fails_on:
-            return Result(None, failure="told to fail")
-        text = self.says.get(value.title, _reply(value))
-        try:
-            output, level = parse(step, Reply(text, finish=self.finish))
-        except ValueError as error:
-            return Result(None, failure=str(error))
-        return Result(output, parse=level)
-
-
 def _reply(value) -> str:
+    """Its title is a Location told by its text, and lies in Meridian."""
     entity = f"entity<|#|>{value.title}<|#|>Location<|#|>{value.text}"
     return f"{entity}\nrelation<|#|>{value.title}<|#|>Meridian<|#|>place<|#|>{value.title} is there.\n{END}"
+
+
+Model = partial(Extractor, _reply)  # what it says of a passage, unless it is told to say something else
 
 
 def build(folder, engine=None, data=DATA, layers=("profiles",), **chosen) -> Index:
@@ -269,7 +223,7 @@ def test_an_insert_asks_for_the_new_passages_and_a_delete_for_nothing(tmp_path):
     before, schema = index.profiles.profiles, index.profiles.schema
     model = Model()
     more = index.insert([NEW], model, progress=False)
-    assert model.asked == ["Skarne"] and told(more, "Skarne") == NEW.text
+    assert [one.title for one in model.asked] == ["Skarne"] and told(more, "Skarne") == NEW.text
     model = Model()
     less = more.delete(["p9"], model, progress=False)
     assert model.asked == [] and less.profiles.profiles == before and less.profiles.schema == schema

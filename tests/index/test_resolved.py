@@ -60,18 +60,6 @@ def test_entities_that_are_one_have_everything_that_was_said_of_either():
     assert set(RELATIONS[3:]) <= set(found.relations), "what no merge touches stays, also a loop and parallel labels"
 
 
-def test_relations_of_two_labels_or_directions_stay_apart():
-    relations = (
-        RelationProfile("a", "x", "1", label="knows"), RelationProfile("a2", "x", "2", label="likes"),
-        RelationProfile("x", "a2", "3", label="knows"), RelationProfile("a2", "x", "4", label="knows"),
-    )  # fmt: skip
-    entities = tuple(EntityProfile(name) for name in ("a", "a2", "x"))
-    found = resolved(Profiles(entities, relations), [Merge("a", ("a", "a2"))]).relations
-    assert {(one.source, one.label, one.description) for one in found} == {
-        ("a", "knows", "1\n4"), ("a", "likes", "2"), ("x", "knows", "3"),
-    }  # fmt: skip
-
-
 NAMES = [f"n{at}" for at in range(8)]
 
 

@@ -267,12 +267,6 @@ def test_a_folder_and_what_is_here_ask_no_hub(plain, hub, monkeypatch):
     assert [one["local_files_only"] for one in hub] == [True, True]
 
 
-def test_what_is_on_this_machine(plain, tmp_path, monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    assert models.on_this_machine("minilm") and models.on_this_machine(plain)
-    assert not models.on_this_machine("no-one/no-such-model")
-
-
 def test_code_of_a_model_runs_only_where_it_is_allowed_and_never_because_an_index_says_so(hub, monkeypatch):
     class Coded:
         def __init__(self, source, **given):
@@ -293,6 +287,8 @@ def test_code_of_a_model_runs_only_where_it_is_allowed_and_never_because_an_inde
 def test_an_encoder_of_other_settings_is_said_to_have_others():
     with pytest.raises(SettingError, match="dtype, max_tokens, instruction, passage, pooling, device, batch_tokens"):
         encoder("minilm[size=3]")
+    with pytest.raises(SettingError, match="pooling 'median' is unknown; choose one of none, mean, cls"):
+        encoder("minilm[pooling=median]")
     for name in ("max_tokens", "batch_tokens"):
         with pytest.raises(SettingError, match=f"{name}=0; it should be a whole number from 1 on"):
             SentenceEncoder(**{name: 0})

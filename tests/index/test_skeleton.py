@@ -6,10 +6,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import networkx as nx
 import numpy as np
 import pytest
+from extracting import Extractor
 from hypothesis import given
 from hypothesis import strategies as st
 from tiny import TinyEncoder, files, tiny_dataset
@@ -19,64 +21,12 @@ from workbench.data import Dataset
 from workbench.index import Index, journal
 from workbench.index.skeleton import building
 from workbench.index.words import sentences, stop_words
-from workbench.llm.call import Reply
-from workbench.llm.meter import Meter
-from workbench.llm.parse import parse
-from workbench.llm.step import Result
 from workbench.records import ContextEntity, ContextRelation, Passage
 from workbench.rules import rule_for
 from workbench.steps import fuse_descriptions, graph_records
 from workbench.steps.graph_records import END, FIELD, RECORD, EntityRecord, Output, RelationRecord
 
 DATA = replace(tiny_dataset(), extractions=None)
-
-
-class Model:
-    """Says of each line of a chunk that it is a place near Meridian, or what it is told to say of a chunk that holds
-    something; what it says goes through the parser. It may fail where a chunk holds something, or break off."""
-
-    def __init__(
-        self,
-        name: str = "openai:one",
-        *,
-        says: dict[str, str] | None = None,
-        fails_on: Sequence[str] = (),
-        fail_at: int | None = None,
-    ):
-        self.name, self.says, self.fails_on, self.fail_at = name, says or {}, fails_on, fail_at
-        self.meter, self.calls = Meter(), []
-
-    @property
-    def asked(self) -> list[str]:
-        return [v.text for call in self.calls for v in call if isinstance(v, graph_records.Input) and not v.found]
-
-    @property
-    def fused(self) -> list[fuse_descriptions.Input]:
-        return [value for call in self.calls for value in call if isinstance(value, fuse_descriptions.Input)]
-
-    def run(self, step, inputs, *, trace=None):
-        if len(self.calls) == self.fail_at:
-            raise KeyboardInterrupt("injected")
-        self.calls.append(list(inputs))
-        return [self._result(step, value) for value in inputs]
-
-    def _result(self, step, value) -> Result:
-        text = value.name if isinstance(value, fuse_descriptions.Input) else value.text
-        if any(words in text for words in self.fails_on):
-            return Result(None, failure="told to fail")
-        if isinstance(value, fuse_descriptions.Input):
-            return Result(step.output(description=f"{len(value.fragments)} of {value.name}"), parse="text")
-        told = next((said for words, said in self.says.items() if words in text), None)
-        lines = [line for line in text.splitlines() if line.strip()]
-        reply = said(*(record for n, line in enumerate(lines) for record in (
-            entity(line[:20], "geo", f"Line {n}."), relation(line[:20], "Meridian", f"So says {line}", 2),
-            entity("Meridian", "geo", f"It has {line}"),
-        ))) if told is None else told  # fmt: skip
-        try:
-            output, level = parse(step, Reply(reply, finish="stop"))
-        except ValueError as error:
-            return Result(None, failure=str(error))
-        return Result(output, parse=level)
 
 
 def entity(*fields) -> str:
@@ -89,6 +39,18 @@ def relation(*fields) -> str:
 
 def said(*records: str) -> str:
     return f"\n{RECORD}\n".join(records) + END
+
+
+def _reply(value) -> str:
+    """Each line of a chunk is a place near Meridian."""
+    lines = [line for line in value.text.splitlines() if line.strip()]
+    return said(*(record for n, line in enumerate(lines) for record in (
+        entity(line[:20], "geo", f"Line {n}."), relation(line[:20], "Meridian", f"So says {line}", 2),
+        entity("Meridian", "geo", f"It has {line}"),
+    )))  # fmt: skip
+
+
+Model = partial(Extractor, _reply)  # what it says of a chunk, unless it is told to say something else
 
 
 def build(folder, engine=None, data=DATA, cut=None, **chosen) -> Index:
@@ -209,7 +171,7 @@ def test_two_chunks_worked_out_by_hand(tmp_path):
     data = corpus("fog over Orsby and Nora", "rain here", "rain on Nora in Orsby")
     index = build(tmp_path, model, data, beta=1, merge_tokens=7, unit_tokens=4)
     layer = index.skeleton
-    assert model.asked == ["fog over Orsby and Nora", "rain here", "rain on Nora in Orsby"]
+    assert [one.text for one in model.asked] == ["fog over Orsby and Nora", "rain here", "rain on Nora in Orsby"]
     assert layer.entities == [
         ContextEntity("ORSBY", "2 of ORSBY", 0, 1), ContextEntity("NORA", "Its founder.", 1, 2),
         ContextEntity("TARN", "", 2, 1),
@@ -301,6 +263,14 @@ def test_markup_and_separators_in_names_do_no_harm(tmp_path):
 
 def written(folder) -> dict[str, bytes]:
     return {name: raw for name, raw in files(folder).items() if not name.endswith(".lock")}
+
+
+def test_a_description_that_cannot_be_fused_keeps_its_fragments(tmp_path):
+    says = {"fog": said(entity("X", "geo", "One.")), "rain": said(entity("X", "geo", "Another."))}
+    data, chosen = corpus("fog", "rain"), {"beta": 1, "merge_tokens": 1}
+    layer = build(tmp_path, Model(says=says, fails_on=["X"]), data, **chosen).skeleton
+    assert layer.entities[0].description == "Another.\nOne." and layer.metadata["failures"] == 1
+    assert build(tmp_path, Model(says=says), data, **chosen).skeleton.entities[0].description == "2 of X"
 
 
 def test_a_build_that_is_stopped_goes_on_with_the_core_that_it_found(tmp_path, monkeypatch):

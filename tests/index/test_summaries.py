@@ -156,13 +156,6 @@ def test_texts_of_a_cluster_fit_unless_it_is_one(tmp_path, budget, recursions):
     assert {row for cluster in index.summaries.clusters for row in cluster.children} == set(range(60))
 
 
-def test_few_texts_are_dealt_out_in_their_order():
-    lengths = np.array([5, 4, 3, 9, 1])
-    chosen = summaries.Settings(cluster_tokens=9)
-    parts = summaries._fitting((np.arange(5), lengths), np.zeros((5, 2)), chosen)
-    assert [part.tolist() for part in parts] == [[0, 1], [2], [3], [4]]
-
-
 # -- what the engine says ---------------------------------------------------------------------------------------------
 
 
