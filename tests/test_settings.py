@@ -1,15 +1,29 @@
-"""What a settings class accepts, and how it refuses the rest."""
+"""What a settings class and a SPEC accept, and how they refuse the rest."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Literal
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import Field
 
 from workbench.errors import SettingError
-from workbench.settings import Cosine, Number, Positive, Probability, Tokens, changed, defaults, settle, validated
+from workbench.settings import (
+    Cosine,
+    Number,
+    Positive,
+    Probability,
+    Tokens,
+    changed,
+    defaults,
+    parse_spec,
+    settle,
+    validated,
+)
 
 
 @validated
@@ -98,3 +112,32 @@ def test_defaults_of_what_has_no_settings_class_are_those_of_its_constructor():
         Settings = Settings
 
     assert defaults(Plain) == {"budget": 300} and defaults(Typed)["damping"] == 0.5
+
+
+# -- SPECs ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "settings"),
+    [
+        ("dense", "dense", {}),
+        ("hipporag2[]", "hipporag2", {}),
+        ("hipporag2[damping=0.5,linking_top_k=5]", "hipporag2", {"damping": 0.5, "linking_top_k": 5}),
+        ("x[a=true,b=none,c=identity]", "x", {"a": True, "b": None, "c": "identity"}),
+        ("bdtr[backbone=raptor[k=3,l=4],iterations=2]", "bdtr", {"backbone": "raptor[k=3,l=4]", "iterations": 2}),
+    ],
+)
+def test_a_spec_is_read(spec, name, settings):
+    assert parse_spec(spec) == (name, settings)
+
+
+@pytest.mark.parametrize("spec", ["", "[a=1]", "x[a=1", "x a=1", "x[a]", "x[=1]", "x[a=1,a=2]", "x[a=[1]", "x]["])
+def test_a_spec_that_is_none_is_refused(spec):
+    with pytest.raises(SettingError):
+        parse_spec(spec)
+
+
+@given(st.text(max_size=30))
+def test_no_text_fails_otherwise(text):
+    with suppress(SettingError):
+        parse_spec(text)
