@@ -13,7 +13,7 @@ GIVEN = {
     "02": {**ASKED, "raptor": False},
     "04": {**ASKED, "backbone": "dense", "other": "bdtr[policy=strict]"},
     "05": ASKED,
-    "06": {"question": ASKED["question"]},
+    "06": ASKED,
     "07": {},
 }
 
