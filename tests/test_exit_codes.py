@@ -41,17 +41,17 @@ def nothing(command, folder: Path) -> list[str]:
     return words
 
 
-@pytest.mark.parametrize("verb", [name for name in VERBS if name != "lab"])  # which hands its words on to JupyterLab
-def test_an_option_that_does_not_exist(verb, workbench):
-    workbench(*verb.split(), "--no-such-option", code=2)
+def test_an_option_that_does_not_exist(workbench):
+    for name in VERBS.keys() - {"lab"}:  # which hands its words on to JupyterLab
+        workbench(*name.split(), "--no-such-option", code=2)
 
 
-@pytest.mark.parametrize("verb", [name for name, one in VERBS.items() if nothing(one, Path()) and name != "world"])
-def test_what_is_not_there(verb, workbench, tmp_path, monkeypatch):
+def test_what_is_not_there(workbench, tmp_path, monkeypatch):
     """`world` writes what it is given."""
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
-    said = workbench(*verb.split(), *nothing(VERBS[verb], tmp_path), code=1).output
-    assert "Traceback" not in said
+    for name in VERBS.keys() - {"world"}:
+        if words := nothing(VERBS[name], tmp_path):
+            assert "Traceback" not in workbench(*name.split(), *words, code=1).output, name
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from workbench import errors, notebooks
 from workbench.cli import doctor
 from workbench.errors import ClusterFault, EngineRefused, IndexFault
 from workbench.index.building import versions
-from workbench.lessons import build_graph as lesson
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -85,42 +84,10 @@ def test_an_extra_is_there_with_all_of_its_packages(monkeypatch):
     assert errors.lacking_extra("cluster").startswith(lacking)
 
 
-def tree(data, encoder, folder, **settings):
-    """An index with a tree of summaries, of so few passages that they must be reduced to two dimensions."""
-    settings = {"summaries": {"dimension": 2, **settings}}
-    given = {"encoder": encoder, "layers": ["summaries"], "settings": settings, "progress": False}
-    return wb.Index.build(data, wb.engine("rules"), folder, **given)
-
-
-def test_a_tree_of_raptor_without_umap(tiny, tiny_encoder, tmp_path, without):
-    without("raptor")
-    wb.Index.build(tiny, None, tmp_path / "tree", encoder=tiny_encoder, layers=["passages"], progress=False)
-    told = r'RAPTOR.* needs umap-learn.*pip install "hopscope\[raptor\]"; or .* --set summaries\.reduction=pca, '
-    with pytest.raises(IndexFault, match=told):
-        tree(tiny, tiny_encoder, tmp_path / "tree")
-    index = wb.Index.open(tmp_path / "tree", tiny_encoder)
-    assert wb.method("dense", index).retrieve("Who founded Orsby?", k=2).passages
-
-
-def test_a_tree_that_stands_is_asked_without_umap(tiny, tiny_encoder, tmp_path, without):
-    without("raptor")
-    index = tree(tiny, tiny_encoder, tmp_path / "tree", reduction="pca")
-    assert "umap-learn" not in index.manifest["versions"]
-    assert wb.method("raptor", index, wb.engine("rules")).retrieve("Who founded Orsby?", k=2).passages
-
-
 def test_a_chroma_store_without_chromadb(tiny_index, without):
     without("chroma")
     with pytest.raises(IndexFault, match=r'Chroma store needs chromadb.*pip install "hopscope\[chroma\]"'):
         wb.method("dense[store=chroma]", tiny_index)
-
-
-def test_doctor_lists_them_and_finds_no_fault_in_a_missing_one(without):
-    without(*errors.EXTRAS)
-    findings = {finding.what: finding for finding in doctor._environment(Path())}
-    for name in errors.EXTRAS:
-        finding = findings[f"extra {name}"]
-        assert finding.mark == "optional" and finding.remedy == f'pip install "hopscope[{name}]"'
 
 
 def test_a_notebook_leaves_out_what_lacks_its_package(tmp_path, without, workbench):
@@ -140,11 +107,3 @@ def test_a_notebook_leaves_out_what_lacks_its_package(tmp_path, without, workben
 def planned(folder: Path, parameters: dict) -> dict:
     [(_, given)] = notebooks._planned(folder, parameters, None).values()
     return given
-
-
-def test_the_cells_on_chroma_say_what_is_missing(tiny_index, without):
-    question = wb.records.Question("q", "Who founded Orsby?")
-    without("chroma")
-    told = 'a Chroma store needs chromadb, which is not installed: pip install "hopscope[chroma]"'
-    assert repr(lesson.facts_in_chroma(tiny_index, question.question)) == told
-    assert repr(lesson.chroma_agreement(tiny_index, [question])) == told

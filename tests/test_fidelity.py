@@ -7,7 +7,6 @@ from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 
-import pytest
 from scripts import loaded
 
 from workbench import published
@@ -78,22 +77,6 @@ def test_the_code_of_an_element_is_there():
 def test_a_setting_that_is_named_exists_and_takes_the_value():
     for setting in sorted({one for _, element in ELEMENTS for one in settings_of(element.why)}):
         accept(setting)
-
-
-@pytest.mark.parametrize(
-    "wrong", ["bdtr[prompts=paper]", "dotrag[t_max=0]", "nobody[k=1]", "tree.norm=x", "k=5", "articles.web=true"]
-)
-def test_a_setting_that_is_not_there_is_refused(wrong):
-    with pytest.raises(SettingError):
-        accept(wrong)
-
-
-def test_what_is_no_code_is_refused():
-    for wrong, error in (("methods.bdtr:BDTR.guess", AttributeError), ("methods.nobody:X", ModuleNotFoundError)):
-        with pytest.raises(error):
-            resolve(wrong)
-    with pytest.raises(AssertionError):
-        resolve("docs/nobody.md")
 
 
 def test_states_say_what_they_must():

@@ -16,6 +16,11 @@ def tool():
     return loaded(DOCS / "imports.py", "imports_of_the_docs")
 
 
+@pytest.fixture(scope="module")
+def all_imports(tool):
+    return tool.imports()
+
+
 def package(folder: Path, files: dict[str, str]) -> Path:
     """A package of this name below the folder, with these files."""
     root = folder / "workbench"
@@ -25,8 +30,8 @@ def package(folder: Path, files: dict[str, str]) -> Path:
     return root
 
 
-def test_every_part_has_a_row_and_imports_only_from_the_rows_above(tool):
-    found = tool.imports()
+def test_every_part_has_a_row_and_imports_only_from_the_rows_above(tool, all_imports):
+    found = all_imports
     parts = {part for one in found for part in one.parts} - {""}
     assert len(found) > 3_000 and parts > {"methods", "index", "cli"}
     assert not [f"{one.module} imports {one.other}" for one in tool.upwards(found)]
@@ -34,13 +39,13 @@ def test_every_part_has_a_row_and_imports_only_from_the_rows_above(tool):
     assert len(rows) == len(set(rows)) and parts <= set(rows) <= {path.stem for path in tool.PACKAGE.iterdir()}
 
 
-def test_no_files_import_each_other(tool):
-    assert not tool.circles(tool.imports())
+def test_no_files_import_each_other(tool, all_imports):
+    assert not tool.circles(all_imports)
 
 
-def test_the_picture_is_that_of_the_code(tool):
+def test_the_picture_is_that_of_the_code(tool, all_imports):
     document = tool.DOCUMENT.read_text(encoding="utf-8")
-    assert tool.drawn(document, tool.imports()) == document, "stale; run python docs/imports.py"
+    assert tool.drawn(document, all_imports) == document, "stale; run python docs/imports.py"
 
 
 def test_an_import_that_points_upwards_is_found(tool, tmp_path):
@@ -76,11 +81,6 @@ def test_a_circle_through_a_function_is_found(tool, tmp_path):
         "llm/step.py": "from workbench import text\nfrom workbench.records import Record\n",
     })  # fmt: skip
     assert tool.circles(tool.imports(root)) == [["records", "views.base"]]
-
-
-def test_circles_are_told_apart_the_largest_first(tool):
-    pairs = ["ab", "bc", "cb", "cd", "de", "ef", "fd", "fg", "aa"]
-    assert tool.circles(tool.Import(*pair) for pair in pairs) == [["d", "e", "f"], ["b", "c"]]
 
 
 def test_the_picture_leaves_out_what_follows(tool):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -110,50 +108,11 @@ def test_they_are_read_back():
     assert ket_rag.parse(TEXT) == GRAPH
 
 
-def test_what_stands_where_the_reports_would_is_a_switch():
-    text = ket_rag.write(GRAPH, empty_reports=True)
-    assert text == "[]\n\n" + TEXT
-    assert ket_rag.parse(text) == GRAPH
-
-
 def test_without_chunks_the_stub():
     text = ket_rag.write(ContextGraph(GRAPH.entities))
     assert text.endswith("\n\n\n-----Text source that may be relevant-----\nid|text\n\nN/A")
     assert ket_rag.parse(text) == ContextGraph(GRAPH.entities)
     assert ket_rag.parse(ket_rag.write(ContextGraph())) == ContextGraph()
-
-
-def test_rows_without_numbers_have_those_of_their_places():
-    graph = ContextGraph(
-        (ContextEntity("A"), ContextEntity("B", "c")),
-        (ContextRelation("A", "B", "d"),),
-        (Unit("report-9", "One."), Unit("3", "Two.")),
-        (Unit("p7", "Three.", "Title"),),
-    )
-    text = ket_rag.write(graph)
-    assert [line for line in text.split("\n") if "|" in line and not line.startswith("id|")] == [
-        "0|A||", "1|B|c|", "0|A|B|d|1.0", "1|One.", "2|Two.", "chunk_1|Title",
-    ]  # fmt: skip
-    assert "id|source|target|description|weight\n" in text
-    assert ket_rag.write(ket_rag.parse(text)) == text
-
-
-def test_line_ends_of_another_system_change_nothing():
-    assert ket_rag.parse(TEXT.replace("\n", "\r\n")) == GRAPH
-
-
-@pytest.mark.parametrize("table", ["entities", "relations", "sources", "chunks"])
-def test_a_table_that_is_missing_takes_no_other_with_it(table):
-    kept = [block for block in TEXT.split("\n\n\n") if not block.startswith(ket_rag.HEADERS[table])]
-    found = ket_rag.parse("\n\n\n".join(kept))
-    for other in ("entities", "relations", "sources", "chunks"):
-        assert getattr(found, other) == (() if other == table else getattr(GRAPH, other))
-
-
-def test_links_may_be_missing():
-    text = TEXT.replace("|links", "").replace("3|\n", "3\n").replace("4|1\n", "4\n")
-    first, second = ket_rag.parse(text).relations
-    assert (first.rank, second.rank, second.links, second.description) == (3, 4, None, "a|b")
 
 
 def test_cells_that_would_break_a_table_are_mended():
@@ -170,27 +129,10 @@ def test_cells_that_would_break_a_table_are_mended():
     assert [text.count(header) for header in ket_rag.HEADERS.values()] == [1, 1, 1, 1]
 
 
-def test_a_row_of_too_few_columns_is_read_as_far_as_it_goes():
-    text = "-----Relationships-----\nid|source|target|description|weight|rank\n1|A\n2|A|B|said\n3|A|B|said|x|y\n"
-    relations = ket_rag.parse(text).relations
-    assert [(r.source, r.target, r.description, r.weight, r.rank) for r in relations] == [
-        ("A", "", "", 1.0, None), ("A", "B", "said", 1.0, None), ("A", "B", "said", 1.0, None),
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("text", ["", "Some passages.\n\nOthers.", '{"entity": "x"}', "say -----Entities----- inline"])
 def test_what_has_no_header_is_refused(text):
     with pytest.raises(DataError, match="no header"):
         ket_rag.parse(text)
-
-
-def test_the_companion_reads_on_where_there_are_no_relationships():
-    text = "\n\n\n".join(block for block in TEXT.split("\n\n\n") if "Relationships" not in block)
-    mine, theirs = ket_rag.parse(text), ket_rag.parse(text, published=True)
-    assert [entity.name for entity in mine.entities] == ["ORSBY", "RIVER ALDRA"]
-    assert theirs.relations == () and len(theirs.entities) == 2  # rows of two cells are no entities
-    longer = text.replace("12|Orsby lies", "12|a|b|Orsby lies")
-    assert "a" in [entity.name for entity in ket_rag.parse(longer, published=True).entities]
 
 
 def test_the_companion_ends_a_description_at_a_bar():
@@ -198,11 +140,6 @@ def test_the_companion_ends_a_description_at_a_bar():
     assert found.entities[0].description == "A town"
     assert found.relations[1].weight == 1.0 and found.relations[1].description == "a"
     assert found.chunks == GRAPH.chunks and found.sources == GRAPH.sources
-
-
-def test_the_companion_needs_entities():
-    assert ket_rag.parse(TEXT.split("\n\n\n", 1)[1], published=True) == ContextGraph()
-    assert ket_rag.parse("anything", published=True) == ContextGraph()
 
 
 # -- lightrag ---------------------------------------------------------------------------------------------------------
@@ -230,13 +167,6 @@ def test_the_companion_keeps_one_chunk_of_a_reference():
     without = LIGHTRAG.replace('"1", "c', '"", "c').replace('"2", "c', '"", "c')
     assert [unit.text for unit in lightrag.parse(without, published=True).chunks] == ["Aldra\nIt flows."]
     assert len(lightrag.parse(without).chunks) == 4
-
-
-def test_a_list_of_objects_and_broken_lines():
-    rows = [{"entity": "A", "description": None}, 5, {"entity": ["B"]}]
-    for body in (json.dumps(rows), "\n".join(map(json.dumps, rows)) + "\n{broken\n" + "[" * 100_000):
-        found = lightrag.parse(f"Knowledge Graph Data (Entity):\n```json\n{body}\n```")
-        assert [entity.name for entity in found.entities] == ["A", '["B"]']
 
 
 @pytest.mark.parametrize("text", ["", "no fence", "Other:\n```json\n{}\n```", "Entity:\n```csv\nx\n```"])
@@ -367,10 +297,6 @@ def test_evidence_as_tables():
     assert of_evidence(found(selected=1)).chunks == graph.chunks[:1]
 
 
-def test_a_context_of_the_method_is_taken():
-    assert of_evidence(found(context=GRAPH)) is GRAPH
-
-
 @pytest.mark.parametrize("budget", [20, 60, 100, 400])
 def test_within_a_budget(budget):
     many = Evidence(
@@ -384,19 +310,3 @@ def test_within_a_budget(budget):
     assert graph.chunks == of_evidence(many).chunks[: len(graph.chunks)]
     if budget == 400:
         assert graph.entities and graph.relations and graph.chunks
-
-
-@pytest.mark.parametrize("budget", [60, 150, 300])
-def test_long_numbers_count_as_well(budget):
-    graph = ContextGraph(
-        tuple(ContextEntity("A", "b.", 987_654_321_000 + at, 1) for at in range(20)),
-        tuple(ContextRelation("A", "B", "c.", 1.0, 987_654_321_000 + at, 2) for at in range(20)),
-        tuple(Unit(f"{987_654_321_000 + at}", "d.") for at in range(3)),
-        tuple(Unit(f"chunk_{987_654_321_000 + at}", "e.") for at in range(20)),
-    )
-    cut = of_evidence(Evidence("?", "m", "s", (), context=graph), budget)
-    assert cut != graph and tokens.count(ket_rag.write(cut)) <= budget
-
-
-def test_nothing_found_is_an_empty_graph():
-    assert of_evidence(Evidence("?", "m", "s", ())) == ContextGraph()

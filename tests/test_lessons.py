@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import copy
 
-import pandas as pd
 import pytest
 from steered import ASKED, QUESTION, SPEC, Rater, hub_index
 
 import workbench as wb
 from workbench import analyses
 from workbench.lessons import ablate_reasoning, steer_the_walk
-from workbench.llm.worked import reasons
 from workbench.methods.catrag.steering import staged
 
 READERS = {"brief": "direct[prompt=brief]", "sparql": "direct[prompt=sparql,compress=graph-walk[budget=60]]"}
@@ -53,18 +51,6 @@ def test_the_verdict_on_an_ablation_holds_and_each_check_can_fail(ablation):
     ]  # fmt: skip
 
 
-def test_an_ablation_ends_in_what_was_seen_and_whether_it_helped(ablation):
-    (shown,) = ablation["shown"]
-    said = ablate_reasoning.seen(ablation["grid"], shown, shown)
-    seen, helped = (" ".join(part.split()) for part in said.split("\n\n"))
-    assert seen.startswith(f"Seen: {shown.answer.question!r} ends with brief over ")
-    assert "; with sparql over" in seen
-    best = ablation["grid"].table()["accuracy"].max()
-    assert helped.startswith("Did it help? Over 3 questions, answered by rules: the best of 4 configurations")
-    assert f"is right on {best:.0%}" in helped and "Rules do not tell prompts apart" in helped
-    assert max(map(len, said.splitlines())) <= 100
-
-
 # -- 06 ----------------------------------------------------------------------------------------------------------------
 
 
@@ -89,35 +75,3 @@ def test_the_verdict_on_steered_walks_holds_and_each_check_can_fail(steered):
         "questions that walk otherwise the second time", "ratings and settings that are brought back change nothing",
     ]  # fmt: skip
     assert verdict.facts["ranks of born, 1"] == list(walk.ranks()["born"])
-
-
-def test_steered_walks_end_in_what_was_seen_and_whether_it_helped(steered):
-    index, reader = steered["catrag"].index, wb.reader("direct")
-    methods = [wb.method("hipporag2[filter=identity]", index), steered["catrag"]]
-    read = steer_the_walk.answers(ASKED, methods, reader, k=3)
-    assert list(read.index) == [one.label for one in methods] and set(read["by"]) == {"rules"}
-    found = methods[1].retrieve(QUESTION, k=3).ranking
-    assert read["gold passages at"].iloc[1] == ", ".join(
-        str(next((rank for rank, (name, _) in enumerate(found, 1) if name == gold), "> 3")) for gold in ASKED.support
-    )
-    said = steer_the_walk.seen(steered["walks"], [read], None)
-    hubs = steered["walks"][0].frame()["on hubs"]
-    assert f"hubs hold {hubs.iloc[0]:.1%} of the phrases' mass unsteered and {hubs.iloc[-1]:.1%} steered" in " ".join(
-        said.split()
-    )
-    assert "There are no questions with gold" in " ".join(said.split())
-    run = wb.evaluate([ASKED], methods, measures=["recall@5"], k=3, progress=False)
-    helped = " ".join(steer_the_walk.seen(steered["walks"], [read], run).split("\n\n")[1].split())
-    assert helped.startswith("Did it help? Over 1 question,") and "recall@5 is" in helped
-
-
-def test_worked_replies_say_why_a_configuration_is_meant_to_fail():
-    engine = wb.engine("worked")
-    (line,) = reasons(engine, wb.load("meridian").question("mer-q17").question).splitlines()
-    assert line.startswith("hipporag2, direct[prompt=brief]: ") and "chain is broken" in line
-    assert reasons(wb.engine("rules"), "Who?") == "" == reasons(engine, "Who?")
-
-
-def test_no_gold_is_no_answer_that_is_right_or_wrong(steered):
-    read = steer_the_walk.answers(type(ASKED)("own", QUESTION), [steered["catrag"]], wb.reader("direct"), k=3)
-    assert isinstance(read, pd.DataFrame) and list(read["right"]) == [""] and list(read["gold passages at"]) == [""]

@@ -11,7 +11,6 @@ import workbench as wb
 from workbench.evaluation.endings import endings, example_of
 from workbench.lessons import build_graph as lesson
 from workbench.lessons.sentences import decided
-from workbench.records import Question
 
 
 def test_on_the_bundled_corpus(notebook):
@@ -70,17 +69,6 @@ def test_a_check_that_can_fail_fails(tiny_built, asked):
     upside_down = replace(evidence, passages=evidence.passages[::-1])
     failed = [check.name for check in lesson.verdict("t", built, upside_down, checkup).checks if not check.holds]
     assert failed == ["scores fall along the ranking"]
-
-
-def test_the_sentences_say_what_was_seen(tiny_built, asked):
-    _, built = tiny_built
-    question, answer, evidence, dense = asked
-    one, all_ = lesson.seen(question, answer, evidence, dense, built).splitlines()
-    assert f"{question.question!r} rests on" in one and "not measured" in all_
-    own = lesson.seen(Question("own", "Who?"), answer, evidence, dense, built)
-    assert "Without gold passages nothing says which ranking of 'Who?' is better" in own
-    missing = replace(question, support=("nowhere",))
-    assert "has the last of them on no rank and" in lesson.seen(missing, answer, evidence, dense, built)
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 
 import pandas as pd
-import pytest
 
-NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "02_inspect_communities.ipynb"
 TABLES = ("agreement", "communities", "differences", "levels", "merges", "rounds", "routes", "run", "schema", "weights")
 
 
@@ -38,12 +34,3 @@ def test_on_the_bundled_corpus(notebook):
     made = ran.page()
     assert "Tree at" not in made and made.count("<iframe") >= 3  # no kernel: maps
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
-
-
-@pytest.mark.slow
-def test_on_a_folder_without_questions(run_in_folder, notes):
-    """A tree of summaries, or a grid of eleven readers."""
-    run_in_folder(
-        NOTEBOOK, data=str(notes), engine="rules", question="Who designed the theatre in Halden?", raptor=False
-    )
-    assert json.loads((notes.parent / "figures" / "notes" / "02_verdict.json").read_text())["holds"]

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 import workbench as wb
 from workbench.lessons import replay_bdtr_iterations as lesson
-
-NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "04_replay_bdtr_iterations.ipynb"
 
 
 def test_on_the_bundled_corpus(notebook):
@@ -38,18 +34,6 @@ def test_on_the_bundled_corpus(notebook):
     assert "ReplayWidget at" not in made and "replies written by hand" in made
     assert made.count('class="steps"') == 4 and made.count("hopscope-bump") == 4 + 1 + 4 + 3
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
-
-
-def test_on_a_folder_without_questions(run_in_folder, notes):
-    run_in_folder(
-        NOTEBOOK,
-        data=str(notes),
-        engine="rules",
-        question="Who designed the theatre in Halden?",
-        backbone="dense",
-        other="bdtr[policy=strict]",
-    )
-    assert json.loads((notes.parent / "figures" / "notes" / "04_verdict.json").read_text())["holds"]
 
 
 # -- the lesson --------------------------------------------------------------------------------------------------------
@@ -90,17 +74,6 @@ def test_each_check_can_fail(looked):
                      scale=shown.rounds[-2].scale)  # fmt: skip
     looked["widget"].left = replace(shown, rounds=(*shown.rounds[:-1], fallen))
     assert failing(looked) == ["scores that fell from a round to the next"]
-
-
-def test_the_sentences_say_what_was_seen(looked):
-    seen, helped = lesson.seen(looked["asked"], looked["widget"]).splitlines()
-    assert (
-        "its gold passage tallan-weir ranks 14 → 2 → 2 → 2 (round 0, round 1, round 2, end), and it ends in 1938"
-        in seen
-    )
-    assert "no questions with gold" in helped
-    own = lesson.seen(wb.load("meridian").question("Who?"), looked["widget"])
-    assert "'Who?': its gold passage" in own or "'Who?': it ends in 1938." in own
 
 
 def test_the_widget_shows_the_readers_answer(looked):

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 
-import nbformat
 import pandas as pd
-import pytest
 
 from workbench.evaluation import Grid
-
-NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "05_ablate_reasoning.ipynb"
 
 
 def test_on_the_bundled_corpus(notebook):
@@ -33,20 +27,3 @@ def test_on_the_bundled_corpus(notebook):
     for part in ("by replies written by hand, no language model", "Did it help?", "answered by rules"):
         assert part in made
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
-
-
-def test_it_ends_in_two_sentences_and_is_short(notebook):
-    ran = notebook("05")
-    said = next(output.text for output in ran.outputs if "Seen: " in output.get("text", ""))
-    assert "Did it help? Over 12" in said and len(said.split("\n\n")) == 2
-    assert len(nbformat.read(ran.path, as_version=4).cells) <= 19
-    assert sum(len(cell.source.splitlines()) for cell in ran.cells) <= 69
-
-
-@pytest.mark.slow
-def test_on_a_folder_without_questions(run_in_folder, notes):
-    """A tree of summaries, or a grid of eleven readers."""
-    run_in_folder(NOTEBOOK, data=str(notes), question="Who designed the theatre in Halden?", engine="rules")
-    assert json.loads((notes.parent / "figures" / "notes" / "05_verdict.json").read_text())["holds"]
-
-

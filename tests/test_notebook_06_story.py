@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 
-import nbformat
 import pandas as pd
-
-NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "06_steer_the_walk.ipynb"
 
 
 def test_on_the_bundled_corpus(notebook):
@@ -40,16 +35,3 @@ def test_on_the_bundled_corpus(notebook):
     assert "Steer at" not in made and made.count("hopscope-bump") == 1  # no kernel: pictures
     assert made.count("<iframe") >= 1 and "replies written by hand" in made
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
-
-
-def test_it_ends_in_two_sentences_and_is_short(notebook):
-    ran = notebook("06")
-    said = next(output.text for output in ran.outputs if "Seen: " in output.get("text", ""))
-    assert "Did it help? Over 12" in said and len(said.split("\n\n")) == 2
-    assert len(nbformat.read(ran.path, as_version=4).cells) <= 20
-    assert sum(len(cell.source.splitlines()) for cell in ran.cells) <= 81
-
-
-def test_on_a_folder_without_questions(run_in_folder, notes):
-    run_in_folder(NOTEBOOK, data=str(notes), question="Who designed the theatre in Halden?", engine="rules")
-    assert json.loads((notes.parent / "figures" / "notes" / "06_verdict.json").read_text())["holds"]

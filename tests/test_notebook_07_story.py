@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -15,8 +13,6 @@ import workbench as wb
 from workbench.lessons import tables_and_verdicts as lesson
 from workbench.papers.comparable import Needed, asked_for
 from workbench.published import papers
-
-NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "07_tables_and_verdicts.ipynb"
 
 
 def test_on_the_bundled_corpus(notebook):
@@ -64,21 +60,3 @@ def test_a_check_that_can_fail_fails(made):
     assert checked[0].holds and len(checked[0].checks) == 6
     failed = [check.name for check in checked[1].checks if not check.holds]
     assert failed == ["the same call again gives the same table", "questions of the chosen cell"]
-
-
-def test_the_sentences_say_what_was_seen(made):
-    verdicts, conditions = made
-    sources, took = verdicts.sources(), Needed(conditions.cell, pd.DataFrame(), ())
-    one, other = lesson.seen(sources, conditions, took, "rules").splitlines()
-    own = lesson.by_themselves(sources)
-    assert own["printed numbers"].sum() == sum(len(wb.tables(name).cells) for name in papers())
-    held = own["held by its own numbers"].sum()
-    assert f" {held} hold by the {own['printed numbers'].sum():,} numbers that these print" in one
-    assert "so it is not comparable; a comparable number would take an unknown sum" in other
-
-
-def test_on_a_folder_without_questions(run_in_folder, notes):
-    """Nothing can be measured, so all is shown as printed."""
-    run_in_folder(NOTEBOOK, data=str(notes))
-    verdict = json.loads((notes.parent / "figures" / "notes" / "07_verdict.json").read_text())
-    assert verdict["holds"] and verdict["facts"]["not comparable"] == 0

@@ -22,17 +22,6 @@ def test_a_kernel_beside_its_notebook_finds_the_projects_folders(tmp_path, monke
     assert home() == tmp_path
 
 
-def test_a_project_may_be_called_lab(tmp_path, monkeypatch):
-    (tmp_path / "lab" / "notebooks").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "lab")
-    assert home() == tmp_path / "lab"
-
-
-def test_the_environment_wins(tmp_path, monkeypatch):
-    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
-    assert home() == tmp_path
-
-
 def test_every_page_that_a_message_names_is_there():
     """By `page`, because a wheel has the pages elsewhere than a checkout; docstrings are read beside the reference."""
     named, documented = set(), (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

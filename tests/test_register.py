@@ -14,7 +14,6 @@ import pytest
 
 import workbench as wb
 from workbench.errors import SettingError
-from workbench.registry import Registry
 from workbench.testing import CHECKS
 
 ROOT = Path(__file__).parents[1]
@@ -181,20 +180,3 @@ def test_every_kind_is_told_apart_and_found(registries, tiny, tmp_path):
     assert catalogue()["own-step"] is step
     index = wb.Index.build(tiny, None, tmp_path / "own", encoder="own", layers=["passages"], progress=False)
     assert type(wb.Index.open(index.folder).encoder) is Own, "its manifest names the encoder"
-
-
-def test_a_plugin_that_fails_is_warned_of_once(monkeypatch):
-    class Point:
-        name, dist = "bad", None
-
-        def load(self):
-            raise ImportError("no such module")
-
-    monkeypatch.setattr(
-        "workbench.registry.entry_points", lambda group: [Point()] if group == "hopscope.things" else []
-    )
-    things = Registry("things", {"one": 1})
-    assert things["one"] == 1, "what is ours needs no entry point"
-    with pytest.warns(UserWarning, match="things: 'bad' of . is left out: no such module"):
-        assert list(things) == ["one"]
-    assert things.broken == (("bad", "?", "ImportError: no such module"),) and len(things) == 1

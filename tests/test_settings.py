@@ -1,16 +1,29 @@
-"""What a settings class accepts, and how it refuses the rest."""
+"""What a settings class and a SPEC accept, and how they refuse the rest."""
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, asdict, fields
+from contextlib import suppress
 from typing import Annotated, Literal
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import Field
 
 from workbench.errors import SettingError
-from workbench.settings import Cosine, Number, Positive, Probability, Tokens, changed, defaults, settle, validated
+from workbench.settings import (
+    Cosine,
+    Number,
+    Positive,
+    Probability,
+    Tokens,
+    changed,
+    defaults,
+    parse_spec,
+    settle,
+    validated,
+)
 
 
 @validated
@@ -74,25 +87,11 @@ def test_a_refusal_names_the_value_and_what_is_expected(given, said):
     assert refused.value.__cause__ is None and refused.value.__suppress_context__
 
 
-def test_a_title_says_what_the_number_is():
-    with pytest.raises(
-        SettingError, match="damping=2; it should be a probability of following an edge, from 0 to below 1"
-    ):
-        Settings(damping=2)
-
-
 def test_values_stay_as_they_were_given():
     made = More(weight=2, damping=0, floor=1, names=["a", "b"])
     assert [repr(value) for value in (made.weight, made.damping, made.floor)] == ["2", "0", "1"]
     assert made.names == ("a", "b"), "a manifest gives a tuple back as a list"
     assert changed(made) == {"weight": 2, "damping": 0, "floor": 1, "names": ("a", "b")}
-
-
-def test_they_are_frozen_dataclasses():
-    assert Settings() == Settings() and hash(Settings()) == hash(Settings())
-    assert [field.name for field in fields(More)] == [*asdict(Settings()), "tokens"]
-    with pytest.raises(FrozenInstanceError):
-        Settings().count = 3
 
 
 def test_unknown_names_and_profiles_list_the_known_ones():
@@ -113,3 +112,32 @@ def test_defaults_of_what_has_no_settings_class_are_those_of_its_constructor():
         Settings = Settings
 
     assert defaults(Plain) == {"budget": 300} and defaults(Typed)["damping"] == 0.5
+
+
+# -- SPECs ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "settings"),
+    [
+        ("dense", "dense", {}),
+        ("hipporag2[]", "hipporag2", {}),
+        ("hipporag2[damping=0.5,linking_top_k=5]", "hipporag2", {"damping": 0.5, "linking_top_k": 5}),
+        ("x[a=true,b=none,c=identity]", "x", {"a": True, "b": None, "c": "identity"}),
+        ("bdtr[backbone=raptor[k=3,l=4],iterations=2]", "bdtr", {"backbone": "raptor[k=3,l=4]", "iterations": 2}),
+    ],
+)
+def test_a_spec_is_read(spec, name, settings):
+    assert parse_spec(spec) == (name, settings)
+
+
+@pytest.mark.parametrize("spec", ["", "[a=1]", "x[a=1", "x a=1", "x[a]", "x[=1]", "x[a=1,a=2]", "x[a=[1]", "x]["])
+def test_a_spec_that_is_none_is_refused(spec):
+    with pytest.raises(SettingError):
+        parse_spec(spec)
+
+
+@given(st.text(max_size=30))
+def test_no_text_fails_otherwise(text):
+    with suppress(SettingError):
+        parse_spec(text)

@@ -9,6 +9,8 @@ import time
 import tomllib
 from pathlib import Path
 
+import nbformat
+import psutil
 import pytest
 
 from workbench.cli.stopping import SAID
@@ -67,8 +69,9 @@ def begun(work: str) -> subprocess.Popen:
     return process
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
-@pytest.mark.parametrize("work", WORK)
+@pytest.mark.parametrize(
+    ("work", "number"), [*((work, signal.SIGINT) for work in WORK), ("waits", signal.SIGTERM)], ids=str
+)
 def test_a_command_ends_and_says_what_goes_on(work, number):
     process = begun(WORK[work])
     process.send_signal(number)
@@ -85,7 +88,7 @@ def test_a_second_signal_does_not_wait():
     assert process.communicate(timeout=20)[1].strip() == SAID and process.returncode == 130
 
 
-@pytest.mark.parametrize(("work", "code"), [("pass", 0), ("sys.exit(3)", 3), ("raise ValueError('wrong')", 1)])
+@pytest.mark.parametrize(("work", "code"), [("sys.exit(3)", 3), ("raise ValueError('wrong')", 1)])
 def test_what_nobody_stops_ends_as_it_does(work, code):
     process = begun(work)
     said = process.communicate(timeout=20)[1]
@@ -99,8 +102,11 @@ def program() -> list[str]:
     return ["-c", f"import sys; from {module} import {name}; sys.exit({name}())"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
-@pytest.mark.parametrize("words", [program(), ["-m", "workbench"]], ids=["installed", "module"])
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [(program(), signal.SIGINT), (["-m", "workbench"], signal.SIGTERM)],
+    ids=["installed", "module"],
+)
 def test_the_program_ends_so_while_it_is_loaded(tmp_path, words, number):
     (tmp_path / "typer.py").write_text("import time\nprint('begun', flush=True)\ntime.sleep(30)\n")
     process = subprocess.Popen([sys.executable, *words, "methods"], cwd=ROOT, text=True,
@@ -109,3 +115,35 @@ def test_the_program_ends_so_while_it_is_loaded(tmp_path, words, number):
     assert process.stdout.readline() == "begun\n"
     process.send_signal(number)
     assert process.communicate(timeout=20)[1].strip() == SAID and process.returncode == 128 + number
+
+
+CELLS = ("import os, time", "open('kernel', 'w').write(str(os.getpid()))\ntime.sleep(30)")
+
+
+def gone(process: int) -> bool:
+    for _ in range(100):  # 5 seconds
+        if not psutil.pid_exists(process):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_a_run_of_notebooks_that_is_stopped_in_a_cell_leaves_no_kernel(tmp_path):
+    """And no notebook that passes for executed."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in CELLS])
+    (tmp_path / "notebooks").mkdir()
+    nbformat.write(notebook, tmp_path / "notebooks" / "01.ipynb")
+    words = ["run", "--notebooks", "notebooks", "-o", "executed"]
+    with (tmp_path / "said").open("w") as said:
+        process = subprocess.Popen([sys.executable, "-m", "workbench", *words], cwd=tmp_path, stderr=said,
+                                   env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
+    kernel = tmp_path / "kernel"
+    while not (kernel.exists() and kernel.read_text()):
+        assert process.poll() is None, (tmp_path / "said").read_text()
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=20) == 128 + signal.SIGTERM
+    assert gone(int(kernel.read_text()))
+    told = (tmp_path / "said").read_text()
+    assert SAID in told and "Traceback" not in told
+    assert not list((tmp_path / "executed").iterdir())

@@ -2,7 +2,6 @@
 them."""
 
 import json
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -93,13 +92,6 @@ def test_an_edited_copy_is_kept(original, copy, change):
     assert state() == "new" and sources(copy) == ["new"]
 
 
-def test_a_copy_from_elsewhere_is_kept_unless_it_says_the_same(original, copy):
-    edit(copy, lambda node: node.metadata.pop("hopscope"))
-    assert state() == "as it was"
-    write(original, "new")
-    assert state() == "kept"
-
-
 def test_a_copy_that_is_no_notebook_is_named(copy):
     copy.write_text("{torn")
     with pytest.raises(SettingError, match=r"lab/01_first\.ipynb is no notebook that can be read .*take it away"):
@@ -133,14 +125,6 @@ def test_root_is_told_what_to_add_before_anything_is_prepared(original, tmp_path
     assert "workbench lab --allow-root" in result.stderr and "make lab LAB=--allow-root" in result.stderr
 
 
-@pytest.mark.parametrize(("user", "words"), [(0, ["--ServerApp.allow_root=True"]), (1000, [])])
-def test_root_that_allows_it_and_other_users_start_jupyterlab(original, copy, monkeypatch, user, words):
-    started = []
-    monkeypatch.setattr(notebooks.os, "geteuid", lambda: user)
-    monkeypatch.setattr(notebooks.os, "execve", lambda *given: started.append(given))
-    assert CliRunner().invoke(app, ["lab", *words]).exit_code == 0 and len(started) == 1
-
-
 def test_the_verb_copies_them_out_and_keeps_edits(original, tmp_path):
     result = CliRunner().invoke(app, ["notebooks", "mine", "--json"])
     assert json.loads(result.stdout) == [{"notebook": "mine/01_first.ipynb", "state": "new"}]
@@ -149,16 +133,6 @@ def test_the_verb_copies_them_out_and_keeps_edits(original, tmp_path):
     result = CliRunner().invoke(app, ["notebooks", "mine"])
     assert "kept" in result.stdout and "mine/01_first.ipynb has changes of yours" in result.stderr
     assert sources(tmp_path / "mine" / "01_first.ipynb") == ["1 + 1"]
-
-
-def test_everywhere_there_are_the_notebooks_of_the_workbench(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert list(notebooks.working_copies(to="lab")) == [Path("lab") / path.name for path in notebooks.find()]
-
-
-def test_a_folder_without_notebooks_is_named(tmp_path):
-    with pytest.raises(SettingError, match=r"has no notebook whose name begins with '09'; --notebooks names another"):
-        notebooks.find(tmp_path, "09")
 
 
 def test_the_baseline_of_an_installed_package_is_not_overwritten(original, tmp_path, monkeypatch):

@@ -44,7 +44,7 @@ class Attempt(NamedTuple):
 
 
 def every_attempt(chance: random.Random) -> list[Attempt]:
-    return [*of_files(chance), *_of_trec(), *_of_archives(), *_of_documents()]
+    return [*of_files(chance), *_of_trec(), *of_archives(), *_of_documents()]
 
 
 def of_files(chance: random.Random) -> list[Attempt]:
@@ -388,7 +388,8 @@ def _swollen(folder: Path, kind: str) -> Path:
     return path
 
 
-def _of_archives() -> list[Attempt]:
+def archives() -> dict[str, Callable[[Path], Path]]:
+    """Kind and name of an archive → what makes it in a folder."""
     names = [
         "../pwn", ABSOLUTE, "a/../../pwn", "..\\..\\pwn", "C:\\pwn", "C:pwn", "//pwn/x", "a/./../..//pwn", "..", ".",
         "", "/", "pwn\x00.txt", "x" * 300, "a/" * 300 + "x", "\x1b[2J", "\u202epwn", "CON", "a:b", "~/pwn",
@@ -437,11 +438,11 @@ def _of_archives() -> list[Attempt]:
         "noise": lambda at: _written(at / "data.tar.bz2", b"BZh9" + b"pwn" * 99),
         "nothing": lambda at: _written(at / "data.tar", b""),
     }
-    return [
-        Attempt(f"{kind} archive: {how}", partial(_unpack, make))
-        for kind, made in (("zip", zips), ("tar", tars))
-        for how, make in made.items()
-    ]
+    return {f"{kind}: {how}": make for kind, made in (("zip", zips), ("tar", tars)) for how, make in made.items()}
+
+
+def of_archives() -> list[Attempt]:
+    return [Attempt(f"archive {name}", partial(_unpack, make)) for name, make in archives().items()]
 
 
 def _written(path: Path, content: bytes) -> Path:

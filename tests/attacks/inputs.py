@@ -24,10 +24,9 @@ def attack(count: int, seed: int, folder: Path) -> Tally:
     chance, tally = random.Random(seed), Tally("inputs")
     texts, files, words = (max(1, round(count * share)) for share in _SHARES.values())
     _attack_by_texts(_drawn(chance, hostile_corpus.every_input(), texts), folder, tally)
-    for at, attempt in enumerate(_drawn(chance, hostile_files.every_attempt(chance), files)):
-        _note(tally, attempt.name, hostile_files.tried(attempt, folder / f"file{at}"))
-    for at, attempt in enumerate(_drawn(chance, hostile_words.every_attempt(), words)):
-        _note(tally, attempt.name, hostile_files.tried(attempt, folder / f"words{at}"))
+    spoilt = _drawn(chance, hostile_files.every_attempt(chance), files)
+    for at, attempt in enumerate([*spoilt, *_drawn(chance, hostile_words.every_attempt(), words)]):
+        tally.judged(attempt.name, _worst(hostile_files.tried(attempt, folder / f"attempt{at}")))
     return tally
 
 
@@ -35,18 +34,16 @@ def _attack_by_texts(inputs: list, folder: Path, tally: Tally) -> None:
     for first in range(0, len(inputs), _TOGETHER):
         for one, harms in hostile_corpus.walk(inputs[first : first + _TOGETHER], folder / f"corpus{first}").items():
             if one is not None:
-                _note(tally, f"{one.text} as {one.place}", harms)
+                tally.judged(f"{one.text} as {one.place}", _worst(harms))
             else:  # of which of them is not known
                 tally.lost += len(harms)
                 tally.failures += [f"lost: {harm}" for harm in harms]
 
 
-def _note(tally: Tally, name: str, harms: list[str]) -> None:
-    if not harms:
-        tally.withstood()
-    else:
-        crashed = any(harm.startswith("crashed") for harm in harms)
-        tally.failed("crashed" if crashed else "lost", f"{name}: {'; '.join(harms)}")
+def _worst(harms: list[str]) -> str:
+    """What an attempt did, a crash first; anything else is lost."""
+    crashed = [harm for harm in harms if harm.startswith("crashed")]
+    return "; ".join(crashed) or ("lost: " + "; ".join(harms) if harms else "")
 
 
 def _drawn(chance: random.Random, things: list, count: int) -> list:

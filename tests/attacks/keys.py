@@ -21,8 +21,8 @@ from unittest import mock
 from urllib.parse import quote
 
 from batch_server import BatchServer
-from chat_server import by_schema, completion, embedded
-from hostile_server import Deed, HostileServer
+from chat_server import completion, embedded
+from hostile_server import Deed, HostileServer, chatting, embedding, serving
 from leaks import everything
 from servers import _bounded_waits
 from small_steps import NAMES
@@ -69,15 +69,13 @@ def attack(count: int, seed: int, folder: Path) -> Tally:
                 login = kind != "command line" and rng.random() < 0.3
                 found = _tried(kind, ECHOES[name], WRITTEN[written], login, folder / str(number))
             except Exception as error:
-                found = [("crashed", f"{type(error).__name__}: {error}")]
-            for how, what in found[:3]:
-                tally.failed(how, f"{kind}, {name}, {written}: {what}"[:500])
-            if not found:
-                tally.withstood()
+                found = [f"{type(error).__name__}: {error}"]
+            for wrong in found[:3] or [""]:
+                tally.judged(f"{kind}, {name}, {written}", wrong)
     return tally
 
 
-def _tried(kind: str, echo: Callable, write: Callable[[str], str], login: bool, folder: Path) -> list[tuple[str, str]]:
+def _tried(kind: str, echo: Callable, write: Callable[[str], str], login: bool, folder: Path) -> list[str]:
     negotiation.forget()
     folder.mkdir(parents=True)
     secret = PASSWORD if login else KEY
@@ -127,7 +125,7 @@ class Seen:
             for one in given if isinstance(given, list | tuple) else [given]:
                 self.shown[f"result {number}"] = self.shown.get(f"result {number}", "") + _all_of_thing(one)
 
-    def found(self, folder: Path) -> list[tuple[str, str]]:
+    def found(self, folder: Path) -> list[str]:
         """Every place with a secret."""
         places = [
             ("in what was " + name if name in ("printed", "logged") else name, text)
@@ -139,7 +137,7 @@ class Seen:
         for place, text in places:
             for form in SOUGHT:
                 if (at := text.find(form)) >= 0:
-                    leaks.append(("leaked", f"{place}: …{text[max(0, at - 60) : at + len(form)]}"))
+                    leaks.append(f"leaked: {place}: …{text[max(0, at - 60) : at + len(form)]}")
                     break
         return leaks
 
@@ -252,24 +250,15 @@ def _address(server: HostileServer, login: str) -> str:
 
 
 def _chat(deed: Callable[[Deed], None], folder: Path, seen: Seen, login: str) -> None:
-    server, trace = HostileServer(lambda method, path, body, headers: by_schema(json.loads(body))), Trace()
-    try:
-        with server.misbehaving(deed):
-            chat = engine(
-                f"openai:m@{_address(server, login)}",
-                record=folder / "run.sqlite",
-                attempts=1,
-                timeout=0.5,
-                concurrency=2,
-            )
-            seen.caught(lambda: chat.window)
-            seen.caught(lambda: chat.run(NAMES, TEXTS, trace=trace))
-            seen.caught(lambda: [chat, chat.meter, chat.recipe, trace, *trace])
-            seen.caught(lambda: _sent(chat))
+    given, trace = {"record": folder / "run.sqlite", "attempts": 1, "timeout": 0.5, "concurrency": 2}, Trace()
+    with serving(chatting) as server, server.misbehaving(deed):
+        chat = engine(f"openai:m@{_address(server, login)}", **given)
+        seen.caught(lambda: chat.window)
+        seen.caught(lambda: chat.run(NAMES, TEXTS, trace=trace))
+        seen.caught(lambda: [chat, chat.meter, chat.recipe, trace, *trace])
+        seen.caught(lambda: _sent(chat))
         trace.save(folder / "trace.jsonl")
         chat.close()
-    finally:
-        server.stop()
 
 
 def _sent(chat: object) -> object:
@@ -284,15 +273,11 @@ def _work(chat: object) -> None: ...
 
 
 def _embeddings(deed: Callable[[Deed], None], folder: Path, seen: Seen, login: str) -> None:
-    server = HostileServer(lambda method, path, body, headers: embedded(json.loads(body)))
-    try:
-        with server.misbehaving(deed):
-            made = encoder(f"openai:e@{_address(server, login)}", record=folder / "run.sqlite", attempts=1, timeout=0.5)
-            seen.caught(lambda: made.encode(TEXTS))
-            seen.caught(lambda: [made, made.meter, made.recipe])
+    with serving(embedding) as server, server.misbehaving(deed):
+        made = encoder(f"openai:e@{_address(server, login)}", record=folder / "run.sqlite", attempts=1, timeout=0.5)
+        seen.caught(lambda: made.encode(TEXTS))
+        seen.caught(lambda: [made, made.meter, made.recipe])
         made.close()
-    finally:
-        server.stop()
 
 
 def _batch(deed: Callable[[Deed], None], folder: Path, seen: Seen, login: str) -> None:
@@ -343,21 +328,8 @@ def _command_line(deed: Callable[[Deed], None], folder: Path, seen: Seen) -> Non
         _said(seen, "index", folder / "town", "-o", index, "--encoder", vectors)
         with server.misbehaving(deed):
             _said(seen, "ask", index, "Which lake?", "-m", "dense", "--engine", model, "--encoder", vectors, *record)
-            _said(
-                seen,
-                "evaluate",
-                index,
-                *questions,
-                "-r",
-                "direct",
-                "--engine",
-                model,
-                "--encoder",
-                vectors,
-                "-o",
-                run,
-                *record,
-            )
+            asked = ("--engine", model, "--encoder", vectors, "-o", run)
+            _said(seen, "evaluate", index, *questions, "-r", "direct", *asked, *record)
             with mock.patch.dict(os.environ, {"OPENAI_BASE_URL": server.url}):
                 seen.caught(lambda: doctor._answer(None))
         _said(seen, "bundle", run, "-o", folder / "bundle")

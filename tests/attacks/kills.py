@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import nbformat
 from forks import Ended, Forks
-from scripted import SlowBatches, SlowModel
+from slow_model import SlowBatches, SlowModel
 from tally import Tally
 from tiny import PASSAGES, QUESTIONS
 

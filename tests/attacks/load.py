@@ -87,14 +87,11 @@ def side_by_side(seconds: float, seed: int, folder: Path, index: Index, alone: O
                 cell = next(cells)
             try:
                 found = ask(*cell, folder / f"{number}.jsonl")
-                fault = "" if found == alone[cell] else "other bytes than alone"
+                fault = "" if found == alone[cell] else "lost: other bytes than alone"
             except Exception as error:
                 fault = repr(error)
             with lock:
-                if fault:
-                    tally.failed("lost" if fault.startswith("other") else "crashed", f"{cell}: {fault}")
-                else:
-                    tally.withstood()
+                tally.judged(str(cell), fault)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(SIDE_BY_SIDE)]
     for thread in threads:
@@ -119,10 +116,8 @@ def opened_at_once(folder: Path, index: Index, alone: Outcomes) -> Tally:
         work = [(index.folder, specs[number % len(specs)], folder / f"process-{number}.jsonl")
                 for number in range(PROCESSES)]  # fmt: skip
         for (_, spec, _), found in zip(work, pool.starmap(opened, work, chunksize=1)):
-            if found == [alone[spec, question] for question in ASKED]:
-                tally.withstood()
-            else:
-                tally.failed("lost", f"a process that opened the index with nine others: {spec} answers otherwise")
+            same = found == [alone[spec, question] for question in ASKED]
+            tally.judged(f"{spec} of ten processes at once", "" if same else "lost: it answers otherwise")
     return tally
 
 

@@ -105,10 +105,7 @@ class _Part:
             )
         except Exception as error:
             result, wrong = None, f"{type(error).__name__}: {error}"[:300]
-        if wrong:
-            self.tally.failed("crashed", f"{step.name}: {wrong}; the reply {_brief(text)}")
-        else:
-            self.tally.withstood()
+        self.tally.judged(step.name, wrong and f"{wrong}; the reply {_brief(text)}")
         return result
 
     def _files(self, results: Sequence[Result | None]) -> None:

@@ -20,8 +20,8 @@ from unittest import mock
 
 import numpy as np
 from batch_server import BatchServer
-from chat_server import Answer, by_schema, completion, embedded, error, question, vector_of
-from hostile_server import MISDEEDS, Deed, HostileServer, redirect
+from chat_server import Answer, completion, error, question, vector_of
+from hostile_server import MISDEEDS, Deed, HostileServer, chatting, embedding, redirect, serving
 from small_steps import NAMES
 from tally import Tally
 
@@ -53,10 +53,7 @@ def attack(count: int, seed: int, folder: Path) -> Tally:
             if trap.asked:
                 wrong = f"it was followed to another server, with {max(trap.keys)!r}"
                 trap.asked.clear()
-            if wrong:
-                tally.failed("lost" if wrong.startswith("lost") else "crashed", f"{kind}, {name}: {wrong}"[:600])
-            else:
-                tally.withstood()
+            tally.judged(f"{kind}, {name}", wrong)
     return tally
 
 
@@ -85,8 +82,7 @@ def _tried(kind: str, deed: Callable[[Deed], None], folder: Path) -> str:
 
 
 def _chat(deed: Callable[[Deed], None], folder: Path) -> str:
-    server = HostileServer(lambda method, path, body, headers: by_schema(json.loads(body)))
-    try:
+    with serving(chatting) as server:
         chat = _engine(server, folder)
         chat.run(NAMES, TEXTS[:1])  # one answer that has to stay
         server.asked.clear()
@@ -98,15 +94,12 @@ def _chat(deed: Callable[[Deed], None], folder: Path) -> str:
             return wrong
         negotiation.forget()
         chat = _engine(server, folder)
-        if any(
-            result.value is None or result.value.names != [text] for result, text in zip(chat.run(NAMES, TEXTS), TEXTS)
-        ):
+        recovered = chat.run(NAMES, TEXTS)
+        if any(result.value is None or result.value.names != [text] for result, text in zip(recovered, TEXTS)):
             return "lost: the answers of the server that has recovered are not taken"
         chat.close()
         replayed = engine(f"replay:{folder / 'run.sqlite'}").run(NAMES, TEXTS)
         return "" if [one.value.names for one in replayed] == [[text] for text in TEXTS] else "lost: the recording"
-    finally:
-        server.stop()
 
 
 def _engine(server: HostileServer, folder: Path):
@@ -136,16 +129,9 @@ def _of_chat(results, meter, server: HostileServer) -> str:
 
 
 def _embeddings(deed: Callable[[Deed], None], folder: Path) -> str:
-    server = HostileServer(lambda method, path, body, headers: embedded(json.loads(body)))
-    try:
-        made = lambda: encoder(  # noqa: E731
-            f"openai:text-e@{server.url}",
-            record=folder / "run.sqlite",
-            attempts=ATTEMPTS,
-            timeout=TIMEOUT,
-            batch_size=1,
-        )
-        one = made()
+    given = {"record": folder / "run.sqlite", "attempts": ATTEMPTS, "timeout": TIMEOUT, "batch_size": 1}
+    with serving(embedding) as server:
+        one = encoder(f"openai:text-e@{server.url}", **given)
         one.encode(TEXTS[:1])
         server.asked.clear()
         with server.misbehaving(deed):
@@ -155,11 +141,8 @@ def _embeddings(deed: Callable[[Deed], None], folder: Path) -> str:
             return "stored as good: vectors that are none"
         if wrong := _few(server, len(TEXTS) * ATTEMPTS * REDIRECTS) or _wrong_rows(folder / "run.sqlite", None):
             return wrong
-        return (
-            "" if _right(made().encode(TEXTS)) else "lost: the vectors of the server that has recovered are not right"
-        )
-    finally:
-        server.stop()
+        recovered = encoder(f"openai:text-e@{server.url}", **given).encode(TEXTS)
+        return "" if _right(recovered) else "lost: the vectors of the server that has recovered are not right"
 
 
 def _right(vectors: np.ndarray) -> bool:
@@ -180,11 +163,10 @@ def _batch(deed: Callable[[Deed], None], folder: Path) -> str:
             return error(400, "there is no such file")
         return honest.take(method, path, headers.get("Authorization", ""), body, kind)
 
-    server = HostileServer(good)
     try:
-        return _rounds(deed, folder / "batch", server, honest)
+        with serving(good) as server:
+            return _rounds(deed, folder / "batch", server, honest)
     finally:
-        server.stop()
         honest.stop()
 
 
@@ -242,11 +224,8 @@ def _bounded_waits() -> Iterator[None]:
 @contextmanager
 def _elsewhere() -> Iterator[tuple[HostileServer, dict]]:
     """A server that nobody asked, and redirects to it."""
-    trap = HostileServer(lambda method, path, body, headers: by_schema(json.loads(body)) if body else completion("x"))
-    try:
+    with serving(lambda *asked: chatting(*asked) if asked[2] else completion("x")) as trap:
         yield trap, {f"{status} to another server": redirect(trap.url, status) for status in (301, 302, 303, 307, 308)}
-    finally:
-        trap.stop()
 
 
 def _caught(work: Callable):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 
@@ -27,6 +26,16 @@ class Tally:
         setattr(self, how, getattr(self, how) + 1)
         self.failures.append(f"{how}: {what}")
 
+    def judged(self, what: str, wrong: str) -> None:
+        """One attempt more: `wrong` is empty, or says "lost: …" or "leaked: …", or of what the product crashed."""
+        how, _, said = wrong.partition(": ")
+        if not wrong:
+            self.withstood()
+        elif how in ("lost", "leaked", "crashed"):
+            self.failed(how, f"{what}: {said}"[:600])
+        else:
+            self.failed("crashed", f"{what}: {wrong}"[:600])
+
     @property
     def holds(self) -> bool:
         return not self.failures
@@ -34,7 +43,3 @@ class Tally:
     def __add__(self, other: Tally) -> Tally:
         counts = {name: getattr(self, name) + getattr(other, name) for name in ("tried", "lost", "crashed", "leaked")}
         return Tally(self.attack, **counts, failures=[*self.failures, *other.failures])
-
-
-def total(attack: str, tallies: Iterable[Tally]) -> Tally:
-    return sum(tallies, Tally(attack))

@@ -4,6 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow  # a process that imports everything
+
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "attacks.py"
 
 

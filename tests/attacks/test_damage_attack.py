@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import json
-import os
 import random
-import sqlite3
-import subprocess
-import sys
-from contextlib import closing, suppress
 from pathlib import Path
 
 import damage
 import pytest
 
 from workbench.cli.check import check
-from workbench.errors import IndexFault, SettingError
-from workbench.index import Index
-from workbench.integrity import SUM
+from workbench.errors import SettingError
+
+pytestmark = pytest.mark.slow  # one of each kind on disk is made first, with every layer
 
 
 def of(name: str) -> damage.Target:
     return next(target for target in damage.targets() if target.name == name)
 
 
-@pytest.mark.slow
 def test_damage_is_noticed(tmp_path):
     """Each damaged copy is opened by each of its readers, which takes a third of a second: a tenth of `make attack`."""
     tally = damage.attack(40, 7, tmp_path)
     assert tally.tried >= 40 and tally.holds, "\n".join(tally.failures)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["index", "run", "grid", "recording"])
 def test_what_is_damaged_is_made_again(kind, tmp_path):
     """Deleted, and made again by the command that made it: everything then gives what it gave."""
@@ -69,41 +61,6 @@ def test_a_row_without_its_files_counts_as_not_made(tmp_path):
     assert not target.make(copy).notes, "somebody wanted the room"
 
 
-def test_the_error_of_a_damaged_layer_says_what_to_delete(tmp_path):
-    copy = damage.copied(of("index"), tmp_path)
-    (next(copy.glob("facts-*")) / "facts.npy").write_bytes(b"")
-    with pytest.raises(IndexFault, match=r"facts.npy has 0 bytes.*delete this folder, and the command that built"):
-        Index.open(copy)
-
-
-def test_what_an_earlier_version_wrote_has_no_checksums_and_opens(tmp_path):
-    for kind in ("index", "run", "grid", "recording"):
-        target = of(kind)
-        copy = damage.copied(target, tmp_path)
-        _forget(copy)
-        for reader in ("retrieve", "rows", "replay"):
-            if reader in (known := dict(target.read(copy))):
-                assert known[reader]().replace(str(copy), "PLACE") == damage._whole(target)[reader]
-
-
-def _forget(place: Path) -> None:
-    """Take the checksums out."""
-    if place.is_file():
-        with closing(sqlite3.connect(place)) as connection, connection:
-            connection.execute("PRAGMA user_version = 0")
-            rows = connection.execute("SELECT key, reply FROM replies").fetchall()
-            for key, reply in rows:
-                said = {name: one for name, one in json.loads(reply).items() if name != SUM}
-                connection.execute("UPDATE replies SET reply = ? WHERE key = ?", (json.dumps(said), key))
-        return
-    for path in place.rglob("*.json"):
-        said = json.loads(path.read_text("utf-8"))
-        if path.name == "checksums.json":
-            path.unlink()
-        elif isinstance(said, dict) and SUM in said:
-            path.write_text(json.dumps({name: one for name, one in said.items() if name not in (SUM, "files")}))
-
-
 def test_a_moved_and_a_linked_folder_are_the_same(tmp_path):
     for kind, reader in (("index", "retrieve"), ("run", "texts")):
         target = of(kind)
@@ -112,55 +69,6 @@ def test_a_moved_and_a_linked_folder_are_the_same(tmp_path):
         for place in (moved, tmp_path / f"{kind} linked"):
             assert dict(target.read(place))[reader]() == damage._whole(target)[reader]
             assert check(place).good
-
-
-# Root without the rights that it has over the files of others.
-_PLAIN = ("setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner")
-
-
-def _is_plain() -> bool:
-    """Whether this process may start another one that has no rights over the files of others."""
-    with suppress(OSError):
-        return os.geteuid() == 0 and subprocess.run([*_PLAIN, "true"]).returncode == 0
-    return False
-
-
-_STRANGER = """
-import sys
-import workbench as wb
-from workbench.errors import WorkbenchError
-import workbench.testing.data
-index = wb.Index.open(sys.argv[1])
-found = [wb.method(name, index).retrieve("Where does the River Aldra flow?", k=2).ranking for name in ("dense", "bm25")]
-assert all(found), found
-try:
-    wb.evaluate([], {}, out=sys.argv[2])
-except (WorkbenchError, OSError) as error:
-    print(type(error).__name__)
-try:
-    index.delete(["p6"])
-except (WorkbenchError, OSError) as error:
-    print(type(error).__name__, error)
-print(wb.Index.open(sys.argv[1]).passages.passages[4].title.encode("ascii", "backslashreplace").decode())
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not _is_plain(), reason="only root can give files away, and setpriv can take its rights")
-def test_a_user_without_a_home_reads_what_it_may_not_write(tmp_path):
-    """No HOME, no cache folder, the C locale, and an index of somebody else."""
-    copy = damage.copied(of("index"), tmp_path)
-    for path in (tmp_path, copy, *copy.rglob("*")):
-        os.chown(path, 65534, 65534)
-        path.chmod(path.stat().st_mode | 0o444 | (0o111 if path.is_dir() else 0))
-    done = subprocess.run(
-        [*_PLAIN, sys.executable, "-c", _STRANGER, str(copy), str(tmp_path / "run")], timeout=300,
-        env={"LC_ALL": "C", "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path)}, cwd="/",
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "Permission" in done.stdout and "\\u6771" in done.stdout, done.stdout
-    assert check(copy).good
 
 
 def test_what_is_nothing_of_ours_is_not_checked(tmp_path):

@@ -8,6 +8,7 @@ import json
 import random
 import unicodedata
 import zlib
+from contextlib import suppress
 
 import hostile_files
 import hostile_texts
@@ -18,6 +19,8 @@ from hostile_corpus import Input, write_data
 from tiny import TinyEncoder
 
 import workbench as wb
+from workbench.data.sources import archive
+from workbench.errors import DataError
 from workbench.index import Index
 
 PACKED = gzip.compress(chr(0x202E).encode(), mtime=0)
@@ -53,7 +56,26 @@ def test_an_escape_that_is_shown_as_it_is_does_no_harm():
     assert not hostile_texts.harm_of_page(r"<pre>Extraction(&#x27;\u202egpj.exe&#x27;)</pre>")
 
 
+def test_an_archive_is_unpacked_inside_its_folder_or_refused(tmp_path):
+    """Of all hostile ones only those come out whose members are odd names, or nothing that harms."""
+    at_once = [one for one in hostile_files.of_archives() if "300 MB" not in one.name]
+    found = {one.name: hostile_files.tried(one, tmp_path / str(at)) for at, one in enumerate(at_once)}
+    assert not any(found.values()), found
+    unpacked = set()
+    for at, (name, make) in enumerate(hostile_files.archives().items()):
+        (tmp_path / f"{at}-refused").mkdir()
+        with suppress(DataError):
+            if "300 MB" not in name:
+                archive.unpack(make(tmp_path / f"{at}-refused"), tmp_path / f"{at}-refused" / "inside" / "x")
+                unpacked.add(name)
+    harmless = ("a/a/a/a/a/a/a/a/a/a/", "\x1b[2J", "\u202epwn", "CON", "~/pwn")
+    members = {f"{kind}: member {name!r}" for kind in ("zip", "tar") for name in harmless}
+    assert unpacked == {*members, "zip: member 'pwn\\x00.txt'", "zip: a device", "zip: members apart in case"}
+
+
+@pytest.mark.slow
 def test_no_pipe_is_waited_for(tmp_path, monkeypatch):
+    """Every file of every layout in turn."""
     monkeypatch.setattr(hostile_files, "PATIENCE", 5)
     pipes = [one for one in hostile_files.of_files(random.Random(7)) if one.name.endswith(" is a pipe")]
     assert len(pipes) > 20

@@ -20,7 +20,7 @@ def test_what_is_sought_is_found(tmp_path):
         seen = keys.Seen()
         seen.shown["somewhere"] = f"<{write(keys.KEY)}>"
         (tmp_path / str(number)).write_text(f"x{write(keys.PASSWORD)}")
-        places = " ".join(what for _, what in seen.found(tmp_path))
+        places = " ".join(what for what in seen.found(tmp_path))
         assert "somewhere" in places and f"{number}: " in places
 
 

@@ -28,6 +28,8 @@ from workbench.steps.final_answer import last_line, whole
 from workbench.steps.reflect import reading
 from workbench.text import unicode_phrase, words
 
+pytestmark = pytest.mark.slow  # long replies to every Step
+
 LENGTH = 10_000  # characters; four times as many are the longer reply
 QUICK = 0.1  # seconds of process time for the longer reply that need no comparison
 GROWTH = 8  # four is linear, sixteen is quadratic

@@ -37,5 +37,3 @@ def _dawdle(phase, info):
     if phase == "start":
         end = time.process_time() + 0.1
         next(moment for moment in iter(time.process_time, None) if moment > end)
-
-

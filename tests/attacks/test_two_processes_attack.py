@@ -12,20 +12,20 @@ import two_processes
 from filelock import FileLock
 
 from workbench.cli.check import check
-from workbench.errors import EngineError, FileDamaged, IndexFault, SettingError
+from workbench.errors import FileDamaged, IndexFault, SettingError
 from workbench.evaluation import Run
 from workbench.index import Index
 from workbench.index.store import Store
-from workbench.llm.record import Recording
 from workbench.places import is_locked, locked
 from workbench.views.bundle import bundle
+
+pytestmark = pytest.mark.slow  # one of each kind on disk is made first, with every layer
 
 
 def copy_of(name, folder):
     return damage.copied(next(target for target in damage.targets() if target.name == name), folder)
 
 
-@pytest.mark.slow
 def test_two_processes_at_once_harm_nothing(tmp_path, monkeypatch):
     """Five pairs of deeds by chance: each is done twice at once, and anew to compare; `make attack` has all."""
     monkeypatch.setattr(two_processes, "PAIRS", random.Random(3).sample(two_processes.PAIRS, 5))
@@ -89,9 +89,3 @@ def test_two_bundles_do_not_share_a_folder(tmp_path):
     bundle(run, out=out, progress=False)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bundle", "run"]
     assert check(out).good
-
-
-def test_an_empty_file_is_no_damaged_recording(tmp_path):
-    (tmp_path / "all.sqlite").touch()
-    with pytest.raises(EngineError, match="is empty: nothing is recorded in it yet"):
-        Recording(tmp_path / "all.sqlite", create=False)

@@ -25,14 +25,15 @@ def attack(count: int, seed: int, folder: Path) -> Tally:
         with tempfile.TemporaryDirectory(dir=folder) as inside:
             copy = copied(name, Path(inside))
             how = changed(copy / file, chance)
+            wrong = "lost: not noticed"
             try:
                 known.check_weights(name, copy)
-                tally.failed("lost", f"{name}: {file} {how}: not noticed")
             except FileDamaged as error:
                 told = str(copy / file) in str(error) and "pip install" in str(error)
-                tally.withstood() if told else tally.failed("lost", f"{name}: {file} {how}: says only {error}")
+                wrong = "" if told else f"lost: says only {error}"
             except Exception as error:
-                tally.failed("crashed", f"{name}: {file} {how}: {type(error).__name__}: {error}")
+                wrong = f"{type(error).__name__}: {error}"
+            tally.judged(f"{name}: {file} {how}", wrong)
     return tally
 
 

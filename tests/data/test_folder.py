@@ -72,21 +72,9 @@ def test_what_may_be_left_out(folder):
     assert data.extractions is None
 
 
-def test_questions_come_from_all_their_files_in_order(folder):
-    (folder / "questions-b.jsonl").write_bytes(lines({**QUESTION, "id": "q3"}))
-    (folder / "questions-a.jsonl").write_bytes(lines({**QUESTION, "id": "q2"}))
-    assert [question.id for question in load(folder).questions] == ["q2", "q3", "q1"]
-
-
 def test_a_byte_order_mark_blank_lines_and_foreign_line_ends_are_accepted(folder):
     (folder / "corpus.jsonl").write_bytes(b"\xef\xbb\xbf" + lines(*CORPUS).replace(b"\n", b"\r\n\r\n"))
     assert [passage.id for passage in load(folder).passages] == ["p1", "p2"]
-
-
-def test_a_line_may_hold_any_line_separator_of_unicode(folder):
-    (folder / "corpus.jsonl").write_bytes(lines({"id": "p1", "text": "one\u2028two\x85three"}))
-    (folder / "openie.jsonl").unlink()
-    assert load(folder).passages[0].text == "one\u2028two\x85three"
 
 
 def test_half_characters_are_replaced_everywhere_alike(folder):
@@ -104,37 +92,22 @@ def test_half_characters_are_replaced_everywhere_alike(folder):
     ("name", "content", "line", "said"),
     [
         ("corpus", b'{"id": "p1", "text": "\xff"}\n', 1, "not UTF-8.*save the file as UTF-8"),
-        ("corpus", lines(CORPUS[0]) + "{}".encode("utf-16"), 2, "not UTF-8"),
         ("corpus", lines(CORPUS[0]) + b"{id: 1}\n", 2, "not JSON.*one JSON object"),
-        ("corpus", b"[" * 100_000 + b"\n", 1, "not JSON"),
         ("corpus", b'\n["p1"]\n', 2, "JSON list.*one JSON object"),
         ("corpus", lines({"title": "t", "text": "x"}), 1, "'id' is missing; the line has title, text"),
-        ("corpus", lines({}), 1, "no fields"),
         ("corpus", lines({"id": 7, "text": "x"}), 1, "'id' is 7; it should be a string"),
-        ("corpus", lines({"id": "p1", "text": ["x"]}), 1, "'text' is .*should be a string"),
         ("corpus", lines({"id": "p1", "title": " ", "text": "\n"}), 1, "'p1' is empty; give it a text or leave"),
         ("corpus", lines(*CORPUS, CORPUS[0]), 3, "passage id 'p1' stands already in .*line 1; ids must be unique"),
         ("questions", lines(QUESTION, QUESTION), 2, "question id 'q1' stands already in .*line 1"),
         ("questions", lines({"id": "q1"}), 1, "'question' is missing"),
         ("questions", lines({**QUESTION, "support": ["p1", "p9"]}), 1, "'p9' is not in the corpus.*mend 'support'"),
         ("questions", lines({**QUESTION, "support": "p1"}), 1, "'support' is 'p1'; it should be a list of strings"),
-        ("questions", lines({**QUESTION, "answers": "Orsby"}), 1, "'answers' .*list of strings"),
         ("questions", lines({**QUESTION, "answers": [1889]}), 1, "'answers' .*list of strings"),
-        ("questions", lines({"question": "?", "answer": 3}), 1, "'answer' is 3; it should be a string"),
         ("questions", lines({**QUESTION, "hops": "2"}), 1, "'hops' is '2'; it should be a whole number"),
-        ("questions", lines({**QUESTION, "hops": True}), 1, "'hops' is True"),
-        ("questions", lines({**QUESTION, "type": 1}), 1, "'type' is 1; it should be a string"),
         ("questions", lines({**QUESTION, "answer_set": "false"}), 1, "'answer_set' .*true or false"),
-        ("questions", lines({**QUESTION, "decomposition": ["a"]}), 1, "'decomposition' .*list of objects"),
         ("openie", lines({**OPENIE, "passage_id": "p9"}), 1, "'p9' is not in the corpus; remove the line or add"),
-        ("openie", lines(OPENIE, OPENIE), 2, "passage id 'p1' stands already in .*line 1"),
         ("openie", lines({**OPENIE, "triples": [["a", "b"]]}), 1, r"\['a', 'b'\] is not a triple.*three strings"),
-        ("openie", lines({**OPENIE, "triples": [["a", "b", 3]]}), 1, "not a triple"),
-        ("openie", lines({**OPENIE, "triples": ["abc"]}), 1, "'abc' is not a triple"),
-        ("openie", lines({**OPENIE, "triples": 5}), 1, "'triples' is 5; it should be a list"),
-        ("openie", lines({**OPENIE, "entities": "Orsby"}), 1, "'entities' .*should be a list"),
         ("openie", lines({**OPENIE, "entities": [{"name": "Orsby"}]}), 1, "'entities' .*should be a list of strings"),
-        ("openie", lines({**OPENIE, "model": {"name": "m"}}), 1, "'model' is .*should be a string"),
         ("questions", lines({**QUESTION, "decomposition": [{"a": DEEP}]}), 1, "nested more than 50 deep; make it"),
     ],
 )
@@ -144,12 +117,6 @@ def test_an_error_names_file_line_and_remedy(folder, name, content, line, said):
     with pytest.raises(DataError, match=said) as error:
         read_folder(folder)
     assert str(error.value).startswith(f"{path}, line {line}")
-
-
-def test_half_characters_within_a_decomposition_are_replaced(folder):
-    row = {**QUESTION, "decomposition": [{"\ud800": ["\udfff"]}]}
-    (folder / "questions.jsonl").write_text(json.dumps(row))
-    assert load(folder).questions[0].decomposition == ({"\ufffd": ["\ufffd"]},)
 
 
 def test_a_message_quotes_the_beginning_of_something_huge(folder):
@@ -164,8 +131,9 @@ def test_a_message_quotes_the_beginning_of_something_huge(folder):
         (folder / f"{name}.jsonl").write_bytes(before)
 
 
-@pytest.mark.parametrize("name", ["corpus.jsonl", "questions.jsonl", "openie.jsonl", "triples.tsv", "origin.json"])
-@pytest.mark.parametrize("put", [os.mkfifo, os.mkdir])
+@pytest.mark.parametrize(
+    ("name", "put"), [("corpus.jsonl", os.mkfifo), ("triples.tsv", os.mkdir), ("origin.json", os.mkfifo)]
+)
 def test_a_pipe_or_a_folder_in_place_of_a_file_is_named(folder, name, put):
     (folder / name).unlink(missing_ok=True)
     put(folder / name)
@@ -198,11 +166,6 @@ def test_questions_alone_are_no_data_set(folder):
         load(folder)
 
 
-def test_an_unknown_passage_is_named(tiny):
-    with pytest.raises(DataError, match="no passage 'p99'"):
-        tiny.passage("p99")
-
-
 @pytest.mark.parametrize("name", BUNDLED)
 def test_a_bundled_set_loads_from_any_working_directory(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -224,10 +187,6 @@ def test_the_fingerprint_depends_on_ids_titles_texts_and_order(tiny):
     ]
     prints = [replace(tiny, passages=passages).fingerprint for passages in (tiny.passages, *others)]
     assert len(set(prints)) == len(prints)
-
-
-def test_the_fingerprint_depends_on_nothing_else(tiny):
-    assert replace(tiny, name="x", questions=(), extractions=None, folder=Path("x")).fingerprint == tiny.fingerprint
 
 
 @pytest.mark.parametrize("name", ["musique-dev-500", "hotpotqa-train-100", "2wikimultihopqa-6119", "musique-train-100"])

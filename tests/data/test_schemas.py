@@ -7,7 +7,7 @@ import json
 import pytest
 
 from workbench.data import load
-from workbench.data.graph import EntityType, Relation, Schema, read_schema
+from workbench.data.graph import EntityType, Relation, Schema
 from workbench.data.schemas import covering
 from workbench.errors import DataError
 from workbench.language.verbalisation import Wording, wordings
@@ -73,9 +73,3 @@ def test_the_schema_of_films():
     told = wordings(tuple((r.name, r.head, r.tail, r.definition) for r in schema.relations))
     assert Wording(*told["has_genre"]) == Wording("is of", "the genre", "", "The movie", "the genre")
     assert all(wording.it == "The movie" for wording in told.values())
-
-
-def test_the_gold_graph_s_schema_is_that_of_its_data(tmp_path):
-    data = load("meridian")
-    assert data.schema == data.graph.schema and data.schema.relations
-    assert read_schema(data.folder / "graph" / "schema.json") == data.schema

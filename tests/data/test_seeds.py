@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from workbench.data.schemas import covering, seed, seeds
+from workbench.data.schemas import seed, seeds
 from workbench.errors import DataError
 from workbench.text import normal_form
 
@@ -26,10 +26,6 @@ def test_the_bundled_seeds():
         for kind in ("entity_types", "relations", "attributes"):
             found = [normal_form(one.name) for one in getattr(seed(name), kind)]
             assert len(set(found)) == len(found) and all(found)
-
-
-def test_no_seed_is_taken_for_the_schema_of_bare_triples():
-    assert covering(["part_of"]) is None
 
 
 def test_the_source_s_form(tmp_path):

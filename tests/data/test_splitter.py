@@ -48,10 +48,6 @@ def test_a_paragraph_end_wins_over_a_sentence_end_and_that_over_a_space():
     assert split("one two three four five", 2) == ["one two", "three four", "five"]
 
 
-def test_a_paragraph_end_that_would_leave_a_passage_nearly_empty_is_passed_over():
-    assert split("One.\n\nTwo three four. Five six seven.", 5) == ["One.\n\nTwo three four.", "Five six seven."]
-
-
 def test_titles_and_initials_end_no_sentence():
     assert split("We met Dr. Orme and J. Pell. They left at noon.", 8) == [
         "We met Dr. Orme and J. Pell.",

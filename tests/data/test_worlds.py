@@ -20,7 +20,7 @@ import workbench as wb
 from workbench.data.curated import GENERATED
 from workbench.data.lines import rows
 from workbench.data.worlds import Dials
-from workbench.data.worlds.draws import Draws, Row, Shuffle, Strand, Words
+from workbench.data.worlds.draws import Draws, Row, Shuffle, Strand
 from workbench.data.worlds.facts import Entity, World
 from workbench.data.worlds.questions import SHAPES
 from workbench.data.worlds.schema import WORDINGS
@@ -56,18 +56,13 @@ def make(tmp_path, **dials):
 # Bytes
 
 
-def test_the_same_dials_give_the_same_bytes_and_another_seed_others(folder, tmp_path):
-    again = wb.world(tmp_path / "again", passages=800, seed=7, progress=False)
-    other = wb.world(tmp_path / "other", passages=800, seed=8, progress=False)
-    assert files(again) == files(folder)
-    same = {path for path, content in files(other).items() if content == files(folder)[path]}
-    assert {str(path) for path in same} == {"graph/schema.json"}
-
-
-def test_the_bytes_do_not_depend_on_the_hash_seed_of_python(folder, tmp_path):
-    code = f"import workbench as wb; wb.world({str(tmp_path / 'w')!r}, passages=800, seed=7, progress=False)"
+def test_the_same_dials_give_the_same_bytes_in_any_process_and_another_seed_others(tmp_path):
+    one, other = (wb.world(tmp_path / str(seed), passages=200, seed=seed, progress=False) for seed in (7, 8))
+    code = f"import workbench as wb; wb.world({str(tmp_path / 'w')!r}, passages=200, seed=7, progress=False)"
     subprocess.run([sys.executable, "-c", code], check=True, env={**_environment(), "PYTHONHASHSEED": "1234"})
-    assert files(tmp_path / "w") == files(folder)
+    assert files(tmp_path / "w") == files(one)
+    same = {path for path, content in files(other).items() if content == files(one)[path]}
+    assert {str(path) for path in same} == {"graph/schema.json"}
 
 
 def test_a_folder_that_holds_the_world_is_left_and_any_other_is_an_error(folder, tmp_path):
@@ -96,11 +91,6 @@ def test_it_loads_with_a_gold_graph_that_is_said_to_be_generated(data):
     }
     periods = [triple for triple in data.graph.triples if triple.until is not None]
     assert periods and all(triple.since <= triple.until for triple in periods)
-
-
-def test_it_survives_being_written_again(data, tmp_path):
-    copy = wb.load(wb.write_folder(data, tmp_path / "copy"))
-    assert (copy.passages, copy.questions, copy.graph) == (data.passages, data.questions, data.graph)
 
 
 def test_names_and_aliases_belong_to_one_entity_each(data):
@@ -184,7 +174,6 @@ def test_executing_every_decomposition_gives_answers_and_support(folder, data):
 @pytest.mark.parametrize(
     ("kind", "field", "value", "reason"),
     [
-        ("compositional", "answers", ["Nobody"], "executing it gives"),
         ("compositional", "support", ["w001", "w002"], "rests on|states"),
         ("set", "answers", ["Nobody"], "executing it gives"),
         ("unanswerable", "unanswerable_because", {"pattern": []}, "has the match|cannot be executed|no pattern"),
@@ -201,11 +190,6 @@ def test_a_wrong_question_is_found(folder, tmp_path, kind, field, value, reason)
     (tmp_path / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked), "utf-8")
     faults = SCRIPT.check(tmp_path).faults
     assert list(faults) == [row["id"]] and re.search(reason, faults[row["id"]])
-
-
-def test_the_decompositions_of_the_bundled_corpus_are_right_too():
-    found = SCRIPT.check("meridian")
-    assert (found.answerable, found.unanswerable, found.without, found.faults) == (121, 10, 0, {})
 
 
 # Hearsay
@@ -247,11 +231,6 @@ def test_hubs(tmp_path):
     assert largest(0) * 3 < largest(0.3) < largest(0.9)
 
 
-def test_density(tmp_path):
-    counts = [len(read(make(tmp_path / str(d), density=d), "graph/triples.jsonl")) for d in (0, 0.5, 1)]
-    assert counts[0] < counts[1] < counts[2] and counts[0] == 270  # what every article states
-
-
 def test_paraphrase(tmp_path):
     """Without it each fact has one wording, or stands in an opening; with it others are as frequent."""
 
@@ -279,9 +258,7 @@ def test_distractors(tmp_path):
     ("locale", "date"),
     [
         ("en-GB", r"\d{1,2} (May|June) \d{4}"),
-        ("en-US", r"(May|June) \d{1,2}, \d{4}"),
         ("de", r"\d{1,2}\. (Mai|Juni) \d{4}"),
-        ("fr", r"\d{1,2}(er)? (mai|juin) \d{4}"),
         ("iso", r"\d{4}-0[56]-\d{2}"),
     ],
 )
@@ -291,8 +268,8 @@ def test_locale(tmp_path, locale, date):
     assert re.search(date, corpus)
     graph = (made / "graph/triples.jsonl").read_text("utf-8")
     assert re.search(r'"\d{1,2} (May|June) \d{4}"', graph)  # the graph has one form
-    if locale not in ("en-GB", "fr"):
-        assert not re.search(r"\b\d{1,2} (May|June|mai|juin) \d{4}", corpus)
+    if locale != "en-GB":
+        assert not re.search(r"\b\d{1,2} (May|June) \d{4}", corpus)
 
 
 def test_mixed_locales_are_answered_in_every_form(tmp_path):
@@ -311,14 +288,9 @@ def test_mixed_locales_are_answered_in_every_form(tmp_path):
     ("dials", "said"),
     [
         ({"passages": 99}, "from 100 to"),
-        ({"passages": 10**9}, "from 100 to"),
         ({"passages": "many"}, "number of passages"),
-        ({"passages": 1000.0}, "number of passages"),
         ({"seed": -1}, "from 0 on"),
-        ({"seed": True}, "whole number"),
         ({"aliases": 1.1}, "from 0 to 1"),
-        ({"hubs": float("nan")}, "hubs"),
-        ({"density": None}, "density"),
         ({"distractors": 0.6}, "distractors"),
         ({"locale": "tlh"}, "en-GB, en-US, de"),
         ({"size": 3}, "passages, seed"),
@@ -330,14 +302,14 @@ def test_a_dial_out_of_its_bounds_is_an_error_that_writes_nothing(tmp_path, dial
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("dials", [{"density": 0}, {"density": 1, "aliases": 1, "hubs": 0.9}, {"distractors": 0.5}])
+@pytest.mark.parametrize("dials", [{"density": 0}, {"density": 1, "aliases": 1, "hubs": 0.9, "distractors": 0.5}])
 def test_the_smallest_worlds_are_whole(tmp_path, dials):
-    made = wb.world(tmp_path / "w", passages=100, seed=1, progress=False, **dials)
+    made = wb.world(tmp_path / "w", passages=100, seed=1, questions=60, progress=False, **dials)
     assert len(wb.load(made).passages) == 100
     found = SCRIPT.check(made)
     assert not found.faults
     asked = found.answerable + found.unanswerable
-    assert asked == 300 or "were asked for" in wb.load(made).origin.notes[-1]
+    assert asked == 60 or "were asked for" in wb.load(made).origin.notes[-1]
 
 
 # Size
@@ -346,6 +318,7 @@ def test_the_smallest_worlds_are_whole(tmp_path, dials):
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_size(tmp_path):
     """Counting allocations makes a world take ten times as long."""
+
     def peak(passages):
         tracemalloc.start()
         wb.world(tmp_path / str(passages), passages=passages, seed=3, questions=30, progress=False)
@@ -357,8 +330,7 @@ def test_memory_does_not_grow_with_the_size(tmp_path):
     assert peak(2_000) < peak(500) + 400_000
 
 
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
-def test_a_stopped_generation_leaves_nothing_that_loads(tmp_path, sent):
+def test_a_stopped_generation_leaves_nothing_that_loads(tmp_path):
     target = tmp_path / "w"
     code = f"import workbench as wb; wb.world({str(target)!r}, passages=1_000_000, seed=7, questions=0, progress=False)"
     process = subprocess.Popen([sys.executable, "-c", code], env=_environment(), stderr=subprocess.DEVNULL)
@@ -366,7 +338,7 @@ def test_a_stopped_generation_leaves_nothing_that_loads(tmp_path, sent):
     while not (part.exists() and part.stat().st_size):
         assert process.poll() is None
         time.sleep(0.05)
-    process.send_signal(sent)
+    process.send_signal(signal.SIGKILL)
     process.wait()
     assert not target.exists()
     for left in tmp_path.iterdir():
@@ -385,25 +357,23 @@ def _environment():
 
 def test_by_name(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_CACHE", str(tmp_path))
-    data = wb.load("world[seed=3,passages=200]")
-    assert (data.name, len(data.passages)) == ("world[passages=200,seed=3]", 200)
-    assert wb.load("world[passages=200,seed=3,hubs=0.2]").folder == data.folder  # a default changes nothing
-    assert len(wb.load("world[seed=3,passages=200]/5@1").questions) == 5
+    data = wb.load("world[seed=3,passages=100]")
+    assert (data.name, len(data.passages)) == ("world[passages=100,seed=3]", 100)
+    assert wb.load("world[passages=100,seed=3,hubs=0.2]").folder == data.folder  # a default changes nothing
+    assert len(wb.load("world[seed=3,passages=100]/5@1").questions) == 5
     with pytest.raises(SettingError, match="no setting 'size'"):
         wb.load("world[size=3]")
 
 
-def test_an_index_by_rules_and_one_from_the_gold_graph_answer(tmp_path):
+def test_an_index_from_the_gold_graph_answers(tmp_path):
     made = make(tmp_path, passages=100, questions=20)
     curated = wb.Index.build(
         made, None, tmp_path / "curated", extraction="curated", encoder=HashEncoder(), progress=False
     )
     assert curated.facts_by == (GENERATED,)
-    by_rules = wb.Index.build(made, wb.engine("rules"), tmp_path / "rules", encoder=HashEncoder(), progress=False)
     question = wb.load(made).questions[0]
-    for index in (curated, by_rules):
-        found = wb.method("hipporag2", index, wb.engine("rules")).retrieve(question.question, k=5)
-        assert len(found.passages) == 5
+    found = wb.method("hipporag2", curated, wb.engine("rules")).retrieve(question.question, k=5)
+    assert len(found.passages) == 5
     assert len(curated.facts.facts) > len(read(made, "graph/triples.jsonl")) * 0.9
 
 
@@ -425,14 +395,14 @@ def test_draws_depend_on_key_and_number_alone():
     assert sorted(Draws(1).sample("abc", 5)) == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 10, 97, 1000])
+@pytest.mark.parametrize("n", [1, 2, 97])
 def test_a_shuffle_is_undone(n):
     mixed = Shuffle(42, n)
     assert sorted(map(mixed, range(n))) == list(range(n))
     assert all(mixed.undo(mixed(number)) == number for number in range(n))
 
 
-@pytest.mark.parametrize("hubs", [0, 0.3, 0.9])
+@pytest.mark.parametrize("hubs", [0, 0.9])
 def test_a_strand_leads_back(hubs):
     strand = Strand(Row(3, 2, 500), Row(1, 3, 40), 9, hubs)
     back = {tail: list(strand.heads_of(tail)) for tail in range(130)}
@@ -440,13 +410,6 @@ def test_a_strand_leads_back(hubs):
         tail = strand.tail(head)
         assert tail is None or head in back[tail]
     assert sum(map(len, back.values())) == 500
-
-
-def test_words_differ():
-    words = Words(3)
-    for is_open in (True, False):
-        found = {words.word(number, is_open) for number in range(30_000)}
-        assert len(found) == 30_000
 
 
 def test_entities_and_passages_lead_to_each_other():

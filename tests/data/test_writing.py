@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.data import Dataset, Extraction, load, write_folder
-from workbench.data.folder import read_questions
 from workbench.data.graph import EntityType, Relation, Schema
 from workbench.data.origin import Origin, SourceFile
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
@@ -66,14 +65,6 @@ def test_a_graph_without_a_corpus_comes_back(tmp_path):
     assert not (tmp_path / "out" / "corpus.jsonl").exists()
 
 
-def test_documents_that_were_read_come_back_with_their_settings(tmp_path):
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "a.md").write_text("# Orsby\nA town. " * 40)
-    data = load(tmp_path / "in", size=20, overlap=5)
-    again = load(write_folder(data, tmp_path / "out"))
-    assert again.passages == data.passages and again.origin == data.origin and again.fingerprint == data.fingerprint
-
-
 @given(st.lists(st.text(min_size=1).filter(str.strip), min_size=1, max_size=5), st.text())
 def test_any_text_comes_back(tmp_path_factory, texts, title):
     data = Dataset("any", tuple(Passage(f"p{n}", title, text) for n, text in enumerate(texts)))
@@ -83,13 +74,6 @@ def test_any_text_comes_back(tmp_path_factory, texts, title):
 def test_half_characters_become_what_a_file_can_hold(tmp_path):
     data = Dataset("any", (Passage("p\ud800", "", "x\udfff"),), origin=Origin("\ud800"))
     assert back(data, tmp_path / "out").passages == (Passage("p\ufffd", "", "x\ufffd"),)
-
-
-def test_what_an_import_left_out_comes_back_with_profiles_and_without(tmp_path):
-    data = Dataset("x", (PASSAGE,), left_out=("2 triples that are not three words",))
-    assert back(data, tmp_path / "out") == data
-    profiled = replace(data, profiles=Profiles((EntityProfile("Orsby", passages=(PASSAGE.id,)),)))
-    assert back(profiled, tmp_path / "profiled") == profiled
 
 
 def test_an_extraction_that_failed_is_tried_again_later(tmp_path):
@@ -159,10 +143,3 @@ def test_questions_on_a_bare_graph_are_answered_by_sets_and_named_by_their_hops(
     asked = Question("q1", "who?", ("Mira",), "movie_to_director", 2, answer_set=True, start=("Red Sea",))
     assert data.questions == (asked,)
     assert back(data, tmp_path / "out") == data
-
-
-def test_a_question_with_a_topic_entity_is_answered_by_a_set_wherever_its_file_lies(tmp_path):
-    path = tmp_path / "questions.jsonl"
-    path.write_text('{"question": "who?", "topic_entity": "Red Sea", "answers": ["Mira"]}\n{"question": "why?"}\n')
-    first, second = read_questions(path)
-    assert (first.answer_set, first.start, second.answer_set, second.start) == (True, ("Red Sea",), False, ())

@@ -57,17 +57,6 @@ def test_only_pairs_of_the_queries_are_found(vectors):
     assert set(pairs(found)) == set(truth) and truth
 
 
-def test_the_same_vectors_give_the_same_pairs(vectors):
-    rows = np.arange(len(vectors))
-    one, other = (approximate.close_pairs(vectors, rows, THRESHOLD, NEAREST)[0] for _ in range(2))
-    assert np.array_equal(one, other)
-
-
-def test_no_pair_is_close(vectors):
-    found, said = approximate.close_pairs(vectors[2::3], np.arange(1_000), 0.99, NEAREST)
-    assert found.shape == (3, 0) and said["recall"] == 1
-
-
 # -- the layer ------------------------------------------------------------------------------------------------------
 
 

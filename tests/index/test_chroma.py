@@ -56,12 +56,6 @@ def test_a_damaged_store_is_named_with_what_mends_it(tiny_index):
         derive(tiny_index)
 
 
-def test_metadata_can_be_filtered_by(tiny_index, client):
-    derive(tiny_index, ["facts"], client)
-    found = held(client, tiny_index, "facts").get(where={"subject": "nora whitlock"})
-    assert found["documents"] == ["nora whitlock born in orsby"]
-
-
 @pytest.fixture
 def written(client, tiny_index, monkeypatch):
     """The ids of what is written into collections from here on."""
@@ -81,11 +75,6 @@ def test_insert_and_delete_write_only_what_changed(tiny_index, client, written):
     assert sorted(written) == ["p8", "p9"]
 
 
-def test_a_collection_that_is_up_to_date_is_left_alone(tiny_index, client, written):
-    derive(tiny_index, ["passages"], client)
-    assert written == []
-
-
 def test_a_filling_that_was_stopped_is_gone_on_with(tiny_index, client, monkeypatch):
     """The last half is missing when the process dies before it says that it is done."""
     derive(tiny_index, ["passages"], client)
@@ -96,16 +85,16 @@ def test_a_filling_that_was_stopped_is_gone_on_with(tiny_index, client, monkeypa
     assert set(held(client, tiny_index, "passages").get()["ids"]) == set(tiny_index.passages.row)
 
 
-def test_an_unknown_kind_is_refused(tiny_index, client):
-    with pytest.raises(SettingError, match="passages, phrases, facts"):
-        derive(tiny_index, ["synonyms"], client)
-
-
 # -- read back ------------------------------------------------------------------------------------------------------
 
 
 def found(index: Index, spec: str, k: int = 3) -> list[tuple[str, float]]:
     return [(p.id, round(score, 5)) for p, score in wb.method(spec, index).retrieve(QUESTION, k=k).passages]
+
+
+def test_an_unknown_kind_is_refused(tiny_index, client):
+    with pytest.raises(SettingError, match="passages, phrases, facts"):
+        derive(tiny_index, ["synonyms"], client)
 
 
 def test_chroma_finds_what_exact_search_finds(tiny_index):
@@ -161,12 +150,6 @@ def server(tmp_path):
     finally:
         running.terminate()
         running.wait(30)
-
-
-def test_a_server_is_filled_and_read_back(tiny_index, server, tmp_path):
-    assert found(tiny_index, f"dense[store=chroma,server={server}]") == found(tiny_index, "dense")
-    changed = tiny_index.delete(["p8"], progress=False)
-    assert "p8" not in dict(found(changed, f"dense[store=chroma,server={server}]", k=8))
 
 
 def test_the_command_fills_a_server_and_says_how_far_it_agrees(tiny_index, server, tmp_path):

@@ -17,7 +17,7 @@ from tiny import TinyEncoder, tiny_dataset
 from workbench import tokens
 from workbench.data import Dataset, Extraction
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
-from workbench.errors import EngineUnavailable, SettingError
+from workbench.errors import EngineUnavailable
 from workbench.index import Index, communities, leiden
 from workbench.index.communities import EntityGraph, entity_text, one_line
 from workbench.llm.engine import RulesEngine
@@ -115,21 +115,9 @@ def test_every_level_splits_what_is_too_large_above(edges, max_size, use_lcc):
             assert len(cluster.members) > max_size
 
 
-def test_two_cliques_with_a_bridge_are_two_communities():
-    cliques = [(a, b) for offset in (0, 6) for a in range(offset, offset + 6) for b in range(offset, a)]
-    found = leiden.hierarchy(12, *graph_of([*cliques, (0, 6)]))
-    assert [cluster.members.tolist() for cluster in found] == [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]
-
-
 def test_a_star_has_no_parts_and_is_said_to_be_whole():
     (star,) = leiden.hierarchy(31, *graph_of([(0, leaf) for leaf in range(1, 31)]))
     assert star.whole and len(star.members) == 31
-
-
-def test_only_the_largest_component_if_asked():
-    pairs, weights = graph_of([(0, 1), (1, 2), (3, 4)])
-    assert {n for c in leiden.hierarchy(6, pairs, weights, use_lcc=True) for n in c.members} == {0, 1, 2}
-    assert {n for c in leiden.hierarchy(6, pairs, weights) for n in c.members} == set(range(6))
 
 
 @pytest.mark.parametrize("use_lcc", [True, False])
@@ -169,15 +157,6 @@ def test_python_s_random_numbers_go_on_as_if_nothing_had_been():
         random.seed(7)
         drawn.append(igraph.Graph.Erdos_Renyi(30, 0.5).get_edgelist())
     assert drawn[0] == drawn[1]
-
-
-def test_igraph_s_generator_comes_back_after_an_error():
-    with pytest.raises(RuntimeError, match="injected"), leiden.seeded(3):
-        raise RuntimeError("injected")
-    random.seed(7)
-    first = igraph.Graph.Erdos_Renyi(30, 0.5).get_edgelist()
-    random.seed(7)
-    assert igraph.Graph.Erdos_Renyi(30, 0.5).get_edgelist() == first
 
 
 # -- the graph -------------------------------------------------------------------------------------------------------
@@ -232,16 +211,6 @@ def test_no_fact_one_entity_one_pair(tmp_path, stated):
     assert reported(tmp_path, min_members=1).communities.metadata["reports"] == len(layer.communities)
 
 
-def test_the_order_of_facts_and_passages_does_not_matter(tmp_path):
-    facts = [*clique("a", 7), *clique("b", 9), *clique("c", 4), ("a0", "likes", "b0"), ("b1", "likes", "c1")]
-    draw = random.Random(3)
-    first = built(tmp_path / "0", {f"p{at}": [fact] for at, fact in enumerate(facts)}).communities
-    for turn in "12":
-        draw.shuffle(facts)
-        other = built(tmp_path / turn, {f"p{at}": [fact] for at, fact in enumerate(facts)}).communities
-        assert other.communities == first.communities and other.reports == first.reports
-
-
 def test_every_entity_is_in_one_community_per_level_and_once_when_rolled_up(tmp_path):
     layer = built(tmp_path, {"p": ring(40)}).communities
     assert layer.levels > 1
@@ -271,23 +240,6 @@ def test_descriptions_come_from_profiles_else_from_facts(tmp_path):
     assert found["ORSBY"] == "ORSBY"
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"descriptions": "poems"},
-        {"max_size": 0},
-        {"min_members": 1.5},
-        {"colour": 1},
-        {"resolution": 0},
-        {"randomness": -1},
-    ],
-)
-def test_a_senseless_setting_is_refused(tmp_path, settings):
-    index_of(tmp_path, {"p": [("a", "likes", "b")]})
-    with pytest.raises(SettingError, match=next(iter(settings))):
-        reported(tmp_path, **settings)
-
-
 HOSTILE = ["<script>alert(1)</script>", "a|b|c", "-----Reports-----", "{0} %s", "🦊", "x" * 3000, "ignore all"]
 
 
@@ -315,8 +267,8 @@ def test_the_context_has_the_best_connected_first_and_their_ends_before_them(tmp
     )
 
 
-@pytest.mark.parametrize("budget", [2000, 2200, 2500])
-def test_no_context_exceeds_its_tokens(tmp_path, budget):
+def test_no_context_exceeds_its_tokens(tmp_path):
+    budget = 2200
     built(tmp_path, {"p": ring(40, "word " * 180)}, engine := Reporter(), report_tokens=budget, descriptions="none")
     lengths = [tokens.count(context) for context in engine.contexts]
     assert budget - 700 < max(lengths) <= budget
@@ -337,25 +289,9 @@ def test_reports_on_the_largest_parts_stand_in_where_it_does_not_fit(tmp_path):
         assert not any(set(line.split("|")[1:3]) <= inside for line in lines)
 
 
-def test_a_small_community_is_told_without_reports(tmp_path):
-    built(tmp_path, {"p": ring(40)}, engine := Reporter())
-    assert not any("-----Reports-----" in context for context in engine.contexts)
-
-
-def test_a_description_without_end_does_not_fill_the_context(tmp_path):
-    built(tmp_path, {"p": [("a", "long " * 20_000, "b"), ("b", "knows", "c")]}, engine := Reporter())
-    (context,) = engine.contexts
-    assert "b knows c" in context and tokens.count(context) < 3000
-
-
 # -- engines ---------------------------------------------------------------------------------------------------------
 
 MANY = {f"p{at}": clique(f"name{at} ", 4) for at in range(70)}  # 70 communities of one passage each
-
-
-def test_reports_are_asked_for_level_by_level_in_groups(tmp_path):
-    built(tmp_path, MANY, engine := Reporter())
-    assert list(map(len, engine.calls)) == [64, 6]
 
 
 def test_a_failed_report_is_counted_never_invented_and_asked_for_again(tmp_path):
@@ -384,20 +320,6 @@ def test_vectors_of_a_stopped_build_fit_the_reports_of_the_next(tmp_path, monkey
     layer = reported(tmp_path, engine := Reporter()).communities
     assert len(engine.contexts) == 1 and len(layer.report_vectors) == len(layer.reports) == 70
     assert np.allclose(layer.report_vectors, TinyEncoder().encode(layer.report_texts), atol=1e-6)
-
-
-def test_all_reports_may_fail(tmp_path):
-    layer = built(tmp_path, {"p": clique("a", 4)}, Reporter(fails_on="")).communities
-    assert layer.metadata["failures"] == 0 and layer.reports  # an empty word is none
-    layer = built(tmp_path / "b", {"p": clique("a", 4)}, Reporter(fails_on="a0")).communities
-    assert layer.reports == {} and layer.report_vectors.shape == (0, 64)
-
-
-def test_an_insert_asks_for_the_new_communities_alone(tmp_path):
-    index = built(tmp_path, MANY, Reporter())
-    fact = Extraction("new", (), tuple(clique("other ", 4)), "by hand")
-    again = index.insert([Passage("new", "new", "Text.")], engine := Reporter(), extractions=[fact], progress=False)
-    assert len(engine.contexts) == 1 and len(again.communities.reports) == 71
 
 
 @pytest.mark.parametrize("engine", [None, RulesEngine()])

@@ -12,7 +12,6 @@ import workbench as wb
 from workbench.analyses.base import made_with
 from workbench.data.curated import BY_HAND
 from workbench.errors import IndexFault, SettingError
-from workbench.evaluation.estimate import Unasked
 from workbench.index.index import place_of
 
 MERIDIAN = wb.load("meridian")
@@ -82,23 +81,6 @@ def test_the_default_folders_differ():
         wb.Index.build(DATA, extraction="gold")
 
 
-def test_an_estimate_asks_for_nothing(tmp_path):
-    estimate = wb.estimate_build(DATA, Unasked("openai:gpt-4o-mini"), extraction="curated", folder=tmp_path / "none",
-                                 encoder=TinyEncoder(), layers=["facts"])  # fmt: skip
-    assert estimate.total.calls.high == 0 and estimate.total.money.high == 0
-
-
-def test_both_extractions_are_compared(curated, by_rules):
-    same = wb.compare_extractions(curated, curated)
-    assert all(one.precision == one.recall == 1 for one in same.overlaps) and not same.missed and not same.added
-    found = wb.compare_extractions(by_rules, curated)
-    pairs = found.frame().set_index("what").loc["pairs"]
-    assert pairs.ours == len({(p, frozenset(by_rules.facts.facts[f][::2])) for p, f in zip(*by_rules.facts.stated)})
-    assert 0 < pairs.common <= min(pairs.ours, pairs.reference) and pairs.recall == pairs.common / pairs.reference
-    assert "facts: rules, against facts: curated, by hand" in repr(found)
-    assert "facts: rules, against facts: curated, by hand" in found._repr_html_()
-
-
 def test_a_worked_comparison(tmp_path):
     """Of three pairs of the reference one is found; two of ours are not its."""
     passages = DATA.passages[:1]
@@ -115,8 +97,3 @@ def test_a_worked_comparison(tmp_path):
     assert (pairs.ours, pairs.reference, pairs.common) == (3, 3, 1) and pairs.precision == pytest.approx(1 / 3)
     assert facts.common == 0 and facts.recall == 0
     assert wb.compare_extractions(ours, reference).missed == (("nora", "born in", "marl"), ("orsby", "in", "marl"))
-
-
-def test_unlike_corpora_are_refused(curated, tiny_index):
-    with pytest.raises(SettingError, match="do not hold the same passages"):
-        wb.compare_extractions(curated, tiny_index)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -255,34 +254,6 @@ def test_a_score_is_the_overlap_of_relations_plus_the_cosine_as_often_as_lambda_
         assert score == pytest.approx(overlap + 7 / 3 * cosine, abs=1e-5)
 
 
-def planted(bridge: int = 1) -> tuple[list[tuple[str, str, str]], list[set[str]]]:
-    """Two groups of entities with relations of their own, joined by one triple."""
-    towns = [("town", f"{a}", f"{b}") for a, b in combinations(range(6), 2)]
-    people = [("person", f"{a}", f"{b}") for a, b in combinations(range(6, 12), 2)]
-    triples = [(one, {"town": "borders", "person": "knows"}[kind], other) for kind, one, other in (*towns, *people)]
-    return [*triples, ("0", "home of", "6")], [set(map(str, range(6))), set(map(str, range(6, 12)))]
-
-
-def test_planted_communities_that_one_edge_joins_are_separated():
-    triples, groups = planted()
-    row = {str(number): number for number in range(12)}
-    relations = [Counter() for _ in row]
-    for source, label, target in triples:
-        relations[row[source]][label] += 1
-        relations[row[target]][label] += 1
-    sources, targets = (np.array([row[triple[at]] for triple in triples]) for at in (0, 2))
-    kinds = {"borders": (1, 0, 0), "knows": (0, 1, 0), "home of": (0, 0, 1)}
-    of_triple = np.array([kinds[label] for _, label, _ in triples], dtype=np.float32)
-    ends, twice = np.r_[sources, targets], np.r_[np.arange(len(triples)), np.arange(len(triples))]
-    incidence = sp.coo_array((np.ones(len(ends), np.float32), (ends, twice)), shape=(12, len(triples))).tocsr()
-    vectors = dual.entity_means(np.zeros((12, 3), np.float32), (incidence, of_triple))
-    assert vectors[0] == pytest.approx((5 / 6, 0, 1 / 6))
-    graph, groups = arrays(vectors, relations, zip(sources, targets)), [{row[name] for name in g} for g in groups]
-    for settings in (Perception(), Perception(pooled="mean")):
-        found = partition(detect(graph, settings))
-        assert all(any(community <= group for group in groups) for community in found) and len(found) <= 4
-
-
 def test_equal_relations_with_orthogonal_embeddings_do_not_merge():
     graph = arrays([(1, 0), (1, 0), (0, 1), (0, 1)], [{"a": 1}] * 4)
     found = detect(graph, Perception(beta=4, max_clusters=1))  # one cluster, whose parts are all the same
@@ -293,14 +264,6 @@ def test_equal_relations_with_orthogonal_embeddings_do_not_merge():
     assert len(found.found) == 1 and len(detect(graph, Perception(), begun).found) == 2
     assert len(detect(graph, Perception(perception="relations"), begun).found) == 1
     assert len(detect(graph, Perception(perception="embeddings"), begun).found) == 2
-
-
-def test_an_entity_without_triples_is_its_name():
-    alone = np.array([[1, 0], [0, 1]], np.float32)
-    triples = sp.csr_array(np.array([[1, 1], [0, 0]], np.float32)), np.array([[0, 1], [1, 0]], np.float32)
-    attributes = sp.csr_array(np.array([[1], [0]], np.float32)), np.array([[1, 1]], np.float32)
-    found = dual.entity_means(alone, triples, attributes)
-    assert found.tolist() == [pytest.approx([2 / 3, 2 / 3]), [0, 1]]
 
 
 # -- what each setting does ------------------------------------------------------------------------------------------
@@ -341,28 +304,12 @@ def test_parts_merge_until_they_would_be_too_large():
     assert len(detect(graph, Perception(max_iter=0), begun).found) == 4
 
 
-def test_the_closest_pair_merges_first():
-    """Of three parts in a row, the two whose centres are nearest merge, and the third then differs too much."""
-    graph = arrays([(1, 0)] * 2 + [(0.99, 0.14)] * 2 + [(0.9, 0.43)] * 2, [{"a": 1}] * 6)
-    begun = dual.Start(np.arange(6), [[np.arange(at, at + 2) for at in (0, 2, 4)]])
-    released = detect(graph, Perception.of(profile="released"), begun)
-    first = next(merge for merge in released.merges if merge.merged)
-    assert (first.left, first.right) == ((0, 1), (2, 3))
-
-
 def test_the_merges_that_are_told_of_are_bounded_and_counted():
     graph = grouped(1, 60)
     begun = dual.Start(np.arange(60), [[np.arange(at, at + 2) for at in range(0, 60, 2)]])
     found = detect(graph, Perception(max_iter=1), begun)
     refused = [merge for merge in found.merges if not merge.merged]
     assert len(refused) == dual.REFUSED and sum(found.considered.values()) == 30 * 29 // 2
-
-
-def test_keywords_are_as_many_as_asked():
-    graph = grouped(2, 20)
-    assert {len(c.keywords) for c in detect(graph, Perception(keywords=1)).found} == {1}
-    many = detect(graph, Perception(keywords=8)).found
-    assert {len(c.keywords) for c in many} == {min(8, len(c.members)) for c in many}
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -381,14 +328,6 @@ def test_equal_entities_and_empty_vectors(profile):
     assert all(np.isfinite(c.cohesion) for c in found.found)
 
 
-def test_the_number_of_cores_changes_nothing(monkeypatch):
-    (graph, _), found = random_graph(7), []
-    for threads in ("1", "3"):
-        monkeypatch.setenv("WORKBENCH_THREADS", threads)
-        found.append(detect(graph, Perception()))
-    assert len(graph.vectors) > 20 and found[0] == found[1]
-
-
 def other_bits(graph: GraphArrays, seed: int) -> GraphArrays:
     """The graph with vectors as another processor might have made them."""
     noise = 1e-7 * np.random.default_rng(seed).normal(size=graph.vectors.shape)
@@ -396,7 +335,7 @@ def other_bits(graph: GraphArrays, seed: int) -> GraphArrays:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(0, 20, 4))
 def test_the_last_bits_of_vectors_decide_nothing(seed, profile):
     graph, settings = random_graph(seed).graph, Perception.of(profile=profile)
     found = detect(graph, settings)
@@ -404,15 +343,6 @@ def test_the_last_bits_of_vectors_decide_nothing(seed, profile):
         other = detect(other_bits(graph, noise), settings)
         assert [one[:4] for one in other.found] == [one[:4] for one in found.found]
         assert other.considered == found.considered
-
-
-def test_equal_vectors_with_other_last_bits_are_equal():
-    few = np.random.default_rng(5).normal(size=(4, 8))
-    graph = arrays(np.repeat(few, 15, axis=0), [{"a": 1 + at % 3} for at in range(60)])
-    found = [[one[:4] for one in detect(one, Perception()).found] for one in (graph, other_bits(graph, 1))]
-    assert found[0] == found[1]
-    vectors = np.array([[0.6, 0.8], [0.6, -0.8], [0.6 + 1e-8, 0.8], [0.61, 0.8]])
-    assert (dual.settled(vectors) == vectors[[0, 1, 0, 3]]).all()
 
 
 def test_bad_input_is_refused_in_words():

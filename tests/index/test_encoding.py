@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import workbench as wb
-from workbench.encoding import Encoder, SentenceEncoder, encoder
+from workbench.encoding import SentenceEncoder, encoder
 from workbench.encoding.models import _packaged_minilm, batches
 from workbench.errors import SettingError
 
 TEXTS = [passage.content for passage in wb.load("meridian").passages[:12]]
 SCRIPTS = ["Râul Drava", "東京は日本の首都", "नदी", "نهر", "Двина", "🏳\ufe0f\u200d🌈"]
-AWKWARD = ["\ud800 half", "", " ", "<|endoftext|>", "[SEP]"]
 
 
 @pytest.fixture(scope="module")
@@ -29,25 +28,11 @@ def vectors(minilm) -> np.ndarray:
     return minilm.encode(TEXTS)
 
 
-def test_it_is_an_encoder(minilm):
-    assert isinstance(minilm, Encoder)
-    assert (minilm.name, minilm.dimension) == ("minilm[max_tokens=256]", 384)
-
-
-def test_vectors_are_unit_rows(vectors):
-    assert vectors.shape == (12, 384) and vectors.dtype == np.float32
-    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-
-
 def test_order_is_kept_and_a_vector_does_not_depend_on_its_batch(minilm, vectors):
     shuffled = random.Random(1).sample(range(len(TEXTS)), len(TEXTS))
     assert np.allclose(minilm.encode([TEXTS[row] for row in shuffled]), vectors[shuffled], atol=1e-5)
     assert np.allclose(minilm.encode(TEXTS[3:4]), vectors[3:4], atol=1e-5)
     assert np.allclose(minilm.encode([*SCRIPTS, *TEXTS[:2]])[-2:], vectors[:2], atol=1e-5)
-
-
-def test_different_texts_have_different_vectors(vectors):
-    assert (vectors @ vectors.T)[~np.eye(12, dtype=bool)].max() < 0.99
 
 
 def test_a_repeated_text_is_encoded_once(minilm, monkeypatch):
@@ -64,22 +49,12 @@ def test_no_text_gives_no_row(minilm):
     assert minilm.encode([]).shape == (0, 384)
 
 
-def test_any_text_of_any_script_has_a_vector(minilm):
-    found = minilm.encode(SCRIPTS + AWKWARD)
-    assert np.isfinite(found).all() and np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
-
-
 def test_a_very_long_text_is_cut_at_max_tokens(minilm):
     beginning = "river " * 254  # with the two special tokens that makes 256
     long, cut = minilm.encode([beginning + "lake mountain " * 20_000, beginning])
     assert np.allclose(long, cut, atol=1e-5)
     short = encoder(max_tokens=16).encode(["river " * 14 + "lake", "river " * 14])
     assert np.allclose(short[0], short[1], atol=1e-5)
-
-
-def test_other_settings_have_another_name():
-    others = [encoder(max_tokens=16), encoder(dtype="bfloat16"), encoder(instruction="{query}")]
-    assert len({encoder().name, *(other.name for other in others)}) == 4
 
 
 def test_the_packaged_model_has_the_bits_of_sentence_transformers(minilm):
@@ -116,12 +91,6 @@ def test_an_instruction_is_put_before_queries_alone(minilm, vectors):
     assert np.allclose(query, minilm.encode(["Instruct: find facts\nQuery: Which {river}?"])[0], atol=1e-5)
     plain = minilm.encode_query("Which {river}?", "find facts")
     assert np.allclose(plain, minilm.encode(["Which {river}?"])[0], atol=1e-5)
-
-
-def test_bfloat16_gives_nearly_the_same_vectors(vectors):
-    found = encoder(dtype="bfloat16").encode(TEXTS)
-    assert found.dtype == np.float32
-    assert (found * vectors).sum(axis=1).min() > 0.999
 
 
 def test_what_cannot_be_loaded_says_what_can():

@@ -66,13 +66,3 @@ def test_what_holds_for_any_graph(tmp_path_factory, stated):
         for other in range(n):
             joining = [fact for fact, pair in enumerate(ends) if pair in ((one, other), (other, one))]
             assert list(facts.between(one, other)) == joining
-
-
-def test_facts_between_two_phrases_in_either_direction(tiny_index):
-    facts = tiny_index.facts
-    assert list(facts.between(0, 7)) == list(facts.between(7, 0)) == [0, 7]
-    assert list(facts.between(5, 5)) == [5]  # of a phrase with itself
-    assert list(facts.between(0, 9)) == list(facts.between(0, 10**9)) == []
-    assert facts.about(3) == [1, 2, 3, 9]
-    assert facts.about(5) == [5, 8]
-    assert facts.about(10**9) == []

@@ -10,7 +10,6 @@ from tiny import CountingEncoder, TinyEncoder, TinyEngine, files, same_content
 
 import workbench as wb
 from workbench.data import Dataset
-from workbench.encoding import Encoder
 from workbench.errors import DataError, IndexFault, SettingError
 from workbench.index import Index
 from workbench.index.facts import fact_text
@@ -36,13 +35,6 @@ def weight(index: Index, a: str, b: str, merge: str = "overwrite") -> float:
 # -- what is in it --------------------------------------------------------------------------------------------------
 
 
-def test_phrases_are_the_ends_of_triples_and_sorted(tiny_index):
-    assert tiny_index.facts.phrases == [
-        "lake mira", "nora whitlock", "old orsby harbour pier", "orsby", "orsby harbour pier", "quell",
-        "quell town hall", "river aldra", "the quell town hall", "東京",
-    ]  # fmt: skip
-
-
 def test_facts_are_distinct_and_sorted(tiny_index):
     assert tiny_index.facts.facts == [
         ("lake mira", "is fed by", "river aldra"),
@@ -57,13 +49,6 @@ def test_facts_are_distinct_and_sorted(tiny_index):
         ("東京", "is twinned with", "orsby"),
     ]
     assert tiny_index.manifest["layers"]["facts"]["dropped"] == 1
-
-
-def test_provenance_says_which_passage_states_which_fact(tiny_index):
-    stated = list(zip(*(column.tolist() for column in tiny_index.facts.stated)))
-    assert stated == [(0, 2), (0, 3), (1, 7), (2, 0), (2, 6), (3, 1), (4, 3), (4, 4), (5, 5), (5, 8), (6, 9)]
-    assert tiny_index.facts.stating(3).tolist() == [0, 4]
-    assert [tiny_index.facts.stating(fact).tolist() for fact in (7, 9)] == [[1], [6]]
 
 
 def test_every_row_has_the_vector_of_its_text(tiny_index):
@@ -143,11 +128,6 @@ def test_a_synonym_found_from_one_end_replaces_half_of_a_relation(tiny, tmp_path
     assert weight(index, "a pier", "pier", "sum") == pytest.approx(cosine + 2 * 3)
 
 
-def test_passages_of_a_phrase_are_counted(tiny_index):
-    counts = dict(zip(tiny_index.facts.phrases, tiny_index.graph.passages_of))
-    assert (counts["orsby"], counts["river aldra"], counts["quell"]) == (4, 4, 1)
-
-
 def test_the_ascii_rule_keeps_triples_under_the_empty_phrase(tiny, tmp_path):
     index = build(tiny, tmp_path, settings={"facts": {"normalise": "ascii"}})
     assert index.facts.phrases[0] == "" and len(index.facts.phrases) == 10
@@ -175,29 +155,7 @@ def test_given_extractions_are_taken_and_the_engine_makes_the_rest(tiny, tmp_pat
     assert index.manifest["layers"]["extractions"]["made_by"] == ["by hand", "tiny (named_entities v2, triples v2)"]
 
 
-def test_the_same_passage_twice_is_asked_once(tmp_path):
-    engine = TinyEngine()
-    twice = Dataset("twice", (Passage("a", "Aldra", "Aldra meets Mira."), Passage("b", "Aldra", "Aldra meets Mira.")))
-    index = build(twice, tmp_path, engine)
-    assert engine.asked == ["Aldra"]
-    assert [record.passage_id for record in index.extractions.records] == ["a", "b"]
-    assert index.extractions.records[0].triples == index.extractions.records[1].triples != ()
-
-
-def test_the_same_words_as_title_or_text_are_two_passages(tmp_path):
-    engine = TinyEngine()
-    same = Dataset("same", (Passage("a", "Aldra", "Mira"), Passage("b", "", "Aldra\nMira")))
-    build(same, tmp_path, engine)
-    assert engine.asked == ["Aldra", ""]
-
-
 # -- what decides its content ---------------------------------------------------------------------------------------
-
-
-def test_opening_gives_what_was_built(tiny_index):
-    opened = Index.open(tiny_index.folder)
-    assert same_content(opened, tiny_index) and opened.manifest == tiny_index.manifest
-    assert opened.data == tiny_index.data
 
 
 def test_a_setting_leads_to_new_layers_above_it_alone(tiny, tiny_index):
@@ -216,24 +174,6 @@ def test_a_setting_stays_until_it_is_changed(tiny, tiny_index):
     first = build(tiny, folder, settings={"synonyms": {"cap": 1}})
     assert keys(build(tiny, folder)) == keys(first) != keys(tiny_index)
     assert keys(build(tiny, folder, settings={"synonyms": {}})) == keys(tiny_index)
-
-
-def test_another_encoder_leads_to_new_vectors_and_no_new_extractions(tiny, tmp_path):
-    data = replace(tiny, extractions=None)
-    before = keys(build(data, tmp_path, TinyEngine()))
-    encoder, engine = CountingEncoder(), TinyEngine()
-    encoder.name = "other"
-    after = keys(build(data, tmp_path, engine, encoder))
-    assert {kind for kind in after if after[kind] != before[kind]} == {"passages", "facts", "synonyms"}
-    assert len(encoder.texts) > 20 and engine.calls == []
-
-
-def test_another_engine_is_asked_anew(tiny, tmp_path):
-    data = replace(tiny, extractions=None)
-    build(data, tmp_path, TinyEngine())
-    other = TinyEngine()
-    other.name = "other"
-    assert build(data, tmp_path, other).manifest["layers"]["extractions"]["extracted"] == len(other.asked) == 8
 
 
 def test_superseded_layers_are_removed(tiny, tiny_index):
@@ -328,13 +268,6 @@ def test_a_folder_without_an_index_says_how_to_build_one(tmp_path):
         Index.open(tmp_path)
 
 
-def test_an_index_is_not_read_with_another_encoder(tiny_index):
-    other = TinyEncoder()
-    other.name = "other"
-    with pytest.raises(IndexFault, match="encoded by 'tiny', not by 'other'"):
-        Index.open(tiny_index.folder, other)
-
-
 def test_an_encoder_that_has_no_settings_must_be_passed(tiny_index):
     with pytest.raises(IndexFault, match=r"pass it: Index\.open"):
         Index.open(tiny_index.folder).encode_query("q")
@@ -351,9 +284,3 @@ def test_an_encoder_that_has_no_settings_must_be_passed(tiny_index):
 def test_a_data_set_made_by_hand_is_checked_too(tmp_path, passages, said):
     with pytest.raises(DataError, match=said):
         build(Dataset("mine", passages), tmp_path, TinyEngine())
-
-
-def test_the_tiny_encoder_is_an_encoder(tiny_encoder):
-    assert isinstance(tiny_encoder, Encoder)
-    vectors = tiny_encoder.encode(["", "a b", "Râul 東京", "\ud800"])
-    assert vectors.dtype == np.float32 and np.allclose(np.linalg.norm(vectors, axis=1), 1)

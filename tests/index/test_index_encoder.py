@@ -21,15 +21,6 @@ class Wide(TinyEncoder):
     dimension = 65
 
 
-def test_another_encoder_is_refused_when_an_index_is_opened(tiny_index):
-    other = TinyEncoder()
-    other.name = "other"
-    with pytest.raises(IndexFault, match="was encoded by 'tiny', not by 'other'; vectors of two encoders"):
-        Index.open(tiny_index.folder, other)
-    with pytest.raises(IndexFault, match=r"was encoded by 'tiny', not by 'minilm\[max_tokens=256\]'"):
-        Index.open(tiny_index.folder, "minilm")
-
-
 def test_settings_that_change_vectors_are_part_of_the_name_and_no_others():
     local = ("a/b", *(f"a/b[{one}]" for one in ("max_tokens=9", "pooling=cls", "dtype=bfloat16", "instruction=e5")))
     asked = ("openai:m", "openai:m[dimensions=3]", "openai:m[max_tokens=3]", "openai:m[instruction=e5]")
@@ -83,18 +74,6 @@ def test_a_stopped_build_of_another_dimension_begins_anew(tiny, tmp_path, monkey
     index = Index.build(tiny, None, tmp_path / "index", encoder=Wide(), layers=["passages"], progress=False)
     assert index.passages.vectors.shape == (8, 65) and np.isfinite(index.passages.vectors).all()
     assert np.array_equal(index.passages.vectors, Wide().encode([one.content for one in tiny.passages]))
-
-
-def test_a_build_with_another_encoder_encodes_everything_anew(tiny, tmp_path):
-    Index.build(tiny, None, tmp_path / "index", encoder=TinyEncoder(), progress=False)
-    other = Wide()
-    other.name = "wide"
-    index = Index.build(tiny, None, tmp_path / "index", encoder=other, progress=False)
-    assert index.manifest["encoder"]["name"] == "wide"
-    vectors = (index.passages.vectors, index.facts.phrase_vectors, index.facts.fact_vectors)
-    assert {one.shape[1] for one in vectors} == {65}
-    with pytest.raises(IndexFault, match="was encoded by 'wide', not by 'tiny'"):
-        Index.open(tmp_path / "index", TinyEncoder())
 
 
 def test_an_encoder_that_is_loaded_by_name_and_is_another_by_now_is_refused(tiny, tmp_path, registries):

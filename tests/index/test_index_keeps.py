@@ -11,17 +11,14 @@ from planted import Summariser, planted
 from tiny import TinyEncoder, TinyEngine, files, tiny_dataset
 
 import workbench as wb
-from workbench.data.profiles import EntityProfile, Profiles
 from workbench.index import Index
 from workbench.index.building import versions
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
-from workbench.records import Passage
 from workbench.steps import reporting
 
 QUICK = {"summaries": {"reduction": "pca", "dimension": 3, "components": 6}}
 DATA = replace(planted(5), passages=(*planted(5).passages, *tiny_dataset().passages))
-CHANGE = Passage("sea 99", "", "harbour tide harbour tide anchor.")
 
 
 class Model:
@@ -93,56 +90,6 @@ def test_a_method_with_the_rules_leaves_what_a_model_wrote(paid):
     assert layers(Index.open(paid.folder), *PAID) == before
 
 
-def test_ensure_keeps_failures_and_the_rules_do_not_fill_them_in(tmp_path):
-    index = build(tmp_path, Model(fails=("summarise",)), ["summaries"])
-    assert index.manifest["layers"]["summaries"]["failures"] > 0
-    before = layers(index, "summaries")
-    assert layers(index.ensure(["facts"], RulesEngine(), progress=False), "summaries") == before
-
-
-def test_a_build_asks_anew_for_what_is_asked_for_alone(paid):
-    before, other = layers(paid, *PAID), Model("openai:two")
-    index = build(paid.folder, other, ["summaries"])
-    assert set(other.asked) == {"summarise"}
-    assert index.manifest["layers"]["summaries"]["made_by"] == ["openai:two (summarise v1)"]
-    assert layers(index, "extractions", "communities") == {
-        name: raw for name, raw in before.items() if not name.startswith("summaries")
-    }
-    other.asked.clear()
-    build(paid.folder, other, ["facts"])
-    assert {"named_entities", "triples"} <= set(other.asked) and "summarise" not in other.asked
-
-
-def test_what_is_below_changes_what_stands(paid):
-    index = paid.insert([CHANGE], other := Model("openai:two"), progress=False)
-    assert "summarise" in other.asked and index.summaries.leaves.shape[1] == len(index.passages.passages)
-    shorter = build(paid.folder, other, ["passages"], replace(DATA, passages=DATA.passages[:9]))
-    assert shorter.summaries.leaves.shape[1] == 9
-
-
-def test_other_settings_change_what_stands(paid):
-    index = Index.build(
-        DATA, Model(), paid.folder, encoder=TinyEncoder(), layers=["passages"],
-        settings={"summaries": {**QUICK["summaries"], "levels": 1}}, progress=False,
-    )  # fmt: skip
-    assert len(index.manifest["layers"]["summaries"]["levels"]) == 1
-
-
-def test_new_records_of_the_data_are_taken_over_whatever_is_asked_for(paid):
-    given = tuple(replace(record, made_by="by hand", triples=()) for record in paid.extractions.records)
-    index = build(paid.folder, Model(), ["passages"], replace(DATA, extractions=given))
-    assert index.facts.facts == [] and index.communities.reports == {}
-
-
-def test_profiles_stand_while_another_layer_is_added(tmp_path):
-    entity = EntityProfile("Orsby", "town", "A town on the Aldra.", ("p1", "p5"))
-    profiles = Profiles((replace(entity, name="Quell"), entity))  # in another order than the layer's
-    data = replace(tiny_dataset(), profiles=profiles)
-    index = Index.build(data, None, tmp_path, encoder=TinyEncoder(), layers=["communities"], progress=False)
-    before = layers(index, "profiles", "communities")
-    assert layers(index.ensure(["summaries"], Model(), progress=False), "profiles", "communities") == before
-
-
 @pytest.mark.parametrize("engine", [None, Model("tiny")], ids=["rules", "model"])
 def test_a_deletion_says_who_wrote_what_it_changed(tmp_path, engine):
     index = build(tmp_path, Model("tiny"), ["summaries"]).delete(["sea 3"], engine, progress=False)
@@ -183,24 +130,8 @@ def test_the_same_build_asks_for_what_failed_and_for_nothing_else(tmp_path, kind
     assert idle.asked == [] and files(index.folder) == before
 
 
-def test_what_succeeded_is_not_asked_for_again(tmp_path):
-    index = build(tmp_path, TinyEngine(fails_on=["Quell", "Fog"]), ["facts"])
-    assert index.manifest["layers"]["extractions"]["failures"] == 2
-    index = build(tmp_path, second := TinyEngine(fails_on=["Fog"]), ["facts"])
-    assert second.asked == ["Quell", "Fog"] and index.manifest["layers"]["extractions"]["failures"] == 1
-    index = build(tmp_path, third := TinyEngine(), ["facts"])
-    assert third.asked == ["Fog"] and index.manifest["layers"]["extractions"]["failures"] == 0
-    assert index.manifest["layers"]["extractions"]["key"].endswith("-3")
-    assert len(list(tmp_path.glob("extractions-*"))) == 1
-    assert same_records(index, build(tmp_path / "fresh", TinyEngine(), ["facts"]))
-
-
-def same_records(one: Index, other: Index) -> bool:
-    return one.extractions.records == other.extractions.records and one.facts.facts == other.facts.facts
-
-
-@pytest.mark.parametrize("fails", [("triples",), ("summarise", "community_report")])
-def test_what_fails_again_changes_nothing(tmp_path, fails):
+def test_what_fails_again_changes_nothing(tmp_path):
+    fails = ("summarise", "community_report")
     index = build(tmp_path, Model(fails=fails))
     before = files(index.folder)
     build(tmp_path, again := Model(fails=fails))
@@ -212,24 +143,6 @@ def test_the_rules_are_not_asked_for_what_they_failed_at(tmp_path):
     for engine in (again := Model("rules"), None):
         build(tmp_path, engine, ["summaries"])
     assert again.asked == []
-
-
-@pytest.mark.parametrize("kind", ["extractions", "summaries"])
-def test_a_retry_that_is_stopped_leaves_the_index_and_goes_on(tmp_path, kind, monkeypatch):
-    monkeypatch.setattr("workbench.index.journal.GROUP", 2)
-    whole = Model()
-    build(tmp_path, Model(fails=(STEPS[kind],)))
-    before = Index.open(tmp_path, TinyEncoder()).manifest
-    stopped = Model()
-    stopped.extracts.fail_at, stopped.summarises.fail_at = 4, 2
-    with pytest.raises(RuntimeError, match="injected"):
-        build(tmp_path, stopped)
-    assert Index.open(tmp_path, TinyEncoder()).manifest == before
-    assert failures(build(tmp_path, whole))[kind] == 0
-    tried, everything = len(stopped.extracts.asked + stopped.summarises.asked), Model()
-    build(tmp_path / "whole", everything)
-    assert tried > 0
-    assert whole.asked.count(STEPS[kind]) == everything.asked.count(STEPS[kind]) - tried, "what was paid for is kept"
 
 
 def test_a_retry_is_stopped_before_the_manifest_names_it(tmp_path, monkeypatch):

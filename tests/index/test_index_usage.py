@@ -7,7 +7,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from test_views import HOSTILE, UNSHOWABLE, Checked
 from tiny import PaidEngine, TinyEncoder, files, tiny_dataset
 from typer.testing import CliRunner
 
@@ -50,12 +49,6 @@ def test_each_layer_and_step_has_its_calls_and_tokens(tmp_path):
     assert index.usage.seconds(["facts"]) < index.usage.seconds() and index.usage.seconds(["typed"]) is None
 
 
-def test_what_stands_is_not_billed_again(tmp_path):
-    before = build(tmp_path / "index").usage
-    assert build(tmp_path / "index").usage == before == Index.open(tmp_path / "index").usage
-    assert (tmp_path / "index" / "usage.jsonl").read_text().count("\n") == 5
-
-
 def test_builds_add_up(tmp_path):
     """An insert asks for what is new; another model writes, and is billed, anew."""
     index = build(tmp_path / "index").insert(
@@ -89,13 +82,6 @@ def test_the_bill_is_no_part_of_the_index(tmp_path):
     ]
     assert not again.usage.known and again.usage.spent == () and again.usage.seconds(["facts"]) is None
     assert "kept no bill" in repr(again.usage)
-
-
-def test_the_rules_have_calls_and_no_tokens(tmp_path):
-    index = build(tmp_path / "index", wb.engine("rules"))
-    assert spent(index) == {("extractions", "named_entities", "rules"): (8, 0, 0),
-                            ("extractions", "triples", "rules"): (8, 0, 0)}  # fmt: skip
-    assert index.usage.of() == Usage() and "no model was asked" in repr(index.usage)
 
 
 def test_what_is_asked_outside_is_not_billed_and_what_is_inside_is_counted_outside_too(tmp_path):
@@ -133,12 +119,6 @@ def test_an_error_is_told_and_what_was_asked_before_it_is_billed(tmp_path):
         raise ValueError("mine")
 
 
-def test_nothing_is_written_of_a_block_that_asks_nothing_and_may_be_idle(tmp_path):
-    with metered(tmp_path, "articles", None, idle=False):
-        pass
-    assert not usage_of(tmp_path).known
-
-
 def test_a_damaged_line_is_named(tmp_path):
     (tmp_path / "usage.jsonl").write_text('{"layer": "facts"}\n')
     with pytest.raises(DataError, match=r"line 1 .*; delete this line, or the file: it is a bill"):
@@ -162,14 +142,6 @@ def test_it_is_shown_and_rules_have_no_tokens_there(tmp_path):
     assert usage.frame()["prompt_tokens"].sum() == 1_600 and list(usage.frame()["layer"].unique()) == [
         "passages", "extractions", "facts",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("text", [*HOSTILE, "", "x" * 10_000], ids=range(len(HOSTILE) + 2))
-def test_nothing_in_it_is_acted_upon(text):
-    for money in (None, 0.5):
-        usage = IndexUsage(text, (Spent(text, text, text, Usage(1, 2, 3, money=money, recorded=1)),))
-        Checked(usage._repr_html_())
-        assert not UNSHOWABLE.search(usage._repr_html_()) and not UNSHOWABLE.search(repr(usage))
 
 
 def test_the_command_line_says_it(tmp_path):

@@ -115,13 +115,6 @@ def test_each_group_is_on_disk_before_the_next_is_requested(tmp_path):
     assert settled(tmp_path).isascii()
 
 
-def test_opening_touches_nothing_and_asking_for_what_is_known_neither(tmp_path, whole):
-    model = Model()
-    made = opened(tmp_path / "whole", model)
-    assert made.missing([*INPUTS, "new"]) == ["new"] and made.ask(INPUTS, pytest.fail) == made.known
-    assert list((tmp_path / "whole").iterdir()) == [tmp_path / "whole" / "answers.jsonl"] and model.calls == []
-
-
 def test_the_file_holds_what_is_used_and_nothing_else(tmp_path):
     filled(tmp_path / "a", Model())
     made = filled(tmp_path / "b", model := Model(), tmp_path / "a", {"k3": INPUTS["k3"], "new": "x"})
@@ -175,11 +168,6 @@ def test_what_is_written_behind_a_torn_line_is_whole_when_the_build_stops_again(
     assert model.asked == list(INPUTS.values())[3:] and settled(tmp_path) == whole
 
 
-def test_a_build_stopped_once_the_file_was_settled_asks_for_nothing(tmp_path, whole):
-    filled(tmp_path / "whole", model := Model())
-    assert model.asked == [] and settled(tmp_path / "whole") == whole
-
-
 def test_a_line_damaged_within_the_file_is_named_with_the_remedy(tmp_path, whole):
     path = tmp_path / "whole" / "answers.jsonl"
     for old, new in ((b'{"key": "k1"', b'{"key": k1'), (b'"key": "k1"', b'"name": "k1"')):
@@ -204,20 +192,6 @@ def test_a_full_disk_loses_nothing_that_was_written(tmp_path, whole):
     kept = part(tmp_path).read_bytes().count(b"\n")
     filled(tmp_path, second := Model())
     assert kept >= 2 and len(second.asked) == 7 - kept and settled(tmp_path) == whole
-
-
-def test_a_disk_that_is_full_at_the_end_leaves_both_files(tmp_path, whole, monkeypatch):
-    (tmp_path / "answers.jsonl").write_bytes(before := whole.splitlines(keepends=True)[0])
-    with monkeypatch.context() as patch, pytest.raises(OSError, match="full"):
-        patch.setattr(journal, "write_atomically", _full_disk)
-        filled(tmp_path, Model())
-    assert (tmp_path / "answers.jsonl").read_bytes() == before
-    filled(tmp_path, model := Model())
-    assert model.asked == [] and settled(tmp_path) == whole
-
-
-def _full_disk(*_):
-    raise OSError("full")
 
 
 # -- reused -----------------------------------------------------------------------------------------------------------
@@ -257,21 +231,6 @@ def test_failures_are_retried_and_successes_are_not(tmp_path, name):
     assert second.asked == list(failing) and made.asked == 2
     filled(tmp_path / "fresh", Model(name))
     assert settled(tmp_path / "b") == settled(tmp_path / "fresh")
-
-
-def test_a_failure_of_a_stopped_build_is_retried(tmp_path, whole):
-    stopped(tmp_path, Model(stop_at=2, fails=(INPUTS["k1"],)))
-    filled(tmp_path, model := Model())
-    assert INPUTS["k1"] in model.asked and settled(tmp_path) == whole
-
-
-def test_without_an_engine_everything_is_reused_even_a_failure(tmp_path):
-    filled(tmp_path / "a", Model(fails=(INPUTS["k1"],)))
-    made = opened(tmp_path / "b", None, tmp_path / "a")
-    assert made.made_by is None and made.missing([*INPUTS, "new"]) == ["new"]
-    made.ask(INPUTS, pytest.fail)
-    made.settle()
-    assert settled(tmp_path / "b") == settled(tmp_path / "a") and made.asked == 0
 
 
 def test_a_layer_may_narrow_what_is_reused(tmp_path):

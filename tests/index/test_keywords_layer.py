@@ -33,29 +33,6 @@ def test_a_keyword_is_a_word_as_it_is_written(tmp_path):
     assert layer.words == ["'s", "--", "2", "Fog", "The", "fog", "grey", "old"]
 
 
-def test_a_vector_is_the_mean_of_the_sentences_of_all_occurrences(tmp_path):
-    layer = build(tmp_path, corpus("Fog hides fog boats. Boats sink.", "Fog hides fog boats. Fog lifts.")).keywords
-    hides, sink, lifts = TinyEncoder().encode(["Fog hides fog boats .", "Boats sink .", "Fog lifts ."])
-    assert np.allclose(vector(layer, "hides"), hides)  # in two pieces, in one and the same sentence
-    assert np.allclose(vector(layer, "fog"), hides) and np.allclose(vector(layer, "Boats"), sink)
-    assert np.allclose(vector(layer, "Fog"), (2 * hides + lifts) / 3)
-    assert np.linalg.norm(vector(layer, "Fog")) < 0.99  # not normalised
-    assert pieces(layer, "Fog") == [0, 1] and pieces(layer, "Boats") == [0] and pieces(layer, "lifts") == [1]
-    assert set(layer.incidence.data) == {1.0}
-
-
-def test_a_word_that_occurs_twice_in_a_sentence_counts_it_twice(tmp_path):
-    layer = build(tmp_path, corpus("Fog hides Fog. Fog lifts.")).keywords
-    hides, lifts = TinyEncoder().encode(["Fog hides Fog .", "Fog lifts ."])
-    assert np.allclose(vector(layer, "Fog"), (2 * hides + lifts) / 3)
-
-
-def test_the_means_do_not_depend_on_the_blocks(tmp_path, monkeypatch):
-    whole = build(tmp_path / "whole", tiny_dataset()).keywords
-    monkeypatch.setattr(keywords, "BLOCK", 3)
-    assert np.allclose(build(tmp_path / "blocks", tiny_dataset()).keywords.vectors, whole.vectors, atol=1e-6)
-
-
 def test_against_a_plain_loop(tmp_path):
     index = build(tmp_path, tiny_dataset())
     encoder, sums, counts, held = TinyEncoder(), {}, {}, {}
@@ -77,7 +54,7 @@ def test_a_very_long_sentence_is_cut(monkeypatch):
     assert list(sentence_parts(["one two three four five", ""])) == [[["one", "two", "three"], ["four", "five"]], []]
 
 
-@pytest.mark.parametrize("text", ["", " \n ", "the of", "., ;", "\x00\x01", "<b>&amp;</b>", "x" * 50_000, "東京 は"])
+@pytest.mark.parametrize("text", ["", "., ;", "\x00\x01 <b>&amp;</b> 東京 は", "x" * 50_000])
 def test_hostile_texts_do_no_harm(tmp_path, text):
     layer = build(tmp_path, corpus(text, "Fog.")).keywords
     assert layer.incidence.shape == (len(layer.words), len(Index.open(tmp_path).pieces.pieces))

@@ -59,11 +59,3 @@ def test_inputs_that_always_fail_stop_neither_a_retry_nor_an_insert(tmp_path):
         grown.insert(bad, TinyEngine(fails_on=[*TITLES[:3], *(one.title for one in bad)]), progress=False)
     fails = TinyEngine(fails_on=[*TITLES[:3], *(one.title for one in bad)])
     assert failures(grown.insert(bad, fails, keep_going=True, progress=False)) == 6
-
-
-def test_a_stopped_build_ends_as_one_that_was_not(tmp_path, monkeypatch):
-    """Of 8 requests 4 fail: those of the second half, which are all that the resumed build asks."""
-    monkeypatch.setattr("workbench.index.journal.GROUP", 4)
-    with pytest.raises(RuntimeError, match="injected"):
-        build(tmp_path, TinyEngine(fail_at=2, fails_on=TITLES[4:]))
-    assert failures(build(tmp_path, TinyEngine(fails_on=TITLES[4:]))) == 4

@@ -10,7 +10,6 @@ from tiny import CountingEncoder, TinyEncoder, tiny_dataset
 
 from workbench import tokens
 from workbench.data import Dataset
-from workbench.errors import SettingError
 from workbench.index import Index
 from workbench.index.pieces import Settings, cut
 from workbench.records import Passage, Unit
@@ -57,14 +56,6 @@ def test_a_rest_that_the_chunk_before_holds_is_a_chunk_too():
     assert [(size, chunk) for _, size, _, chunk in whole] == [(1200, 0), (200, 1)]
 
 
-def test_the_title_begins_the_first_piece_and_names_the_others(tmp_path):
-    data = Dataset("made", (Passage("p", "Orsby", "It lies on a river, and Orsby is old."),))
-    pieces = build(tmp_path, data, piece_tokens=6).pieces.pieces
-    assert [(piece.text, piece.title) for piece in pieces] == [
-        ("Orsby\nIt lies", ""), (" on a river, and Or", "Orsby"), ("sby is old.", "Orsby"),
-    ]  # fmt: skip
-
-
 @given(st.text(max_size=60).map(storable), st.integers(1, 7), st.integers(1, 9))
 def test_pieces_of_a_chunk_give_back_its_text(text, size, chunk):
     rows = list(cut([Passage("p", "", text)], Settings(chunk_tokens=1000, chunk_overlap=0, piece_tokens=size)))
@@ -74,23 +65,11 @@ def test_pieces_of_a_chunk_give_back_its_text(text, size, chunk):
     assert all(piece and number <= size for piece, number, _, _ in rows)
 
 
-def test_a_border_within_a_character_breaks_none():
-    rows = list(cut([Passage("p", "", "東京🦊東京🦊")], Settings(piece_tokens=2)))
-    assert "\ufffd" not in "".join(text for text, *_ in rows) and "".join(text for text, *_ in rows) == "東京🦊東京🦊"
-
-
-@pytest.mark.parametrize(
-    "text", ["\x00\x01\x1b[31m", "<script>alert(1)</script>", "ÃƒÂ©", " \n\t ", "x" * 100_000], ids=range(5)
-)
+@pytest.mark.parametrize("text", ["\x00\x01\x1b[31m <script>alert(1)</script> 東京🦊", "x" * 100_000], ids=range(2))
 def test_texts_of_any_kind_are_cut(tmp_path, text):
     layer = build(tmp_path, corpus(text)).pieces
     assert "".join(piece.text for piece in layer.pieces if piece.id)[:1200] == text[:1200]
     assert all(count <= 150 for count in layer.tokens) and "<script>" not in layer._repr_html_()
-
-
-def test_a_corpus_without_text_has_no_pieces(tmp_path):
-    layer = build(tmp_path, corpus("", "")).pieces
-    assert (len(layer.pieces), layer.vectors.shape[0], layer.of_passage.shape) == (0, 0, (2, 0))
 
 
 def test_a_piece_that_is_a_whole_passage_is_not_encoded_again(tmp_path):
@@ -110,17 +89,3 @@ def test_what_was_encoded_is_not_encoded_again_after_a_change(tmp_path):
     data = Dataset("made", tuple(index.passages.passages))
     fresh = build(tmp_path / "fresh", data, piece_tokens=2).pieces
     assert fresh.pieces == index.pieces.pieces and np.array_equal(fresh.vectors, index.pieces.vectors)
-
-
-@pytest.mark.parametrize(
-    ("chosen", "message"),
-    [
-        ({"chunk_overlap": 1200}, "chunk_overlap=1200; it should be below chunk_tokens=1200"),
-        ({"piece_tokens": 0}, "piece_tokens=0; it should be a whole number from 1 on"),
-        ({"chunk_tokens": 1.5}, r"chunk_tokens=1.5; it should be a whole number"),
-        ({"chunk_overlap": -1}, "chunk_overlap=-1"),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(chosen, message):
-    with pytest.raises(SettingError, match=message):
-        Settings(**chosen)

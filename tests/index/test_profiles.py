@@ -47,34 +47,11 @@ def test_what_came_is_found_by_the_phrases_of_the_graph(index):
     assert {"entities": 3, "relations": 2}.items() <= index.manifest["layers"]["profiles"].items()
 
 
-def test_the_phrases_follow_the_rule_of_the_facts(tiny, tmp_path):
-    data = replace(tiny, profiles=Profiles((EntityProfile("S.O.B. Râul", "person", "", ()),)))
-    for rule, phrase in (("unicode", "s o b râul"), ("ascii", "s o b  r ul")):
-        index = build(data, tmp_path / rule, settings={"facts": {"normalise": rule}})
-        assert len(index.phrased.of(phrase)) == 1
-
-
-def test_the_order_in_which_profiles_come_does_not_matter(tiny, tmp_path, index):
-    turned = Profiles(PROFILES.entities[::-1], PROFILES.relations[::-1])
-    other = build(replace(tiny, profiles=turned), tmp_path / "turned")
-    assert other.profiles.profiles == index.profiles.profiles
-
-
 def test_without_profiles_there_is_no_layer_and_the_rules_write_one(tiny_index):
     with pytest.raises(IndexFault, match=r"has no layer 'profiles'"):
         _ = tiny_index.profiles
     written = tiny_index.ensure(["profiles"], progress=False).profiles
     assert written.entities and not written.given and "rules" in written.metadata["made_by"][0]
-
-
-def test_an_index_without_facts_gets_no_profiles(tiny, tmp_path):
-    index = build(replace(tiny, profiles=PROFILES), tmp_path, layers=["passages"])
-    assert list(index.manifest["layers"]) == ["passages"]
-
-
-def test_no_profile_at_all_is_a_layer_too(tiny, tmp_path):
-    index = build(replace(tiny, profiles=Profiles()), tmp_path)
-    assert index.profiles.profiles == Profiles() and "0 entities" in index.profiles._repr_html_()
 
 
 def test_a_profile_of_an_unknown_passage_is_named(tiny, tmp_path):
@@ -91,18 +68,6 @@ def test_a_deleted_passage_takes_what_only_it_supported(index):
     assert not any(b"Where the pier stands" in content for content in files(index.folder).values())
     smallest = smaller.delete(["p1", "p4"], progress=False)
     assert smallest.phrased.between("orsby", "nora whitlock") == []
-
-
-def test_inserted_passages_bring_theirs_along(index):
-    new = EntityProfile("Skarne", "port", "A port.", ("p9",))
-    more = index.insert(
-        [Passage("p9", "Skarne", "Skarne is a port.")],
-        extractions=[Extraction("p9", ("Skarne",), (("Skarne", "is", "port"),), "by hand")],
-        profiles=Profiles((new,)),
-        progress=False,
-    )
-    assert more.phrased.of("skarne") == [new] and more.phrased.of("orsby") == index.phrased.of("orsby")
-    assert more.delete(["p9"], progress=False).profiles.profiles == index.profiles.profiles
 
 
 def test_what_was_left_out_is_said_by_data_and_index_and_survives_a_change(tiny, tmp_path):
@@ -179,20 +144,3 @@ def test_an_index_that_was_written_with_another_content_hash_grows(tiny, tmp_pat
         build(replace(tiny, profiles=PROFILES), tmp_path)
     smaller = Index.open(tmp_path, TinyEncoder()).delete(["p8"], progress=False)
     assert smaller.phrased.of("fog") == [] and smaller.phrased.of("orsby") == [ORSBY_PIER, ORSBY]
-
-
-@given(sets, st.sets(st.sampled_from(["p1", "p2"])))
-def test_within_keeps_what_is_supported(profiles, known):
-    kept = within(profiles, known)
-    for before, after in ((profiles.entities, kept.entities), (profiles.relations, kept.relations)):
-        assert len(after) == sum(not p.passages or bool(known & set(p.passages)) for p in before)
-        assert all(set(p.passages) <= known for p in after)
-    assert joined([profiles, Profiles()]) == profiles
-
-
-def test_profiles_show_themselves_and_act_upon_nothing():
-    for profile in (EntityProfile("<b>", "<i>", "<script>"), RelationProfile("<b>", "<i>", "<s>", ("<u>",), 0.5)):
-        shown = profile._repr_html_()
-        assert "<b><b>" not in shown and "<script>" not in shown and "&lt;b&gt;" in shown
-    assert repr(ORSBY) == "EntityProfile Orsby! (town): A town on the Aldra."
-    assert repr(FOUNDED) == ("RelationProfile Nora Whitlock — Orsby [founding, town; weight 2.0000]: She founded it.")

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 
 import pytest
-from hypothesis import strategies as st
+from extracting import Extractor
 from tiny import TinyEncoder, files, tiny_dataset
 
-import workbench as wb
 from workbench import tokens
 from workbench.data import Dataset
 from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import EntityProfile, RelationProfile
 from workbench.errors import IndexFault
 from workbench.index import Index, journal, profiling
-from workbench.llm.call import Reply
-from workbench.llm.meter import Meter
-from workbench.llm.parse import parse
-from workbench.llm.step import Result
 from workbench.records import Passage
 from workbench.steps import entity_relations, summarising
 
@@ -34,56 +27,13 @@ def small_groups(monkeypatch):
     monkeypatch.setattr(journal, "GROUP", 2)
 
 
-class Model:
-    """Says of a passage that its title is a Location told by its text, and related to the title before in the alphabet;
-    what it says goes through the parser. It may be told other replies by title, to fail on titles, or to break off."""
-
-    def __init__(
-        self,
-        name: str = "openai:one",
-        *,
-        says: dict[str, str] | None = None,
-        fails_on: Sequence[str] = (),
-        fail_at: int | None = None,
-        finish: str = "stop",
-    ):
-        self.name, self.says, self.fails_on, self.fail_at, self.finish = name, says or {}, fails_on, fail_at, finish
-        self.meter = Meter()
-        self.calls: list[list] = []
-
-    @property
-    def asked(self) -> list[str]:
-        """Titles of passages in the order in which they were first asked about."""
-        return [v.title for call in self.calls for v in call if isinstance(v, entity_relations.Input) and not v.found]
-
-    @property
-    def fused(self) -> list[summarising.Fragments]:
-        return [value for call in self.calls for value in call if isinstance(value, summarising.Fragments)]
-
-    def run(self, step, inputs, *, trace=None):
-        if len(self.calls) == self.fail_at:
-            raise KeyboardInterrupt("injected")
-        self.calls.append(list(inputs))
-        return [self._result(step, value) for value in inputs]
-
-    def _result(self, step, value) -> Result:
-        if isinstance(value, summarising.Fragments):
-            if value.name in self.fails_on:
-                return Result(None, failure="told to fail")
-            return Result(step.output(description=f"{len(value.fragments)} of {value.name}"), parse="text")
-        if value.title in self.fails_on:
-            return Result(None, failure="told to fail")
-        text = self.says.get(value.title, _reply(value))
-        try:
-            output, level = parse(step, Reply(text, finish=self.finish))
-        except ValueError as error:
-            return Result(None, failure=str(error))
-        return Result(output, parse=level)
-
-
 def _reply(value) -> str:
+    """Its title is a Location told by its text, and lies in Meridian."""
     entity = f"entity<|#|>{value.title}<|#|>Location<|#|>{value.text}"
     return f"{entity}\nrelation<|#|>{value.title}<|#|>Meridian<|#|>place<|#|>{value.title} is there.\n{END}"
+
+
+Model = partial(Extractor, _reply)  # what it says of a passage, unless it is told to say something else
 
 
 def build(folder, engine=None, data=DATA, layers=("profiles",), **chosen) -> Index:
@@ -130,15 +80,6 @@ def test_two_passages_worked_out_by_hand(tmp_path):
     assert not index.profiles.given and Index.open(tmp_path).profiles.profiles == index.profiles.profiles
 
 
-def test_passages_of_the_same_content_are_asked_about_once_and_both_are_named(tmp_path):
-    data = Dataset("made", (Passage("a", "T", "text"), Passage("b", "T", "text")))
-    model = Model()
-    index = build(tmp_path, model, data, gleanings=0)
-    assert model.asked == ["T"]
-    assert EntityProfile("T", "Location", "text", ("a", "b")) in index.profiles.entities
-    assert index.profiles.relations[0].weight == 2.0
-
-
 def test_the_rounds_are_as_many_as_the_settings_say(tmp_path):
     for rounds in (0, 1, 3):
         model = Model()
@@ -174,8 +115,6 @@ def test_types_come_from_the_settings_or_the_data_or_are_lightrag_s(tmp_path):
 HOSTILE = {
     "empty": "",
     "binary": "\x00\x01\x89PNG\r\n\x1a\n\ufffd\udcff" * 50,
-    "prose": "I am sorry, I cannot do that.",
-    "wrong encoding": "entitÃ©<|#|>\xff\xfe<|#|>LocÃ¡tion<|#|>Ã",
     "huge": "x" * 300_000,
 }
 
@@ -202,18 +141,6 @@ def test_long_names_markup_and_injected_signs_do_no_harm(tmp_path):
     assert all(
         "<script>" not in html for html in (index.profiles._repr_html_(), index.profiles.entities[0]._repr_html_())
     )
-
-
-def test_a_corpus_of_which_nothing_can_be_told_has_no_profiles(tmp_path):
-    index = build(tmp_path, Model(says={"T1": END}), corpus(""))
-    assert index.profiles.entities == index.profiles.relations == []
-    assert index.manifest["layers"]["profiles"]["failures"] == 0
-
-
-def test_replies_that_were_cut_or_half_read_are_counted(tmp_path):
-    index = build(tmp_path, Model(says={"T1": "junk\n" + _reply(DATA.passages[0])}, finish="length"), corpus("a", "b"))
-    layer = index.manifest["layers"]["profiles"]
-    assert (layer["cut"], layer["skipped"]) == (2, 2)  # of both rounds
 
 
 # -- descriptions -----------------------------------------------------------------------------------------------------
@@ -251,13 +178,6 @@ def test_descriptions_are_fused_from_as_many_tokens_as_the_settings_say_but_neve
     assert alone.fused == []
 
 
-def test_relations_are_fused_too(tmp_path):
-    says = {f"T{n}": said(f"relation<|#|>A<|#|>B<|#|>k<|#|>Fragment {n}.") for n in (1, 2)}
-    index = build(tmp_path, Model(says=says), corpus("a", "b"), fragments=2)
-    assert index.profiles.relations[0].description == "2 of A – B"
-    assert told(index, "A") == told(index, "B").replace("B", "A") == "2 of A"  # ends that only the relation tells of
-
-
 def test_more_fragments_than_fit_into_a_request_are_fused_in_groups(tmp_path, monkeypatch):
     monkeypatch.setattr(profiling, "WINDOW", 3 * tokens.count("Fragment 1."))
     data, says = about(7)
@@ -293,23 +213,6 @@ def test_a_description_that_cannot_be_fused_keeps_its_fragments_and_is_asked_for
     assert told(again, "Orsby") == "2 of Orsby" and model.asked == [] and len(model.fused) == 1
 
 
-# -- a build that is stopped ------------------------------------------------------------------------------------------
-
-
-def written(folder: Path) -> dict[str, bytes]:
-    return {name: raw for name, raw in files(folder).items() if not name.endswith(".lock")}
-
-
-def test_the_order_of_the_answers_does_not_matter(tmp_path, monkeypatch):
-    build(tmp_path / "whole", Model())
-    monkeypatch.setattr(journal, "GROUP", 3)
-    with pytest.raises(KeyboardInterrupt):
-        build(tmp_path / "other", Model(fail_at=2))
-    build(tmp_path / "other", Model(fails_on=["Lake Mira", "Orsby"]))
-    build(tmp_path / "other", Model())
-    assert Index.open(tmp_path / "other").profiles.profiles == Index.open(tmp_path / "whole").profiles.profiles
-
-
 # -- insert and delete ------------------------------------------------------------------------------------------------
 
 NEW = Passage("p9", "Skarne", "Skarne is a port on Lake Mira.")
@@ -320,7 +223,7 @@ def test_an_insert_asks_for_the_new_passages_and_a_delete_for_nothing(tmp_path):
     before, schema = index.profiles.profiles, index.profiles.schema
     model = Model()
     more = index.insert([NEW], model, progress=False)
-    assert model.asked == ["Skarne"] and told(more, "Skarne") == NEW.text
+    assert [one.title for one in model.asked] == ["Skarne"] and told(more, "Skarne") == NEW.text
     model = Model()
     less = more.delete(["p9"], model, progress=False)
     assert model.asked == [] and less.profiles.profiles == before and less.profiles.schema == schema
@@ -342,42 +245,3 @@ def test_without_an_engine_new_passages_are_refused_and_what_stands_stays(tmp_pa
     with pytest.raises(IndexFault, match=r"1 passages have no profiles \(the first is 'p9'\) and no engine"):
         index.insert([NEW], progress=False)
     assert told(Index.open(tmp_path), "Quell") == told(index, "Quell")
-
-
-WORDS = [
-    "Orsby is a town on the River Aldra.",
-    "Orsby was founded by Nora Whitlock in 1889.",
-    "It has 23 mills.",
-    "The River Aldra flows into Lake Mira.",
-    "Nora Whitlock was a printer from Orsby.",
-    "東京 は…",
-    "",
-]
-texts = st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join)
-# -- the rules --------------------------------------------------------------------------------------------------------
-
-
-def test_the_bundled_corpus_by_the_rules(meridian_profiles):
-    index, data = meridian_profiles, wb.load("meridian")
-    found = {entity.name: entity for entity in index.profiles.entities}
-    titles = [passage.title for passage in data.passages]
-    assert sum(title in found for title in titles) > 0.9 * len(titles)
-    assert found["River Tavrel"].type == "river" and found["Lanthorn Bridge"].type == "structure"
-    assert found["University of Vennick"].passages and len(found["Vennick"].passages) > 10
-    assert all(entity.name and entity.type and entity.description for entity in found.values())
-    texts = {passage.id: " ".join(passage.text.split()) for passage in data.passages}
-    for relation in index.profiles.relations:
-        assert relation.label and {relation.source, relation.target} <= found.keys()
-        assert any(relation.description.split("\n")[0] in texts[passage] for passage in relation.passages)
-    occurring = {entity.type for entity in found.values()}
-    assert {t.name for t in index.profiles.schema.entity_types} == occurring - {"unknown"}
-    assert all(t.definition for t in index.profiles.schema.entity_types)
-
-
-def test_a_line_tells_what_was_said_by_whom(tmp_path):
-    build(tmp_path, Model(fails_on=["T2"]), corpus("a", "b"))
-    (path,) = tmp_path.glob("profiles-*/records.jsonl")
-    first, second = map(json.loads, path.read_text(encoding="ascii").splitlines())
-    assert first["made_by"] == "openai:one (entity_relations v1)" and first["failure"] is None
-    assert first["output"]["entities"] == [{"name": "T1", "type": "location", "description": "a"}]
-    assert second["failure"] == "told to fail" and second["output"] is None

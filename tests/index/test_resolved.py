@@ -14,7 +14,6 @@ from tiny import TinyEncoder, TinyEngine, tiny_dataset
 
 from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
-from workbench.evaluation.estimate import estimate_build
 from workbench.index import Index
 from workbench.index.relabelled import types_of
 from workbench.index.resolved import Merge, clusters, resolved
@@ -59,18 +58,6 @@ def test_entities_that_are_one_have_everything_that_was_said_of_either():
     ]
     assert not [one for one in found.relations if one.source == one.target == "Kestrel FM"], "it would lead nowhere"
     assert set(RELATIONS[3:]) <= set(found.relations), "what no merge touches stays, also a loop and parallel labels"
-
-
-def test_relations_of_two_labels_or_directions_stay_apart():
-    relations = (
-        RelationProfile("a", "x", "1", label="knows"), RelationProfile("a2", "x", "2", label="likes"),
-        RelationProfile("x", "a2", "3", label="knows"), RelationProfile("a2", "x", "4", label="knows"),
-    )  # fmt: skip
-    entities = tuple(EntityProfile(name) for name in ("a", "a2", "x"))
-    found = resolved(Profiles(entities, relations), [Merge("a", ("a", "a2"))]).relations
-    assert {(one.source, one.label, one.description) for one in found} == {
-        ("a", "knows", "1\n4"), ("a", "likes", "2"), ("x", "knows", "3"),
-    }  # fmt: skip
 
 
 NAMES = [f"n{at}" for at in range(8)]
@@ -192,22 +179,6 @@ def test_the_typed_graph_is_made_of_what_was_resolved_and_relabelled(tmp_path):
     assert made["resolved"]["made_by"] == ["openai:curator (curate_cluster v1)"]
 
 
-def test_either_layer_can_be_added_later_and_the_graph_follows(tmp_path):
-    index = build(tmp_path / "index", Curator(), ["typed"])
-    assert len(index.typed.names) == 4
-    index = index.ensure(["resolved"], Curator(), progress=False)
-    assert len(index.typed.names) == 3
-    index = index.ensure(["relabelled"], engine := Curator(), progress=False)
-    assert index.typed.types.count("unsure") == 2 and [name for name, _ in engine.seen] == ["relabel_entities"]
-
-
-def test_a_run_names_them_among_the_layers_of_a_method(tmp_path):
-    from workbench.evaluation.identity import _layers
-
-    index = build(tmp_path / "index", Curator())
-    assert list(_layers(index, ("typed",))) == ["passages", "profiles", "resolved", "relabelled", "typed"]
-
-
 def test_a_reply_that_does_not_fit_is_asked_for_again_with_the_reason(tmp_path):
     index = build(tmp_path / "index", engine := Curator(wrong=2), ["resolved"])
     assert [value.objection for _, value in engine.seen] == [
@@ -243,11 +214,6 @@ def test_types_are_those_of_the_settings_the_schema_or_lightrag():
     assert types_of(SCHEMA, Settings()) == (("person", "a human being"), ("place", "a town or a lake"))
     assert types_of(SCHEMA, Settings(types=("place", "idea"))) == (("place", "a town or a lake"), ("idea", ""))
     assert len(types_of(Schema((), ()), Settings())) > 3
-
-
-def test_an_estimate_counts_what_both_would_ask():
-    cost = estimate_build(replace(data(), profiles=None), "openai:m", layers=["relabelled", "resolved"])
-    assert {"curate_cluster", "relabel_entities"} <= {one.step for one in cost.costs}
 
 
 # -- replies that do not fit ------------------------------------------------------------------------------------------

@@ -57,15 +57,15 @@ def test_nothing_is_a_sequence_too(kind, monkeypatch):
     assert len(empty) == 0 and list(empty) == [] and empty[:] == []
 
 
-def test_an_index_of_many_rows_answers_as_one_of_few(tmp_path, meridian_index, monkeypatch):
+def test_an_index_of_many_rows_answers_as_one_of_few(tiny_index, tiny_encoder, monkeypatch):
     """The same folder, opened with records kept and with records made when they are read."""
     import workbench as wb
 
     question = "Which river flows past the town that Nora Whitlock founded?"
     methods = ("dense", "bm25", "hipporag2")
-    kept = {name: wb.method(name, meridian_index, wb.engine("rules")).retrieve(question) for name in methods}
-    monkeypatch.setattr(rows, "KEPT", 10)
-    index = Index.open(meridian_index.folder)
+    kept = {name: wb.method(name, tiny_index, wb.engine("rules")).retrieve(question) for name in methods}
+    monkeypatch.setattr(rows, "KEPT", 2)
+    index = Index.open(tiny_index.folder, tiny_encoder)
     assert not isinstance(index.passages.passages, list) and not isinstance(index.facts.facts, list)
     assert not isinstance(index.extractions.records, list)
     for name, evidence in kept.items():

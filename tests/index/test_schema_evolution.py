@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.data.graph import Attribute, EntityType, Relation, Schema
-from workbench.index.schema_extracting import Evolution, forms
+from workbench.index.schema_extracting import Evolution
 from workbench.steps.schema_extraction import ProposalRecord
 
 SEED = Schema(
@@ -88,15 +88,6 @@ def test_what_the_seed_has_in_some_spelling_is_never_admitted(policy):
     }  # fmt: skip
 
 
-def test_the_three_policies():
-    for policy, admitted in (("off", []), ("llm", ["town", "sea"]), ("gated", ["town"])):
-        found = evolution(policy, support=1, mu=0.9)
-        ask(found, "p1", "town")
-        ask(found, "p2", "sea", score=0.1)
-        found.admit()
-        assert types(found)[2:] == admitted
-
-
 def test_a_batch_is_compared_with_the_schema_before_it():
     """`human` must not be admitted for its likeness to what the same boundary admits."""
     found = Evolution(Schema((), ()), "gated", 0.8, 1, encode)
@@ -106,8 +97,3 @@ def test_a_batch_is_compared_with_the_schema_before_it():
     assert types(found) == ["person"]
     found.admit()
     assert types(found) == ["person", "human"]
-
-
-def test_forms_keep_the_first_spelling():
-    schema = Schema((EntityType("Time-Period", ""), EntityType("time_period", "")), ())
-    assert forms(schema, "entity_types") == {"time period": "Time-Period"}

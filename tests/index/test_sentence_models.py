@@ -93,14 +93,6 @@ def test_a_plain_transformer_is_pooled_as_is_said_and_by_the_mean_otherwise(pool
     assert np.allclose(found, [unit(POOLED[pooling](states(text))) for text in TEXTS], atol=1e-5)
 
 
-def test_other_pooling_is_another_name_and_another_setting(plain):
-    names = {SentenceEncoder(plain, pooling=pooling).name for pooling in POOLED}
-    assert len(names) == 5 and SentenceEncoder(plain, pooling="cls").settings["pooling"] == "cls"
-    assert "pooling" not in SentenceEncoder(plain).settings
-    with pytest.raises(SettingError, match="pooling 'median' is unknown; choose one of none, mean, cls"):
-        SentenceEncoder(plain, pooling="median")
-
-
 def test_more_tokens_than_the_model_has_positions_are_refused(plain):
     with pytest.raises(SettingError, match=r"max_tokens=33; .* has 32 positions"):
         SentenceEncoder(plain, max_tokens=33).encode(["orsby"])
@@ -165,11 +157,6 @@ def test_a_template_says_where_its_text_goes(setting, field):
         encoder(**{setting: "Text:"})
 
 
-def test_braces_in_texts_and_templates_are_just_braces(plain):
-    one = SentenceEncoder(plain, max_tokens=32, instruction='{"given": "{task}", "a": "{query}"}')
-    assert one.as_query("the {task} of {query} {0}", "x") == '{"given": "x", "a": "the {task} of {query} {0}"}'
-
-
 def test_passages_may_have_a_prefix_which_questions_do_not_get(plain, states):
     one = SentenceEncoder(plain, instruction="e5", passage="e5", max_tokens=32)
     passage, query = (unit(states(f"{kind}: lake").mean(axis=0)) for kind in ("passage", "query"))
@@ -221,21 +208,6 @@ def test_the_device_of_the_environment_is_the_default(plain, monkeypatch):
         monkeypatch.setenv("WORKBENCH_DEVICE", wrong)
         with pytest.raises(SettingError, match=f"device='{wrong}' is unknown; choose auto, cpu, cuda"):
             SentenceEncoder(plain)
-
-
-def test_the_device_is_no_part_of_the_name(plain):
-    assert encoder(plain, device="cuda").name == encoder(plain).name
-    assert encoder(plain, device="cuda").settings == encoder(plain).settings
-
-
-def test_a_model_goes_to_its_device_and_its_batches_follow(plain, monkeypatch):
-    """There is no GPU here: `meta` is a device of torch that holds no numbers."""
-    monkeypatch.setattr(models, "device_here", lambda device: "meta" if device == "cuda" else device)
-    asked = SentenceEncoder(plain, device="cuda", max_tokens=32)
-    assert asked._transformer.device.type == "meta"
-    features = asked._features([[2, 5, 3], [2, 3]])
-    assert {one.device.type for one in features.values()} == {"meta"} and asked._batch_size() == 16_384
-    assert SentenceEncoder(plain, max_tokens=32)._batch_size() == 2048
 
 
 def test_a_full_gpu_is_said_with_what_helps(plain, monkeypatch):
@@ -295,12 +267,6 @@ def test_a_folder_and_what_is_here_ask_no_hub(plain, hub, monkeypatch):
     assert [one["local_files_only"] for one in hub] == [True, True]
 
 
-def test_what_is_on_this_machine(plain, tmp_path, monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    assert models.on_this_machine("minilm") and models.on_this_machine(plain)
-    assert not models.on_this_machine("no-one/no-such-model")
-
-
 def test_code_of_a_model_runs_only_where_it_is_allowed_and_never_because_an_index_says_so(hub, monkeypatch):
     class Coded:
         def __init__(self, source, **given):
@@ -321,6 +287,8 @@ def test_code_of_a_model_runs_only_where_it_is_allowed_and_never_because_an_inde
 def test_an_encoder_of_other_settings_is_said_to_have_others():
     with pytest.raises(SettingError, match="dtype, max_tokens, instruction, passage, pooling, device, batch_tokens"):
         encoder("minilm[size=3]")
+    with pytest.raises(SettingError, match="pooling 'median' is unknown; choose one of none, mean, cls"):
+        encoder("minilm[pooling=median]")
     for name in ("max_tokens", "batch_tokens"):
         with pytest.raises(SettingError, match=f"{name}=0; it should be a whole number from 1 on"):
             SentenceEncoder(**{name: 0})

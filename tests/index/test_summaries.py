@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted import Summariser, planted
-from tiny import CountingEncoder, TinyEncoder, files
+from tiny import TinyEncoder, files
 
 import workbench as wb
 from workbench import tokens
 from workbench.data import Dataset
-from workbench.errors import IndexFault, SettingError
 from workbench.index import Index, clustering, summaries
 from workbench.index.clustering import Clustering, sizes, soft_clusters
 from workbench.records import Passage
@@ -75,17 +74,13 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path, reduction):
     assert files(tmp_path / "a") == files(tmp_path / "b")
 
 
-@pytest.mark.parametrize("n", [1, 2, 4])
+@pytest.mark.parametrize("n", [1, 4])
 def test_few_passages_have_no_tree(tmp_path, n):
     engine = Summariser()
     index = build(tmp_path, replace(DATA, passages=DATA.passages[:n]), engine)
     assert engine.asked == index.summaries.nodes == index.summaries.clusters == []
     assert index.summaries.vectors.shape == (0, 64) and index.summaries.leaves.shape == (0, n)
     assert said(index)["levels"] == said(index)["made_by"] == []
-
-
-def test_one_more_than_dimension_plus_one_has_a_tree(tmp_path):
-    assert build(tmp_path, replace(DATA, passages=DATA.passages[:5])).summaries.nodes
 
 
 @pytest.mark.parametrize("reduction", ["pca", "umap"])
@@ -152,8 +147,7 @@ def test_two_long_nodes_are_not_clustered_again(tmp_path):
     assert [c.children for c in index.summaries.clusters if set(c.children) & {0, 1}] == [(0,), (1,)]
 
 
-@pytest.mark.parametrize("budget", [1, 40, 100, 300])
-@pytest.mark.parametrize("recursions", [1, 20])
+@pytest.mark.parametrize(("budget", "recursions"), [(1, 1), (40, 20), (300, 1)])
 def test_texts_of_a_cluster_fit_unless_it_is_one(tmp_path, budget, recursions):
     index = build(tmp_path, cluster_tokens=budget, recursions=recursions, levels=1)
     lengths = [tokens.count(passage.text) for passage in DATA.passages]
@@ -162,27 +156,11 @@ def test_texts_of_a_cluster_fit_unless_it_is_one(tmp_path, budget, recursions):
     assert {row for cluster in index.summaries.clusters for row in cluster.children} == set(range(60))
 
 
-def test_few_texts_are_dealt_out_in_their_order():
-    lengths = np.array([5, 4, 3, 9, 1])
-    chosen = summaries.Settings(cluster_tokens=9)
-    parts = summaries._fitting((np.arange(5), lengths), np.zeros((5, 2)), chosen)
-    assert [part.tolist() for part in parts] == [[0, 1], [2], [3], [4]]
-
-
 # -- what the engine says ---------------------------------------------------------------------------------------------
 
 
-def test_the_engine_reads_titles_and_texts_on_one_line(tmp_path):
-    passages = tuple(replace(p, title="A\nTitle", text=f"{p.text}\n\n  more\t{p.id}") for p in DATA.passages)
-    engine = Summariser()
-    build(tmp_path, replace(DATA, passages=passages), engine, levels=1)
-    texts = {text for texts in engine.asked for text in texts}
-    assert texts == {f"A Title: {p.text} more {p.id}" for p in DATA.passages}
-
-
-@pytest.mark.parametrize("says", [lambda texts: "", lambda texts: " \n"])
-def test_an_empty_summary_is_a_failure(tmp_path, says):
-    index = build(tmp_path, engine=Summariser(says=says))
+def test_an_empty_summary_is_a_failure(tmp_path):
+    index = build(tmp_path, engine=Summariser(says=lambda texts: " \n"))
     assert index.summaries.nodes == [] and said(index)["failures"] == len(index.summaries.clusters) > 0
     assert index.summaries.clusters[0].summary.failure == "the summary is empty"
 
@@ -201,25 +179,6 @@ def test_a_failed_summary_is_counted_and_leaves_its_passages_without_that_parent
     assert below | lost == set(range(60))
 
 
-HOSTILE = "<script>alert(1)</script>\x00\x07\u202e\ud800 \u2028 ignore the above {0} % 東京 " + "x" * 5000
-
-
-def test_a_hostile_summary_is_kept_as_it_is(tmp_path):
-    index = build(tmp_path, engine=Summariser(says=lambda texts: HOSTILE + str(len(texts))))
-    assert index.summaries.nodes and all(node.text.startswith(HOSTILE) for node in index.summaries.nodes)
-    assert Index.open(tmp_path, TinyEncoder()).summaries.nodes == index.summaries.nodes
-
-
-def test_an_answer_that_was_cut_is_counted(tmp_path):
-    class Cuts(Summariser):
-        def run(self, step, inputs, *, trace=None):
-            assert step.max_tokens == 30
-            return [replace(result, parse="cut") for result in super().run(step, inputs)]
-
-    index = build(tmp_path, engine=Cuts(), summary_tokens=30)
-    assert said(index)["cut"] == len(index.summaries.clusters) > 0
-
-
 # -- what is not asked again ------------------------------------------------------------------------------------------
 
 
@@ -230,23 +189,6 @@ def test_a_build_that_was_stopped_clusters_nothing_twice(tmp_path, monkeypatch):
     monkeypatch.setattr(summaries, "soft_clusters", None)
     build(tmp_path / "stopped", **{**DEEP, "levels": 1})
     assert files(tmp_path / "stopped") == files(tmp_path / "whole")
-
-
-@pytest.mark.parametrize(("budget", "bar"), [(60, True), (3500, False)])
-def test_clustering_shows_its_progress_and_fitting_where_there_is_any(tmp_path, capsys, budget, bar):
-    chosen = {"summaries": {**QUICK, "cluster_tokens": budget}}
-    Index.build(DATA, None, tmp_path, encoder=TinyEncoder(), layers=["summaries"], settings=chosen)
-    shown = capsys.readouterr().err
-    assert "cluster level 1: 100%" in shown and ("fit level 1: 100%" in shown) == bar
-
-
-def test_other_settings_ask_for_other_clusters_alone(tmp_path):
-    first, second = Summariser(), Summariser()
-    build(tmp_path, engine=first, **DEEP)
-    index = build(tmp_path, engine=second, **{**DEEP, "levels": 1})
-    assert second.asked == [] and said(index)["asked"] == 0
-    build(tmp_path, engine=second, **{**DEEP, "levels": 1}, summary_tokens=50)
-    assert set(second.asked) <= set(first.asked) and second.asked, "a shorter summary is another one"
 
 
 NEW = [Passage("sea 99", "", "harbour tide harbour tide anchor."), Passage("other", "", "nothing of the kind")]
@@ -260,40 +202,3 @@ def test_a_change_asks_for_changed_clusters_alone(tmp_path):
     assert np.array_equal(index.summaries.vectors, whole.summaries.vectors)
     assert second.asked == [texts for texts in fresh.asked if texts not in set(first.asked)] != fresh.asked
     assert said(index)["asked"] == len(second.asked)
-
-
-def test_without_an_engine_the_rules_write_what_is_missing_and_are_named(tmp_path):
-    index = build(tmp_path).delete(["sea 3"], progress=False)
-    assert said(index)["made_by"] == ["rules (summarise v1)", "tiny (summarise v1)"]
-    first = [cluster.summary for cluster in index.summaries.clusters if cluster.level == 1]
-    assert all(summary.made_by.startswith("tiny") == (" and so " in summary.text) for summary in first)
-    assert index.summaries.leaves.shape[1] == 59
-
-
-def test_another_encoder_makes_new_vectors(tmp_path):
-    build(tmp_path)
-    encoder = CountingEncoder()
-    encoder.name = "other"
-    index = build(tmp_path, encoder=encoder)
-    assert {node.text for node in index.summaries.nodes} <= set(encoder.texts)
-
-
-def test_an_index_gets_the_layer_when_it_is_needed(tiny_index, tmp_path):
-    with pytest.raises(IndexFault, match=r"no layer 'summaries'.*add it with index.ensure"):
-        _ = tiny_index.summaries
-    assert tiny_index.ensure(["summaries"], progress=False).summaries.nodes == []
-
-
-# -- what is refused --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        ("reduction", "tsne"), ("dimension", 0), ("dimension", 2.5), ("components", 0), ("threshold", 1), ("seed", -1),
-        ("threshold", -0.1), ("levels", 0), ("cluster_tokens", 0), ("summary_tokens", "9"), ("recursions", True),
-    ],
-)  # fmt: skip
-def test_a_senseless_setting_is_refused(tmp_path, setting, value):
-    with pytest.raises(SettingError, match=f"{setting}="):
-        build(tmp_path, **{setting: value})

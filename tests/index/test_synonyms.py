@@ -54,9 +54,9 @@ def test_close_pairs_are_those_of_brute_force(search, block):
                 assert found[a, b] == pytest.approx(cosines[a, b], abs=1e-6)
 
 
-@pytest.mark.parametrize("dimension", [64, 384])
-def test_the_bits_of_a_cosine_depend_on_its_two_vectors_alone(dimension):
+def test_the_bits_of_a_cosine_depend_on_its_two_vectors_alone():
     """Else a phrase that is compared in another block, after a change, could change places with one of equal cosine."""
+    dimension = 384
     random = np.random.default_rng(dimension)
     vectors = random.normal(size=(synonyms.BLOCK + 300, dimension)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -67,16 +67,6 @@ def test_the_bits_of_a_cosine_depend_on_its_two_vectors_alone(dimension):
         asked = set(rows.tolist())
         alone = pairs_of(close_pairs(vectors, rows, 0.1))
         assert alone == {pair: cosine for pair, cosine in whole.items() if not asked.isdisjoint(pair)}
-
-
-def test_pairs_are_found_across_the_real_block_size():
-    """One more than a block, so that the last row is alone in the second."""
-    vectors = np.random.default_rng(0).normal(size=(synonyms.BLOCK + 1, 8)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    vectors[-1] = vectors[0]
-    found = pairs_of(close_pairs(vectors, np.arange(len(vectors)), 0.95))
-    expected = {(a, b) for a, b in zip(*np.nonzero(vectors @ vectors.T >= 0.95)) if a != b}
-    assert set(found) == expected and (0, synonyms.BLOCK) in found
 
 
 # -- the layer ------------------------------------------------------------------------------------------------------
@@ -133,24 +123,3 @@ def expected(threshold: float = 0.8, k: int = 2047, cap: int = 101, min_characte
 def test_the_lists_follow_the_rules(tmp_path, settings):
     found = synonyms_of(tmp_path, **settings)
     assert {phrase: [name for name, _ in names] for phrase, names in found.items()} == expected(**settings)
-
-
-def test_the_lists_worked_out_by_hand(tmp_path):
-    found = synonyms_of(tmp_path, threshold=0.55, cap=2)
-    # `old river aldra` has 3 words and 2 pairs; `the old river aldra` 4 and 3, sharing those 5.
-    assert found["old river aldra"][0] == ("the old river aldra", pytest.approx(5 / (5 * 7) ** 0.5))
-    assert {phrase: len(names) for phrase, names in found.items()} == {
-        "a xi": 1, "old river aldra": 2, "river aldra": 2, "the old river aldra": 2, "the river aldra": 2,
-    }  # fmt: skip
-
-
-def test_a_short_phrase_starts_no_edge_and_may_end_one(tmp_path):
-    found = synonyms_of(tmp_path, threshold=0.5)
-    assert "xi" not in found
-    assert [name for name, _ in found["a xi"]] == ["xi"]
-
-
-def test_the_empty_phrase_is_no_ones_synonym(tmp_path):
-    found = synonyms_of(tmp_path, threshold=0.0, min_characters=1)
-    assert "" not in found and "" not in {name for names in found.values() for name, _ in names}
-    assert {len(names) for names in found.values()} == {6}

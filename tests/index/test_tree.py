@@ -5,17 +5,14 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from tiny import CountingEncoder, TinyEncoder, files
+from tiny import TinyEncoder, files
 
 from workbench import tokens
 from workbench.data import Dataset
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
-from workbench.errors import SettingError
 from workbench.index import Index, dual_perception, tree
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
@@ -120,20 +117,6 @@ def test_an_entity_is_the_mean_of_its_triples_and_of_its_attributes(index):
     assert matrix[graph.row["Loner"]] == pytest.approx(TinyEncoder().encode(["Loner"])[0])
 
 
-def test_relations_are_counted_at_both_ends(index):
-    graph = index.schema_graph
-    counts, labels = tree.relation_counts(graph)
-    assert labels == ["borders", "has_attribute", "home of", "knows"]
-    of = {name: dict(zip(labels, counts[[graph.row[name]]].toarray()[0].tolist())) for name in graph.names}
-    assert of["Town 0"] == {"borders": 1, "has_attribute": 2, "home of": 1, "knows": 0}
-    assert of["Person 1"] == {"borders": 0, "has_attribute": 0, "home of": 0, "knows": 2}
-    assert not any(of["Loner"].values())
-    arrays = tree.arrays(graph, index.tree.entity_matrix)
-    assert arrays.degrees.tolist() == counts.sum(axis=1).tolist()
-    out = arrays.neighbours[[graph.row["Town 0"]]].indices
-    assert {graph.names[at] for at in out} == {"Town 1", "Person 0"}
-
-
 def test_the_way_from_an_entity_up_and_from_a_passage_back(index):
     graph, layer = index.schema_graph, index.tree
     place = layer.place_of(graph.row["Town 0"], graph)
@@ -186,13 +169,6 @@ def test_what_is_missing_from_a_reply_fails_alone_is_counted_and_retried(tmp_pat
     assert idle.shown == []
 
 
-def test_a_request_that_fails_is_a_failure_of_its_communities(tmp_path):
-    everyone = centres(tmp_path / "whole")
-    index = built(tmp_path / "index", Namer(breaks=everyone[:1]), naming_batch=2)
-    assert list(index.tree.failures.values()) == ["no answer"] * 2
-    assert len(index.tree.named) == len(everyone) - 2
-
-
 def test_the_released_profile_calls_them_by_their_number(tmp_path):
     everyone = centres(tmp_path / "a", profile="released")
     index = built(tmp_path / "b", Namer(skips=everyone[:1]), profile="released")
@@ -216,41 +192,7 @@ def test_the_rules_write_what_is_missing_and_write_it_anew_each_time(tmp_path):
     assert " - town" in index.tree.named[town.id].name and "borders" in index.tree.named[town.id].summary
 
 
-def test_the_rules_leave_a_models_names(tmp_path):
-    before = built(tmp_path, Namer()).tree.hash
-    assert built(tmp_path).tree.hash == before
-
-
 # -- changes ---------------------------------------------------------------------------------------------------------
-
-
-def test_an_insert_asks_only_for_what_it_changed(tmp_path):
-    index = built(tmp_path / "index", Namer())
-    new = Passage("Town 9", "Town 9", "Town 9 stands alone.")
-    profiles = Profiles((EntityProfile("Town 9", "town", "", ("Town 9",)),))
-    changed = index.insert([new], engine := Namer(), profiles=profiles, progress=False)
-    data = dataset()
-    data = replace(
-        data,
-        passages=(*data.passages, new),
-        profiles=replace(data.profiles, entities=(*data.profiles.entities, *profiles.entities)),
-    )
-    fresh = built(tmp_path / "fresh", everything := Namer(), data=data)
-    assert changed.tree.hash == fresh.tree.hash
-    assert len(engine.shown) == changed.tree.metadata["asked"] < len(everything.shown)
-    back = changed.delete(["Town 9"], Namer(), progress=False)
-    assert back.tree.hash == built(tmp_path / "whole", Namer()).tree.hash
-
-
-def test_vectors_of_names_that_stood_are_kept(tmp_path):
-    built(tmp_path, Namer(), encoder=CountingEncoder())
-    again = built(tmp_path, Namer(title="About {}"), encoder=(encoder := CountingEncoder()), keywords=1)
-    assert set(encoder.texts) <= set(again.tree.community_texts)
-    assert again.tree.community_vectors == pytest.approx(TinyEncoder().encode(again.tree.community_texts))
-    released = built(tmp_path, Namer(), encoder=(encoder := CountingEncoder()), profile="released")
-    assert set(released.tree.entity_texts) <= set(encoder.texts)
-    built(tmp_path, Namer(), encoder=(encoder := CountingEncoder()), profile="released", keywords=2)
-    assert not set(encoder.texts) & set(released.tree.entity_texts)
 
 
 def test_the_released_representation_is_the_outgoing_triples_as_one_text(tmp_path):
@@ -269,30 +211,7 @@ def test_the_released_representation_is_the_outgoing_triples_as_one_text(tmp_pat
     assert index.manifest["layers"]["tree"]["settings"]["max_communities"] == 100
 
 
-def test_perceptions_can_be_switched_off(tmp_path):
-    found = {}
-    for perception in ("dual", "relations", "embeddings"):
-        index = built(tmp_path / perception, Namer(), perception=perception)
-        found[perception] = [community.members for community in index.tree.communities]
-    towns = Counter(frozenset(names(index, c)) for c in index.tree.communities)
-    assert sum(map(len, towns)) == 13 and found["relations"] != found["embeddings"]
-
-
 def test_a_request_stays_short_enough_for_its_reply():
     summary = "word " * name_communities.WORDS
     reply = json.dumps([{"id": at, "name": "a name of four words", "summary": summary} for at in range(5)])
     assert tokens.count(reply) < name_communities.STEP.max_tokens
-
-
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"profile": "official"}, "no profile 'official'"),
-        ({"epsilon": -1}, "epsilon=-1"),
-        ({"lambda": 2}, "no setting 'lambda'"),
-        ({"naming_batch": 0}, "naming_batch=0"),
-    ],
-)
-def test_settings_that_cannot_be(tmp_path, settings, said):
-    with pytest.raises(SettingError, match=said):
-        built(tmp_path, Namer(), **settings)

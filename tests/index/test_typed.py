@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from tiny import TinyEncoder, files
 
@@ -80,14 +79,6 @@ def test_what_stands_in_which_passage(graph):
     assert graph.nodes_of([]) == []
 
 
-def test_vectors_are_of_what_is_said(graph):
-    encoder = TinyEncoder()
-    ana, acted = graph.row["Ana Holm"], graph.between(0, 2)[0]
-    assert np.allclose(graph.entity_vectors[ana], encoder.encode(["Ana Holm\nA director."])[0])
-    said = encoder.encode(["acted,in\tThe Weir\nAna Holm\nAna Holm acts."])[0]
-    assert np.allclose(graph.relation_vectors[acted], said)
-
-
 def test_opened_again_it_is_the_same_and_nothing_is_encoded_twice(tmp_path):
     index = build(tmp_path)
     before = files(tmp_path)
@@ -104,9 +95,3 @@ def test_an_empty_graph_is_one(tmp_path):
     graph = build(tmp_path, Dataset("none", PASSAGES, profiles=Profiles())).typed
     assert graph.names == [] and graph.adjacency.shape == (0, 0) and graph.represented.shape == (3, 0)
     assert graph.between(0, 0) == [] and graph._repr_html_()
-
-
-def test_relations_without_an_end_are_left_out(tmp_path):
-    profiles = Profiles((EntityProfile("", "x"),), (RelationProfile("", "b", "none"), RelationProfile("a", "b", "one")))
-    graph = build(tmp_path, Dataset("none", PASSAGES, profiles=profiles)).typed
-    assert graph.names == ["a", "b"] and graph.relation_descriptions == ["one"]

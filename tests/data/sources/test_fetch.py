@@ -106,15 +106,6 @@ def test_without_a_known_hash_the_first_one_is_remembered(server):
     assert fetch(wanted, progress=False)[0].sha256 == HASH
 
 
-def test_a_second_download_must_have_the_remembered_hash(server):
-    wanted = entry(server, "/good")
-    fetch(wanted, progress=False)
-    (source_folder(wanted) / "corpus.json").unlink()
-    (source_folder(wanted) / "corpus.json.sha256").write_text(f"{'0' * 64}  corpus.json\n")
-    with pytest.raises(DataError, match=f"SHA-256 {HASH}, not 0000"):
-        fetch(wanted, progress=False)
-
-
 def test_a_wrong_checksum_keeps_nothing(server):
     wanted = entry(server, "/good", "0" * 64)
     with pytest.raises(DataError, match=r"has not the SHA-256 0{64} that its publisher gives; nothing was kept"):
@@ -141,13 +132,6 @@ def test_what_goes_wrong_keeps_nothing_and_says_what_to_do(server, path, said, s
     assert left(wanted) == []
 
 
-def test_a_refused_connection_is_told_likewise(server):
-    wanted = entry(server, "/good")
-    closed = replace(wanted, files=(replace(wanted.files[0], url="http://127.0.0.1:9/corpus.json"),))
-    with pytest.raises(DataError, match=r"could not be downloaded \(ConnectionError.*put in place"):
-        fetch(closed, progress=False)
-
-
 def test_a_file_longer_than_expected_is_refused(server):
     with pytest.raises(DataError, match="is longer than 15,000 bytes"):
         fetch(entry(server, "/good", megabytes=0.01), progress=False)
@@ -164,11 +148,6 @@ def test_offline_tries_no_connection(server, monkeypatch, switch):
     assert server.asked == []
     (source_folder(wanted) / "corpus.json").write_bytes(BODY)
     assert fetch(wanted)[0].sha256 == HASH and server.asked == []
-
-
-def test_the_argument_wins_over_the_environment(server, monkeypatch):
-    monkeypatch.setenv("HOPSCOPE_OFFLINE", "1")
-    assert fetch(entry(server, "/good"), offline=False, progress=False)[0].sha256 == HASH
 
 
 def test_a_file_without_an_address_is_asked_for_by_hand(server):

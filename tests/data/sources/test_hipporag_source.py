@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import html
 import json
 
 import pytest
@@ -56,13 +55,6 @@ def test_musique(tmp_path):
             ),
         ),
     )  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "kind", "hops"), [("3hop2__1_2_3", "3hop2", 3), ("4hop1__1_2_3_4", "4hop1", 4)])
-def test_the_shape_of_a_musique_question_is_in_its_id(tmp_path, name, kind, hops):
-    write(tmp_path, musique_corpus=CORPUS, musique=[{"id": name, "question": "?", "answer": "x", "paragraphs": []}])
-    [question] = read(tmp_path).questions
-    assert (question.type, question.hops, question.support, question.decomposition) == (kind, hops, (), None)
 
 
 HOTPOT = {
@@ -166,16 +158,12 @@ def test_extractions_that_are_no_triples_are_left_out_and_counted(tmp_path):
         ({"x_corpus": CORPUS, "x": {}}, "is a JSON dict, not a list"),
         ({"x_corpus": [{"title": "", "text": " "}], "x": []}, "passage 1 .* neither title nor text"),
         ({"x_corpus": CORPUS, "x": [{"answer": "y"}]}, r"x\.json, question 1: there is no question; it has answer"),
-        ({"x_corpus": CORPUS, "x": [{"question": "?"}]}, r"question 1: there is no answer; it has question"),
         (
             {"x_corpus": CORPUS, "x": [], "y_corpus": CORPUS},
             r"one file \*_corpus\.json, and has x_corpus\.json, y_corp",
         ),
-        ({}, "has none"),
         ({"x_corpus": ["text"], "x": []}, "has not HippoRAG's layout .AttributeError"),
-        ({"x_corpus": CORPUS, "x": ["?"]}, "has not HippoRAG's layout"),
         ({"x_corpus": CORPUS, "x": [{**HOTPOT, "context": [["Quell"]]}]}, "has not HippoRAG's layout .ValueError"),
-        ({"x_corpus": CORPUS, "x": [{**HOTPOT, "supporting_facts": [[]]}]}, "has not HippoRAG's layout .IndexError"),
     ],
 )
 def test_what_is_not_the_layout_is_named(tmp_path, files, said):
@@ -190,10 +178,9 @@ def test_ids_that_stand_twice_are_told_apart(tmp_path):
     assert ids[:2] == ["a", "a-2"] and ids[3] == f"{ids[2]}-2"
 
 
-@pytest.mark.parametrize("content", [b"", b"[{", b"\xff", b"[" * 100_000])
-def test_a_damaged_file_is_said_to_be(tmp_path, content):
+def test_a_damaged_file_is_said_to_be(tmp_path):
     write(tmp_path, x=[])
-    (tmp_path / "x_corpus.json").write_bytes(content)
+    (tmp_path / "x_corpus.json").write_bytes(b"[" * 100_000)
     with pytest.raises(DataError, match=r"is not JSON .*fetch it again"):
         read(tmp_path)
 
@@ -231,19 +218,3 @@ def test_musique_as_published_gives_the_records_of_the_shared_folder(shared, tmp
     found = read(tmp_path)
     assert (found.passages, found.questions) == (data.passages, data.questions)
     assert found.extractions == data.extractions
-
-
-def test_hotpotqa_as_published_gives_the_records_of_the_shared_folder(shared, tmp_path):
-    data = load(shared / "datasets" / "hotpotqa-train-100")
-    corpus = {html.escape(passage.title, quote=False): [passage.text] for passage in data.passages}
-    assert len(corpus) == len(data.passages)
-    rows = []
-    for question in data.questions:
-        gold = [data.passage(identifier) for identifier in question.support]
-        titles = [html.escape(passage.title, quote=False) for passage in gold]
-        row = {"_id": question.id, "question": question.question, "answer": question.answers[0], "type": question.type}
-        row["supporting_facts"] = [[title, 0] for title in titles]
-        row["context"] = [[title, [passage.text]] for title, passage in zip(titles, gold)][::-1]
-        rows.append(row)
-    found = read(write(tmp_path, hotpotqa_train_corpus=corpus, hotpotqa_train=rows))
-    assert (found.passages, found.questions) == (data.passages, data.questions)
