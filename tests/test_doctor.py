@@ -204,7 +204,7 @@ def test_widgets(monkeypatch, tmp_path):
     monkeypatch.setattr(doctor, "requires", lambda name: ["ipywidgets"])
     findings = found(doctor._notebooks)
     assert not findings["widgets of ipywidgets"].good and "pip install" in findings["widgets of ipywidgets"].remedy
-    assert findings["widgets of ipysigma"].mark == "optional", "nothing needs it"
+    assert findings["widgets of anywidget"].mark == "optional", "nothing needs it"
     for extension in doctor.WIDGETS.values():
         (tmp_path / extension).mkdir(parents=True)
         (tmp_path / extension / "package.json").write_text("{}")

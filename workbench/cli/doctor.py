@@ -37,7 +37,7 @@ from workbench.text import clean, counted
 from workbench.views.base import Markup, esc, page, table
 from workbench.views.terminal import indented
 
-WIDGETS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget", "ipysigma": "ipysigma"}
+WIDGETS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
 _INSTALL = "make setup" if is_checkout() else "pip install --upgrade hopscope"
 _PYTHON = quote(sys.executable)
 _GIB = 2**30
