@@ -497,7 +497,7 @@ def test_a_region_of_five_thousand_nodes_is_drawn(films):
     colour = type_styles(part.types)[nodes[9].type].colour
     assert len(drawn) == 5_000 and drawn.nodes[9].style.colour == colour
     assert [(e.source, e.target) for e in drawn.edges if e.style.name == "kept paths"] == [(4, 9)]
-    assert drawn.entries[-1]["name"] == "kept paths"
+    assert drawing_entries(drawn)[-1]["name"] == "kept paths"
 
 
 def test_other_methods_beside(tracer):
