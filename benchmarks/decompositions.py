@@ -243,9 +243,7 @@ def check(data: str | Path) -> CheckedQuestions:
     """
     folder = Path(data) if (Path(data) / "graph").is_dir() else wb.load(data).folder
     facts = read_facts(folder)
-    questions = [
-        {**row, "id": row.get("id", where)} for path in question_files(folder) for where, row in rows(path)
-    ]
+    questions = [{**row, "id": row.get("id", where)} for path in question_files(folder) for where, row in rows(path)]
     known = [row for row in questions if row.get("decomposition") or row.get("unanswerable_because")]
     faults = {row["id"]: found for row in known if (found := fault(row, facts))}
     unanswerable = sum(not row.get("answers") for row in known)

@@ -3,9 +3,9 @@
     python benchmarks/explorer.py INDEX [ROUNDS]
 
 A notebook explores a copy of the index from its strongest hub; the keyboard moves the limit of nodes between two
-values, and back, ROUNDS times: 120 and 200 for the sandboxed frame, 2,000 and 5,000 for WebGL. For the larger of the
-two, it prints the median seconds until the kernel has answered (the line above the picture states the new number of
-nodes), and until the new picture is drawn. Needs Chromium and playwright.
+values, and back, ROUNDS times: 120 and 200, then 2,000 and 5,000. For the larger of the two, it prints the median
+seconds until the kernel has answered (the line above the picture states the new number of nodes), and until the new
+picture is drawn. Needs Chromium and playwright.
 """
 
 from __future__ import annotations
@@ -22,14 +22,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "browser"))
 
 from conftest import FLAGS
 from lab import HEIGHT, WIDTH, Lab
-from playwright.sync_api import Error, Locator, Page, expect, sync_playwright
-
-from workbench.views.node_details import SMALL
+from playwright.sync_api import Locator, Page, expect, sync_playwright
 
 CELL = "import workbench as wb\nexplorer = wb.explore(wb.Index.open('{}'), hops=3, limit={})\nexplorer"
-# The browser has shown a new network or canvas after two animation frames.
-SHOWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
-NEW_FRAME = f"(_, n) => typeof network === 'object' && nodes.length === n && ({SHOWN})()"
+NODES = "() => view.data().nodes.length"  # a phrase and the passage of its title are one
+DRAWN = "(_, before) => view.data().nodes.length > before && view.stands()"
 
 
 def main(index: Path, rounds: int = 5) -> None:
@@ -43,7 +40,7 @@ def main(index: Path, rounds: int = 5) -> None:
                 args=FLAGS,
                 viewport={"width": WIDTH, "height": HEIGHT},
             )
-            for small, large, how in ((120, 200, "frame"), (2000, 5000, "WebGL")):
+            for small, large, how in ((120, 200, "small"), (2000, 5000, "large")):
                 lab.write(f"{how}.ipynb", CELL.format(lab.root / "indexes" / "measured", small))
                 kernel, drawn = zip(*measure(lab, context.new_page(), f"{how}.ipynb", large, rounds))
                 print(
@@ -64,32 +61,26 @@ def measure(lab: Lab, page: Page, name: str, large: int, rounds: int) -> Iterato
     limit = notebook.panel.get_by_role("slider").nth(1)
     for _ in range(rounds):
         page.wait_for_timeout(2_000)  # the previous picture is drawn
-        notebook.panel.locator(".hopscope-webgl").evaluate_all("all => all.forEach(old => { old.dataset.old = 1 })")
+        before = notebook.panel.frame_locator("iframe").locator("body").evaluate(NODES)
         began = time.perf_counter()
         limit.press("ArrowRight")
         expect(said).to_contain_text(f" {large:,} nodes", timeout=60_000)
         kernel = time.perf_counter() - began
-        wait_until_drawn(notebook.panel, large)
+        wait_until_drawn(notebook.panel, before)
         yield kernel, time.perf_counter() - began
         limit.press("ArrowLeft")
         expect(said).not_to_contain_text(f" {large:,} nodes", timeout=60_000)
 
 
-def wait_until_drawn(panel: Locator, n: int) -> None:
-    if n > SMALL:
-        canvas = panel.locator(".hopscope-webgl:not([data-old]) canvas").first
-        canvas.wait_for(timeout=60_000)
-        canvas.evaluate(SHOWN)
-        return
+def wait_until_drawn(panel: Locator, before: int) -> None:
+    """Until the picture has more nodes than before."""
     body = panel.frame_locator("iframe").locator("body")
     end = time.monotonic() + 60
     while time.monotonic() < end:
-        try:
-            if body.evaluate(NEW_FRAME, n):
-                return
-        except Error:  # the frame was replaced during the query
-            time.sleep(0.01)
-    raise TimeoutError(f"no picture of {n} nodes within a minute")
+        if body.evaluate(DRAWN, before):
+            return
+        time.sleep(0.01)
+    raise TimeoutError("no larger picture within a minute")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from playwright.sync_api import Page, sync_playwright
 import workbench as wb
 from workbench.operators.knowledge_tree import KnowledgeTree
 from workbench.operators.regrouping import Division
-from workbench.views.map_page import Map, map_page
+from workbench.views.drawing import Map, drawing_page
 from workbench.views.tree_map import community_map, overview_map, type_palette
 
 
@@ -53,7 +53,7 @@ def measure(page: Page, tree: KnowledgeTree, drawn: Callable[[KnowledgeTree], Ma
     shown = drawn(tree)
     computed = time.perf_counter() - began
     path = folder / "map.html"
-    path.write_text(map_page(shown), encoding="utf-8")
+    path.write_text(drawing_page(shown), encoding="utf-8")
     found = panned(page, path)
     return (
         f"  {drawn.__name__}: {len(shown):,} nodes, {path.stat().st_size / 1000:.0f} kB; computed in {computed:.2f} s, "

@@ -368,7 +368,8 @@ def test_the_views_of_every_record_are_found_by_the_module_that_defines_it():
         (cls, view.__module__.removeprefix("workbench.views."))
         for of in (display.html, display.text)
         for cls, view in of.registry.items()
-        if cls.__module__.startswith("workbench.") and not cls.__module__.startswith("workbench.views.")
+        if cls.__module__.startswith("workbench.")
+        and not cls.__module__.startswith("workbench.views.")
         and view.__module__ != cls.__module__
     }
     told = {(place, view) for place, views in VIEWS_OF.items() for view in views}

@@ -27,19 +27,21 @@ WIDTH, HEIGHT = 1280, 1400  # pixels
 PROJECT = "browser"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 PAPERS = {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 17, 17)"}  # of pictures, as CSS
-# Where the node of a network stands, in pixels of its page.
-WHERE = """async (_, name) => {
-  while (!placed) await new Promise((again) => setTimeout(again, 20));
-  const at = nodes.get().findIndex((node) => node.tooltip.toLowerCase().startsWith(name.toLowerCase()));
-  const {x, y} = network.canvasToDOM(network.getPosition(nodes.getIds()[at]));
-  const canvas = document.querySelector("canvas").getBoundingClientRect();
-  return {x: canvas.left + x, y: canvas.top + y};
-}"""
-# How many labels a network of one page has; -1 if two of them meet.
-LABELS = """async () => {
-  while (!placed) await new Promise((again) => setTimeout(again, 20));
-  return labels.some((one, at) => labels.slice(0, at).some((other) => meets(one, other))) ? -1 : labels.length;
-}"""
+# What the page of a picture says once nothing moves in it.
+SETTLED = "while (!view.stands()) await new Promise((again) => setTimeout(again, 20));"
+# Where the node whose tooltip begins so stands, in pixels of its page.
+WHERE = f"""async (_, name) => {{
+  {SETTLED}
+  return view.at(view.data().nodes.findIndex(({{tip}}) => tip.toLowerCase().startsWith(name.toLowerCase())));
+}}"""
+# How many labels a picture has; -1 if two of them meet.
+LABELS = f"""async () => {{
+  {SETTLED}
+  const all = view.labels();
+  return all.some((label, at) => all.slice(0, at).some((other) => meet(label, other))) ? -1 : all.length;
+}}"""
+# The first line of what each node's tooltip says.
+NAMES = "() => view.data().nodes.map(({tip}) => tip.split('\\n')[0])"
 # Console errors that are no fault of a notebook: parts of their text, each with its reason.
 ALLOWED: tuple[str, ...] = ()
 

@@ -26,7 +26,7 @@ def panned(page: Page, path: Path, moves: int = 90) -> Panned:
     """Open the page of a map (a file), and drag it to and fro."""
     begun = time.perf_counter()
     page.goto(path.resolve().as_uri())
-    page.wait_for_function("wide && !asked")
+    page.wait_for_function("view.stands()")
     opened = time.perf_counter() - begun
     page.evaluate(_TICK)
     page.mouse.move(300, 250)

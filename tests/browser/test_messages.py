@@ -23,7 +23,7 @@ def nodes(widget: Locator) -> list[list[str]]:
     """[name, what it is in this picture] of each node."""
     frame = widget.locator("iframe:visible").first.content_frame
     frame.locator("canvas").wait_for()
-    return frame.locator("body").evaluate("() => nodes.get().map(({tooltip}) => tooltip.split('\\n').slice(0, 2))")
+    return frame.locator("body").evaluate("() => view.data().nodes.map(({tip}) => tip.split('\\n').slice(0, 2))")
 
 
 def changed(found, name) -> bool:
@@ -46,7 +46,9 @@ def test_messages_pass_layer_by_layer(lab, page):
     becomes(widget, nodes, lambda found: changed(found, "Lucan Morravel"))
     notebook.both_themes("messages", widget)
     place = widget.locator("iframe:visible").first.content_frame.locator("body").evaluate(WHERE, "Lucan Morravel")
-    widget.locator("iframe:visible").first.content_frame.locator("canvas").click(position=place)
+    widget.locator("iframe:visible").first.content_frame.locator("canvas").click(
+        position={"x": place["x"], "y": place["y"]}
+    )
     expect(widget.get_by_text("paths to Lucan Morravel")).to_be_visible()
     widget.get_by_role("combobox").first.fill("q2: <script>window.pwned = 1</script> in Vennick?")
     widget.get_by_role("combobox").first.press("Enter")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from lab import Notebook, becomes
+from lab import SETTLED, Notebook, becomes
 from panning import panned
 from planted_tree import planted_tree
 from playwright.sync_api import Locator, expect
 
 from workbench.operators.regrouping import Division
-from workbench.views.map_page import map_page
+from workbench.views.drawing import drawing_page
 from workbench.views.tree_map import community_map, overview_map, type_palette
 
 pytestmark = pytest.mark.browser
@@ -19,19 +19,21 @@ pytestmark = pytest.mark.browser
 ASKED = "To which First Minister was the founder of the Vennick Conservatory married?"  # replied to by hand
 
 # Where a click meets the row of a node and nothing else, in pixels of the page; waits until the map stands still.
-WHERE = """async (_, id) => {
-  while (!wide || asked || since) await new Promise((again) => setTimeout(again, 20));
-  const row = map.nodes.id.indexOf(id), {k} = view, r = map.nodes.r[row] * k;
-  const [x, y] = [view.x + k * X[row], view.y + k * Y[row]];
-  for (let reach = 0; reach < Math.max(r, 8); reach += 2) for (let turn = 0; turn < 12; turn++) {
+WHERE = f"""async (_, id) => {{
+  {SETTLED}
+  const row = view.data().nodes.findIndex((node) => node.id === id), {{x, y, r}} = view.at(row);
+  const {{width, height}} = document.querySelector("canvas").getBoundingClientRect();
+  for (let reach = 0; reach < Math.max(r, 8); reach += 2) for (let turn = 0; turn < 12; turn++) {{
     const [a, b] = [x + reach * Math.cos(turn / 2), y + reach * Math.sin(turn / 2)];
-    if (a > 0 && b > 0 && a < wide && b < high && hit(a, b) === row) return {x: a, y: b};
-  }
-}"""
-STANDS = """async () => {
-  while (!wide || asked || since) await new Promise((again) => setTimeout(again, 20));
-  return {ids: map.nodes.id, discs: map.discs, labels: map.nodes.label, rings: map.rings, x: [...X]};
-}"""
+    if (a > 0 && b > 0 && a < width && b < height && view.hit(a, b) === row) return {{x: a, y: b}};
+  }}
+}}"""
+STANDS = f"""async () => {{
+  {SETTLED}
+  const {{nodes, discs}} = view.data();
+  const [ids, labels, x] = ["id", "label", "x"].map((name) => nodes.map((node) => node[name] ?? null));
+  return {{ids, discs, labels, rings: nodes.filter(({{ring}}) => ring).length, x}};
+}}"""
 
 
 def picture(widget: Locator) -> Locator:
@@ -56,7 +58,9 @@ def click(widget: Locator, id: int) -> None:
         widget.page.wait_for_timeout(500)
         where = picture(widget).evaluate(WHERE, id)
         assert where, f"{id} cannot be clicked"
-        picture(widget).evaluate("() => { window.heard = 0; canvas.onpointerup = () => { heard += 1 } }")
+        picture(widget).evaluate(
+            "() => { window.heard = 0; document.querySelector('canvas').onpointerup = () => { heard += 1 } }"
+        )
         frame.click(position=where)
         widget.page.wait_for_timeout(200)
         if picture(widget).evaluate("heard"):
@@ -203,8 +207,8 @@ def test_forty_thousand_entities_open_at_once_and_pan_smoothly(page, tmp_path):
     maps = {"all": overview_map(tree, division, type_palette(tree, division)), "one": community_map(tree, 0)}
     for name, shown in maps.items():
         path = tmp_path / f"{name}.html"
-        path.write_text(map_page(shown), encoding="utf-8")
-        assert path.stat().st_size < 200_000
+        path.write_text(drawing_page(shown), encoding="utf-8")
+        assert path.stat().st_size < 450_000
         found = panned(page, path)
         assert found.opened < 6 and found.frames > 12, name
-        assert page.evaluate("map.labelled > 5")
+        assert page.evaluate("view.labels().length > 5")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from lab import LABELS, Notebook, becomes
+from lab import LABELS, NAMES, Notebook, becomes
 from playwright.sync_api import Locator, expect
 
 pytestmark = pytest.mark.browser
@@ -18,7 +18,7 @@ def drawn(widget: Locator) -> list[str]:
     """The first line of what each node's tooltip says."""
     frame = widget.frame_locator("iframe")
     frame.locator("canvas").wait_for()
-    return frame.locator("body").evaluate("() => nodes.get().map(node => node.tooltip.split('\\n')[0])")
+    return frame.locator("body").evaluate(NAMES)
 
 
 def tab(widget: Locator, name: str) -> None:

@@ -21,14 +21,14 @@ def picture(widget: Locator, at: int = 0) -> Locator:
 def nodes(widget: Locator, at: int = 0) -> dict[str, list[float]]:
     """Name → position and size of each node of a picture, where all of them stand."""
     return picture(widget, at).evaluate(
-        "() => Object.fromEntries(nodes.get().map(({tooltip, x, y, size}) => [tooltip.split('\\n')[0], [x, y, size]]))"
+        "() => Object.fromEntries(view.data().nodes.map(({tip, x, y, r}) => [tip.split('\\n')[0], [x, y, r]]))"
     )
 
 
 def edges(widget: Locator) -> list[str]:
     """What the tooltips of the edges of the steered picture say."""
     last = widget.locator("iframe:visible").count() - 1
-    return picture(widget, last).evaluate("() => edges.get().map(edge => edge.title.innerText)")
+    return picture(widget, last).evaluate("() => view.data().edges.map(({tip}) => tip)")
 
 
 def sizes(widget: Locator) -> dict[str, float]:
@@ -99,7 +99,7 @@ def steer(notebook: Notebook) -> None:
     expect(seed.locator("option:checked")).not_to_have_text(last)
     live.locator("iframe:visible").scroll_into_view_if_needed()
     where = picture(live).evaluate(WHERE, f"{last}\n")
-    live.locator("iframe:visible").click(position=where)
+    live.locator("iframe:visible").click(position={"x": where["x"], "y": where["y"]})
     expect(seed.locator("option:checked")).to_have_text(last)
     notebook.page.mouse.move(0, 0)  # takes the tooltip away
 

@@ -22,7 +22,6 @@ QUOTED = (0.022, 0.054, 0.076)  # gains on LightRAG as stated in the text
 EXACT = 1e-6
 
 
-
 def audit(values: Mapping, printed: pd.DataFrame) -> Verdict:
     """Whether the printed numbers are consistent."""
     verdict, numbers = Verdict(""), _Printed(printed)

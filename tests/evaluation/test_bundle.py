@@ -125,7 +125,7 @@ def test_a_replay_has_a_step_for_each_stage_and_a_dot_one_for_each_iteration():
     assert re.findall(r"<summary><b>([^<]+)</b></summary>", replayed["replay"]) == ["round 0", "round 1", "end"]
     assert replayed["replay"].count("hopscope-bump") == 3
     traced = dict(traced_parts({"label": "dotrag", "settings": {}}, dot_trace(), asked, {}))
-    assert "hopscope-drawing" in traced["DOTs"] and "<b>iteration 1</b>" in traced["DOTs"]
+    assert "hopscope-graph" in traced["DOTs"] and "<b>iteration 1</b>" in traced["DOTs"]
     assert "Ilse Varn" in traced["DOTs"] and "trace" in traced
     broken = dict(traced_parts({"label": "dotrag", "settings": {}}, bdtr_trace(), asked, {}))
     assert "nothing to replay" in broken["DOTs"]  # said, and the trace is there all the same

@@ -54,9 +54,7 @@ class Reporter:
             return Result(None, failure="told to fail")
         title = f"About {value.entities[0][0]}"
         return Result(
-            reporting.Report(
-                title=title, summary=f"{title}.", rating=self.rating, rating_explanation="so", findings=[]
-            )
+            reporting.Report(title=title, summary=f"{title}.", rating=self.rating, rating_explanation="so", findings=[])
         )
 
 

@@ -13,7 +13,7 @@ from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.reading.render import Context
 from workbench.records import Answer, Compressed, Evidence, Question, Reading
-from workbench.views.ablation import Attempt, Setting
+from workbench.views.ablator import Attempt, Setting
 
 LAKE, FOUNDER, FOG = ("q1", "q2", "q3")
 

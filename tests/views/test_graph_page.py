@@ -1,9 +1,10 @@
-"""The page of a graph and the data for WebGL: hostile names stay data, change no tag, and nothing is loaded."""
+"""The page of a graph: hostile names stay data, change no tag, and nothing is loaded; the legend has what is shown."""
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 
@@ -16,12 +17,10 @@ import workbench as wb
 from workbench.errors import SettingError
 from workbench.operators.neighbourhood import Edge, Node, Subgraph
 from workbench.text import clean, short
-from workbench.views import html, legend
-from workbench.views.canvas import WebGL
-from workbench.views.drawing import drawing_data, drawing_frame, drawing_page
-from workbench.views.node_details import SMALL, graph_drawing, most_important
+from workbench.views import html
+from workbench.views.drawing import LEGEND, OTHER, drawing_data, drawing_frame, drawing_page, drawing_part
+from workbench.views.node_details import LARGEST, graph_drawing
 from workbench.views.palette import THEMES
-from workbench.views.svg import drawing_svg
 
 
 class Page(HTMLParser):
@@ -57,8 +56,8 @@ class Page(HTMLParser):
 
     def data(self, name: str) -> list[dict]:
         """What the last script shows as `nodes` or `edges`."""
-        found, end = json.JSONDecoder().raw_decode(self.scripts[-1].removeprefix("show("))
-        assert self.scripts[-1].removeprefix("show(")[end:] == ");"
+        found, end = json.JSONDecoder().raw_decode(self.scripts[-1].removeprefix("view.show("))
+        assert self.scripts[-1].removeprefix("view.show(")[end:] == ");"
         return found[name]
 
 
@@ -78,13 +77,12 @@ def test_hostile_names_stay_data(text):
     assert page.scripts[:-1] == HARMLESS.scripts[:-1]
     nodes, edges = page.data("nodes"), page.data("edges")
     kept = 2 if text else 3  # a phrase and the passage of its title share a mark, and no edge joins them
-    assert [node["label"] for node in nodes] == [short(text, 40)] * kept
-    assert all(node["tooltip"].startswith(f"{clean(text, 300)}\n") for node in nodes)
-    assert [edge["tooltip"] for edge in edges] == [
+    assert [node.get("label", "") for node in nodes] == [short(text, 40)] * kept
+    assert all(node["tip"].startswith(f"{clean(text, 300)}\n") for node in nodes)
+    assert [edge["tip"] for edge in edges] == [
         f"{clean(text, 80)} — {clean(text, 80)}\nsynonyms, cosine 1.000",
         f"{clean(text, 80)} — {clean(text, 80)}\nthe passage states it",
     ][: kept - 1]
-    assert not any("title" in item for item in nodes + edges)  # which would become HTML
 
 
 @pytest.mark.parametrize(
@@ -116,9 +114,9 @@ def test_a_page_of_each_theme(tiny_index, theme):
     phrases = {node.label.casefold() for node in found.nodes if node.kind == "phrase"}
     own = {node.row for node in found.nodes if node.kind == "passage" and node.label.casefold() in phrases}
     assert len(own) == 3 and [node["id"] for node in nodes] == [n.row for n in found.nodes if n.row not in own]
-    assert {node["shape"] for node in nodes} == {"dot", "square"}
-    assert nodes[0]["borderWidth"] > nodes[1]["borderWidth"]  # the start is marked
-    assert all({edge["from"], edge["to"]} <= {node["id"] for node in nodes} for edge in edges)
+    assert {page.data("looks")[node["s"]][1] for node in nodes} == {"dot", "square"}
+    assert [node.get("ring") for node in nodes] == [1, *[None] * (len(nodes) - 1)]  # the start is marked
+    assert all({edge["source"], edge["target"]} <= set(range(len(nodes))) for edge in edges)
     assert f"--paper:{THEMES[theme].paper};--ink:{THEMES[theme].ink}" in graph_page(found, theme=theme)
     assert graph_page(found, theme=theme) == graph_page(found, theme=theme)
 
@@ -154,9 +152,40 @@ def test_many_edges_fade_by_their_weight():
     assert {edge.fade for edge in graph_drawing(star([2.0] * 320)).edges} == {0.5}, "all of one weight: by their number"
     assert {edge.fade for edge in graph_drawing(star([1.0, 5.0] * 40)).edges} == {1.0}, "few edges do not fade"
     drawing = graph_drawing(star([1.0] * 318 + [3.0, 5.0]))
-    shares = [edge["color"]["opacity"] / drawing.edges[0].style.opacity for edge in drawing_data(drawing)["edges"]]
-    assert shares == pytest.approx(fades)
-    assert drawing_svg(drawing).count(' opacity="0.5"') == 318
+    assert [edge.get("fade", 1.0) for edge in drawing_data(drawing)["edges"]] == fades
+
+
+def test_a_path_that_matters_is_strong_and_has_its_meaning():
+    drawing = graph_drawing(star([1.0] * 400), {frozenset(("0", "7"))}, "kept path")
+    data = drawing_data(drawing)
+    assert [at for at, edge in enumerate(data["edges"]) if data["lines"][edge["s"]][5]] == [6]
+    assert "fade" not in data["edges"][6] and "kept path" in [entry["name"] for entry in data["legend"]]
+
+
+def test_a_legend_has_what_is_shown_and_one_entry_for_all_rare_types():
+    kinds = tuple(f"type {at}" for at in range(12))
+    nodes = tuple(Node(at, "phrase", str(at), f"n{at}", 1, 1, type=kind) for at, kind in enumerate(kinds))
+    data = drawing_data(graph_drawing(Subgraph("x", nodes, (Edge(0, 1, "synonym", 1.0),), types=kinds)))
+    shown = [entry["name"] for entry in data["legend"]]
+    assert shown == ["phrase", *kinds[:8], OTHER.name, "synonyms"]
+    assert data["looks"][data["nodes"][11]["s"]][2] == ["phrase", OTHER.name], "by these entries it is hidden"
+    assert [entry["name"] for entry in drawing_data(graph_drawing(star([1.0])))["legend"]] == ["phrase", "facts"]
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, CONTROL])
+def test_a_picture_in_a_page_is_one_element_whose_data_stay_data(text):
+    drawing = graph_drawing(subgraph_of(text))
+    figure = Page(drawing_part(drawing))
+    assert [tag for tag, *_ in figure.tags] == ["figure", "p"]
+    assert json.loads(dict(figure.tags[0][1:])["data-graph"]) == json.loads(json.dumps(drawing_data(drawing)))
+    assert "nodes" in "".join(figure.texts) or "node" in "".join(figure.texts), "what a page without scripts says"
+
+
+def test_in_a_series_every_node_keeps_its_place():
+    whole = graph_drawing(star([1.0] * 9))
+    early = replace(whole, nodes=whole.nodes[:2], edges=whole.edges[:1])
+    assert drawing_data(early, whole)["bounds"] == drawing_data(whole)["bounds"] != drawing_data(early)["bounds"]
+    assert drawing_part(replace(whole, nodes=(), edges=())) == ""
 
 
 def test_edges_of_a_walk_fade_by_what_it_sends_over_them():
@@ -167,9 +196,8 @@ def test_edges_of_a_walk_fade_by_what_it_sends_over_them():
 
 
 def test_an_unknown_theme_is_refused(tiny_index):
-    for draw in (graph_page, WebGL):
-        with pytest.raises(SettingError, match="theme='pink' is unknown; choose one of auto, light, dark"):
-            draw(wb.neighbourhood(tiny_index, "orsby"), theme="pink")
+    with pytest.raises(SettingError, match="theme='pink' is unknown; choose one of auto, light, dark"):
+        graph_page(wb.neighbourhood(tiny_index, "orsby"), theme="pink")
 
 
 def test_names_of_100_kb_are_cut():
@@ -184,42 +212,12 @@ def test_the_frame_is_sandboxed_and_holds_the_page():
     attributes = dict(tag[1:])
     assert (style[0], tag[0]) == ("style", "iframe")
     assert attributes["sandbox"] == "allow-scripts"  # so that its scripts see nothing of the notebook
-    assert attributes["srcdoc"] == graph_page(subgraph) and attributes["height"] == str(300 + legend.HEIGHT)
+    assert attributes["srcdoc"] == graph_page(subgraph) and attributes["height"] == str(300 + LEGEND)
     assert unescape(frame).count("</iframe>") >= 1
 
 
-def test_small_graphs_are_drawn_and_large_ones_are_described():
-    assert "<iframe" in html(subgraph_of("x", SMALL))
-    large = html(subgraph_of("x", SMALL + 1))
-    assert "<iframe" not in large and "views.canvas.WebGL(…) draws it" in large
-    nothing = html(Subgraph("x", (), ()))
-    assert "<iframe" not in nothing and "WebGL" not in nothing
+def test_graphs_are_drawn_and_the_largest_are_described():
+    assert "<iframe" in html(subgraph_of("x", 300))
+    assert "<iframe" not in html(subgraph_of("x", LARGEST + 1)) and "<iframe" not in html(Subgraph("x", (), ()))
     assert repr(subgraph_of("x", 5)) == "Subgraph 'x': 5 nodes, 4 edges; 7 more are within reach"
     assert not UNSHOWABLE.search(repr(subgraph_of(CONTROL)))
-
-
-def test_a_crowded_picture_names_starts_and_then_the_best_connected(tiny_index):
-    found = wb.neighbourhood(tiny_index, "p8")
-    assert most_important(found) == {0}
-    found = wb.neighbourhood(tiny_index, ["東京", "orsby"], hops=2)
-    best = sorted(range(2, len(found)), key=lambda at: -found.nodes[at].degree)[0]
-    assert most_important(found, 3) == {0, 1, best}
-    assert most_important(found, 100) == set(range(len(found)))
-
-
-@pytest.mark.parametrize("text", [*HOSTILE, CONTROL, "x" * 100_000], ids=lambda text: ascii(text)[:20])
-def test_webgl_gets_one_line_of_text_and_finite_positions(text):
-    graph = WebGL(subgraph_of(text, 30)).graph
-    assert len(graph) == 30 and graph.number_of_edges() == 29
-    for _, node in graph.nodes(data=True):
-        assert node["label"] == short(text, 40) and not UNSHOWABLE.search(node["label"])
-        assert abs(node["x"]) <= 1 and abs(node["y"]) <= 1
-
-
-def test_webgl_marks_the_start_and_keeps_parallel_edges(tiny_index):
-    found = wb.neighbourhood(tiny_index, "orsby harbour pier")
-    graph = WebGL(found).graph
-    assert sorted(graph.nodes) == sorted(str(node.row) for node in found.nodes)
-    assert graph.number_of_edges("4", "2") == 2  # stated, and a synonym
-    colours = {node: values["color"] for node, values in graph.nodes(data=True)}
-    assert list(colours.values()).count(colours["4"]) == 1

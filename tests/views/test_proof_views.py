@@ -14,8 +14,7 @@ from workbench.records import Binding, Match, Pattern, Proof, Triple, ranked
 from workbench.views import html, text
 from workbench.views.drawing import Drawing, drawing_data, drawing_page
 from workbench.views.figures import drawing_figure
-from workbench.views.proof_drawing import AROUND, COLUMN, MATCHED, OTHER, PARTIAL, UNPROVEN, proof_drawing
-from workbench.views.proofs import proof_part
+from workbench.views.proofs import AROUND, COLUMN, MATCHED, OTHER, PARTIAL, UNPROVEN, proof_drawing, proof_part
 
 PATTERNS = (
     Pattern("Skarne ferry", "named after", "?novel"),

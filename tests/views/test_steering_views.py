@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from html import unescape
 
 import pytest
 from hypothesis import given
@@ -32,8 +31,6 @@ from workbench.views.steering_drawing import (
     steered_drawing,
     traced_drawing,
 )
-
-CONTROL = "\x1b[2J\x00\x07\r\x9b31m\u202e\u2028\ud800"
 
 
 @pytest.fixture(scope="module")
@@ -67,23 +64,11 @@ def told_of(text: str) -> Steering:
 
 
 @given(hostile)
-def test_no_text_is_acted_upon(text):
-    told = told_of(text)
-    shown = html(told) + html(traced_drawing(told, chosen=text)).partition("<iframe")[0]
-    Checked(shown)
-    assert not UNSHOWABLE.search(shown + repr(told))
-    assert "</script" not in json.dumps(drawing_data(traced_drawing(told))).replace("<", "\\u003c")
-
-
-def test_a_terminal_gets_no_control_characters():
-    assert not UNSHOWABLE.search(repr(told_of(CONTROL)))
-
-
-@pytest.mark.parametrize("letter", ["a", "<", "東"])
-def test_a_text_of_100_kb_stays_small(letter):
-    told = told_of(letter * 100_000)
-    assert len(unescape(html(told))) < 30_000 and len(repr(told)) < 10_000
-    assert len(drawing_page(traced_drawing(told))) < len(drawing_page(traced_drawing(told_of("x")))) + 20_000
+def test_no_text_in_a_picture_is_acted_upon(text):
+    drawing = traced_drawing(told_of(text), chosen=text)
+    Checked(html(drawing).partition("<iframe")[0])
+    assert "</script" not in json.dumps(drawing_data(drawing)).replace("<", "\\u003c")
+    assert len(drawing_page(drawing)) < len(drawing_page(traced_drawing(told_of("x")))) + 20_000
 
 
 def test_hostile_names_of_an_index(tmp_path):
@@ -125,7 +110,7 @@ def test_two_edited_directions_bend_apart(walk):
     there, back = edges["kestrel", "ilse"], edges["ilse", "kestrel"]
     assert there.curve == back.curve > 0 and there.arrows == back.arrows == "to"
     data = drawing_data(steered_drawing(walk, 3))["edges"]
-    assert sum("smooth" in edge for edge in data) == sum(edge.curve > 0 for edge in edges.values())
+    assert sum("curve" in edge for edge in data) == sum(edge.curve > 0 for edge in edges.values())
 
 
 def test_names_are_spelled_as_in_the_passages(tmp_path):

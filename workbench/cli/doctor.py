@@ -36,7 +36,7 @@ from workbench.text import clean, counted
 from workbench.views.base import Markup, esc, page, table
 from workbench.views.terminal import indented
 
-WIDGETS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget", "ipysigma": "ipysigma"}
+WIDGETS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
 _INSTALL = "make setup" if is_checkout() else "pip install --upgrade hopscope"
 _PYTHON = quote(sys.executable)
 _WIDE, _LONGEST = 100, 400  # columns that the text fits into; characters of what was found, and of a command

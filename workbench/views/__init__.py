@@ -20,7 +20,7 @@ __all__ = ["PICTURES", "VIEWS_OF", "html", "text"]
 VIEWS_OF = {
     "data.folder": ("index",),
     "data.origin": ("data",),
-    "data.profiles": ("profiles",),
+    "data.profiles": ("data",),
     "data.registry": ("data",),
     "data.sources.entry": ("data",),
     "evaluation.agreement": ("run",),
@@ -39,7 +39,7 @@ VIEWS_OF = {
     "papers.tables": ("tables", "verdicts"),
     "evaluation.verdict": ("run",),
     "evaluation.endings": ("run",),
-    "operators.groupings": ("groupings",),
+    "operators.groupings": ("tree",),
     "operators.knowledge_tree": ("tree",),
     "operators.neighbourhood": ("node_details",),
     "operators.node_details": ("node_details",),
@@ -47,7 +47,7 @@ VIEWS_OF = {
     "index.chroma": ("index",),
     "index.graph": ("index",),
     "index.index": ("index",),
-    "index.profiles": ("profiles",),
+    "index.profiles": ("data",),
     "index.usage": ("index",),
     "methods.catrag.steering": ("steering",),
     "methods.dotrag.dots": ("dots",),
@@ -65,11 +65,10 @@ VIEWS_OF = {
 _PICTURES_IN = {
     "cost_figures": ("construction_cost", "cost_quality", "pareto", "running_time", "wall_clock"),
     "quality_figures": (
-        "at_equal_nodes", "by_hops", "by_kind", "complementarity", "covered_only", "decomposition", "gains_by_kind",
-        "gains_over_static", "hub_bias", "judged_accuracy", "quality_against_k", "recall_curve", "recomputed_routing",
-        "win_rate",
+        "ablation", "at_equal_nodes", "by_hops", "by_kind", "complementarity", "covered_only", "cuts", "decomposition",
+        "gains_by_kind", "gains_over_static", "hub_bias", "judged_accuracy", "promotion", "quality_against_k",
+        "recall_curve", "recomputed_routing", "rounds_curve", "win_rate",
     ),
-    "round_figures": ("ablation", "cuts", "promotion", "rounds_curve"),
     "training": ("training",),
 }  # fmt: skip
 PICTURES: Registry[Callable] = Registry(

@@ -28,23 +28,17 @@ from workbench.views.drawing import (
     type_styles,
     types_shown,
 )
-from workbench.views.node_details import SMALL
 from workbench.views.palette import GREY
 
 LAST = 10**9  # an iteration after all others
+NODES = 200  # of a drawing, at most
 COLUMN, ROW, TALL = 150, 38, 440  # pixels between neighbours; the height that few rows may fill
-LABELLED = 45  # nodes of a crowded drawing that keep their label
 UNTYPED = NodeStyle("", GREY)
 PATHS = tuple(
     style._replace(name=name) for name, style in (("complete", THICK), ("partial", DASHED), ("not kept", DOTTED))
 )
 COMPLETE, PARTIAL, NOT_KEPT = PATHS
-_ROLES = {  # most important first: size on a page, in a figure, and of the font
-    "anchor": (13, 10, 16),
-    "kept": (11, 9, 16),
-    "path": (8, 6, 12),
-    "candidate": (7, 5, 12),
-}
+_ROLES = {"anchor": (13, 16), "kept": (11, 16), "path": (8, 12), "candidate": (7, 12)}  # sizes of a mark and a font
 _Place = tuple[int, float, float]  # hop, column and row, the latter two from the middle
 
 
@@ -59,7 +53,7 @@ class _Seat(NamedTuple):
 
 
 def dot_drawing(
-    dots: Dots, number: int = 0, iteration: int = LAST, *, types: Types | None = None, limit: int = SMALL
+    dots: Dots, number: int = 0, iteration: int = LAST, *, types: Types | None = None, limit: int = NODES
 ) -> Drawing:
     """A DOT after an iteration; 0 is before the first. Anchors come first, then the nodes of kept paths, of the others,
     and candidates without a path; at most `limit` of them. `types` are those of the index, which come before those of
@@ -79,7 +73,6 @@ def dot_drawing(
         types,
         [_Seat(name, roles[name], hop, COLUMN * x, row * y) for name, (hop, x, y) in shown.items()],
         _edges(paths, kept, {name: at for at, name in enumerate(shown)}),
-        zoom=max(1.0, _rows(shown.values()) * ROW / TALL) ** 0.5,
         left_out=len(met) - len(shown),
     )
 
@@ -98,33 +91,27 @@ def path_drawing(dots: Dots, path: JudgedPath, *, types: Types | None = None) ->
 
 
 def _drawing(
-    name: str, dots: Dots, types: Types | None, seats: Sequence[_Seat], edges: Iterable[DrawnEdge],
-    zoom: float = 1.0, **rest,
-) -> Drawing:  # fmt: skip
+    name: str, dots: Dots, types: Types | None, seats: Sequence[_Seat], edges: Iterable[DrawnEdge], **rest
+) -> Drawing:
     traced = Types.of(dots.types.items())
     known = types or Types()
     styles = type_styles((*known.order, *traced.order))
-    roles, kinds = list(_ROLES), [known.type_of(seat.name) or traced.type_of(seat.name) for seat in seats]
-    labelled = sorted(range(len(seats)), key=lambda at: roles.index(seats[at].role))[:LABELLED]
+    kinds = [known.type_of(seat.name) or traced.type_of(seat.name) for seat in seats]
     nodes = tuple(
-        _node(at, seat, kinds[at], styles, " (gold)" * (seat.name in dots.gold), at in labelled, zoom)
-        for at, seat in enumerate(seats)
+        _node(at, seat, kinds[at], styles, " (gold)" * (seat.name in dots.gold)) for at, seat in enumerate(seats)
     )
     shown = types_shown(nodes, styles)
-    return Drawing(name, nodes, tuple(edges), (), PATHS, "anchor", zoom=zoom, types=shown, **rest)
+    return Drawing(name, nodes, tuple(edges), (), PATHS, "anchor", types=shown, **rest)
 
 
-def _node(
-    at: int, seat: _Seat, kind: str, styles: Mapping[str, NodeStyle], gold: str, labelled: bool, zoom: float
-) -> DrawnNode:
+def _node(at: int, seat: _Seat, kind: str, styles: Mapping[str, NodeStyle], gold: str) -> DrawnNode:
     name, role, hop, x, y = seat
-    size, points, font = _ROLES[role]
+    size, font = _ROLES[role]
     where = {"anchor": "anchor", "candidate": "candidate, no path leads to it"}.get(role, f"at hop {hop}")
     tooltip = f"{clean(name, 300)}{gold}\n{clean(kind, 80) or 'type not in the trace'}, {where}"
-    label = short(name, 28) + gold if labelled else ""
-    outline = 3 * zoom if role == "anchor" else 0
+    label = short(name, 28) + gold
     return DrawnNode(
-        at, name, styles.get(kind, UNTYPED), x, y, label, tooltip, role, size * zoom, points, font * zoom, outline, kind
+        at, name, styles.get(kind, UNTYPED), x, y, label, tooltip, role, size, font, role == "anchor", kind
     )
 
 

@@ -35,7 +35,6 @@ from workbench.settings import parse_spec
 from workbench.text import counted, short
 from workbench.trace import Trace
 from workbench.views.base import NAME, details, page
-from workbench.views.canvas import WEBGL_STYLE, WebGL
 from workbench.views.dot_drawing import dot_drawing, path_drawing
 from workbench.views.dots import (
     chain,
@@ -50,6 +49,7 @@ from workbench.views.dots import (
     setting_part,
 )
 from workbench.views.drawing import Drawing, drawing_frame
+from workbench.views.node_details import LARGEST, graph_drawing
 from workbench.views.palette import AUTO
 from workbench.views.records import answer_line
 from workbench.views.session import Live, Retrieval, Source, open_session, question_label
@@ -60,7 +60,6 @@ METHOD = "dotrag"
 SETTINGS = ("tau", "h_max", "t_max")
 OTHERS = ("lightrag", "pathrag")
 K = 10  # passages ranked
-LARGEST = 5_000  # nodes of a region that are drawn
 MOST = (12, 24, 40, 80, 200)  # nodes of a picture of paths, the best first
 LIST_STYLE = """<style>.hopscope-tracer select[size] option{white-space:normal;overflow-wrap:anywhere;
  padding-left:1.2em;text-indent:-1em}</style>"""  # a long path takes several lines
@@ -113,8 +112,7 @@ class Tracer(Widget):
     def ask(self, question: str | int, method: str | None = None) -> Dots:
         """Show the DOTs of a question: the id, text or position of a listed one, or, over an index, any other text.
         `method` selects one of a run."""
-        live = isinstance(self._session, Live)
-        asked = self._session.find_or_own(question) if live else self._session.find(question)
+        asked = self._session.find_or_own(question)
         self._show(asked, self._method_name if method is None else method, self._moved)
         return self.shown
 
@@ -166,7 +164,7 @@ class Tracer(Widget):
         part = whole_region(self._session.index, at, LARGEST)
         self.step(at.number, self.iteration if at.number == self.dot else None)
         kept = {frozenset(hop) for path in at.kept for hop in zip(path.nodes, path.nodes[1:])}
-        self._picture.replace(WebGL(part, theme=self.theme, strong=kept, meaning="kept paths"))
+        self._picture.draw(graph_drawing(part, kept, "kept paths"))
         self._hint.value = self._note(text(part))
         return part
 
@@ -263,7 +261,7 @@ class Tracer(Widget):
             row(self._whole, self._compare, self._rival),
             self._comparison,
             self._pair,
-            widgets.HTML(WEBGL_STYLE + LIST_STYLE),
+            widgets.HTML(LIST_STYLE),
         )
 
     def _click(self, at: int) -> None:

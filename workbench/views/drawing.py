@@ -1,30 +1,34 @@
-"""A drawing: nodes at given positions, edges and a legend, and the HTML page that shows it with vis-network.
+"""Pictures of graphs as records, and the HTML page in which `viewer/graph.js` draws them.
 
-Every picture of a graph is a function from its record to a `Drawing`; `figures.drawing_figure` renders the same drawing
-for print. Nothing moves by itself and the page fetches nothing. Shapes tell roles and colours tell types, the same in
-all pictures of an index; tooltips and the legend, which filters, repeat them."""
+Every picture of a graph is a function from its record to a `Drawing`, nodes at given positions with edges and a legend,
+or to a `Map` of discs with thousands of points in them; `figures` renders the same for print. Shapes tell roles and
+colours tell types, the same in all pictures of an index; tooltips and the legend, which filters, repeat them. A page
+holds the script and plain data, and fetches nothing."""
 
 from __future__ import annotations
 
 import html as _stdlib_html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from workbench.display import html, text
 from workbench.records import Record
 from workbench.text import clean, counted, short
-from workbench.views import legend, pages
-from workbench.views.base import NAME, esc, page, script_data
+from workbench.views import viewer
+from workbench.views.base import NAME, esc, page, page_data, script_data
 from workbench.views.palette import AUTO, BLUE, GREEN, GREY, THEMED, THEMED_CSS, VERMILION, theme_css, type_marks
 
-HEIGHT = 520  # pixels of a page
+HEIGHT = 520  # pixels of a picture, without its legend
+LEGEND = 46  # pixels that a page gets for its legend; more entries take room from the picture
 LABEL = 40  # characters of a label
-ENTRY = 40  # characters of an entry of a legend
+ENTRY, TIP = 40, 220  # characters of an entry of a legend, and of a map's tooltip
 MANY, PALEST = 80, 0.35  # edges from which on they fade, and the share of their opacity that the palest keep
 RIM = "#888888"  # around every mark, so that pale ones stand out from white and dark ones from black
-SHAPES = {  # vis-network's name: matplotlib's marker, letter in a legend
+STRONG = 0.85  # opacity from which on edges are those of a path that matters, whose relations are always written
+SHAPES = {  # name on a page: matplotlib's marker, letter in a legend
     "dot": ("o", "●"),
     "square": ("s", "■"),
     "triangle": ("^", "▲"),
@@ -43,29 +47,41 @@ class NodeStyle(NamedTuple):
     shape: str = "dot"
 
 
+OTHER = NodeStyle("other types", GREY)  # of all types that have no colour of their own
+
+
 class EdgeStyle(NamedTuple):
     """The marks of one kind of edge. `width` and `dashes` (on, off) are pixels on a page; `linewidth` and `linestyle`
-    are matplotlib's; `letters` stand in the legend."""
+    are what matplotlib makes of them; `letters` stand in the legend."""
 
     name: str
     colour: str
     letters: str = "──"
     width: float = 1.2
-    dashes: tuple[int, int] | bool = False
-    linewidth: float = 0.9
-    linestyle: Any = "solid"
+    dashes: tuple[int, int] | None = None
     opacity: float = 0.75
 
+    @property
+    def linewidth(self) -> float:
+        """Points."""
+        return round(0.65 * self.width + 0.1, 2)
 
-THICK = EdgeStyle("", GREEN, "━━", 5, False, 3.0, "solid", 0.9)
-DASHED = EdgeStyle("", BLUE, "╍╍", 3.5, (16, 5), 2.2, (0, (6, 2)), 0.9)
-DOTTED = EdgeStyle("", GREY, "┈┈", 1, (3, 5), 0.7, (0, (1.5, 2.5)), 0.6)
+    @property
+    def linestyle(self) -> Any:
+        """Dashes in units of the line's width."""
+        return (0, tuple(round(part / self.width, 2) for part in self.dashes)) if self.dashes else "solid"
+
+
+THICK = EdgeStyle("", GREEN, "━━", 5, opacity=0.9)
+DASHED = EdgeStyle("", BLUE, "╍╍", 3.5, (16, 5), opacity=0.9)
+DOTTED = EdgeStyle("", GREY, "┈┈", 1, (3, 5), opacity=0.6)
 
 
 class DrawnNode(NamedTuple):
     """A node: `id` is what a click reports, `name` its full name, `role` what it is in this drawing. x points right and
-    y down, in pixels of a page; `size` and `font` are pixels, `points` is the diameter in a figure. `outline` is the
-    width of a vermilion border, 0 for none. `type` is that of an entity, and its name in `Drawing.types`."""
+    y down, in any unit of each axis, because a page stretches the drawing over its window; the radius `size` and `font`
+    are pixels. `outline` asks for a vermilion ring. `type` is that of an entity,
+    and its name in `Drawing.types`."""
 
     id: int
     name: str
@@ -76,9 +92,8 @@ class DrawnNode(NamedTuple):
     tooltip: str = ""
     role: str = ""
     size: float = 10
-    points: float = 7
     font: float = 14
-    outline: float = 0
+    outline: bool = False
     type: str = ""
 
 
@@ -102,9 +117,8 @@ class DrawnEdge(NamedTuple):
 class Drawing(Record):
     """What a picture shows, and its legend: the styles in order, the types, and what an outline means (`outlined`).
 
-    `left_out` counts the nodes or edges that had no room. `zoom` scales fonts and outlines: a page shrinks until all
-    nodes fit, so large drawings need larger marks. `height` is in pixels, `inches` the size of a figure; `empty` is the
-    text for a drawing without nodes."""
+    `left_out` counts the nodes or edges that had no room. `height` is in pixels, `inches` the size of a figure; `empty`
+    is the text for a drawing without nodes."""
 
     name: str
     nodes: tuple[DrawnNode, ...]
@@ -113,7 +127,6 @@ class Drawing(Record):
     edge_styles: tuple[EdgeStyle, ...] = ()
     outlined: str = ""
     left_out: int = 0
-    zoom: float = 1.0
     height: int = HEIGHT
     inches: tuple[float, float] = (8.8, 5.2)
     empty: str = "there is nothing to draw"
@@ -123,6 +136,47 @@ class Drawing(Record):
         return len(self.nodes)
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Map(Record):
+    """What a map shows. The first `discs` rows of its nodes are discs, the largest first, the others points; labels of
+    earlier rows have precedence.
+
+    ids         int (n,): what a click reports; a node keeps its place on the way to the next map of the same `space`
+    places      float (n, 2), radii float (n,): x points right and y down, in any one unit
+    style       int (n,): positions in `node_styles`
+    labels, tips  of the first rows; the others have none, and a click on them counts for their disc
+    rings       rows with an outline, which means `outlined`
+    edges       int (e, 2): rows; edge_style int (e,): positions in `edge_styles`
+    left_out    what had no room, in words; "" for nothing"""
+
+    name: str
+    space: str
+    ids: np.ndarray
+    places: np.ndarray
+    radii: np.ndarray
+    style: np.ndarray
+    node_styles: tuple[NodeStyle, ...]
+    discs: int = 0
+    labels: tuple[str, ...] = ()
+    tips: tuple[str, ...] = ()
+    rings: tuple[int, ...] = ()
+    outlined: str = ""
+    edges: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.int32))
+    edge_style: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
+    edge_styles: tuple[EdgeStyle, ...] = ()
+    left_out: str = ""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def row(self, id: int) -> int:
+        """The row of what a click reports; raises ValueError if the map does not show it."""
+        rows = np.flatnonzero(np.asarray(self.ids) == id)
+        if not len(rows):
+            raise ValueError(f"the map {self.name!r} does not show {id}")
+        return int(rows[0])
+
+
 @text.register
 def _(drawing: Drawing) -> str:
     cut = f"; {drawing.left_out:,} more had no room" if drawing.left_out else ""
@@ -130,25 +184,18 @@ def _(drawing: Drawing) -> str:
     return f"Drawing of {clean(drawing.name, NAME)!r}: {size}{cut}"
 
 
-@html.register
-def _(drawing: Drawing) -> str:
-    if not drawing.nodes:
-        return page(f"<p class='q'>{esc(drawing.empty)}</p>")
-    return page(f"<p class='q'>{esc(text(drawing))}</p>") + drawing_frame(drawing)
+@text.register
+def _(shown: Map) -> str:
+    size = f"{shown.discs:,} discs, {len(shown) - shown.discs:,} points, {len(shown.edges):,} lines"
+    return f"Map of {clean(shown.name, NAME)!r}: {size}{f'; {shown.left_out}' if shown.left_out else ''}"
 
 
-def legend_entries(
-    nodes: Iterable[NodeStyle], edges: Iterable[EdgeStyle] = (), outlined: str = ""
-) -> list[dict[str, Any]]:
-    """The meaning of the marks, for the legend of a page."""
-    entries = [legend.entry(entry_name(one.name), one.colour, SHAPES[one.shape][1]) for one in nodes]
-    entries += [legend.entry(entry_name(outlined), VERMILION, "◯", "")] if outlined else []
-    return entries + [legend.entry(entry_name(one.name), one.colour, one.letters, "edge") for one in edges]
-
-
-def drawing_entries(drawing: Drawing) -> list[dict[str, Any]]:
-    """The legend of a drawing."""
-    return legend_entries((*drawing.node_styles, *drawing.types), drawing.edge_styles, drawing.outlined)
+@html.register(Drawing)
+@html.register(Map)
+def _picture_html(shown: Drawing | Map) -> str:
+    if isinstance(shown, Drawing) and not shown.nodes:
+        return page(f"<p class='q'>{esc(shown.empty)}</p>")
+    return page(f"<p class='q'>{esc(text(shown))}</p>") + drawing_frame(shown)
 
 
 def entry_name(name: str) -> str:
@@ -157,8 +204,10 @@ def entry_name(name: str) -> str:
 
 
 def type_styles(order: Sequence[str]) -> dict[str, NodeStyle]:
-    """The style of each type, given all types of an index, the most frequent first."""
-    return {name: NodeStyle(name, *mark) for name, mark in type_marks(order).items()}
+    """The style of each type, given all types of an index, the most frequent first; all that have no colour of their
+    own share one."""
+    marks = type_marks(order)
+    return {name: OTHER if mark[0] == GREY else NodeStyle(name, *mark) for name, mark in marks.items()}
 
 
 def in_type(role: NodeStyle, kind: str, styles: Mapping[str, NodeStyle]) -> NodeStyle:
@@ -172,12 +221,14 @@ def in_type(role: NodeStyle, kind: str, styles: Mapping[str, NodeStyle]) -> Node
 def types_shown(nodes: Iterable[DrawnNode], styles: Mapping[str, NodeStyle], shape: str = "") -> tuple[NodeStyle, ...]:
     """The types of a drawing's nodes, as entries of its legend, all of one `shape` or each of its own."""
     present = {node.type for node in nodes}
-    return tuple(style._replace(shape=shape or style.shape) for name, style in styles.items() if name in present)
+    shown = (style._replace(shape=shape or style.shape) for name, style in styles.items() if name in present)
+    return tuple(sorted(dict.fromkeys(shown), key=lambda style: style.name == OTHER.name))
 
 
 def faded(edges: Sequence[DrawnEdge], weights: Sequence[float]) -> Iterator[DrawnEdge]:
     """The edges, paler where there are more than `MANY`, so that nodes and labels stand out: in each style the heaviest
-    keep their colour, and the lightest, or all of one weight, fade as the number of edges asks. `weights`: one each."""
+    keep their colour, and the lightest, or all of one weight, fade as the number of edges asks; those of a path that
+    matters never do. `weights`: one each."""
     palest = min(1.0, max(PALEST, (MANY / max(1, len(edges))) ** 0.5))
     of: dict[str, list[float]] = {}
     for edge, weight in zip(edges, weights):
@@ -186,47 +237,110 @@ def faded(edges: Sequence[DrawnEdge], weights: Sequence[float]) -> Iterator[Draw
     for edge, weight in zip(edges, weights):
         low, high = ranges[edge.style.name]
         share = (weight - low) / (high - low) if high > low else 0.0
-        yield edge._replace(fade=round(palest + (1 - palest) * share, 3))
+        fade = 1.0 if edge.style.opacity >= STRONG else round(palest + (1 - palest) * share, 3)
+        yield edge._replace(fade=fade)
 
 
-def drawing_data(drawing: Drawing) -> dict[str, Any]:
-    """Nodes and edges for vis-network: the argument of `show` in the page, and a message that a loaded page accepts."""
+# -- the data of a page ------------------------------------------------------------------------------------------------
+
+
+def drawing_entries(shown: Drawing | Map) -> list[dict[str, Any]]:
+    """The legend: what of the marks is in the picture. `of` is what an entry hides, "node" or "edge", or "" for one
+    that only explains."""
+    if isinstance(shown, Map):
+        nodes = [shown.node_styles[row] for row in np.unique(shown.style).tolist()]
+        edges = [shown.edge_styles[row] for row in np.unique(shown.edge_style).tolist()]
+        outlined = bool(shown.rings)
+    else:
+        marks = {name for node in shown.nodes for name in _names(node, shown)}
+        lines = {edge.style.name for edge in shown.edges}
+        nodes = [style for style in (*shown.node_styles, *shown.types) if style.name in marks]
+        edges = [style for style in shown.edge_styles if style.name in lines]
+        outlined = any(node.outline for node in shown.nodes)
+    entries = [_entry(style.name, style.colour, SHAPES[style.shape][1], "node") for style in nodes]
+    entries += [_entry(shown.outlined, VERMILION, "◯", "")] if shown.outlined and outlined else []
+    return entries + [_entry(style.name, style.colour, style.letters, "edge") for style in edges]
+
+
+def _entry(name: str, colour: str, mark: str, of: str) -> dict[str, Any]:
+    return {"name": entry_name(name), "colour": colour, "mark": mark, "of": of}
+
+
+def drawing_data(shown: Drawing | Map, whole: Drawing | None = None) -> dict[str, Any]:
+    """What `viewer/graph.js` draws: the first data of a page, and a message that a loaded page accepts. Numbers are
+    short and defaults left out, because a page of thousands of nodes waits for every byte. `whole` is the last of a
+    series, in which every node keeps its place."""
+    common = {"name": short(shown.name, NAME), "legend": drawing_entries(shown)}
+    return common | (_map_data(shown) if isinstance(shown, Map) else _drawing_data(shown, whole or shown))
+
+
+def _drawing_data(drawing: Drawing, whole: Drawing) -> dict[str, Any]:
+    looks = list(dict.fromkeys((node.style, _names(node, drawing)) for node in drawing.nodes))
+    styles = list(dict.fromkeys([*drawing.edge_styles, *(edge.style for edge in drawing.edges)]))
+    look_at, style_at = ({key: at for at, key in enumerate(keys)} for keys in (looks, styles))
+    (left, right), (top, bottom) = ((min(axis), max(axis)) for axis in _axes(whole))
     return {
-        "zoom": drawing.zoom,
-        "legend": drawing_entries(drawing),
-        "nodes": [_vis_node(node) for node in drawing.nodes],
-        "edges": [_vis_edge(edge, drawing) for edge in drawing.edges],
+        "ratio": round(max(1.2, drawing.inches[0] / drawing.inches[1]), 3),
+        "bounds": [round(edge, 1) for edge in (left, top, right, bottom)],
+        "looks": [[style.colour, style.shape, list(map(entry_name, names))] for style, names in looks],
+        "lines": list(map(_line, styles)),
+        "nodes": [_node_data(node, look_at[node.style, _names(node, drawing)]) for node in drawing.nodes],
+        "edges": [_edge_data(edge, style_at[edge.style]) for edge in drawing.edges],
     }
 
 
-def _vis_node(node: DrawnNode) -> dict:
-    return {
-        "id": node.id,
-        "label": node.label,
-        "tooltip": node.tooltip,
-        "shape": node.style.shape,
-        "size": node.size,
-        "x": node.x,
-        "y": node.y,
-        "borderWidth": node.outline or 1,
-        "color": {"background": node.style.colour, "border": VERMILION if node.outline else RIM},
-        "in": [entry_name(name) for name in (node.style.name, node.type) if name],
-        "font": {"size": node.font},
-    }
+def _names(node: DrawnNode, drawing: Drawing) -> tuple[str, ...]:
+    """The entries of the legend that hide a node: its role, and its type or that of all without a colour."""
+    kind = node.type if any(style.name == node.type for style in drawing.types) else OTHER.name
+    return tuple(name for name in dict.fromkeys((node.style.name, kind if node.type else "")) if name)
 
 
-def _vis_edge(edge: DrawnEdge, drawing: Drawing) -> dict:
+def _axes(drawing: Drawing) -> tuple[list[float], list[float]]:
+    return [node.x for node in drawing.nodes] or [0.0], [node.y for node in drawing.nodes] or [0.0]
+
+
+def _line(style: EdgeStyle) -> list[Any]:
+    dashes = list(style.dashes) if style.dashes else []
+    return [style.colour, style.width, style.opacity, dashes, entry_name(style.name), style.opacity >= STRONG]
+
+
+def _node_data(node: DrawnNode, look: int) -> dict[str, Any]:
+    row = {"id": node.id, "x": round(node.x, 1), "y": round(node.y, 1), "r": round(node.size, 1), "s": look}
+    row |= {"label": node.label} if node.label else {}
+    return row | {"tip": node.tooltip or node.name, "font": round(node.font, 1)} | ({"ring": 1} if node.outline else {})
+
+
+def _edge_data(edge: DrawnEdge, look: int) -> dict[str, Any]:
+    row: dict[str, Any] = {"source": edge.source, "target": edge.target, "s": look}
+    optional = {"label": edge.label, "tip": edge.tooltip, "arrows": edge.arrows, "curve": edge.curve}
+    row |= {name: value for name, value in optional.items() if value}
+    row |= {} if edge.width is None else {"width": round(edge.width, 1)}
+    return row | ({"fade": edge.fade} if edge.fade < 1 else {})
+
+
+def _map_data(shown: Map) -> dict[str, Any]:
+    places, radii = (np.round(np.asarray(values, dtype=float), 1).tolist() for values in (shown.places, shown.radii))
+    nodes: list[dict[str, Any]] = [
+        {"id": id, "x": x, "y": y, "r": r, "s": s}
+        for id, (x, y), r, s in zip(np.asarray(shown.ids).tolist(), places, radii, np.asarray(shown.style).tolist())
+    ]
+    for node, label in zip(nodes, shown.labels):
+        node["label"] = short(label, LABEL)
+    for node, tip in zip(nodes, shown.tips):
+        node["tip"] = clean(tip, TIP)
+    for row in shown.rings:
+        nodes[row]["ring"] = 1
     return {
-        "from": drawing.nodes[edge.source].id,
-        "to": drawing.nodes[edge.target].id,
-        "tooltip": edge.tooltip,
-        "width": edge.style.width if edge.width is None else edge.width,
-        "dashes": list(edge.style.dashes) if edge.style.dashes else False,
-        "color": {"color": edge.style.colour, "opacity": round(edge.style.opacity * edge.fade, 4)},
-        "in": entry_name(edge.style.name),
-        **({"arrows": edge.arrows} if edge.arrows else {}),
-        **({"smooth": {"enabled": True, "type": "curvedCW", "roundness": edge.curve}} if edge.curve else {}),
-        **({"label": edge.label, "font": {"size": 11}} if edge.label else {}),
+        "space": shown.space,
+        "round": True,
+        "discs": shown.discs,
+        "looks": [[style.colour, style.shape, [entry_name(style.name)]] for style in shown.node_styles],
+        "lines": list(map(_line, shown.edge_styles)),
+        "nodes": nodes,
+        "edges": [
+            {"source": source, "target": target, "s": s}
+            for (source, target), s in zip(np.asarray(shown.edges).tolist(), np.asarray(shown.edge_style).tolist())
+        ],
     }
 
 
@@ -234,49 +348,34 @@ def _vis_edge(edge: DrawnEdge, drawing: Drawing) -> dict:
 
 # The page may run and load only what it contains.
 POLICY = (
-    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
+    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
     "script-src 'unsafe-inline'; style-src 'unsafe-inline'\">"
 )
-_CSS = pages.part("drawing.css")
-_OPTIONS = (
-    '{"physics": {"enabled": false}, "interaction": {"hover": true, "tooltipDelay": 80, "multiselect": false},'
-    ' "edges": {"smooth": false, "selectionWidth": 2, "hoverWidth": 1}}'
-)
-# Tooltips become text nodes here, because vis-network parses a string that holds "href" as HTML; they would outlive
-# their node and the mouse. A frame may load before it has a size; the drawing is fitted when it has one, and again when
-# its shape changes. Labels keep their size at every zoom, and are written only where they have room: first those under
-# the mouse, signs, outlined, large and early nodes, then relations. `labels` are the boxes of those that stand there.
-_SCRIPT = f"<script>{legend.LEGEND_SCRIPT}{pages.part('drawing.js')}</script>"
 
 
-def drawing_page(drawing: Drawing, *, theme: str = AUTO) -> str:
+def drawing_page(shown: Drawing | Map, *, theme: str = AUTO) -> str:
     """A self-contained HTML page, as high as its window: it zooms, pans, shows tooltips, and its legend filters."""
-    before, after = _empty_page(theme)
-    return f"{before}<script>show({script_data(drawing_data(drawing))});</script></body>{after}"
-
-
-def drawing_frame(drawing: Drawing, *, height: int | None = None, theme: str = AUTO) -> str:
-    """The page in a sandboxed frame, as HTML for the output of a notebook and for pages made from it. `height` is that
-    of the picture, without its legend."""
-    return framed(drawing_page(drawing, theme=theme), height or drawing.height)
-
-
-def framed(made: str, height: int) -> str:
-    """A page with a picture of this height and a legend, as a sandboxed frame."""
     return (
-        f'<style>{THEMED_CSS}</style><iframe class="{THEMED}" srcdoc="{_stdlib_html.escape(made)}" width="100%" '
-        f'height="{height + legend.HEIGHT}" frameborder="0" sandbox="allow-scripts"></iframe>'
+        f'<!doctype html><html><head>{POLICY}<meta charset="utf-8"><style>{theme_css(theme)}{viewer.GRAPH_CSS}</style>'
+        f'</head><body class="hopscope-graph"><script>{viewer.GRAPH}{viewer.part("page.js")}</script>'
+        f"<script>view.show({script_data(drawing_data(shown))});</script></body></html>"
     )
 
 
-@lru_cache(maxsize=3)
-def _empty_page(theme: str) -> tuple[str, str]:
-    """A page with vis-network and nothing to show, before and after the end of its body."""
-    from workbench.index.networks import OfflineNetwork
+def drawing_frame(shown: Drawing | Map, *, height: int | None = None, theme: str = AUTO) -> str:
+    """The page in a sandboxed frame, as HTML for the output of a notebook and for pages made from it. `height` is that
+    of the picture, without its legend."""
+    height = height or getattr(shown, "height", HEIGHT)
+    return (
+        f'<style>{THEMED_CSS}</style><iframe class="{THEMED}" width="100%" height="{height + LEGEND}" frameborder="0" '
+        f'sandbox="allow-scripts" srcdoc="{_stdlib_html.escape(drawing_page(shown, theme=theme))}"></iframe>'
+    )
 
-    css = theme_css(theme) + _CSS + legend.LEGEND_CSS
-    network = OfflineNetwork()
-    network.set_options(_OPTIONS)
-    made = network.generate_html().replace("<head>", f"<head>{POLICY}<style>{css}</style>", 1)
-    before, _, after = made.rpartition("</body>")
-    return before + _SCRIPT, after
+
+def drawing_part(drawing: Drawing, whole: Drawing | None = None) -> str:
+    """The picture as a part of a page whose head has `viewer.GRAPH`; a page without scripts shows what it says. Empty
+    for a drawing without nodes."""
+    if not drawing.nodes:
+        return ""
+    data = _stdlib_html.escape(page_data(drawing_data(drawing, whole)), quote=True)
+    return f'<figure class="hopscope-graph" data-graph="{data}"><p class="q">{esc(text(drawing))}</p></figure>'

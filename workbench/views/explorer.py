@@ -17,10 +17,9 @@ from workbench.errors import SettingError
 from workbench.index import Index
 from workbench.operators.neighbourhood import Subgraph, complete, matching, neighbourhood, row_of
 from workbench.operators.node_details import NodeDetails, node_details
-from workbench.views.canvas import WEBGL_STYLE, WebGL
 from workbench.views.drawing import HEIGHT
 from workbench.views.index import facts_by
-from workbench.views.node_details import EDGES, SMALL, graph_drawing
+from workbench.views.node_details import EDGES, graph_drawing
 from workbench.views.palette import AUTO
 from workbench.views.widget import Widget, beside, offer, row, side, texts
 
@@ -73,6 +72,7 @@ class Explorer(Widget):
         self._picked = row_of(self.index, node)  # a row, because a passage may have a phrase's name for its id
         self.details = node_details(self.index, self._picked)
         self._walk.disabled = False
+        self._picture.select(self._picked)
         self._details.value = html(self.details)
         return self.details
 
@@ -122,7 +122,6 @@ class Explorer(Widget):
             self._summary,
             widgets.HTML(self._note(facts_by(self.index.facts_by))),
             beside(self._picture, side(self._walk, self._details, height=HEIGHT)),
-            widgets.HTML(WEBGL_STYLE),
         )
 
     def _values(self) -> dict[str, Any]:
@@ -167,10 +166,7 @@ class Explorer(Widget):
 
     def _draw(self) -> None:
         self._summary.value = self._note(text(self.subgraph))
-        if len(self.subgraph) <= SMALL:
-            self._picture.draw(graph_drawing(self.subgraph))
-        else:
-            self._picture.replace(WebGL(self.subgraph, theme=self.theme))
+        self._picture.draw(graph_drawing(self.subgraph))
 
 
 def _first(index: Index) -> int:

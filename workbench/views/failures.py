@@ -27,8 +27,7 @@ from workbench.trace import Trace
 from workbench.views.base import page
 from workbench.views.contexts import STYLE, Marks, texts_part
 from workbench.views.palette import AUTO
-from workbench.views.proof_drawing import HEIGHT, proof_drawing
-from workbench.views.proofs import proof_from_trace, proof_part
+from workbench.views.proofs import HEIGHT, proof_drawing, proof_from_trace, proof_part
 from workbench.views.reports import case_part
 from workbench.views.session import Cache, position
 from workbench.views.trace import tree

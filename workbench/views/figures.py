@@ -1,4 +1,5 @@
-"""Functions from data to figures."""
+"""Functions from data to figures. matplotlib's own font has Latin, Greek, Cyrillic and Arabic letters and no others:
+where a figure has more, it gets further fonts of the system, else names in Chinese would be drawn as empty boxes."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import matplotlib
@@ -17,9 +19,11 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 from matplotlib.patheffects import Normal, Stroke
+from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 
 from workbench.encoding.similarity import top
@@ -30,12 +34,11 @@ from workbench.operators.walk_distribution import WalkDistribution
 from workbench.records import Evidence
 from workbench.text import short
 from workbench.views.base import NAME, esc
-from workbench.views.drawing import RIM, SHAPES, Drawing, DrawnEdge, DrawnNode, NodeStyle
-from workbench.views.fonts import lacking
-from workbench.views.map_page import Map
+from workbench.views.drawing import SHAPES, Drawing, DrawnEdge, DrawnNode, Map, NodeStyle
 from workbench.views.node_details import graph_drawing
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, THEMED, THEMED_CSS, VERMILION, theme_css
 
+CROWDED = 200  # nodes from which on marks and lines are small
 # Metadata that would make every file different.
 _DATES = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}
 # What matplotlib draws in black, white and grey takes these colours of a theme.
@@ -186,9 +189,10 @@ def drawing_figure(drawing: Drawing) -> Picture:
     axes.axis("off")
     axes.margins(0.1)
     places = np.array([(node.x, -node.y) for node in drawing.nodes]).reshape(-1, 2)
-    _draw_edges(axes, drawing, places)
+    thin = 1.0 if len(drawing) <= CROWDED else 0.35
+    _draw_edges(axes, drawing, places, thin)
     for style in dict.fromkeys([*drawing.node_styles, *(node.style for node in drawing.nodes)]):
-        _draw_nodes(axes, style, [(node, at) for node, at in zip(drawing.nodes, places) if node.style == style])
+        _draw_nodes(axes, style, [(node, at) for node, at in zip(drawing.nodes, places) if node.style == style], thin)
     _write_labels(axes, drawing, places)
     axes.set_title(plain_label(drawing.name, 110), loc="left", fontsize=9)
     figure.legend(handles=_handles(drawing), loc="outside lower left", ncols=6, frameon=False, fontsize=7)
@@ -238,7 +242,7 @@ def _write_labels(axes: Axes, drawing: Drawing, places: np.ndarray) -> None:
     signs = [row for row in range(len(order), len(texts)) if texts[row] and not re.search(r"[^\W\d]", texts[row])]
     for row in dict.fromkeys([*signs, *(row for row in _roomy(texts, spots, point) if row not in short_edges)]):
         if row < len(order):
-            size = min(7, 0.55 * drawing.nodes[order[row]].font / drawing.zoom)
+            size = min(7, 0.55 * drawing.nodes[order[row]].font)
             _write(axes, texts[row], places[order[row]], (0, -8), "top", size)
         else:
             _write(axes, texts[row], ends[row - len(order)].mean(axis=0), (0, 5), "bottom", 6)
@@ -262,14 +266,14 @@ def _roomy(labels: Sequence[str], places: np.ndarray, point: np.ndarray) -> list
     return found
 
 
-def _draw_edges(axes: Axes, drawing: Drawing, places: np.ndarray) -> None:
+def _draw_edges(axes: Axes, drawing: Drawing, places: np.ndarray, thin: float) -> None:
     """Lines by style, the first style on top; edges with a direction as arrows."""
     for depth, style in enumerate(drawing.edge_styles):
         lines = [edge for edge in drawing.edges if edge.style == style and not edge.arrows]
         ends = [places[[edge.source, edge.target]] for edge in lines]
         colours = [to_rgba(style.colour, style.opacity * edge.fade) for edge in lines]
         axes.add_collection(
-            LineCollection(ends, colors=colours, linestyles=[style.linestyle], linewidths=style.linewidth,
+            LineCollection(ends, colors=colours, linestyles=[style.linestyle], linewidths=thin * style.linewidth,
                            zorder=1 - 0.01 * depth)
         )  # fmt: skip
     for edge in drawing.edges:
@@ -284,11 +288,12 @@ def _draw_arrow(axes: Axes, edge: DrawnEdge, start: np.ndarray, end: np.ndarray)
     axes.annotate("", end, start, arrowprops={"arrowstyle": look, "shrinkA": 6, "shrinkB": 6, **style}, zorder=1)
 
 
-def _draw_nodes(axes: Axes, style: NodeStyle, nodes: Sequence[tuple[DrawnNode, np.ndarray]]) -> None:
+def _draw_nodes(axes: Axes, style: NodeStyle, nodes: Sequence[tuple[DrawnNode, np.ndarray]], thin: float) -> None:
     axes.scatter(
-        [x for _, (x, _) in nodes], [y for _, (_, y) in nodes], s=[node.points**2 for node, _ in nodes],
+        [x for _, (x, _) in nodes], [y for _, (_, y) in nodes],
+        s=[(thin * (0.55 * node.size + 2)) ** 2 for node, _ in nodes],
         c=style.colour, marker=SHAPES[style.shape][0], zorder=2,
-        edgecolors=[VERMILION if node.outline else RIM for node, _ in nodes] or None,
+        edgecolors=[VERMILION if node.outline else GREY for node, _ in nodes] or None,
         linewidths=[2 if node.outline else 0.5 for node, _ in nodes] or None,
     )  # fmt: skip
 
@@ -388,3 +393,44 @@ def _figure(width: float, height: float):
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25)
     return figure, axes
+
+
+# -- fonts ------------------------------------------------------------------------------------------------------------
+
+
+# Fonts that systems have for the other scripts, widely installed ones first.
+OTHERS = (
+    "Noto Sans CJK SC", "Noto Sans SC", "Noto Sans CJK JP", "Noto Sans JP", "Noto Sans KR", "Source Han Sans SC",
+    "WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "Droid Sans Fallback", "Microsoft YaHei", "SimHei", "Yu Gothic",
+    "Malgun Gothic", "PingFang SC", "Hiragino Sans GB", "Hiragino Sans", "Apple SD Gothic Neo", "Arial Unicode MS",
+    "Noto Sans Devanagari", "Noto Sans Bengali", "Noto Sans Tamil", "Noto Sans Thai", "Noto Sans Hebrew", "Nirmala UI",
+)  # fmt: skip
+
+
+def lacking(figure: Figure) -> str:
+    """Give the texts of a figure further fonts where they need some; the letters that no installed font has, sorted."""
+    missing: set[str] = set()
+    for text in figure.findobj(Text):
+        if text.get_text().isascii():
+            continue
+        needed = _unknown(text.get_text(), tuple(text.get_fontfamily()))
+        fonts = [name for name in _installed() if needed & _letters(name)] if needed else []
+        if fonts:
+            text.set_fontfamily([*text.get_fontfamily(), *fonts])
+        missing |= needed.difference(*map(_letters, fonts))
+    return "".join(map(chr, sorted(missing)))
+
+
+def _unknown(text: str, families: tuple[str, ...]) -> set[int]:
+    return {ord(letter) for letter in text if letter.isprintable()} - set().union(*map(_letters, families))
+
+
+@cache
+def _installed() -> tuple[str, ...]:
+    known = {font.name for font in fontManager.ttflist}
+    return tuple(name for name in OTHERS if name in known)
+
+
+@cache
+def _letters(family: str) -> frozenset[int]:
+    return frozenset(get_font(findfont(FontProperties(family=[family]))).get_charmap())

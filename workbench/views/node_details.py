@@ -1,10 +1,10 @@
 """The views of node details, of a check-up, of a walk's distribution, and of a part of a graph: a drawing for up to
-about two hundred nodes, a table of counts for more."""
+five thousand nodes, a table of counts for more."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from workbench.display import html, text
@@ -18,6 +18,7 @@ from workbench.text import clean, counted, short
 from workbench.views.base import NAME, Markup, details, esc, number, page, table
 from workbench.views.drawing import (
     LABEL,
+    THICK,
     Drawing,
     DrawnEdge,
     DrawnNode,
@@ -184,7 +185,8 @@ def _ratio(value: float) -> str:
 
 # -- graph ------------------------------------------------------------------------------------------------------------
 
-SMALL = 200  # nodes up to which HTML draws a subgraph
+CROWDED = 1000  # nodes from which on edges have no tooltips
+LARGEST = 5_000  # nodes up to which a subgraph is drawn
 NODES = {
     "phrase": NodeStyle("phrase", BLUE),
     "page": NodeStyle("phrase and its passage", BLUE, "square"),
@@ -192,20 +194,18 @@ NODES = {
 }
 EDGES = {
     "relation": EdgeStyle("facts", GREY),
-    "synonym": EdgeStyle("synonyms", GREEN, "╌╌", dashes=(6, 4), linestyle=(0, (6, 4))),
-    "context": EdgeStyle("stated in", PALE, "┈┈", dashes=(1, 4), linestyle=(0, (1, 4))),
+    "synonym": EdgeStyle("synonyms", GREEN, "╌╌", dashes=(6, 4)),
+    "context": EdgeStyle("stated in", PALE, "┈┈", dashes=(1, 4)),
 }
 _UNIT = 260  # pixels from the middle to the border of the layout
 
 
 @html.register
 def _(subgraph: Subgraph) -> str:
-    if 0 < len(subgraph.nodes) <= SMALL:
-        drawing = graph_drawing(subgraph)
-        return page(f"<p class='q'>{esc(text(subgraph))}</p>") + drawing_frame(drawing)
+    if 0 < len(subgraph.nodes) <= LARGEST:
+        return page(f"<p class='q'>{esc(text(subgraph))}</p>") + drawing_frame(graph_drawing(subgraph))
     counts = [(f"{kind} edges", sum(edge.kind == kind for edge in subgraph.edges)) for kind in KINDS]
-    hint = "<p class='q'>views.canvas.WebGL(…) draws it</p>" if subgraph.nodes else ""
-    return page(f"<p>{esc(text(subgraph))}</p>", table(["", ""], counts), hint)
+    return page(f"<p>{esc(text(subgraph))}</p>", table(["", ""], counts))
 
 
 @text.register
@@ -215,30 +215,26 @@ def _(subgraph: Subgraph) -> str:
     return f"Subgraph {clean(subgraph.name, 80)!r}: {size}{cut}"
 
 
-def graph_drawing(subgraph: Subgraph) -> Drawing:
+def graph_drawing(subgraph: Subgraph, strong: Collection[frozenset[str]] = (), meaning: str = "") -> Drawing:
     """The subgraph as laid out by `layout`; a click reports the row of a node. A phrase and the passage of its title
-    are one mark, with the edges of both; phrases have the colours of their types."""
-    crowded, zoom = len(subgraph) > SMALL, max(1.0, (len(subgraph) / 60) ** 0.5)
+    are one mark, with the edges of both; phrases have the colours of their types. Edges between `strong` pairs of names
+    are thick and green, with this `meaning`."""
     places, page_of, types = layout(subgraph).tolist(), _pages(subgraph), type_styles(subgraph.types)
     folded = {passage: phrase for phrase, passage in page_of.items()}
     kept = [at for at in range(len(subgraph)) if at not in folded]
     position = {at: place for place, at in enumerate(kept)}
     position |= {passage: position[phrase] for passage, phrase in folded.items()}
-    labelled = most_important(subgraph, 20) if crowded else kept
-    edge_styles = {kind: style._replace(linewidth=0.3 if crowded else 0.9) for kind, style in EDGES.items()}
+    edge_styles = EDGES | ({"strong": THICK._replace(name=meaning)} if strong else {})
     edges = {
         (*sorted((position[edge.source], position[edge.target])), edge.kind): edge
         for edge in subgraph.edges
         if position[edge.source] != position[edge.target]
     }
-    nodes = tuple(
-        _drawn_node(subgraph, at, page_of.get(at), places[at], zoom, at in labelled, crowded, types) for at in kept
-    )
+    nodes = tuple(_drawn_node(subgraph, at, page_of.get(at), places[at], types) for at in kept)
     drawn = [
-        DrawnEdge(position[edge.source], position[edge.target], edge_styles[edge.kind], _edge_tooltip(edge, subgraph),
-                  short(edge.says, 24) if edge.kind == "relation" else "", width=edge_width(edge))
+        _drawn_edge(edge, subgraph, position, edge_styles["strong" if _pair(edge, subgraph) in strong else edge.kind])
         for edge in edges.values()
-    ]  # fmt: skip
+    ]
     weights = [_flow(edge, subgraph) for edge in edges.values()]
     kinds = (in_type(style, "", types) if kind != "passage" else style for kind, style in NODES.items())
     return Drawing(
@@ -248,7 +244,6 @@ def graph_drawing(subgraph: Subgraph) -> Drawing:
         tuple(kinds),
         tuple(edge_styles.values()),
         "start or seed",
-        zoom=zoom,
         types=types_shown(nodes, types, "dot"),
     )  # fmt: skip
 
@@ -269,17 +264,6 @@ def _flow(edge: Edge, subgraph: Subgraph) -> float:
     return edge.weight * sum(node.value / max(1, node.degree) for node in ends)
 
 
-def most_important(subgraph: Subgraph, limit: int = 40) -> set[int]:
-    """The positions of the nodes that keep their label in a crowded picture: starts, then those with the highest value
-    or degree."""
-
-    def importance(at: int) -> tuple:
-        node = subgraph.nodes[at]
-        return (node.hop == 0, node.value or 0.0, node.degree)
-
-    return set(sorted(range(len(subgraph.nodes)), key=importance, reverse=True)[:limit])
-
-
 def node_size(node: Node) -> float:
     """The diameter of a node, by probability if it has one, otherwise by degree."""
     if node.value is not None:
@@ -292,8 +276,7 @@ def edge_width(edge: Edge) -> float:
 
 
 def _drawn_node(
-    subgraph: Subgraph, at: int, page_at: int | None, place: list[float], zoom: float, labelled: bool, crowded: bool,
-    types: Mapping[str, NodeStyle],
+    subgraph: Subgraph, at: int, page_at: int | None, place: list[float], types: Mapping[str, NodeStyle]
 ) -> DrawnNode:  # fmt: skip
     node, own = subgraph.nodes[at], None if page_at is None else subgraph.nodes[page_at]
     size, start = max(map(node_size, filter(None, (node, own)))), 0 in (node.hop, own and own.hop)
@@ -301,11 +284,23 @@ def _drawn_node(
     role = NODES["page" if own else node.kind]
     style = in_type(role, node.type, types) if node.kind == "phrase" else role
     return DrawnNode(
-        node.row, node.name, style, x * _UNIT * zoom, y * _UNIT * zoom,
-        short(node.label, LABEL) if labelled else "", _node_tooltip(node, own), role="start" if start else "",
-        size=size * zoom**0.5 * (1 if node.kind == "phrase" else 0.8), points=1.7 if crowded else 0.6 * size,
-        font=14 * zoom, outline=4 * zoom if start else 0, type=node.type,
+        node.row, node.name, style, x * _UNIT, y * _UNIT,
+        short(node.label, LABEL), _node_tooltip(node, own), role="start" if start else "",
+        size=size * (1 if node.kind == "phrase" else 0.8),
+        font=14, outline=start, type=node.type,
     )  # fmt: skip
+
+
+def _pair(edge: Edge, subgraph: Subgraph) -> frozenset[str]:
+    return frozenset((subgraph.nodes[edge.source].name, subgraph.nodes[edge.target].name))
+
+
+def _drawn_edge(edge: Edge, subgraph: Subgraph, position: Mapping[int, int], style: EdgeStyle) -> DrawnEdge:
+    """An edge; of many, a page is told the relation only."""
+    tooltip = _edge_tooltip(edge, subgraph) if len(subgraph) <= CROWDED else ""
+    label = short(edge.says, 24) if edge.kind == "relation" else ""
+    width = edge_width(edge) if style.name == EDGES[edge.kind].name else None
+    return DrawnEdge(position[edge.source], position[edge.target], style, tooltip, label, width=width)
 
 
 def _node_tooltip(node: Node, own: Node | None) -> str:

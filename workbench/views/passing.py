@@ -31,9 +31,9 @@ LIT = NodeStyle("changed in this layer", SKY)
 DARK = NodeStyle("not yet reached", GREY, "hexagon")
 DOCUMENT = NodeStyle("document", ORANGE, "square")
 GOLD = NodeStyle("gold document", VERMILION, "star")
-NOW = EdgeStyle("strongest message of this layer", BLUE, "━▸", 2.5, False, 1.8, "solid", 0.9)
-BEFORE = EdgeStyle("of an earlier layer", GREY, "─▸", 1.0, (4, 5), 0.7, (0, (3, 3)), 0.4)
-GIVES = EdgeStyle("gives to the document", GREEN, "━━", 2.0, False, 1.4, "solid", 0.8)
+NOW = EdgeStyle("strongest message of this layer", BLUE, "━▸", 2.5, opacity=0.9)
+BEFORE = EdgeStyle("of an earlier layer", GREY, "─▸", 1.0, (4, 5), opacity=0.4)
+GIVES = EdgeStyle("gives to the document", GREEN, "━━", 2.0, opacity=0.8)
 
 COLUMN, DOCUMENTS, SHARES = 12, 8, 5  # entities of a column; documents; entities that a document lists
 _APART, _BELOW = 165, 56  # pixels between columns and rows
@@ -142,7 +142,7 @@ def passing_drawing(shown: Passing, stage: int, types: Types | None = None) -> D
         tooltip = f"{clean(called, 300)}\n{style.name}{f', {clean(kind, 80)}' if kind else ''}{told}"
         coloured = style if style is DARK else in_type(style, kind, styles)
         nodes.append(
-            DrawnNode(at[name], name, coloured, x, y, short(called, 26), tooltip, size=size, points=size / 2 + 2,
+            DrawnNode(at[name], name, coloured, x, y, short(called, 26), tooltip, size=size,
                       font=17, type=kind)
         )  # fmt: skip
     edges = list(_messages(shown, stage, at))
@@ -152,7 +152,7 @@ def passing_drawing(shown: Passing, stage: int, types: Types | None = None) -> D
         style = GOLD if name in shown.gold else DOCUMENT
         y = (place - (len(documents) - 1) / 2) * _BELOW * 1.2
         tooltip = f"{clean(name, 300)}\n{style.name}, rank {place + 1}"
-        nodes.append(DrawnNode(len(nodes), name, style, right, y, short(name, 26), tooltip, size=14, points=8, font=17))
+        nodes.append(DrawnNode(len(nodes), name, style, right, y, short(name, 26), tooltip, size=14, font=17))
         for entity, share in shown.given(name):
             if entity in at:
                 told = f"{clean(shown.called(entity), 80)} gives {share:.0%}"

@@ -28,7 +28,7 @@ from workbench.views.drawing import Drawing, drawing_frame
 from workbench.views.palette import AUTO
 from workbench.views.passing import documents_part, heading, layers_part, passing_drawing, paths_part, places, stages
 from workbench.views.session import Live, Source, open_session, question_label
-from workbench.views.widget import Widget, beside, question_box, row, side, texts
+from workbench.views.widget import Widget, beside, question_box, row, side, stage_at, texts
 
 K = 10  # passages ranked
 HEIGHT = 480
@@ -70,17 +70,13 @@ class Messages(Widget):
     def ask(self, question: str | int, method: str | None = None) -> Passing:
         """Show a question: the id, text or position of a listed one, or, over an index, any other text. `method`
         selects one of a run."""
-        live = isinstance(self._session, Live)
-        asked = self._session.find_or_own(question) if live else self._session.find(question)
+        asked = self._session.find_or_own(question)
         self._show(asked, self._method_name if method is None else method)
         return self.shown
 
     def stage(self, stage: int | str) -> Drawing:
         """Go to a stage by its position or name: `start`, `layer 1`, …, `documents`; returns its picture."""
-        at = self._stages.index(stage) if stage in self._stages else stage
-        if not (isinstance(at, int) and 0 <= at < len(self._stages)):
-            raise SettingError(f"there is no stage {stage!r}; there are {', '.join(self._stages) or 'none'}")
-        self.at = at
+        self.at = stage_at(stage, self._stages)
         self._draw()
         return self.drawing
 

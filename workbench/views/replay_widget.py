@@ -32,7 +32,7 @@ from workbench.views.records import answer_line
 from workbench.views.replay import bump_svg, heading, stage_part
 from workbench.views.session import Live, Source, open_session
 from workbench.views.stepped import stepped_replay
-from workbench.views.widget import Widget, beside, row
+from workbench.views.widget import Widget, beside, row, stage_at
 
 METHODS, BACKBONES = ("bdtr", "ircot", "irgs", "gcot", "tog"), ("hipporag2", "dense", "bm25")
 K = 20  # passages ranked, as in a run
@@ -114,12 +114,9 @@ class ReplayWidget(Widget):
     def step(self, stage: int | str) -> Round | Replay:
         """Go to a round by its number, or to the `end`; returns what the left replay shows there."""
         names = self._stages
-        at = names.index(stage) if stage in names else stage
-        if not (isinstance(at, int) and 0 <= at < len(names)):
-            raise SettingError(f"there is no stage {stage!r}; there are {', '.join(names)}, or 0 to {len(names) - 1}")
-        self.stage = at
+        self.stage = stage_at(stage, names)
         self._draw()
-        at = _at(self.left, names[at])
+        at = _at(self.left, names[self.stage])
         return self.left.rounds[at] if at < len(self.left.rounds) else self.left
 
     def rerun(self, number: int | None = None, **texts: str) -> Replay:

@@ -81,6 +81,10 @@ class Session(Cache):
         """The question of this id, text, label or position; raises SettingError for any other."""
         return self.questions[position(wanted, self.questions, self.name)]
 
+    def find_or_own(self, wanted: str | int | Question) -> Question:
+        """The same; over an index also any other text, as a question without gold."""
+        return self.find(wanted)
+
     def retrieval(self, question: Question, name: str, **settings: Any) -> Retrieval:
         """The results of a method for a question, optionally with other settings."""
         if name not in self.methods:
@@ -137,7 +141,6 @@ class Live(Session):
         self.report: Callable[[str], Any] = lambda words: None  # told what is being computed
 
     def find_or_own(self, wanted: str | int | Question) -> Question:
-        """A question of the list, or any other text as a question without gold."""
         try:
             return self.find(wanted)
         except SettingError:

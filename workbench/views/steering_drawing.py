@@ -36,13 +36,13 @@ PASSAGE = NodeStyle("passage", ORANGE, "square")
 GOLD = NodeStyle("gold passage", VERMILION, "star")
 NODES = (SEED, ANCHOR, PHRASE, PASSAGE, GOLD)
 
-KEY_FACT = EdgeStyle("key fact", BLUE, "━━", 3, False, 2.2, "solid", 0.95)
-STRONGER = EdgeStyle("strengthened", GREEN, "━━", 3, False, 2.6, "solid", 0.95)
-WEAKER = EdgeStyle("weakened", ORANGE, "╌╌", 1.5, (8, 4), 1.0, (0, (6, 3)), 0.9)
-GONE = EdgeStyle("gone", VERMILION, "╍✕╍", 1.5, (5, 5), 1.2, (0, (4, 3)), 0.9)
-SKIPPED = EdgeStyle("skipped", GREY, "┈┈", 1, (2, 5), 0.7, (0, (1.5, 2.5)), 0.5)
-SAME = EdgeStyle("out-edge of a seed", GREY, "─▸", 1.2, False, 0.9, "solid", 0.7)
-OTHER = EdgeStyle("other edge", GREY, "──", 0.8, False, 0.5, "solid", 0.22)
+KEY_FACT = EdgeStyle("key fact", BLUE, "━━", 3, opacity=0.95)
+STRONGER = EdgeStyle("strengthened", GREEN, "━━", 3, opacity=0.95)
+WEAKER = EdgeStyle("weakened", ORANGE, "╌╌", 1.5, (8, 4), opacity=0.9)
+GONE = EdgeStyle("gone", VERMILION, "╍✕╍", 1.5, (5, 5), opacity=0.9)
+SKIPPED = EdgeStyle("skipped", GREY, "┈┈", 1, (2, 5), opacity=0.5)
+SAME = EdgeStyle("out-edge of a seed", GREY, "─▸", 1.2, opacity=0.7)
+OTHER = EdgeStyle("other edge", GREY, "──", 0.8, opacity=0.22)
 EDGES = (KEY_FACT, STRONGER, WEAKER, GONE, SKIPPED, SAME, OTHER)
 
 _UNIT, _CURVE, _CROSS = 300, 0.16, "✕"
@@ -173,8 +173,8 @@ def _node(
     return DrawnNode(
         node.row, node.name, _coloured(style, node.type, types), place[0] * _UNIT, place[1] * _UNIT,
         short(node.label, 30), tooltip,
-        role="hub" if hub else "", size=size, points=0.55 * size + 2, font=16 if important else 13,
-        outline=4 if hub else 0, type=node.type,
+        role="hub" if hub else "", size=size, font=16 if important else 13,
+        outline=hub, type=node.type,
     )  # fmt: skip
 
 

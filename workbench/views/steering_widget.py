@@ -48,7 +48,7 @@ from workbench.views.steering import (
     whole,
 )
 from workbench.views.steering_drawing import places_of, steered_drawing, traced_drawing
-from workbench.views.widget import Widget, beside, offer, question_box, row, side, texts
+from workbench.views.widget import Widget, beside, offer, question_box, row, side, stage_at, texts
 
 K = 10  # passages ranked
 HEIGHT, LETTERS = 460, 30
@@ -106,19 +106,15 @@ class Steer(Widget):
     def ask(self, question: str | int, method: str | None = None) -> StagedWalk | Steering:
         """Show the walk of a question: the id, text or position of a listed one, or, over an index, any other text.
         `method` selects one of a run."""
-        live = isinstance(self._session, Live)
-        asked = self._session.find_or_own(question) if live else self._session.find(question)
+        asked = self._session.find_or_own(question)
         self._show(asked, self._method_name if method is None else method, self._moved)
         return self.walk or self.shown
 
     def stage(self, stage: int | str) -> Steering:
         """Go to a stage by its position or name; returns how it was steered."""
-        at = self._stages.index(stage) if stage in self._stages else stage
-        if not (isinstance(at, int) and 0 <= at < len(self._stages)):
-            raise SettingError(f"there is no stage {stage!r}; there are {', '.join(self._stages)}")
-        self.at = at
+        self.at = stage_at(stage, self._stages)
         self._draw()
-        return self.walk.parts[at].steering if self.walk else self.shown
+        return self.walk.parts[self.at].steering if self.walk else self.shown
 
     def seed(self, phrase: str) -> RatedSeed:
         """Show the ratings of a seed's neighbours."""

@@ -1,5 +1,5 @@
 """What a widget steps through, on a page without a kernel: each step folded, the last one open. Where the page may run
-`SCRIPT`, a slider shows one step at a time; pictures are SVG, in which a node keeps its place from step to step."""
+`SCRIPT`, a slider shows one step at a time, and pictures draw themselves; a node keeps its place from step to step."""
 
 from __future__ import annotations
 
@@ -10,25 +10,21 @@ from workbench.methods.gfm_rag.passing import Passing
 from workbench.methods.iterative.replay import Replay
 from workbench.records import Passage
 from workbench.views import dots as dots_view
-from workbench.views import pages
 from workbench.views import passing as passing_view
 from workbench.views import replay as replay_view
+from workbench.views import viewer
 from workbench.views.base import details, esc
 from workbench.views.dot_drawing import dot_drawing
-from workbench.views.drawing import Drawing
+from workbench.views.drawing import drawing_part
 from workbench.views.replay import bump_svg
-from workbench.views.svg import drawing_legend_svg, drawing_svg
 
 Passages = Mapping[str, Passage]
 
-STYLE = pages.part("stepped.css")
-# Defines `stepped(box)`, which gives a slider to the folded steps of a box.
-SCRIPT = pages.part("stepped.js")
-# The head of a page whose steps get their slider.
-LIVE = (
-    f"<style>{STYLE}</style><script>{SCRIPT}"
-    "addEventListener('DOMContentLoaded', () => document.querySelectorAll('.steps').forEach(stepped));</script>"
-)
+STYLE = viewer.part("stepped.css") + viewer.GRAPH_CSS
+# Defines `live(root)`, which draws the graphs of a part of a page, and gives a slider to its folded steps.
+SCRIPT = viewer.GRAPH + viewer.part("stepped.js")
+# The head of a page that is live as soon as it is loaded.
+LIVE = f"<style>{STYLE}</style><script>{{{SCRIPT}addEventListener('DOMContentLoaded', () => live(document));}}</script>"
 
 
 def steps(sections: Iterable[tuple[str, str]]) -> str:
@@ -39,11 +35,6 @@ def steps(sections: Iterable[tuple[str, str]]) -> str:
         for at, (name, part) in enumerate(sections)
     )
     return f"<div class='steps'>{''.join(folded)}</div>"
-
-
-def picture(drawing: Drawing, whole: Drawing | None = None) -> str:
-    """A drawing with its legend, `whole` being the last of its series; empty without nodes."""
-    return drawing_svg(drawing, whole) + drawing_legend_svg(whole or drawing) if drawing.nodes else ""
 
 
 def stepped_replay(shown: Replay, passages: Passages) -> str:
@@ -66,7 +57,7 @@ def stepped_dots(shown: Dots, passages: Passages) -> str:
 def _iterations(shown: Dots, dot: Dot) -> str:
     drawn = [dot_drawing(shown, dot.number, one.number) for one in dot.iterations]
     return steps(
-        (f"iteration {one.number}", picture(drawing, drawn[-1]) + dots_view.iteration_part(one, shown.gold))
+        (f"iteration {one.number}", drawing_part(drawing, drawn[-1]) + dots_view.iteration_part(one, shown.gold))
         for one, drawing in zip(dot.iterations, drawn)
     )
 
@@ -75,4 +66,4 @@ def stepped_passing(shown: Passing) -> str:
     """The layers, each with the picture of the entities that it lit up."""
     stages = passing_view.stages(shown)
     drawn = [passing_view.passing_drawing(shown, at) for at in range(len(stages))]
-    return steps((stage, picture(drawing, drawn[-1])) for stage, drawing in zip(stages, drawn))
+    return steps((stage, drawing_part(drawing, drawn[-1])) for stage, drawing in zip(stages, drawn))

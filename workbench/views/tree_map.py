@@ -27,8 +27,7 @@ from workbench.operators.knowledge_tree import (
 from workbench.operators.regrouping import Division
 from workbench.operators.types import types_of
 from workbench.text import clean, short
-from workbench.views.drawing import EdgeStyle, NodeStyle, type_styles
-from workbench.views.map_page import Map
+from workbench.views.drawing import EdgeStyle, Map, NodeStyle, type_styles
 from workbench.views.palette import BLUE, GREY, ORANGE
 
 DISCS, POINTS, NAMED = 400, 6_000, 2_500  # communities, entities, and entities that can have names, of the overview
@@ -36,16 +35,16 @@ MEMBERS, LINES, DENSE = 1_500, 2_000, 300  # of a community's map; lines from wh
 AROUND = 60  # neighbours, attributes and passages of an entity's map, of each kind
 JOINED = 120  # lines between communities
 TINTS = ("#9ecae1", "#6baed6", "#4292c6", "#2171b5", "#084594")  # little to much
-NONE_KNOWN, OTHER = NodeStyle("no type", GREY), NodeStyle("other types", GREY, "hexagon")
+NONE_KNOWN = NodeStyle("no type", GREY)
 SAME, ELSEWHERE = NodeStyle("with most of its community", BLUE), NodeStyle("elsewhere", ORANGE, "square")
 NOWHERE = NodeStyle("in no group", GREY, "hexagon")
 ATTRIBUTE, PASSAGE = NodeStyle("attribute", GREY, "diamond"), NodeStyle("passage", ORANGE, "square")
-FEW = EdgeStyle("few relations", GREY, "──", 0.6, False, 0.5, "solid", 0.35)
-MANY = EdgeStyle("many relations", GREY, "━━", 2.5, False, 2.0, "solid", 0.5)
-INSIDE = EdgeStyle("relation", GREY, "──", 0.8, False, 0.6, "solid", 0.4)
+FEW = EdgeStyle("few relations", GREY, "──", 0.6, opacity=0.35)
+MANY = EdgeStyle("many relations", GREY, "━━", 2.5, opacity=0.5)
+INSIDE = EdgeStyle("relation", GREY, "──", 0.8, opacity=0.4)
 FAINT = INSIDE._replace(width=0.5, opacity=0.15)
-SAYS = EdgeStyle("attribute", GREY, "╌╌", 1, (5, 4), 0.8, (0, (4, 3)), 0.8)
-STATES = EdgeStyle("stated in", ORANGE, "┈┈", 1, (2, 4), 0.8, (0, (1.5, 2.5)), 0.8)
+SAYS = EdgeStyle("attribute", GREY, "╌╌", 1, (5, 4), opacity=0.8)
+STATES = EdgeStyle("stated in", ORANGE, "┈┈", 1, (2, 4), opacity=0.8)
 COLOURS = ("type", "structure", "meaning")  # what an overview can be coloured by; other groupings come on top
 
 
@@ -61,10 +60,9 @@ class Palette(NamedTuple):
 def type_palette(tree: KnowledgeTree, division: Division) -> Palette:
     """The most frequent types, the same in all maps of a tree; a community is what most of its members are."""
     known = type_styles(types_of(tree.index).order)
-    marks = {name: NONE_KNOWN if name not in known else known[name] if known[name].colour != GREY else OTHER
-             for name in set(tree.graph.types)}  # fmt: skip
+    marks = {name: known.get(name, NONE_KNOWN) for name in set(tree.graph.types)}
     present = set(marks.values())
-    styles = tuple(style for style in (*known.values(), OTHER, NONE_KNOWN) if style in present)
+    styles = tuple(style for style in (*dict.fromkeys(known.values()), NONE_KNOWN) if style in present)
     at = {name: styles.index(style) for name, style in marks.items()}
     types = np.array([at[name] for name in tree.graph.types], dtype=np.int32)
     most = [dominant(tree.graph.types[row] for row in rows) for rows in division.rows()]

@@ -55,12 +55,11 @@ from workbench.operators.regrouping import (
 from workbench.records import Question
 from workbench.settings import parse_spec
 from workbench.views.base import details, esc, page
-from workbench.views.canvas import MapFrame
+from workbench.views.drawing import HEIGHT, Map, drawing_frame
 from workbench.views.index import facts_by
-from workbench.views.map_page import Map, map_frame
 from workbench.views.palette import AUTO
 from workbench.views.routes import FUSED, brought, rounds_part, route_names, routes_part
-from workbench.views.session import Live, Session, Source, open_session, question_label
+from workbench.views.session import Session, Source, open_session, question_label
 from workbench.views.tree import (
     agreement_part,
     changes_part,
@@ -75,7 +74,7 @@ from workbench.views.tree_map import COLOURS, community_map, entity_map, overvie
 from workbench.views.widget import Widget, beside, offer, question_box, row, side, texts
 
 K = 10
-HEIGHT, ROWS = 520, 11
+ROWS = 11
 LIVE = 5_000  # entities up to which a slider detects communities as it moves
 BEFORE = "as built"  # the grouping of the index, beside one that was weighed
 TABS = ("merges", "other groupings", "schema", "question", "rounds")
@@ -225,8 +224,7 @@ class Tree(Widget):
         """Send a question through the routes: the id, text or position of a listed one, or, over an index, any other
         text. `method` selects one of a run."""
         session = self._need_session(question)
-        asked = session.find_or_own(question) if isinstance(session, Live) else session.find(question)
-        self._ask(asked, self._method_name if method is None else method)
+        self._ask(session.find_or_own(question), self._method_name if method is None else method)
         self.place = None
         self._tabs.selected_index = TABS.index("question")
         self._draw()
@@ -251,7 +249,7 @@ class Tree(Widget):
         return self._brought()
 
     def static_html(self) -> str:
-        shown = map_frame(self.picture, theme=self.theme) if self.picture else ""
+        shown = drawing_frame(self.picture, theme=self.theme) if self.picture else ""
         asked = details("question", self._question_part(), open=True) if self.routes else ""
         return "".join([self._caption(), shown, page(self._place_part()), page(asked) if asked else ""])
 
@@ -307,7 +305,7 @@ class Tree(Widget):
     def _lay_out(self) -> None:
         self._head, self._details, self._lambda, *parts = texts(3 + len(TABS))
         self._parts = dict(zip(TABS, parts))
-        self._canvas = self._picture_of(HEIGHT, MapFrame)
+        self._canvas = self._picture_of(HEIGHT)
         self._on_click(self._canvas, self._clicked)
         self._tabs = widgets.Tab(parts, titles=TABS)
         self._on(self._tabs, lambda _: self._show_tab(), "selected_index")

@@ -128,6 +128,14 @@ def offer(control: widgets.Widget, value: Any) -> None:
     control.value = value
 
 
+def stage_at(stage: int | str, names: Sequence[str]) -> int:
+    """The position of a stage that is given by its position or name; raises SettingError for any other."""
+    at = names.index(stage) if stage in names else stage
+    if not (isinstance(at, int) and 0 <= at < len(names)):
+        raise SettingError(f"there is no stage {stage!r}; there are {', '.join(names) or 'none'}")
+    return at
+
+
 def row(*controls: widgets.Widget) -> widgets.Box:
     return widgets.Box(controls, layout={"flex_flow": "row wrap", "align_items": "center"})
 

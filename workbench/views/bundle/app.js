@@ -210,7 +210,7 @@
   const html = (words) => {
     const made = el("div");
     made.innerHTML = words; // written and escaped by the records' displays
-    made.querySelectorAll(".steps").forEach(stepped);
+    live(made);
     return made;
   };
   const escaped = (words) => words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");

@@ -21,11 +21,11 @@ from workbench.views import passing as passing_view
 from workbench.views import replay as replay_view
 from workbench.views import steering as steering_view
 from workbench.views.base import details, esc
-from workbench.views.proof_drawing import proof_drawing
-from workbench.views.proofs import proof_from_trace, proof_part
+from workbench.views.drawing import drawing_part
+from workbench.views.proofs import proof_drawing, proof_from_trace, proof_part
 from workbench.views.records import notes_part
 from workbench.views.routes import FUSED, rounds_part, routes_part
-from workbench.views.stepped import picture, stepped_dots, stepped_passing, stepped_replay
+from workbench.views.stepped import stepped_dots, stepped_passing, stepped_replay
 from workbench.views.trace import tree
 
 Passages = Mapping[str, Passage]
@@ -84,7 +84,7 @@ def _passing(shown: Passing, passages: Passages) -> str:
 
 
 def _proof(proof: Proof | None) -> str:
-    return proof_part(proof) + picture(proof_drawing(proof)) if proof else ""
+    return proof_part(proof) + drawing_part(proof_drawing(proof)) if proof else ""
 
 
 _REPLAY = ("replay", replay, _replay)

@@ -1,3 +1,7 @@
+const live = (root) => {
+  root.querySelectorAll(".steps").forEach(stepped);
+  graphsOf(root);
+};
 const stepped = (box) => {
   const parts = [...box.children].filter((part) => part.localName === "details");
   if (parts.length < 2 || box.classList.contains("live")) return;

@@ -10,3 +10,7 @@ from importlib.resources import files
 def part(name: str) -> str:
     """The text of a file of this folder."""
     return (files(__name__) / name).read_text("utf-8")
+
+
+# Define `graph(place, told)`, and `graphsOf(root)`, which draws the graphs of a page.
+GRAPH, GRAPH_CSS = part("legend.js") + part("graph.js"), part("graph.css")

@@ -3,21 +3,24 @@ function render({ model, el }) {
   frame.setAttribute("sandbox", "allow-scripts");
   frame.style.cssText = "width:100%;border:1px solid #8884;display:block;box-sizing:border-box";
   frame.style.height = model.get("height") + "px";
-  const show = () => { if (model.get("drawn").nodes) frame.contentWindow.postMessage(model.get("drawn"), "*"); };
+  const send = (message) => frame.contentWindow?.postMessage(message, "*");
+  const show = () => { if (model.get("drawn").nodes) send(model.get("drawn")); };
   // Only once and in the document: a load that interrupts another one can leave the frame blank.
   const load = () => { if (model.get("page")) frame.srcdoc = model.get("page"); };
-  const hide = () => frame.contentWindow.postMessage({hide: model.get("hidden")}, "*");
+  const hide = () => send({hide: model.get("hidden")});
+  const select = () => send({select: model.get("selected")});
   const heard = (event) => {
-    const said = event.source === frame.contentWindow && event.data || {};
-    if (Number.isInteger(said.picked)) model.set("picked", said.picked);
-    else if (Array.isArray(said.hidden)) model.set("hidden", said.hidden.map(String));
+    const told = event.source === frame.contentWindow && event.data || {};
+    if (Number.isInteger(told.picked)) model.set("picked", told.picked);
+    else if (Array.isArray(told.hidden)) model.set("hidden", told.hidden.map(String));
     else return;
     model.save_changes();
   };
   window.addEventListener("message", heard);
-  frame.addEventListener("load", () => { hide(); show(); });
+  frame.addEventListener("load", () => { hide(); show(); select(); });
   model.on("change:hidden", hide);
-  model.on("change:drawn", show);
+  model.on("change:selected", select);
+  model.on("change:drawn", () => { show(); select(); });
   model.on("change:page", load);
   load();
   el.append(frame);
