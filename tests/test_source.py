@@ -230,14 +230,6 @@ def test_what_displays_evaluates_and_asks_is_no_part_of_a_method():
     assert not [name for name in reached if f"{name}.".startswith(apart)]
 
 
-def test_a_function_of_the_package_is_followed_to_the_steps_that_it_requests():
-    from workbench.index.extractions import ExtractionsLayer
-    from workbench.steps import answer, named_entities, triples
-
-    assert source.followed(ExtractionsLayer.build).apart == [named_entities.STEP, triples.STEP]
-    assert source.hash_of(answer.prompt) == source.hash_of(answer.prompt) != source.hash_of(triples.prompt)
-
-
 def test_code_that_names_itself_or_what_is_not_there_ends():
     names = cell("def loop(x):\n    import not_installed_anywhere\n    return loop(x - 1) if x else loop")
     assert source.depends(names["loop"]) == source.depends(names["loop"])

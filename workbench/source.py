@@ -36,6 +36,7 @@ _APART = (
 )  # fmt: skip
 _READ = ("llm.parse", "llm.payloads", "llm.reasoning", "llm.shapes")
 _LIBRARIES = ("numpy", "scipy", "torch", "sentence-transformers", "spacy", "bm25s", "igraph")  # that compute rankings
+_INSTALLED = {"site-packages", "dist-packages"}  # of this Python or, by PYTHONPATH, of another
 _DATA = (".csv", ".json", ".md", ".toml", ".txt")  # files of the package that a module beside them may read
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _STARTED = time.time()
@@ -63,16 +64,9 @@ def depends(*roots: Any) -> Followed:
     return Followed(dict(sorted({**walk.finish(), **files, **_versions()}.items())), walk.apart)
 
 
-def followed(*roots: Any) -> Followed:
-    """The functions and values that the roots name, in the package as well, and the Steps that they may request."""
-    walk = _Walk(into_package=True)
-    walk.visit(*roots)
-    return Followed(walk.finish(), walk.apart)
-
-
 def hash_of(*roots: Any) -> str:
-    """12 hex digits for the functions and values that the roots name."""
-    return _digest(*(part for pair in sorted(followed(*roots).units.items()) for part in pair))
+    """12 hex digits for what the roots depend on."""
+    return _digest(*(part for pair in depends(*roots).units.items() for part in pair))
 
 
 def closure(*modules: str, apart: Iterable[str] = ()) -> set[str]:
@@ -178,7 +172,7 @@ def _kind(module: str) -> str:
         spec = None
     places = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     files = [Path(file) for file in (spec.origin or "", *(spec.submodule_search_locations or ()))] if spec else []
-    if any(file.is_relative_to(place) for file in files for place in places):
+    if any(_INSTALLED & {*file.parts} or file.is_relative_to(place) for file in files for place in places):
         return "library"
     return "file" if files else "notebook"
 
@@ -195,7 +189,7 @@ def _file(module: str) -> Path | None:
         return _file_of_ours(module)
     try:
         origin = find_spec(module).origin if _kind(module) == "file" else None
-    except (ImportError, AttributeError):
+    except (ImportError, AttributeError, ValueError):
         return None
     return Path(origin) if origin and origin.endswith(".py") else None
 
@@ -232,11 +226,9 @@ def _version(name: str) -> str:
 
 
 class _Walk:
-    """Follows functions, classes and values from one to the next, as far as modules. `into_package`: functions of ours
-    are followed as those of a notebook are, and our classes and other modules are not."""
+    """Follows functions, classes and values of a notebook from one to the next, as far as modules."""
 
-    def __init__(self, into_package: bool = False):
-        self._kinds = ("notebook", "package") if into_package else ("notebook",)
+    def __init__(self):
         self.modules, self.apart = set[str](), list[Any]()
         self._units: dict[str, str] = {}
         self._values: list[tuple[str, str, str]] = []  # unit, name, hash: data that code reads
@@ -265,7 +257,7 @@ class _Walk:
         kind = _kind(module)
         if kind == "library" and (top := module.partition(".")[0]) not in sys.stdlib_module_names:
             self._units[top] = _version(top)
-        elif kind == "file" or kind not in self._kinds:
+        elif kind != "notebook":
             self.modules.add(module)
             for name in (one for one in closure(module) if _kind(one) == "file"):
                 self._changes |= set(_changed_names(_bare(_text(_file(name)))))
@@ -274,7 +266,7 @@ class _Walk:
 
     def _definition(self, value: Any) -> None:
         module = value.__module__ or ""
-        if _kind(module) not in self._kinds:
+        if _kind(module) != "notebook":
             self._whole(module)
             if isinstance(value, FunctionType):  # the result of a decorator, or of a function that makes functions
                 self.visit(getattr(value, "__wrapped__", None), *filter(callable, dict(_closed_over(value)).values()))
@@ -331,9 +323,6 @@ class _Walk:
             self._value(name if module == "__main__" else f"{module}:{name}", name, value)
 
     def _class(self, kind: type) -> None:
-        if _is_ours(kind.__module__):  # `followed`: what serves its own module
-            self.visit(*(vars(kind).values() if kind.__name__.startswith("_") else ()))
-            return
         schema = kind.model_json_schema() if hasattr(kind, "model_json_schema") else ""
         unit = self._add(kind, *(base.__qualname__ for base in kind.__mro__), *kind.__annotations__, repr(schema))
         self.visit(*kind.__mro__[1:], *kind.__annotations__.values())

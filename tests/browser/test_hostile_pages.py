@@ -15,11 +15,11 @@ import anywidget
 import ipywidgets
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "attacks"))
+sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("attacks", "views")]
 from hostile_corpus import SETTINGS, Input, open_widgets, write_data
 from hostile_texts import TEXTS
+from test_hostile_views import things
 from test_views import OURS, records
-from views.test_hostile_views import things
 
 import workbench as wb
 from workbench.index import Index

@@ -112,19 +112,14 @@ def test_runs_without_a_method_in_common_are_held_against_the_first_one_of_the_f
         between(one, other, ["recall@3"])
 
 
-def test_what_was_put_aside_is_held_against_what_came_after(made, monkeypatch):
-    from workbench.rules import choosing as filtering
-
-    def relevant(question, facts):
-        return list(facts)[:1]
-
+def test_what_was_put_aside_is_held_against_what_came_after(made, edit):
     made("one", "hipporag2")
-    monkeypatch.setattr(filtering, "relevant", relevant)
+    edit("workbench.rules.choosing")
     run = made("one", "hipporag2")
     (before,) = (run.folder / "before").iterdir()
     found = between(before, run)
-    assert "relevant" in found.differing["code of hipporag2"][1]
-    assert "relevant" in run.notes[0] and str(before) in run.notes[0]
+    assert "rules/choosing.py" in found.differing["code of hipporag2"][1]
+    assert "rules/choosing.py" in run.notes[0] and str(before) in run.notes[0]
     assert list(runs(run.folder.parent)["run"]) == ["one", f"one/before/{Path(before).name}"]
 
 

@@ -277,19 +277,6 @@ def test_a_measure_of_a_notebook_is_taken_anew_and_nothing_is_asked(asked):
 # -- code of the package, and beside it -------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def edit(monkeypatch):
-    """Edits a file of the package, as the next process would find it."""
-    read = source._text
-
-    def edited(module: str) -> None:
-        path = source._file(module)
-        monkeypatch.setattr(source, "_text", lambda one: read(one) + "\nEDITED = 1\n" * (one == path))
-        monkeypatch.setattr(source, "_modules", {})
-
-    return edited
-
-
 MODEL = Scripted()
 
 

@@ -214,6 +214,13 @@ def test_a_layer_is_a_function_of_what_is_below_it(stands, tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_layer_asks_the_steps_that_it_names(stands, tmp_path, kind):
+    requests = requests_of(kind, stands, tmp_path / kind)
+    named = set(Index.open(tmp_path / kind).layer(kind).steps)
+    assert {step for step, _ in requests} in (named, set())  # no two entities of the tiny corpus are alike
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_requesting_a_layer_of_another_engine_leaves_the_others(stands, tmp_path, kind):
     shutil.copytree(stands / "all", tmp_path / "all")
     before, requested = files(tmp_path / "all"), set(closure({kind}))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 from pydantic import BaseModel
 
-from workbench.evaluation.run import read_config
+from workbench.evaluation.sums import read_config
 from workbench.llm.step import Step, known_steps
 from workbench.llm.template import PROMPTS, Prompt, parsed, source_of
 from workbench.llm.wording import current

@@ -145,7 +145,7 @@ def test_a_row_depends_on_the_rules_as_on_the_prompts(meridian_curated):
         name: set(identity.of_method(wb.method("hipporag2", meridian_curated, wb.engine(name))).units)
         for name in ("worked", "rules")
     }
-    assert of["rules"] < of["worked"] and {"step fact_filter", "step fact_filter, by rules"} <= of["worked"]
+    assert of["rules"] < of["worked"] and {"prompt of fact_filter", "rule of fact_filter"} <= of["worked"]
 
 
 # -- files ------------------------------------------------------------------------------------------------------------

@@ -52,8 +52,7 @@ def _too_long(name: str, engine: Engine, steps: tuple[str, ...]) -> Iterator[str
     window, known = getattr(engine, "window", None), catalogue()
     for step in steps if window is not None else ():
         if step in known:
-            (kind, *_) = get_type_hints(known[step].prompt).values()
-            messages = known[step].messages(_empty(kind))
+            messages = known[step].messages(_empty(known[step].input))
             needed = int(sum(tokens.count(message["content"]) for message in messages) * OWN_TOKENS)
             if needed + _LEAST > window:
                 yield f"{name} asks {step}, whose prompt takes {needed:,} tokens, of {window:,} of {engine.name}"

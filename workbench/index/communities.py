@@ -126,6 +126,7 @@ class CommunitiesLayer(Layer):
     """
 
     kind = "communities"
+    steps = ("community_report",)
     needs = ("passages", "facts")
     old_must_share = ()
 

@@ -54,6 +54,7 @@ class EntitySummariesLayer(Layer):
     """`summaries`: phrase → text. `failures`: phrase → why it has none."""
 
     kind = "entity_summaries"
+    steps = ("summarise_entity",)
     needs = ("facts",)
     old_must_share = ()
 

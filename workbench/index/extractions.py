@@ -63,6 +63,7 @@ class ExtractionsLayer(Layer):
     """`records`: one `Extraction` per passage, in corpus order."""
 
     kind = "extractions"
+    steps = ("named_entities", "triples")
     old_must_share = ()
 
     @classmethod

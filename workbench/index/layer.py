@@ -86,6 +86,7 @@ class Layer(Record):
 
     kind: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()
+    steps: ClassVar[tuple[str, ...]] = ()  # that it asks an engine, by name
     where_standing: ClassVar[tuple[str, ...]] = ()  # what it is made of as well, in an index that has it
     old_must_share: ClassVar[tuple[str, ...]] = ("encoder",)  # what must be equal for `old` to be of use
 

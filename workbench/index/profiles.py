@@ -205,6 +205,7 @@ class ProfilesLayer(Layer):
     relations there are; `given`: the data brought them."""
 
     kind = "profiles"
+    steps = ("entity_relations", "fuse_descriptions")
     needs = ("passages",)
     old_must_share = ()  # the keys of a journal say what each answer was made from
 

@@ -47,6 +47,7 @@ class RelabelledLayer(ProfilesLayer):
     """The profiles with other types."""
 
     kind = "relabelled"
+    steps = ("relabel_entities",)
     needs = ("passages", "profiles")
     where_standing = ("resolved",)
 

@@ -50,6 +50,7 @@ class ResolvedLayer(ProfilesLayer):
     """The profiles after merging. `merges`: what was merged; `aliases`: under which other names."""
 
     kind = "resolved"
+    steps = ("curate_cluster",)
     needs = ("passages", "profiles")
 
     @classmethod

@@ -80,6 +80,7 @@ class SchemaGraphLayer(TypedLayer):
     """
 
     kind = "schema_graph"
+    steps = ("schema_extraction",)
     needs = ("passages",)
     old_must_share = ()  # the keys of the journal say what each answer was made from
     linked = ("entity", "relation", "attribute")

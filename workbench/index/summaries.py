@@ -101,6 +101,7 @@ class SummariesLayer(Layer):
     """
 
     kind = "summaries"
+    steps = ("summarise",)
     needs = ("passages",)
     old_must_share = ()
 

@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
+from workbench.data.graph import UNKNOWN
 from workbench.index.dual_perception import (
     Communities,
     GraphArrays,
@@ -33,7 +34,6 @@ from workbench.index.journal import Answer, StepJournal, by_rules, counts, maker
 from workbench.index.layer import Build, Layer
 from workbench.index.schema_graph import HAS_ATTRIBUTE, SchemaGraphLayer
 from workbench.index.store import key_of, map_vectors, read_columns, read_table, write_table
-from workbench.index.typed import UNKNOWN
 from workbench.index.vectors import Known, encode_to
 from workbench.llm.engine import Engine
 from workbench.llm.step import Result
@@ -78,6 +78,7 @@ class TreeLayer(Layer):
     """
 
     kind = "tree"
+    steps = ("name_communities",)
     needs = ("passages", "schema_graph")
     old_must_share = ()
 

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from workbench.data.graph import EntityType, Schema, read_schema
+from workbench.data.graph import UNKNOWN, EntityType, Schema, read_schema
 from workbench.index.layer import Build, Layer
 from workbench.index.profiles import SCHEMAS, ProfilesLayer, Tables
 from workbench.index.store import map_vectors, read_columns, read_table, write_table
@@ -32,7 +32,6 @@ from workbench.settings import validated
 
 Hop = tuple[str, bool]  # a label, and whether its relation is followed from source to target
 
-UNKNOWN = "unknown"
 LABELS = 100  # relations that no schema defines
 
 

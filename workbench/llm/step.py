@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast, get_type_hints
 
 from pydantic import BaseModel
 
@@ -95,6 +95,13 @@ class Step(Record, Generic[I, O]):
         if form is None or self.from_file or last["content"].endswith(":"):
             return [*between, last]
         return [*between, {**last, "content": f"{last['content']}\n\n{form[0]}"}]
+
+    @property
+    def input(self) -> type | None:
+        """The type of its inputs, as its prompt declares it; None where it does not."""
+        if isinstance(self.prompt, Prompt):
+            return self.prompt.input
+        return next((kind for name, kind in get_type_hints(self.prompt).items() if name != "return"), None)
 
     @property
     def opened(self) -> Step:

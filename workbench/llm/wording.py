@@ -172,11 +172,7 @@ def _reply(path: Path, step: Step, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def fields_of_input(step: Step) -> set[str]:
     """The fields of the input of a Step, and theirs, as its prompt declares it; none where it does not."""
-    if isinstance(step.prompt, Prompt):
-        kind = step.prompt.input
-    else:
-        kind = next((kind for name, kind in get_type_hints(step.prompt).items() if name != "return"), None)
-    own = _fields_of(kind)
+    own = _fields_of(step.input)
     return {*own, *(f"{name}.{inner}" for name, kind in own.items() for inner in _fields_of(kind))}
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
-from workbench.index import Index
-from workbench.index.typed import UNKNOWN
+from workbench.data.graph import UNKNOWN
 from workbench.text import PHRASE_RULES
+
+if TYPE_CHECKING:
+    from workbench.index import Index
 
 LAYERS = ("typed", "schema_graph")  # that know types; where both know one of an entity, the first counts
 _known: WeakKeyDictionary[Index, Types] = WeakKeyDictionary()

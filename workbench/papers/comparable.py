@@ -24,7 +24,6 @@ from workbench.evaluation.significance import FEWEST
 from workbench.index.building import LAYERS, OPTIONS, closure
 from workbench.index.usage import ARTICLES
 from workbench.llm.meter import own_prices
-from workbench.llm.step import Step
 from workbench.methods import METHODS
 from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition, expected_of, named, of_data
 from workbench.papers.conditions import conditions, known_of
@@ -39,7 +38,6 @@ from workbench.published import Paper
 from workbench.reading import reader
 from workbench.records import Record
 from workbench.settings import parse_spec
-from workbench.source import followed
 from workbench.steps import catalogue
 
 
@@ -240,8 +238,8 @@ class Foreseen:
 
     def _layer(self, kind: str) -> dict[str, Any]:
         settings = json.loads(json.dumps(asdict(LAYERS[kind][1]()))) | dict(self.recipe.layers.get(kind, {}))
-        steps = (step for step in followed(LAYERS[kind][0].build).apart if isinstance(step, Step))
-        made_by = [f"{self._engine('index')} ({', '.join(step.identity for step in steps)})"]
+        steps = [catalogue()[name].identity for name in LAYERS[kind][0].steps]
+        made_by = [f"{self._engine('index')} ({', '.join(steps)})"]
         passages = {"passages": of_data(self._terms["passages"], self.recipe.data)} if kind == "passages" else {}
         return {"settings": settings, "made_by": made_by, **passages}
 

@@ -116,7 +116,7 @@ def _wording(source: Sequence[str], ours: Any) -> Compared:
         steps += [] if step in steps else [step]
     verdicts = {verdict for verdict, _ in groups}
     equal = False if not verdicts or False in verdicts else None if None in verdicts else True
-    return equal, SOURCES, "; ".join(f"{whose} ({', '.join(steps)})" for (_, whose), steps in groups.items())
+    return equal, SOURCES, "; ".join(f"{whose} ({', '.join(sorted(steps))})" for (_, whose), steps in groups.items())
 
 
 def _whose(wording: str, source: Sequence[str]) -> tuple[bool | None, str]:

@@ -62,6 +62,7 @@ class SkeletonLayer(Layer):
     """
 
     kind = "skeleton"
+    steps = ("graph_records", "fuse_descriptions")
     needs = ("pieces",)
     old_must_share = ()  # the keys of a journal say what each answer was made from
 
