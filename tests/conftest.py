@@ -3,8 +3,8 @@
 With `-n 2 --no-loadscope-reorder` (pytest-xdist) two workers share the expensive indexes (`once`). A file stays on
 one worker, because its fixtures of module scope would otherwise be built twice, and so do all tests of a notebook,
 because they share its kernel. What takes longest (durations.tsv) begins first, and while one worker has a browser or a
-kernel, which take more than a core, the other one has neither. Whatever needs a server or a browser, or took five
-seconds when that was recorded, is slow."""
+kernel, which take more than a core, the other one has neither. Whatever needs a server or a browser, or took a
+second when that was recorded, is slow."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LINES = Path(__file__).with_name("durations.tsv").read_text(encoding="utf-8").sp
 RECORDED = {test: float(taken) for taken, test in (line.split("\t") for line in LINES)}  # seconds
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 NOTEBOOK = re.compile(r"test_notebook_(\d\d)|test_notebooks\.py::.*\[(\d\d)\]$|test_opened_copies")
-SHORT, SLOW = 0.05, 5.0  # seconds of a test that durations.tsv does not name, and of a slow one
+SHORT, SLOW = 0.05, 1.0  # seconds of a test that durations.tsv does not name, and of a slow one
 
 
 def pytest_configure(config: pytest.Config) -> None:
