@@ -160,7 +160,7 @@ def place(mutation: Mutation, root: Path = ROOT) -> Path:
 
 def run_tests(tree: Path, tests: list[str]) -> str:
     """`passed`, `failed`, or `broken` where they could not be run."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not slow", *tests]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
     # From the copy, whatever is installed: the working folder comes first for `python -m`.
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     try:

@@ -497,6 +497,14 @@ def test_youtu_names_that_are_no_words_are_counted(tmp_path):
     assert triples(data)["aaaa1111"] == (("Nora Whitlock", "founded", "1889"),)
 
 
+def test_youtu_labels_are_texts_that_files_can_hold(tmp_path):
+    path = layouts.youtu(tmp_path) / "output" / "graphs" / "tales_new.json"
+    edges = json.loads(json.dumps(layouts.youtu_edges()))
+    edges[0]["end_node"]["label"] = "\ud800"
+    path.write_text(json.dumps(edges))
+    assert "1 � node" in exchange.read(tmp_path).left_out
+
+
 def test_youtu_graphs_are_a_choice(tmp_path):
     layouts.youtu(tmp_path)
     write(tmp_path / "output" / "graphs" / "other_new.json", layouts.youtu_edges())
