@@ -8,17 +8,20 @@ faster on one thread anyway. `WORKBENCH_THREADS` sets another number for torch.
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from functools import cache
 from itertools import islice
 from typing import TypeVar
 
 T, R = TypeVar("T"), TypeVar("R")
+
+_LEFT: ContextVar[tuple[threading.Event, ...]] = ContextVar("left", default=())  # one of each pool around a call
 
 
 def cores() -> int:
@@ -67,18 +70,22 @@ def in_order(
     loses little. Each call sees the context of the caller.
 
     After an error, running jobs finish, because their answers are paid for and may be recorded. An interrupt ends at
-    once; `close` cancels pending requests."""
+    once; `close` cancels pending requests, and jobs that go on for a while find themselves `left`."""
     if workers == 1:
         yield from map(ask, jobs)
         return
-    pool, rest, ask = ThreadPoolExecutor(workers), iter(jobs), in_context(ask)
-    waiting = deque(pool.submit(ask, job) for job in islice(rest, 2 * workers))
+    pool, rest, ended, context = ThreadPoolExecutor(workers), iter(jobs), threading.Event(), copy_context()
+    context.run(_LEFT.set, (*_LEFT.get(), ended))
+    ask = context.run(in_context, ask)
+    waiting = deque[Future]()
     try:
+        waiting.extend(pool.submit(ask, job) for job in islice(rest, 2 * workers))
         while waiting:
             yield waiting[0].result()
             waiting.popleft()
             waiting.extend(pool.submit(ask, job) for job in islice(rest, 1))
     except (KeyboardInterrupt, GeneratorExit):  # the latter if the caller was interrupted
+        ended.set()
         pool.shutdown(wait=False, cancel_futures=True)
         _break_off(waiting, close)
         raise
@@ -86,6 +93,12 @@ def in_order(
         pool.shutdown(wait=True, cancel_futures=True)
         raise
     pool.shutdown()
+
+
+def left() -> bool:
+    """Whether an interrupt has ended what this call is a job of, so that nobody waits for it and nothing more should be
+    asked."""
+    return any(event.is_set() for event in _LEFT.get())
 
 
 def _break_off(futures: Iterable[Future], close: Callable[[], None], within: float = 1.0) -> None:

@@ -20,6 +20,7 @@ from tiny import QUESTIONS, files
 
 from workbench.errors import EngineUnavailable
 from workbench.llm import engine
+from workbench.threads import in_order
 
 WITHIN = 10.0  # seconds; what is in flight would take 30, and a quiet machine needs less than one
 
@@ -146,6 +147,33 @@ def test_a_batch_that_is_interrupted_ends_at_once_and_the_engine_can_be_used_aga
         chat.run(NAMES, [f"input {n}" for n in range(12)])
     assert time.monotonic() - started < WITHIN
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]
+
+
+def test_a_job_that_goes_on_after_an_interrupt_asks_nothing_more(serve):
+    """Nobody would close what it asks later, and the process could not end before it is answered."""
+    answer, stuck = hanging_after(0, busy)
+    server = serve(answer)
+    chat, outcome, began = engine(f"openai:test-model@{server.url}"), [], threading.Event()
+
+    def job(number):
+        if number == 0:
+            return
+        began.set()
+        time.sleep(1.5)  # as a parse may take, which nothing cancels
+        try:
+            chat.run(NAMES, ["a"])
+        except EngineUnavailable as closed:
+            outcome.append(closed)
+
+    answers = in_order(job, [0, 1], 2, chat.close)
+    next(answers)
+    assert began.wait(10)
+    answers.close()
+    for thread in threading.enumerate():
+        if thread.name.startswith("ThreadPoolExecutor"):
+            thread.join(10)
+            assert not thread.is_alive()
+    assert "closed" in str(outcome[0]) and not server.seen
 
 
 @pytest.mark.parametrize("hang", [slowly, lambda asked: error(503, retry_after="30")], ids=["slow", "busy"])

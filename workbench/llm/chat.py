@@ -32,6 +32,7 @@ from workbench.trace import Trace
 T, R = TypeVar("T"), TypeVar("R")
 
 _COPIED = "copied: "  # begins the failure
+_CLOSED = "the engine was closed while it was asked; what is done is kept"
 _NO_COPY = "Answer for what stands above. Repeat neither an example nor the form of the answer: fill it in."
 
 
@@ -219,13 +220,15 @@ class Line:
     def asking(self, call: Call) -> Call:
         def wrapped(request: Request) -> Reply:
             self._mine.closed = self._closed
+            if threads.left():
+                raise EngineUnavailable(_CLOSED)
             return call(request)
 
         return wrapped
 
     def sleep(self, seconds: float) -> None:
         if self._mine.closed.wait(seconds):
-            raise EngineUnavailable("the engine was closed while it was asked; what is done is kept")
+            raise EngineUnavailable(_CLOSED)
 
     def close(self) -> None:
         closed, self._closed = self._closed, threading.Event()

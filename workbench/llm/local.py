@@ -118,6 +118,8 @@ class _Server:
     def __call__(self, request: Request) -> Reply:
         with self._changed:
             self._changed.wait_for(lambda: not self._closing)
+            if policy.left():
+                raise EngineUnavailable("the run was interrupted; what is done is kept")
             ask = self._ask or self._start()
             self._asking += 1
         try:
