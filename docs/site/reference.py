@@ -32,7 +32,7 @@ MODULES: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "workbench.llm.step:Step Result Usage",
             "workbench.llm.engine:Engine EngineBase",
             "workbench.encoding:Encoder Instructed",
-            "workbench.index.layer:Layer Build Kept",
+            "workbench.index.layer:Layer Build",
         ),
     ),
     "errors": ("Errors", "By who can fix them.", ("workbench.errors",)),

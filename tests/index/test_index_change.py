@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from dataclasses import replace
 
@@ -13,8 +12,7 @@ from tiny import CountingEncoder, TinyEncoder, TinyEngine, files, same_content
 
 from workbench.data import Dataset, Extraction
 from workbench.errors import IndexFault
-from workbench.index import Index, entity_summaries
-from workbench.index.extractions import ExtractionsLayer
+from workbench.index import Index
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result
 from workbench.records import Passage
@@ -176,11 +174,7 @@ def large(tmp_path) -> Index:
     return Index.build(data, None, tmp_path, encoder=TinyEncoder(), progress=False)
 
 
-def test_what_is_kept_is_neither_parsed_nor_encoded(large, monkeypatch):
-    monkeypatch.setattr(ExtractionsLayer, "extracted", property(lambda self: pytest.fail("all records are read")))
-    parsed = []
-    read = json.loads
-    monkeypatch.setattr("workbench.index.rows.json.loads", lambda raw: parsed.append(raw) or read(raw))
+def test_only_what_is_new_is_encoded(large):
     grown = large.insert(
         [passage(50)], extractions=[record(50, ([("Mira", "in", "Orsby")], "by hand"))], progress=False
     )
@@ -225,15 +219,12 @@ SAID = {number: ([("Orsby", "in", f"Land {number}")], "by hand") for number in r
 MORE = record(4, ([("Land 1", "near", "Mira")], "by hand"))
 
 
-def test_only_phrases_whose_facts_changed_are_put_together_again(tmp_path, monkeypatch):
-    index, put = summarised(tmp_path, Author(), SAID), []
-    key = entity_summaries.request_key
-    monkeypatch.setattr(entity_summaries, "request_key", lambda *asked: put.append(asked[0]) or key(*asked))
-    model = Author()
+def test_only_phrases_whose_facts_changed_are_summarised_again(tmp_path):
+    index, model = summarised(tmp_path, Author(), SAID), Author()
     index = index.insert([passage(4)], model, extractions=[MORE], progress=False)
-    assert put == model.asked == ["land 1", "mira"]
+    assert model.asked == ["land 1", "mira"]
     index = index.delete(["p2"], model, progress=False)
-    assert put == model.asked == ["land 1", "mira", "orsby"]
+    assert model.asked == ["land 1", "mira", "orsby"]
     said = index.entity_summaries.metadata
     assert (said["asked"], said["repaired"], said["summaries"]) == (1, 5, 5)
     assert said["made_by"] == ["openai:one (summarise_entity v1)"]

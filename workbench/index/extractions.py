@@ -7,29 +7,25 @@ they are a layer of their own, apart from the facts made of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from workbench.data import Extraction
 from workbench.errors import IndexFault
-from workbench.index.journal import Journal, counts, counts_after, defect, lines, reusable
+from workbench.index.journal import Journal, counts, defect, lines, reusable
 from workbench.index.journal import maker as maker_of
-from workbench.index.layer import Build, Kept, Layer
-from workbench.index.rows import json_rows, line_ends
+from workbench.index.layer import Build, Layer
+from workbench.index.rows import json_rows
 from workbench.llm.engine import Engine
 from workbench.llm.step import Step
 from workbench.records import Passage
 from workbench.settings import validated
 from workbench.steps import named_entities
 from workbench.text import bytes_hash, text_hash
-
-_BEFORE_KEY = '{"content": "'  # in a line
 
 
 @validated
@@ -68,18 +64,17 @@ class ExtractionsLayer(Layer):
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
-        given, stands = build.data.extractions, _standing(build)
+        given = build.data.extractions
         return {
             "passages": build.fingerprint,
             "given": key_of_given(given) if given is not None else None,
             "maker": maker(build.engine) if _needs_engine(build) else None,
-        } | ({"kept": [stands.metadata["content"], build.kept.rows.tolist()]} if stands else {})
+        }
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: ExtractionsLayer | None) -> dict:
-        stands, unextracted = _standing(build), _unextracted(build)
-        standing = old.of_keys(unextracted) if stands and old else old.extracted.values() if old else ()
-        answers = journal(folder, build, standing)
+        unextracted = _unextracted(build)
+        answers = journal(folder, build, old.extracted.values() if old else ())
         if build.engine is None and (missing := answers.missing(unextracted)):
             raise IndexFault(
                 f"{len(missing)} passages have no extraction (the first is {unextracted[missing[0]].id!r}) and no "
@@ -89,14 +84,15 @@ class ExtractionsLayer(Layer):
             unextracted, lambda group: extract(build.engine, list(group.values())), "extract facts", unit="passage"
         )
         given = {record.passage_id: record for record in build.data.extractions or ()}
-        known = {**(old.extracted if old and not stands else {}), **answers.known}
-        table = [_of_passage(p, given.get(p.id), known.get(_key(p))) for p in _not_kept(build)]
-        kept = stands.lines(build.kept.rows) if stands else ""
-        text = answers.settle(kept + lines(extracted.row() for extracted in table))
+        known = {**(old.extracted if old else {}), **answers.known}
+        table = [_of_passage(p, given.get(p.id), known.get(_key(p))) for p in build.data.passages]
+        text = answers.settle(lines(extracted.row() for extracted in table))
         return {
             "content": text_hash(text),  # what the layers above depend on, however the records came about
             "extracted": answers.asked,
-            **_counts(table, stands, build.kept),
+            **counts(table),
+            "entities": sum(len(extracted.record.entities) for extracted in table),
+            "triples": sum(len(extracted.record.triples) for extracted in table),
         }
 
     def __init__(self, folder: Path):
@@ -106,40 +102,8 @@ class ExtractionsLayer(Layer):
             raise ValueError("table.jsonl does not hold what was written")  # each line that is left would look right
 
     @cached_property
-    def _ends(self) -> np.ndarray:
-        return line_ends(self._raw)
-
-    def lines(self, rows: np.ndarray) -> str:
-        """The lines of some rows, as they are in the file."""
-        ends = self._ends
-        if len(rows) == len(ends):
-            return self._raw.decode("ascii")
-        begins = np.r_[0, ends[:-1] + 1]
-        return b"".join(self._raw[begins[row] : ends[row] + 1] for row in rows).decode("ascii")
-
-    def some(self, rows: np.ndarray) -> list[Extracted]:
-        """The records of some rows, without reading the others."""
-        return list(map(Extracted.of_row, map(json.loads, self.lines(rows).splitlines())))
-
-    def of_keys(self, keys: Collection[str]) -> list[Extracted]:
-        """The records under some keys, without reading the others: a line begins with its key."""
-        if not keys:
-            return []
-        begins = np.r_[0, self._ends[:-1] + 1]
-        place = begins[:, None] + np.arange(len(_BEFORE_KEY), len(_BEFORE_KEY) + len(next(iter(keys))))
-        found = np.ascontiguousarray(np.frombuffer(self._raw, dtype=np.uint8)[place])
-        named = found.view(f"S{found.shape[1]}").ravel()
-        return self.some(np.flatnonzero(np.isin(named, np.array(list(keys), dtype="S"))))
-
-    @cached_property
     def records(self) -> Sequence[Extraction]:
         return json_rows(self._raw, lambda row: Extracted.of_row(row).record)
-
-    def records_from(self, row: int) -> Sequence[Extraction]:
-        """The records of this row and those behind it, without reading the others."""
-        if not row:
-            return self.records
-        return [one.record for one in self.some(np.arange(row, len(self._ends)))]
 
     @cached_property
     def extracted(self) -> dict[str, Extracted]:
@@ -202,37 +166,10 @@ def _reusable(extracted: Extracted, made_by: str | None) -> bool:
     return reusable(extracted, made_by) and made_by in (None, extracted.made_by)
 
 
-def _standing(build: Build) -> ExtractionsLayer | None:
-    """The layer whose records of the passages that were kept stay as they are."""
-    return build.kept.layers.get("extractions") if build.kept else None
-
-
-def _not_kept(build: Build) -> Sequence[Passage]:
-    """The passages whose records are made, or given."""
-    return build.data.passages[len(build.kept.rows) :] if _standing(build) else build.data.passages
-
-
-def _counts(table: Sequence[Extracted], stands: ExtractionsLayer | None, kept: Kept | None) -> dict[str, Any]:
-    """What the manifest says of the records: of a table, and of those that stand beside it."""
-    if stands is None:
-        return _counted(table)
-    gone = [] if kept.whole else stands.some(kept.gone)
-    if gone and len(stands.metadata["made_by"]) > 1:  # which of them made what is left is not known otherwise
-        return _counted([*stands.some(kept.rows), *table])
-    return counts_after(stands.metadata, _counted(table), _counted(gone))
-
-
-def _counted(table: Sequence[Extracted]) -> dict[str, Any]:
-    return counts(table) | {
-        "entities": sum(len(extracted.record.entities) for extracted in table),
-        "triples": sum(len(extracted.record.triples) for extracted in table),
-    }
-
-
 def _unextracted(build: Build) -> dict[str, Passage]:
     """Key → passage, of those that neither the data nor the index have a record for."""
     given = {record.passage_id for record in build.data.extractions or ()}
-    return {_key(passage): passage for passage in _not_kept(build) if passage.id not in given}
+    return {_key(passage): passage for passage in build.data.passages if passage.id not in given}
 
 
 def key_of_given(given: Sequence[Extraction]) -> str:
@@ -246,10 +183,10 @@ def _fields(record: Extraction) -> dict[str, Any]:
 
 def _needs_engine(build: Build) -> bool:
     """Whether anything is left for the engine once the given records are used."""
-    if build.engine is None or (build.data.extractions is None and not _standing(build)):
+    if build.engine is None or build.data.extractions is None:
         return build.engine is not None
-    given = {record.passage_id for record in build.data.extractions or ()}
-    return any(passage.id not in given for passage in _not_kept(build))
+    given = {record.passage_id for record in build.data.extractions}
+    return any(passage.id not in given for passage in build.data.passages)
 
 
 def _of_passage(passage: Passage, given: Extraction | None, known: Extracted | None) -> Extracted:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -25,7 +24,7 @@ from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
 from workbench.index.rows import made_rows, table_rows
 from workbench.index.store import map_vectors, read_columns, read_table, write_table
-from workbench.index.vectors import Known, KnownRows, encode_to
+from workbench.index.vectors import Known, encode_to
 from workbench.records import Triple
 from workbench.settings import validated
 from workbench.text import PHRASE_RULES
@@ -61,19 +60,13 @@ class FactsLayer(Layer):
     def build(cls, folder: Path, build: Build, settings: Settings, old: FactsLayer | None) -> dict:
         passages: PassagesLayer = build.layers["passages"]
         extractions: ExtractionsLayer = build.layers["extractions"]
-        before = _before(build, old, settings)
-        records = extractions.records_from(len(build.kept.rows) if before else 0)
-        found = _stated(records, passages.row, settings, before)
+        found = _stated(extractions.records, passages.row, settings)
         ends = np.flatnonzero(np.bincount(found.facts[:, [0, 2]].ravel(), minlength=len(found.forms)))
         phrases = [found.forms[form] for form in ends.tolist()]
         texts = made_rows(len(found.facts), lambda row: fact_text(found.named(row)))
 
-        if before:  # what stood is known by its rows
-            known_phrases = KnownRows(old.phrase_vectors, found.forms_stood[ends], len(ends))
-            known_facts = KnownRows(old.fact_vectors, found.facts_stood, len(found.facts))
-        else:
-            known_phrases = Known(old.phrases, old.phrase_vectors) if old else Known()
-            known_facts = Known(list(map(fact_text, old.facts)), old.fact_vectors) if old else Known()
+        known_phrases = Known(old.phrases, old.phrase_vectors) if old else Known()
+        known_facts = Known(list(map(fact_text, old.facts)), old.fact_vectors) if old else Known()
         encoded = [
             encode_to(folder / f"{label}.npy", texts_, build.encoder, known, label=label, progress=build.progress)
             for label, texts_, known in (("phrases", phrases, known_phrases), ("facts", texts, known_facts))
@@ -128,22 +121,6 @@ class FactsLayer(Layer):
         names, relations = self._relations
         ends = (column[rows].tolist() for column in (self.subjects, relations, self.objects))
         return [(self.phrases[s], names[r], self.phrases[o]) for s, r, o in zip(*ends)]
-
-    def changed(self, before: FactsLayer) -> np.ndarray:
-        """Whether a phrase has other facts than in the layer before, bool (n_e,)."""
-        import pyarrow.compute as pc
-
-        (names, relations), (old_names, old_relations) = self._relations, before._relations
-        phrase = pc.index_in(before.phrase_column, self.phrase_column).fill_null(-1).to_numpy()
-        number = {name: row for row, name in enumerate(names)}
-        relation = np.array([number.get(name, -1) for name in old_names], dtype=np.int64)
-        now = np.stack([self.subjects, relations, self.objects])
-        then = np.stack([phrase[before.subjects], relation[old_relations], phrase[before.objects]])
-        shape = (len(self.phrases) + 1, len(names) + 1, len(self.phrases) + 1)  # 0: no longer there
-        codes, old_codes = (np.ravel_multi_index(facts + 1, shape) for facts in (now, then))
-        new, gone = ~np.isin(codes, old_codes), ~np.isin(old_codes, codes)
-        ends = np.concatenate([now[::2, new], then[::2, gone]], axis=1)
-        return np.bincount(ends[ends >= 0], minlength=len(self.phrases)) > 0
 
     def stating(self, fact: int) -> np.ndarray:
         """Rows of the passages that state a fact, in corpus order."""
@@ -210,28 +187,12 @@ class FactsLayer(Layer):
         return f"FactsLayer({len(self.facts):,} facts, {len(self.phrases):,} phrases)"
 
 
-class _Before(NamedTuple):
-    """What the passages that were kept state: `forms`, the phrases of the old layer and behind them its names of
-    relations; `passages` (rows now), `facts` (rows then) and `triples` (n, 3; rows of `forms`) of each statement; how
-    many triples of theirs were `dropped`."""
-
-    forms: list[str]
-    phrases: int
-    passages: np.ndarray
-    facts: np.ndarray
-    triples: np.ndarray
-    dropped: int
-
-
 class _Stated(NamedTuple):
     """What passages state: `forms`, the phrases and names of relations, sorted; `facts` (n_f, 3), their rows in it,
-    sorted; `forms_stood` and `facts_stood`, which phrases (rows) and facts of the layer before they were, -1 for none;
-    `passages` and `rows` (of `facts`), int32, sorted pairs; how many triples were `dropped`."""
+    sorted; `passages` and `rows` (of `facts`), int32, sorted pairs; how many triples were `dropped`."""
 
     forms: list[str]
     facts: np.ndarray
-    forms_stood: np.ndarray
-    facts_stood: np.ndarray
     passages: np.ndarray
     rows: np.ndarray
     dropped: int
@@ -241,32 +202,7 @@ class _Stated(NamedTuple):
         return tuple(self.forms[form] for form in self.facts[fact].tolist())
 
 
-def _before(build: Build, old: FactsLayer | None, settings: Settings) -> _Before | None:
-    """What the layer before knows of the passages that an insert or a delete has kept; None in any other build."""
-    kept = build.kept
-    if kept is None or old is None or "extractions" not in kept.layers or old.metadata["settings"] != asdict(settings):
-        return None
-    place = np.full(len(kept.layers["passages"].passages), -1)
-    place[kept.rows] = np.arange(len(kept.rows))
-    passages, facts = place[old.stated[0]], old.stated[1]
-    here = passages >= 0
-    names, relations = old._relations
-    triples = np.stack([old.subjects, len(old.phrases) + relations, old.objects], axis=1)[facts[here]]
-    gone = [] if kept.whole else kept.layers["extractions"].some(kept.gone)
-    dropped = sum(len(one.record.triples) - len(normalised(one.record.triples, settings)) for one in gone)
-    return _Before(
-        [*old.phrases, *names],
-        len(old.phrases),
-        passages[here],
-        facts[here],
-        triples,
-        old.metadata["dropped"] - dropped,
-    )
-
-
-def _stated(
-    records: Iterable[Extraction], row: Mapping[str, int], settings: Settings, before: _Before | None
-) -> _Stated:
+def _stated(records: Iterable[Extraction], row: Mapping[str, int], settings: Settings) -> _Stated:
     """Each name is normalised once, however often it occurs, and triples are sorted as rows of numbers."""
     codes: dict[str, int] = {}
     passages, members = array("q"), array("q")
@@ -274,7 +210,7 @@ def _stated(
         passages.extend([row[record.passage_id]] * len(record.triples))
         members.extend(codes.setdefault(name, len(codes)) for triple in record.triples for name in triple)
     normal = list(map(PHRASE_RULES[settings.normalise], codes))
-    forms = sorted({*normal, *(before.forms if before else ())})
+    forms = sorted(set(normal))
     place = {form: number for number, form in enumerate(forms)}
     triples = _numbers([place[name] for name in normal])[_numbers(members)].reshape(-1, 3)
     kept = np.ones(len(triples), dtype=bool)
@@ -282,26 +218,17 @@ def _stated(
         named = np.array([bool(name) for name in forms], dtype=bool)
         kept = named[triples[:, 0]] & named[triples[:, 2]]
     dropped = len(kept) - int(kept.sum())
-    triples, stating, stood = triples[kept], _numbers(passages)[kept], np.full(int(kept.sum()), -1)
-    forms_stood = np.full(len(forms), -1)
-    if before:
-        moved = _numbers([place[form] for form in before.forms])
-        forms_stood[moved[: before.phrases]] = np.arange(before.phrases)
-        triples = np.concatenate([moved[before.triples], triples])
-        stating, stood = np.r_[before.passages, stating], np.r_[before.facts, stood]
-        dropped += before.dropped
+    triples, stating = triples[kept], _numbers(passages)[kept]
     order = np.lexsort(triples.T[::-1])
     ordered = triples[order]
     first = _firsts(ordered)
     facts = ordered[first]
     rows = np.empty(len(order), dtype=np.int64)
     rows[order] = np.cumsum(first) - 1
-    facts_stood = np.full(len(facts), -1)
-    facts_stood[rows[stood >= 0]] = stood[stood >= 0]
     many = max(1, len(facts))
     pairs = np.sort(stating * many + rows)
     pairs = np.divmod(pairs[_firsts(pairs)], many)
-    return _Stated(forms, facts, forms_stood, facts_stood, *(part.astype(np.int32) for part in pairs), dropped)
+    return _Stated(forms, facts, *(part.astype(np.int32) for part in pairs), dropped)
 
 
 def _firsts(ordered: np.ndarray) -> np.ndarray:

@@ -36,7 +36,7 @@ from workbench.index.building import (
     write_layers,
 )
 from workbench.index.journal import ending_where_most_fail
-from workbench.index.layer import Build, Kept, Layer
+from workbench.index.layer import Build, Layer
 from workbench.index.store import Store
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
 from workbench.index.vectors import answers_now
@@ -180,7 +180,6 @@ class Index(Record):
         asked: Collection[str],
         settings: Mapping[str, Mapping],
         progress: bool,
-        kept: Kept | None = None,
         opened: Mapping[str, Layer] | None = None,
         keep_going: bool = False,
     ) -> Index:
@@ -200,7 +199,7 @@ class Index(Record):
             if data.profiles is not None and {"facts", "schema_graph"} & set(kinds):
                 brought = {"profiles"} | ({"extractions"} if data.extractions and "schema_graph" in kinds else set())
                 kinds = closure({*kinds, *brought})
-            build = Build(data, encoder, spread_out(engine), progress, kept, opened or {}, keep_going=keep_going)
+            build = Build(data, encoder, spread_out(engine), progress, opened or {}, keep_going=keep_going)
             write_layers(store, manifest, build, kinds, chosen, asked)
         index = cls(store.folder, encoder, build.layers)
         index._same_model = not manifest["layers"]  # all vectors are new
@@ -244,8 +243,7 @@ class Index(Record):
                 f"passage ids must be new and unique; {repeated[:3] or 'one of them'} occurs already: delete it first"
             )
         self._check_encoder()
-        rows = np.arange(len(self.passages.passages))
-        return self._changed([*self.passages.passages, *new], rows, engine, extractions, profiles, progress, keep_going)
+        return self._changed([*self.passages.passages, *new], engine, extractions, profiles, progress, keep_going)
 
     def delete(
         self, ids: Collection[str], engine: Engine | None = None, *, keep_going: bool = False, progress: bool = True
@@ -258,29 +256,29 @@ class Index(Record):
         unknown = [passage_id for passage_id in ids if passage_id not in self.passages.row]
         if unknown:
             raise IndexFault(f"no passage has the id {unknown[0]!r}; index.passages.passages lists the ids")
-        everything = self.passages.passages
-        rows = np.setdiff1d(np.arange(len(everything)), [self.passages.row[passage_id] for passage_id in ids])
-        if not len(rows):
+        gone = set(ids)
+        kept = [passage for passage in self.passages.passages if passage.id not in gone]
+        if not kept:
             raise IndexFault("an index needs at least one passage; delete the folder instead")
-        return self._changed([everything[row] for row in rows], rows, engine, (), None, progress, keep_going)
+        return self._changed(kept, engine, (), None, progress, keep_going)
 
     def _changed(
         self,
         passages: Sequence[Passage],
-        kept: np.ndarray,
         engine: Engine | None,
         given: Sequence[Extraction],
         profiles: Profiles | None,
         progress: bool,
         keep_going: bool,
     ) -> Index:
-        """The index over other passages, with what this one knows of them: those of its rows `kept`, and new ones."""
+        """The index over other passages, with what this one knows of them. An engine is asked again for what failed."""
         ids = {passage.id for passage in passages}
-        stands, records = Kept(kept, self._layers), list(given)
-        if "extractions" in self._layers and self._asks_again(engine, given):
-            records = [r for r in (*self.extractions.records, *given) if r.failure is None or engine is None]
-            stands = None
-        records = tuple(record for record in records if record.passage_id in ids)
+        standing = self.extractions.records if "extractions" in self._layers else ()
+        records = tuple(
+            record
+            for record in (*standing, *given)
+            if record.passage_id in ids and (record.failure is None or engine is None)
+        )
         written = "profiles" in self._layers and not self.profiles.given
         if written and profiles is not None:
             raise IndexFault(
@@ -288,19 +286,14 @@ class Index(Record):
                 "leave profiles= out: the engine writes those of the new passages"
             )
         known = [profiles] if profiles is not None else []
-        if "profiles" in self._layers and not written:  # where it stands, only what joins it is passed on
-            known.insert(0, Profiles() if stands else self.profiles.profiles)
+        if "profiles" in self._layers and not written:
+            known.insert(0, self.profiles.profiles)
         data = replace(
             self._of(passages),
             extractions=records or None,
             profiles=within(joined(known), ids) if known else None,
         )
-        return self._rebuild(data, engine, progress, kept=stands, keep_going=keep_going)
-
-    def _asks_again(self, engine: Engine | None, given: Sequence[Extraction]) -> bool:
-        """Whether records that stand are replaced: failed ones by the engine's, or others by given ones."""
-        retried = engine is not None and self.extractions.metadata["failures"]
-        return bool(retried) or any(record.passage_id in self.passages.row for record in given)
+        return self._rebuild(data, engine, progress, keep_going=keep_going)
 
     def _rebuild(
         self,
@@ -308,7 +301,6 @@ class Index(Record):
         engine: Engine | None,
         progress: bool,
         asked: Collection[str] = (),
-        kept: Kept | None = None,
         keep_going: bool = False,
     ) -> Index:
         if self.store.read_manifest().get("data") != self.manifest["data"]:
@@ -316,9 +308,7 @@ class Index(Record):
                 f"{self.folder} was changed after this index was opened, and what was changed would be lost; "
                 "go on from what insert or delete gave back, or from Index.open"
             )
-        index = Index._build(
-            data, engine, self.folder, self.encoder, asked, {}, progress, kept, self._layers, keep_going
-        )
+        index = Index._build(data, engine, self.folder, self.encoder, asked, {}, progress, self._layers, keep_going)
         index._same_model = self._same_model
         return index
 

@@ -248,12 +248,6 @@ def counts(entries: Iterable[Entry]) -> dict[str, Any]:
     }
 
 
-def counts_after(before: Mapping[str, Any], new: Mapping[str, Any], gone: Mapping[str, Any]) -> dict[str, Any]:
-    """The counts where entries have gone from those that were there before, some of which stay, and new ones came."""
-    numbers = {name: before[name] + new[name] - gone[name] for name in new if name != "made_by"}
-    return {"made_by": sorted({*before["made_by"], *new["made_by"]})} | numbers
-
-
 def read(path: Path, parse: Callable[[dict[str, Any]], E]) -> list[E]:
     """The entries of a file, none if there is no file; a last line that a killed process left unfinished is ignored."""
     raw = path.read_bytes() if path.exists() else b""

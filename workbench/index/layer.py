@@ -15,9 +15,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-import pyarrow as pa
-
 from workbench.data import Dataset
 from workbench.encoding import Encoder
 from workbench.errors import IndexFault
@@ -31,31 +28,6 @@ if TYPE_CHECKING:
 DESCRIPTION, FILES = "layer.json", "files"  # what a layer says of itself, and there: of its files
 
 
-@dataclass(frozen=True)
-class Kept:
-    """What an insert or a delete leaves as it is: the corpus begins with these `rows` of the index that stood before,
-    ascending, whose `layers` these are. So a layer need not compare texts to know what it may take over."""
-
-    rows: np.ndarray
-    layers: Mapping[str, Layer]
-
-    @property
-    def whole(self) -> bool:
-        """Whether nothing was taken out."""
-        return len(self.rows) == len(self.layers["passages"].passages)
-
-    def of(self, table: pa.Table) -> pa.Table:
-        """Of a table with a row for each passage of the index that stood before, those that stay."""
-        stays = np.zeros(len(table), dtype=bool)
-        stays[self.rows] = True
-        return table if self.whole else table.filter(pa.array(stays))
-
-    @cached_property
-    def gone(self) -> np.ndarray:
-        """The other rows of the index that stood before, ascending."""
-        return np.setdiff1d(np.arange(len(self.layers["passages"].passages)), self.rows, assume_unique=True)
-
-
 @dataclass
 class Build:
     """Everything a layer may use while it is built."""
@@ -64,7 +36,6 @@ class Build:
     encoder: Encoder | None
     engine: Engine | None = None
     progress: bool = True
-    kept: Kept | None = None
     opened: Mapping[str, Layer] = field(default_factory=dict)  # kind -> layer of the index that is changed
     layers: dict[str, Layer] = field(default_factory=dict)  # kind -> layer below, opened
     keys: dict[str, str] = field(default_factory=dict)  # kind -> key of the layer below

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from workbench.encoding import Encoder
 from workbench.errors import DataError
-from workbench.index.layer import Build, Kept, Layer
+from workbench.index.layer import Build, Layer
 from workbench.index.rows import made_rows, table_rows
 from workbench.index.store import map_vectors, read_columns, write_table
-from workbench.index.vectors import Known, KnownRows, check_same_model, encode_to
+from workbench.index.vectors import Known, check_same_model, encode_to
 from workbench.records import Passage
 from workbench.settings import validated
 from workbench.text import storable
@@ -38,22 +38,20 @@ class PassagesLayer(Layer):
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: PassagesLayer | None) -> dict:
-        passages, kept = build.data.passages, build.kept
-        _check(passages, len(kept.rows) if kept else 0)
-        if old and kept:
-            known = KnownRows(old.vectors, kept.rows, len(passages))
-        else:
-            known = Known([passage.content for passage in old.passages], old.vectors) if old else Known()
+        passages = build.data.passages
+        _check(passages)
+        known = Known([passage.content for passage in old.passages], old.vectors) if old else Known()
         texts = made_rows(len(passages), lambda row: passages[row].content)
         encoded = encode_to(
             folder / "vectors.npy", texts, build.encoder, known, label="passages", progress=build.progress
         )
-        write_table(folder / "table.parquet", **_table(passages, kept))
+        columns = {name: pa.array([getattr(one, name) for one in passages], pa.string()) for name in _COLUMNS}
+        write_table(folder / "table.parquet", **columns)
         return {"passages": len(passages), "encoded": encoded}
 
     def __init__(self, folder: Path):
         super().__init__(folder)
-        table = _read(folder)
+        table = read_columns(folder / "table.parquet", _COLUMNS)
         self.passages = table_rows(table, Passage)
         self.ids = table["id"]
         self.vectors = map_vectors(folder / "vectors.npy")
@@ -72,22 +70,8 @@ class PassagesLayer(Layer):
         return f"PassagesLayer({len(self.passages):,} passages)"
 
 
-def _read(folder: Path) -> pa.Table:
-    return read_columns(folder / "table.parquet", _COLUMNS)
-
-
-def _table(passages: Sequence[Passage], kept: Kept | None) -> dict[str, pa.ChunkedArray]:
-    """Column by column; of passages that an insert or a delete keeps, those of the table that stands."""
-    new = passages[len(kept.rows) :] if kept else passages
-    table = pa.table({name: pa.array([getattr(one, name) for one in new], pa.string()) for name in _COLUMNS})
-    if kept:
-        table = pa.concat_tables([kept.of(_read(kept.layers["passages"].folder)), table]).combine_chunks()
-    return dict(zip(_COLUMNS, table.columns))
-
-
-def _check(passages: Sequence[Passage], checked: int) -> None:
-    """What a data folder is checked for when it is read; a data set made by hand comes here first. So many of the first
-    are `checked` already."""
+def _check(passages: Sequence[Passage]) -> None:
+    """What a data folder is checked for when it is read; a data set made by hand comes here first."""
     if not passages:
         raise DataError("an index needs at least one passage; the data set has none")
     seen: set[str] = set()
@@ -95,7 +79,7 @@ def _check(passages: Sequence[Passage], checked: int) -> None:
         if passage.id in seen:
             raise DataError(f"the passage id {passage.id!r} occurs twice; ids must be unique")
         seen.add(passage.id)
-    for passage in passages[checked:]:
+    for passage in passages:
         if any(storable(part) != part for part in (passage.id, passage.title, passage.text)):
             raise DataError(
                 f"passage {passage.id!r} holds half a character (a lone surrogate), which no file can hold; "

@@ -6,21 +6,16 @@ of it, the layer `typed`. Names stay as they came; `phrased` finds those that th
 facts layer. Rows are sorted, so they do not depend on the order in which the profiles came.
 
 Profiles as tables, sorted, each row once: what the layer `profiles` has on disk.
-
-An insert or a delete does not make records of the rows that stay: it takes out the rows of what is gone, and puts new
-ones between those that stand.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
-from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -31,11 +26,11 @@ import pyarrow.compute as pc
 from pydantic import Field
 
 from workbench.data.graph import Schema, read_schema
-from workbench.data.profiles import EntityProfile, Profiles, RelationProfile, within
+from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import DataError
 from workbench.index import profiling
 from workbench.index.facts import FactsLayer
-from workbench.index.layer import Build, Kept, Layer
+from workbench.index.layer import Build, Layer
 from workbench.index.store import read_columns, write_table
 from workbench.llm.engine import RulesEngine
 from workbench.settings import Natural, Positive, validated
@@ -52,7 +47,6 @@ SCHEMAS = {
     ),
 }  # fmt: skip
 _WEIGHT = SCHEMAS["relations"].names.index("weight")
-_LEADING = 2  # columns of strings by which a row is looked for first
 
 
 class Tables(NamedTuple):
@@ -77,17 +71,6 @@ def entities_of(table: pa.Table) -> tuple[EntityProfile, ...]:
 
 def relations_of(table: pa.Table) -> tuple[RelationProfile, ...]:
     return tuple(RelationProfile(*row) for row in rows_of(table))
-
-
-def changed(tables: Tables, gone: Collection[str], new: Profiles) -> Tables:
-    """What `tables_of` gives for the profiles of the tables, without the passages (ids) that are `gone`, and new
-    ones."""
-    out = [_naming(table, gone) for table in tables]
-    touched = Profiles(entities_of(tables.entities.filter(out[0])), relations_of(tables.relations.filter(out[1])))
-    left = within(touched, _Without(gone))
-    rows = sorted_rows(Profiles((*left.entities, *new.entities), (*left.relations, *new.relations)))
-    stay = (table.filter(pc.invert(mask)) for table, mask in zip(tables, out))
-    return Tables(*map(_joined, stay, rows, SCHEMAS.values(), (tuple, _relation_order)))
 
 
 def rows_of(table: pa.Table) -> list[tuple]:
@@ -115,16 +98,6 @@ def content_hash(table: pa.Table) -> str:
     return digest.hexdigest()
 
 
-class _Without:
-    """All ids but these."""
-
-    def __init__(self, gone: Collection[str]):
-        self._gone = gone
-
-    def __contains__(self, passage_id: object) -> bool:
-        return passage_id not in self._gone
-
-
 def _relation_order(row: tuple) -> tuple:
     """A weight that is missing is sorted apart, because None has no order."""
     weight = row[_WEIGHT]
@@ -134,37 +107,6 @@ def _relation_order(row: tuple) -> tuple:
 def _table(rows: Sequence[tuple], schema: pa.Schema) -> pa.Table:
     columns = list(zip(*rows)) or [()] * len(schema)
     return pa.table([pa.array(column, field.type) for column, field in zip(columns, schema)], schema)
-
-
-def _naming(table: pa.Table, gone: Collection[str]) -> pa.Array:
-    """Which rows name one of some passages."""
-    mask = np.zeros(len(table), dtype=bool)
-    if gone:
-        passages = table["passages"].combine_chunks()
-        named = pc.is_in(passages.flatten(), pa.array(sorted(gone))).to_numpy(zero_copy_only=False)
-        mask[pc.list_parent_indices(passages).to_numpy()[named]] = True
-    return pa.array(mask)
-
-
-def _joined(table: pa.Table, rows: Sequence[tuple], schema: pa.Schema, order: Callable[[tuple], Any]) -> pa.Table:
-    """A sorted table with sorted rows put where they belong, but for those that it has."""
-    leading = [table[at].to_pylist() for at in range(_LEADING)] if rows else []
-
-    def key(at: int) -> Any:
-        return order(rows_of(table.slice(at, 1))[0])
-
-    places = []
-    for row in rows:
-        begin, end = 0, len(table)
-        for column, cell in zip(leading, row):
-            begin, end = bisect_left(column, cell, begin, end), bisect_right(column, cell, begin, end)
-        place = bisect_left(range(end), order(row), begin, key=key)
-        if place == end or key(place) != order(row):
-            places.append((place, row))
-    more, parts = _table([row for _, row in places], schema), []
-    for at, (begin, end) in enumerate(pairwise([0, *(place for place, _ in places), len(table)])):
-        parts += [table.slice(begin, end - begin), more.slice(at, 1)]
-    return pa.concat_tables(parts).combine_chunks()
 
 
 def _flat(column: pa.ChunkedArray) -> Iterator[bytes | np.ndarray]:
@@ -213,9 +155,8 @@ class ProfilesLayer(Layer):
     def identity(cls, build: Build, settings: Settings) -> dict:
         schema = None if build.data.schema is None else _hash(asdict(build.data.schema))
         if build.data.profiles is not None:
-            given, stands = build.data.profiles, _standing(build)
-            kept = {"kept": [stands.metadata["content"], build.kept.rows.tolist()]} if stands else {}
-            return {"given": _hash(*sorted_rows(given)), "made_by": given.made_by, "schema": schema} | kept
+            given = build.data.profiles
+            return {"given": _hash(*sorted_rows(given)), "made_by": given.made_by, "schema": schema}
         return {"maker": profiling.maker(build) if build.engine else None, "schema": schema}
 
     @classmethod
@@ -223,7 +164,7 @@ class ProfilesLayer(Layer):
         schema = build.data.schema
         if build.data.profiles is not None:
             _check(build.data.profiles, build.layers["passages"].row)
-            tables, made_by = _given(build.data.profiles, _standing(build), build.kept)
+            tables, made_by = tables_of(build.data.profiles), list(build.data.profiles.made_by)
             counts = {"given": True} | ({"made_by": made_by} if made_by else {})
         else:
             if build.engine is None and old is None:
@@ -296,22 +237,6 @@ def phrased(facts: FactsLayer, layer: ProfilesLayer | None) -> Phrased | None:
     """The profiles that the data brought, by the phrases of the facts layer; None without any. What an engine wrote for
     the layer `typed` is left to it, so that adding that layer leaves others as they are."""
     return Phrased(layer, facts.metadata["settings"]["normalise"]) if layer is not None and layer.given else None
-
-
-def _standing(build: Build) -> ProfilesLayer | None:
-    """The layer whose profiles an insert or a delete keeps, but for those of passages that are taken out."""
-    layer = build.kept.layers.get("profiles") if build.kept else None
-    return layer if layer is not None and layer.given and build.data.profiles is not None else None
-
-
-def _given(new: Profiles, stands: ProfilesLayer | None, kept: Kept | None) -> tuple[Tables, list[str]]:
-    """What the data bring, together with what stands, and who made it."""
-    if stands is None:
-        return tables_of(new), list(new.made_by)
-    ids = kept.layers["passages"].passages
-    gone = {ids[row].id for row in kept.gone.tolist()}
-    made_by = dict.fromkeys([*stands.metadata.get("made_by", ()), *new.made_by])
-    return changed(stands.tables, gone, new), list(made_by)
 
 
 def _hash(*parts) -> str:

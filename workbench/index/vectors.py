@@ -36,17 +36,6 @@ class Known:
         return np.array([self._rows.get(text, -1) for text in texts] if self._rows else [-1] * len(texts), dtype=int)
 
 
-class KnownRows(Known):
-    """Vectors that exist already for the first of `count` texts, or for some of them, by `rows` (-1: none)."""
-
-    def __init__(self, vectors: np.ndarray, rows: np.ndarray, count: int):
-        self.vectors = vectors
-        self._all = np.concatenate([rows, np.full(count - len(rows), -1)]).astype(int)
-
-    def rows_of(self, texts: Sequence[str]) -> np.ndarray:
-        return self._all
-
-
 def answers_now(encoder: Encoder) -> bool:
     """Whether an encoder gives vectors of its own, and not a recording alone those of an endpoint."""
     return getattr(encoder, "live", True)
