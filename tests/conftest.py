@@ -19,6 +19,7 @@ import sys
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import encoded
 import pytest
@@ -101,6 +102,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log):
 def _group(nodeid: str) -> str:
     number = NOTEBOOK.search(nodeid)
     return f"notebook {number[1] or number[2] or '01'}" if number else Path(nodeid.partition("::")[0]).stem
+
+
+@pytest.fixture(autouse=True)
+def _own_answers(monkeypatch, tmp_path_factory) -> Iterator[None]:
+    """What is paid for in one test is asked for again in the next."""
+    monkeypatch.setenv("WORKBENCH_ANSWERS", str(tmp_path_factory.getbasetemp() / f"answers-{uuid4().hex}.sqlite"))
+    yield
 
 
 @pytest.fixture

@@ -34,6 +34,12 @@ def home() -> Path:
     return here.parent if beside_notebooks else here
 
 
+def answers() -> Path:
+    """The file that keeps what was paid for: `WORKBENCH_ANSWERS`, otherwise `answers.sqlite` in `home`."""
+    named = os.environ.get("WORKBENCH_ANSWERS")
+    return Path(named).expanduser() if named else home() / "answers.sqlite"
+
+
 def folder_name(name: str) -> str:
     """A name as a folder below another one. `/` divides, as in `musique/dev`; a name that would lead elsewhere, that
     some system cannot hold, or that is too long for one, is mended and told apart by its hash.

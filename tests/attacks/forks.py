@@ -61,6 +61,7 @@ class Forks:
         environment |= {"WORKBENCH_THREADS": "1", "OMP_NUM_THREADS": "1", "NO_PROXY": "127.0.0.1",
                         "NUMBA_DISABLE_JIT": "1",  # UMAP is compiled for 15 s, and few passages need none of it
                         "OPENAI_API_KEY": "none", "WORKBENCH_HOME": str(self.folder),
+                        "WORKBENCH_ANSWERS": "answers.sqlite",  # of each command's folder
                         "PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)])}  # fmt: skip
         self._said = self.folder / "said.txt"
         self._process = subprocess.Popen([sys.executable, __file__], env=environment, text=True,

@@ -101,6 +101,7 @@ APART = {
                      "tables", "checkup", "check", "doctor", "batch status"), "only shows"),
     **dict.fromkeys(("retrieve", "ask"), "keeps nothing but what `--record` keeps"),
     "estimate": "keeps nothing",
+    "answers": "one transaction of sqlite",
     "notebooks": "copies a few files",
     "lab": "becomes JupyterLab",
 }  # fmt: skip

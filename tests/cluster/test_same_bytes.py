@@ -127,11 +127,11 @@ def index(tmp_path) -> Index:
 
 def test_a_run_with_a_killed_worker(two, index, serve, tmp_path):
     server = serve(answer)
-    engine = wb.engine(f"openai:m@{server.url}", attempts=1)
+    engine = wb.engine(f"openai:m@{server.url}", attempts=1, record=tmp_path / "one.sqlite")
     one = evaluated(index, engine, tmp_path / "one", repeats=2)
     calls = len(server.seen)
     server.answer, before = killing(two, at=30), two.pids
-    again = wb.engine(f"openai:m@{server.url}", attempts=1)
+    again = wb.engine(f"openai:m@{server.url}", attempts=1, record=tmp_path / "two.sqlite")
     other = evaluated(index, again, tmp_path / "two", two, repeats=2)
     assert contents(one.folder) == contents(other.folder)
     assert len(one.rows) == 24 and not any(row["failure"] for row in one.rows)
@@ -183,7 +183,7 @@ def test_calls_never_exceed_their_limit(two, index, serve, tmp_path):
     done = evaluated(index, limited(1_000), tmp_path / "run", two)
     assert len(done.rows) == 24
     server.seen.clear()
-    evaluated(index, wb.engine(f"openai:m@{server.url}", attempts=1), tmp_path / "whole")
+    evaluated(index, wb.engine(f"openai:m@{server.url}", attempts=1, record=tmp_path / "w.sqlite"), tmp_path / "whole")
     assert before < len(server.seen)  # a run takes more than the limit
     assert contents(tmp_path / "run") == contents(tmp_path / "whole")
 

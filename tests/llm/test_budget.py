@@ -85,7 +85,7 @@ def test_two_engines_share_one_budget(serve, ask):
     server, budget = serve(lambda asked: ANSWER), Budget(max_calls=3)
     asking, judging = ask(server, budget=budget), ask(server, budget=budget)
     asking.run(NAMES, INPUTS[:2])
-    judging.run(NAMES, INPUTS[:1])
+    judging.run(NAMES, INPUTS[2:3])
     for spent in (asking, judging):
         with pytest.raises(BudgetSpent):
             spent.run(NAMES, ["one more"])

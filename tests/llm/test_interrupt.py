@@ -110,12 +110,14 @@ def test_an_evaluation_that_is_interrupted_ends_at_once_and_resumes_to_the_same_
 ):
     def undisturbed(out):
         quick, _ = hanging_after(10**6, slowly)
+        monkeypatch.setenv("WORKBENCH_ANSWERS", str(tmp_path / f"{out.name}.sqlite"))
         monkeypatch.setattr(sys, "argv", ["", str(tiny_index.folder), str(out), serve(quick).url, "4"])
         exec(textwrap.dedent(EVALUATION), {})
 
     undisturbed(tmp_path / "whole")
     # Rows are written in the order of the questions, so those of the first round are written whatever hangs later.
     answer, stuck = hanging_when(lambda asked: re.search(r"\? [1-9]\b", question(asked)), hang)
+    monkeypatch.setenv("WORKBENCH_ANSWERS", str(tmp_path / "stopped.sqlite"))
     process = begin(tmp_path / "stopped", serve(answer).url, workers)
     assert stuck.wait(30)
     results = tmp_path / "stopped" / "results.jsonl"
@@ -151,7 +153,7 @@ def test_a_batch_that_is_interrupted_ends_at_once_and_the_engine_can_be_used_aga
 
 def test_a_job_that_goes_on_after_an_interrupt_asks_nothing_more(serve):
     """Nobody would close what it asks later, and the process could not end before it is answered."""
-    answer, stuck = hanging_after(0, busy)
+    answer, _ = hanging_after(0, busy)
     server = serve(answer)
     chat, outcome, began = engine(f"openai:test-model@{server.url}"), [], threading.Event()
 

@@ -22,6 +22,37 @@ app.add_typer(batches, name="batch", rich_help_panel=GROUP_OF["batch"])
 _COMMAND = {"context_settings": {"allow_interspersed_args": False}}  # what follows FILE is another verb's
 
 
+@verb
+def answers(
+    file: Annotated[
+        Path | None, typer.Argument(help="a recording; by default answers.sqlite in the working folder", metavar="FILE")
+    ] = None,
+    forget: Annotated[
+        list[str] | None, typer.Option("--forget", help="take out what this engine was asked, as the table names it")
+    ] = None,
+) -> Output:
+    """What models were asked and paid for, per engine and Step; it is never asked again.
+
+    Every engine that costs something keeps its answers there, and so do encoders behind endpoints; `--record` chooses
+    another file. WORKBENCH_ANSWERS names another default.
+    """
+    from workbench.llm.record import Recording
+    from workbench.places import answers as of_this_folder
+
+    file = file or of_this_folder()
+    if not file.exists():
+        return Output({"file": str(file), "holds": []}, [f"{escape(str(file))}: nothing was asked yet"])
+    store = Recording(file, create=False)
+    asked = {engine: store.forget(engine) for engine in forget or ()}
+    if unknown := [engine for engine, count in asked.items() if not count]:
+        raise SettingError(f"{file} holds no answer of {unknown[0]!r}; workbench answers {file} lists its engines")
+    shown = [f"Forgot {count:,} answers of {escape(engine)}." for engine, count in asked.items()]
+    holds = store.summary()
+    return Output(
+        {"file": str(file), "forgot": asked, "holds": holds}, [escape(str(file)), *shown, table_of(holds, lead=2)]
+    )
+
+
 @verb(of=batches, name="export", json=False, **_COMMAND)
 def batch_export(
     folder: opt.BatchFolder,

@@ -15,7 +15,8 @@ Engine = Annotated[
     str, typer.Option("--engine", "-e", help="rules, openai:MODEL[@URL], local:GGUF, replay:FILE or worked")
 ]
 Record = Annotated[
-    str | None, typer.Option("--record", help="keep the model's answers in this file and never ask twice")
+    str | None,
+    typer.Option("--record", help="keep the model's answers in this file, not in answers.sqlite; none is asked twice"),
 ]
 Replay = Annotated[
     str | None, typer.Option("--replay", help="answer from this recording alone: no model, no network, the same bytes")

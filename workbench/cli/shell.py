@@ -28,7 +28,7 @@ GROUPS = {
         "tables", "table",
     ),
     "Share": ("bundle", "export", "store", "anonymise"),
-    "Models": ("batch", "train"),
+    "Models": ("answers", "batch", "train"),
     "Maintain": ("insert", "delete", "checkup", "check"),
 }  # fmt: skip
 GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}

@@ -62,7 +62,8 @@ class Hands:
     def ask(self, thing: Any) -> dict[str, Any]:
         """How a worker makes an engine, or an encoder behind an endpoint, again."""
         made_from = _sent(thing)
-        record = None if (file := getattr(thing, "record", None)) is None else str(file.absolute())
+        store = getattr(thing, "store", None)
+        record = None if store is None else str(store.made().absolute())
         limited = None if thing.budget is None else self._place(thing.budget)
         prompts = dict(getattr(thing, "prompts", {}))
         told = (made_from["spec"], sorted(made_from["options"].items(), key=lambda pair: pair[0]), prompts, record)

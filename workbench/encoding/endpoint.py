@@ -256,8 +256,9 @@ def openai_encoder(
     base_url: str | None = None,
     api_key: str | None = None,
 ) -> EndpointEncoder:
-    """`model` or `model@base_url`. With `record=FILE` every vector is stored there and never requested again; with
-    `replay=FILE` vectors come from there alone, without a network or a key."""
+    """`model` or `model@base_url`. Every vector is stored in the file `record`, by default that of the working folder
+    (`workbench.places.answers`), and never requested again; with `replay=FILE` vectors come from there alone, without a
+    network or a key."""
     recipe = Recipe.of(f"openai:{model}", locals())
     model, url = located(model, base_url, such_as="text-embedding-3-small")
     if record and replay:
@@ -274,7 +275,7 @@ def openai_encoder(
 
     made = EndpointEncoder(
         model, connect, dimensions=dimensions, max_tokens=max_tokens, instruction=instruction, batch_size=batch_size,
-        batch_tokens=batch_tokens, concurrency=concurrency, record=Recording(record) if record else None,
+        batch_tokens=batch_tokens, concurrency=concurrency, record=None if replay else Recording.of(record),
         replay=Recording(replay, create=False) if replay else None, budget=budget, close=line.close,
     )  # fmt: skip
     made.recipe = recipe

@@ -141,7 +141,7 @@ def retrying(
     retry."""
     import tenacity
 
-    backoff = tenacity.wait_exponential_jitter(initial=first, max=longest, jitter=first)
+    backoff = tenacity.wait_exponential_jitter(multiplier=first, max=longest, jitter=first)
 
     def wait(state: tenacity.RetryCallState) -> float:
         asked = getattr(state.outcome.exception(), "wait", None)

@@ -115,8 +115,8 @@ class ChatEngine(EngineBase):
             self._call = limited(self._call, budget, self.name)
 
     def keep(self, store: Recording) -> None:
-        """Store good answers in a recording, from now on."""
-        self._call = Recorded(self._call, store)
+        """Store good answers in a recording, from now on, in place of the one before."""
+        self._call = Recorded(self._call.call if isinstance(self._call, Recorded) else self._call, store)
 
     def ask_through(self, call: Call, window: int | None) -> None:
         """Ask through another call from now on; `window` is that of the model, where it is known."""
@@ -196,9 +196,10 @@ class Recorded:
         return self._through(request)
 
 
-def recorded(call: Call, record: str | None) -> Call:
-    """The call, with its answers stored in the file `record` if there is one."""
-    return Recorded(call, Recording(record)) if record else call
+def recorded(call: Call, record: str | Path | None) -> Recorded:
+    """The call, with its answers stored in the file `record`, by default in that of the working folder
+    (`workbench.places.answers`), so that nothing is paid for twice."""
+    return Recorded(call, Recording.of(record))
 
 
 class Line:
@@ -252,7 +253,8 @@ def openai_engine(
     reasoning: int = REASONING,
     window: int | None = None,
 ) -> ChatEngine:
-    """`model` or `model@base_url`. With `record=FILE`, every good answer is stored there and never requested again.
+    """`model` or `model@base_url`. Every good answer is stored in the file `record`, by default that of the
+    working folder, and never requested again.
 
     `effort` is how much a model reasons, in the endpoint's word (`low`); it changes the answers, so it is part of the
     engine's name. `reasoning` tokens are added to the limit of a Step for a model that reasons. `window` is what the

@@ -15,9 +15,11 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from workbench import places
 from workbench.errors import EngineError, RecordingMiss
 from workbench.integrity import SUM, checksum
 from workbench.llm.call import EMBEDDING, Call, CallFailed, Reply, Request
@@ -40,28 +42,36 @@ _SUMMARY = """SELECT engine, step, SUM(good) AS answers, SUM(1 - good) AS failur
 
 
 class Recording:
-    """The file. Every write is a separate transaction, so a killed process loses at most the reply in flight."""
+    """The file. Every write is a separate transaction, so a killed process loses at most the reply in flight. One that
+    is opened `late` is made at the first request."""
 
-    def __init__(self, path: str | Path, *, create: bool = True):
+    def __init__(self, path: str | Path, *, create: bool = True, late: bool = False):
         self.path = Path(path)
         if not create and not self.path.exists():
             raise EngineError(
                 f"the recording {self.path} does not exist; make one with wb.engine('openai:…', record={str(path)!r}) "
                 f"or --record {path}"
             )
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock, self._create_it = threading.Lock(), create
-        self._open()
+        self._lock, self._create_it = threading.RLock(), create
+        if not late:
+            self._connection  # noqa: B018 (what cannot be used is an error here)
 
-    def _open(self) -> None:
+    @classmethod
+    def of(cls, path: str | Path | None) -> Recording:
+        """The recording in a file; by default the one of the working folder (`workbench.places.answers`)."""
+        return cls(path) if path else cls(places.answers(), late=True)
+
+    @cached_property
+    def _connection(self) -> sqlite3.Connection:
         if self.path.is_dir():
             raise EngineError(f"{self.path} is not a recording: it is a folder, and a recording is one file")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
-            version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+            connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
             if self._create_it and not version:
-                self._create()
-            self._connection.execute("SELECT engine FROM replies LIMIT 0")  # fails if it is another program's file
+                _create(connection)
+            connection.execute("SELECT engine FROM replies LIMIT 0")  # fails if it is another program's file
         except sqlite3.DatabaseError as error:
             if not self.path.stat().st_size:
                 raise EngineError(f"{self.path} is empty: nothing is recorded in it yet, or it was cut off") from None
@@ -71,11 +81,12 @@ class Recording:
             raise EngineError(
                 f"{self.path} has recording format {version}; this version reads up to {FORMAT}: upgrade hopscope"
             )
+        return connection
 
-    def _create(self) -> None:
-        """The tables, and the version, of a file that has none: a new one, or one of a version that did not say it."""
-        for statement in ("BEGIN IMMEDIATE", _TABLE, _WINDOWS, f"PRAGMA user_version = {FORMAT}", "COMMIT"):
-            self._connection.execute(statement)
+    def made(self) -> Path:
+        """The path of the file, which is there now."""
+        with self._use():
+            return self.path
 
     @contextmanager
     def _use(self) -> Iterator[sqlite3.Connection]:
@@ -149,6 +160,11 @@ class Recording:
             cursor = connection.execute(_SUMMARY)
             return [dict(zip([column[0] for column in cursor.description], row)) for row in cursor]
 
+    def forget(self, engine: str) -> int:
+        """Take out what an engine, named as in `summary`, was asked; how many requests that were."""
+        with self.transaction() as connection:
+            return connection.execute("DELETE FROM replies WHERE engine = ?", (engine,)).rowcount
+
     def __len__(self) -> int:
         with self._use() as connection:
             return connection.execute("SELECT COUNT(*) FROM replies WHERE good = 1").fetchone()[0]
@@ -163,7 +179,14 @@ class Recording:
 
     def close(self) -> None:
         with self._lock:
-            self._connection.close()
+            if "_connection" in vars(self):
+                self._connection.close()
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    """The tables, and the version, of a file that has none: a new one, or one of a version that did not say it."""
+    for statement in ("BEGIN IMMEDIATE", _TABLE, _WINDOWS, f"PRAGMA user_version = {FORMAT}", "COMMIT"):
+        connection.execute(statement)
 
 
 def recording(call: Call, store: Recording) -> Call:
