@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from workbench.errors import SettingError
 from workbench.evaluation.book import Standing
 from workbench.evaluation.evaluate import asked_for, check_whole
 from workbench.evaluation.fitting import fits
-from workbench.evaluation.plan import Plan
+from workbench.evaluation.plan import Plan, Settings
 from workbench.evaluation.retrieved import Retrieved
 from workbench.evaluation.run import repeat_folder
 from workbench.evaluation.scoring import Measures
@@ -52,7 +52,8 @@ from workbench.reading.base import Reader
 from workbench.records import Passage, Question, Record
 from workbench.trace import Trace
 
-PASSAGES, QUESTIONS = 200, 32  # of a sample whose size is not given
+PASSAGES, QUESTIONS = 800, 32  # of a sample whose size is not given
+FEWEST = 10  # requests of a Step for a sample of passages, below which they say little of the whole
 TIMED = 256  # texts that an encoder of this machine is timed with
 CLUSTERED = {"resolved", "skeleton", "summaries", "tree"}  # layers whose requests depend on how near texts are
 LONGER = 2  # the factor within which answers are assumed to be as long as the rules'
@@ -223,9 +224,10 @@ def estimate_build(
     """The estimated cost of `Index.build(data, engine, folder, layers=layers, extraction=extraction)`.
 
     The layers are really built in a temporary folder, by rules, from at most `sample` passages, spread over their
-    lengths; what would have been asked is scaled by tokens. Of extraction, only passages count that have none in the
-    data, in the index in `folder`, or in a stopped build there; of other layers, all, even if some exist already. Of a
-    graph of triples, articles are written about a part of it. The defaults of `folder` and `encoder` are those of
+    lengths; what would have been asked is scaled by tokens. What is asked once enough is said of a name needs a large
+    sample: among 200 passages few names are named often. Of extraction, only passages count that have none in the data,
+    in the index in `folder`, or in a stopped build there; of other layers, all, even if some exist already. Of a graph
+    of triples, articles are written about a part of it. The defaults of `folder` and `encoder` are those of
     `Index.build`; an encoder behind an endpoint is not asked."""
     data = extracted(data if isinstance(data, Dataset) else load(data), extraction)
     engine = _named(engine)
@@ -239,13 +241,19 @@ def estimate_build(
     encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
     left, records = _extracted(Build(data, encoder, engine), index, folder, kinds)
     how = {"left": left, "records": records, "index": index}
-    costs, basis = _counted(data, engine, encoder, kinds, sample, seed, progress, **how)
+    costs, seldom = _counted(data, engine, encoder, kinds, sample, seed, progress, **how)
     return _estimate(
         f"the index of {data.name}: {len(data.passages):,} passages, {len(left):,} of them to be extracted",
         [engine, *([encoder] if isinstance(encoder, EndpointEncoder) else [])],
         costs,
-        [basis],
-        ["not in it: loading the models, and that some of what is not extraction may exist already"],
+        [
+            f"built by rules from {min(sample, len(data.passages)):,} of {len(data.passages):,} passages, spread over "
+            f"lengths (seed {seed}), and scaled by tokens"
+        ],
+        [
+            "not in it: loading the models, and that some of what is not extraction may exist already",
+            *(f"hardly known: how often {step} is asked; the sample asked it under {FEWEST} times" for step in seldom),
+        ],
     )
 
 
@@ -260,10 +268,11 @@ def forecast_layers(index: Index, sample: int = PASSAGES) -> dict[str, list[Cost
 
 def _counted(
     data: Dataset, engine: Engine, encoder: Encoder | None, kinds: Sequence[str], sample: int, seed: int,
-    progress: bool, *, left: Sequence[Passage], records: Sequence[Extraction] = (), index: Index | None = None,
+    progress: bool, *, left: Sequence[Passage], records: Iterable[Extraction] = (), index: Index | None = None,
     settings: Mapping[str, Mapping] | None = None,
-) -> tuple[list[Cost], str]:  # fmt: skip
-    """The costs of these layers of all of `data`, by a build from a sample; and what they rest on."""
+) -> tuple[list[Cost], list[str]]:  # fmt: skip
+    """The costs of these layers of all of `data`, by a build from a sample; and the Steps of which it says too
+    little."""
 
     def spread(passages: Iterable[Passage], n: int) -> list[Passage]:
         return stratified(list(passages), n, lambda one: (tokens.count(one.content), one.id), seed)
@@ -271,32 +280,29 @@ def _counted(
     unread = {one.id for one in left}
     fresh = spread(left, sample)
     done = spread((one for one in data.passages if one.id not in unread), sample - len(fresh))
-    names = {one.id for one in done}
-    known = {record.passage_id: record for record in records if record.passage_id in names}
-    passages = (*fresh, *done)
-    small = replace(data, passages=passages, questions=(), extractions=tuple(known.values()), graph=None)
-    counting = engine if no_model(engine.name) else _Counting(engine)
+    passages, names = (*fresh, *done), {one.id for one in done}
+    extracted = tuple({record.passage_id: record for record in records if record.passage_id in names}.values())
+    small = replace(data, passages=passages, questions=(), extractions=extracted, graph=None)
     exact = not CLUSTERED.isdisjoint(kinds) and not isinstance(encoder, EndpointEncoder | None)
-    vectors = _CountingEncoder(encoder, exact)
-    size = max(1, _size(passages))
-    costs, started = [], time.perf_counter()
+    vectors, times = _CountingEncoder(encoder, exact), _size(data.passages) / max(1, _size(passages))
+    costs: list[Cost] = []
+    started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         for kind in (kind for kind in LAYERS if kind in kinds):
-            before = dict(counting.meter.steps)
+            counting = engine if no_model(engine.name) else _Counting(engine)
             how = {"encoder": vectors, "layers": [kind], "settings": settings, "keep_going": True, "progress": progress}
             Index.build(small, counting, folder, **how)  # replies to a sample say nothing of the whole
-            times = _size(left) / max(1, _size(fresh)) if kind == "extractions" else _size(data.passages) / size
-            costs += _costs(kind, counting, before, times)
-    seconds = (time.perf_counter() - started) * _size(data.passages) / size
+            costs += _costs(kind, counting, _size(left) / max(1, _size(fresh)) if kind == "extractions" else times)
+    often = {one.step for one in costs if one.calls.value >= FEWEST * times or one.part == "extractions"}
+    steps = [step for kind in dict.fromkeys(one.part for one in costs) for step in LAYERS[kind][0].steps]
+    seldom = [step for step in steps if step not in often] if len(passages) < len(data.passages) else []
+    seconds = (time.perf_counter() - started) * times
     if isinstance(encoder, EndpointEncoder) or (encoder is not None and no_model(engine.name)):
         standing = index.passages.passages if index and index.manifest["encoder"]["name"] == encoder.name else ()
         encoded = {one.content for one in standing}
-        costs.append(vectors.cost(_size(one for one in data.passages if one.content not in encoded) / size, seed))
-    costs.append(Cost("this machine", "", seconds=exactly(seconds)))
-    return costs, (
-        f"built by rules from {len(passages):,} of {len(data.passages):,} passages, spread over lengths (seed {seed}), "
-        "and scaled by tokens"
-    )
+        share = _size(one for one in data.passages if one.content not in encoded) / max(1, _size(passages))
+        costs.append(vectors.cost(share, seed))
+    return [*costs, Cost("this machine", "", seconds=exactly(seconds))], seldom
 
 
 def _extracted(
@@ -323,7 +329,7 @@ def _articles(data: Dataset, engine: Engine, sample: int) -> Estimate:
     return _estimate(
         f"articles on the {len(data.triples):,} triples of {data.name}",
         [engine],
-        [] if no_model(engine.name) else _costs("articles", counting, {}, len(whole) / len(part)),
+        _costs("articles", engine if no_model(engine.name) else counting, len(whole) / len(part)),
         [f"written by rules about {len(part):,} of {len(whole):,} entities, and scaled by their number"],
         ["not in it: encoding, and what is written already"],
     )
@@ -342,27 +348,24 @@ def estimate_run(
     methods: Mapping[str, Method] | Sequence[Method],
     reader: Reader | None = None,
     sample: int = QUESTIONS,
-    judge: Engine | str | None = None,
     *,
     out: str | Path | None = None,
     measures: Measures = measures_.DEFAULT,
-    k: int | None = None,
-    budget: int | None = None,
-    trace: str = "full",
-    workers: int | None = None,
     limit: int | None = None,
-    repeats: int = 1,
     seed: int = 0,
+    **settings: Unpack[Settings],
 ) -> Estimate:
-    """The estimated cost of `evaluate` with the same arguments.
+    """The estimated cost of `evaluate` with the same arguments; `settings` are k, budget, trace, workers, judge and
+    repeats.
 
     Every method runs over at most `sample` questions, spread over hops, types and lengths, with its reader and judge,
     while the rules answer in the place of their models. The counts are scaled by the number of questions, and repeats
     multiply what can differ. Existing rows in the folder `out` do not count. Like `evaluate`, it raises
     :class:`SettingError` for a folder with another run."""
     questions, methods = asked_for(questions, methods, limit, by="estimate_run")
-    judge = _named(judge) if judge is not None else None
-    plan = Plan.of(methods, reader, judge, measures, k, budget, trace)
+    judge, repeats = settings.get("judge"), settings.get("repeats", 1)
+    asked = {**settings, "judge": None if judge is None else _named(judge)}
+    plan = Plan.of(methods, reader, measures, **asked)
     check_whole(sample=sample, repeats=repeats)
     shortened = fits(plan.methods, plan.reader, plan.judge)
     missing = [
@@ -402,7 +405,7 @@ def _run(plan: Plan, name: str, sample: Sequence[Question], times: float) -> tup
     for question in sample:
         counted.ask(question, name)
     seconds = (time.perf_counter() - started) * times
-    costs = [cost for engine in counting.values() for cost in _costs(name, engine, {}, times)]
+    costs = [cost for engine in counting.values() for cost in _costs(name, engine, times)]
     for encoder, before in spent:
         now = encoder.meter.total
         calls, prompt = now.calls - before.calls, now.prompt_tokens - before.prompt_tokens
@@ -454,20 +457,14 @@ def _named(engine: Engine | str) -> Engine:
     return known_engine(engine) if no_model(engine) else Unasked(engine)
 
 
-def _costs(part: str, engine: Engine, before: Mapping[str, Usage], times: float) -> list[Cost]:
-    """So many times what a counting engine counted since `before`, a row per Step; none of rules."""
-    if no_model(engine.name):
-        return []
+def _costs(part: str, engine: Engine, times: float) -> list[Cost]:
+    """So many times what a counting engine counted, a row per Step; none of rules."""
     costs = []
-    for step, used in engine.meter.steps.items():
-        was = before.get(step, Usage())
-        if not (calls := times * (used.calls - was.calls)):
-            continue
-        prompt = times * (used.prompt_tokens - was.prompt_tokens)
-        answers = times * (used.completion_tokens - was.completion_tokens)
+    for step, used in engine.meter.steps.items() if isinstance(engine, _Counting) and times else ():
+        prompt, answers = times * used.prompt_tokens, times * used.completion_tokens
         completion = Range(answers, answers / LONGER, answers * LONGER)
         singly, batched = (_price(engine.name, prompt, completion, batch) for batch in (False, True))
-        costs.append(Cost(part, step, exactly(calls), exactly(prompt), completion, singly, None, batched))
+        costs.append(Cost(part, step, exactly(times * used.calls), exactly(prompt), completion, singly, None, batched))
     return costs
 
 
