@@ -33,11 +33,12 @@ NEEDED = {  # the measure of a run that a number of a kind needs, where it is no
 
 
 class Side(NamedTuple):
-    """A measurement that a number is made of, in the paper's names."""
+    """A measurement that a number is made of, in the paper's names, and the measure that its run needs."""
 
     backbone: str
     method: str
     data: str
+    measure: str
 
 
 class Found(NamedTuple):
@@ -61,20 +62,19 @@ class Found(NamedTuple):
         return ours - sum(base)
 
 
-def sides(source: Paper, row: Any) -> dict[Side, str]:
-    """The measurements of a printed number, a row of `source.printed`, each with the measure that its run needs; none
-    if there is no such measure."""
+def sides(source: Paper, row: Any) -> list[Side]:
+    """The measurements of a printed number, a row of `source.printed`; none if there is no such measure."""
     terms, measure = source.terms, NEEDED.get(row.kind, row.measure)
     if row.kind not in KINDS or not _is_measured(terms, measure):
-        return {}
+        return []
     backbones = [one["called"] for one in terms["backbones"]] if row.backbone == MEAN else [row.backbone]
     data = row.data.partition(": ")[0]
     every = terms.get("mean_of", [*terms["data"]]) if row.data in (MEAN, MEAN_OF_THREE) else [data]
-    return {
-        Side(backbone, method, one): measure
+    return [
+        Side(backbone, method, one, measure)
         for backbone, one in product(backbones, every)
         for method in _methods(source, row)
-    }
+    ]
 
 
 def _is_measured(terms: Mapping[str, Any], measure: str) -> bool:
@@ -108,7 +108,7 @@ def found_of(source: Paper, row: Any, measurements: Sequence[Measured]) -> Itera
 def _is_at(one: Measured, side: Side, kind: str) -> bool:
     """Whether a measurement is a side; the labels of the questions may come from either router."""
     method = one.place.method.replace("Routing+GW", "Routing") if kind == "recomputed" else one.place.method
-    return (one.place.backbone, method, one.place.data) == side
+    return (one.place.backbone, method, one.place.data) == side[:3]
 
 
 # -- scores and differences -------------------------------------------------------------------------------------------

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, cast, runtime_checkable
 
 from workbench.evaluation.pairs import DIMENSIONS, Judgement, on_disk, wins
 from workbench.evaluation.run import Run
@@ -19,53 +17,17 @@ COVERAGE = "coverage:substring"
 DIMENSION = {"logicality": "logicity"}  # as Table 3 of DotRAG spells it
 
 
-class AnyRun(Protocol):
-    """What tables read of a run: one that was made (:class:`Run`), or one that is foreseen."""
-
-    @property
-    def config(self) -> Any: ...
-    @property
-    def questions(self) -> Any: ...
-    @property
-    def folder(self) -> Any: ...
-    @property
-    def warnings(self) -> Sequence[str]: ...
-    @property
-    def methods(self) -> list[str]: ...
-    @property
-    def measures(self) -> list[str]: ...
-    @property
-    def judge(self) -> str | None: ...
-    @property
-    def rows(self) -> list[dict]: ...
-    @property
-    def repeats(self) -> int: ...
-    @property
-    def repeated(self) -> Sequence[Any]: ...
-    @property
-    def timed(self) -> Any: ...
-    def asked(self, method: str) -> int: ...
-    def deterministic(self, method: str) -> bool: ...
-    def scores(self, measure: str, method: str) -> dict[str, float]: ...
-
-
-@runtime_checkable
-class Judged(Protocol):
-    """A run that says itself what a judge says of the answers of two methods."""
-
-    def judgements(self, a: str, b: str) -> tuple[str, list[Judgement]]: ...
-
-
-def judgements_of(run: AnyRun, a: str, b: str) -> tuple[str, list[Judgement]]:
-    """(the judge, what it said of the answers of two methods)."""
-    return run.judgements(a, b) if isinstance(run, Judged) else on_disk(cast(Run, run), a, b)
+def judgements_of(run: Run, a: str, b: str) -> tuple[str, list[Judgement]]:
+    """(the judge, what it said of the answers of two methods): on disk, or as a run that is foreseen says it."""
+    foreseen = getattr(run, "judgements", None)
+    return foreseen(a, b) if foreseen else on_disk(run, a, b)
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
     """A method of a run with a place in the tables."""
 
-    run: AnyRun
+    run: Run
     label: str
     place: Place
 

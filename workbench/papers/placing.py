@@ -6,14 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from workbench.evaluation.run import Run
 from workbench.methods import METHODS
 from workbench.papers.condition import model_of, named
 from workbench.settings import parse_spec, settle
-
-if TYPE_CHECKING:
-    from workbench.papers.measured import AnyRun
 
 Terms = Mapping[str, Any]
 STATIC = "Original"  # as a paper calls its backbones alone
@@ -51,7 +49,7 @@ class Place(NamedTuple):
         return measure if self.measures is None else self.measures.get(measure)
 
 
-def places(terms: Terms, run: AnyRun, label: str, stands_for: str | None = None) -> Iterator[Place]:
+def places(terms: Terms, run: Run, label: str, stands_for: str | None = None) -> Iterator[Place]:
     """The places of a method of the run: none, one, one for each number of hops where the tables are by hops, or where
     the reader makes the row, that of the context and that of the answers. A run belongs to the data set whose name
     begins that of its own, or to the one that it `stands_for`."""
@@ -116,7 +114,7 @@ def settings_of(spec: str) -> dict[str, Any]:
     return asdict(settle(name, made.Settings, given, made.profiles))
 
 
-def _of_model(terms: Terms, run: AnyRun, place: Place) -> Place:
+def _of_model(terms: Terms, run: Run, place: Place) -> Place:
     """The place among the rows of the model that answers. Where a measure is named by a depth and a mode: the measures
     of the run's, if the paper prints any of the data."""
     answering = (run.config.get("reading") or {}).get("engine") or run.config["engine"]
@@ -133,7 +131,7 @@ def row_of_model(terms: Terms, engines: str) -> Mapping[str, Any]:
     return next((one for one in terms["models"] if models & {*named(one["engine"])}), terms["models"][-1])
 
 
-def _measured(terms: Terms, run: AnyRun, place: Place) -> dict[str, str | None]:
+def _measured(terms: Terms, run: Run, place: Place) -> dict[str, str | None]:
     reader = parse_spec(run.config["reader"] or "none")[1]
     there = {name: one for name, one in terms["measured"].items() if place.data in one.get("data", (place.data,))}
     for key, value in (("k", reader.get("k", run.config["k"])), ("mode", reader.get("mode", "reject"))):
@@ -141,7 +139,7 @@ def _measured(terms: Terms, run: AnyRun, place: Place) -> dict[str, str | None]:
     return {name: next((known for known in one["as"] if known in run.measures), None) for name, one in there.items()}
 
 
-def _of_reader(terms: Terms, run: AnyRun, place: Place) -> Iterator[Place]:
+def _of_reader(terms: Terms, run: Run, place: Place) -> Iterator[Place]:
     """The row of the context from which the reader starts, and that of the reader with its model."""
     model, how = place.method, _how(run)
     yield place._replace(method="context")
@@ -151,7 +149,7 @@ def _of_reader(terms: Terms, run: AnyRun, place: Place) -> Iterator[Place]:
             yield place._replace(method=f"{called}, {model}", reading=reading)
 
 
-def _how(run: AnyRun) -> dict[str, Any]:
+def _how(run: Run) -> dict[str, Any]:
     """The settings of a run's reader that make a row."""
     reader, settings = parse_spec(run.config["reader"] or "none")
     route = bool(settings.get("route"))
@@ -165,7 +163,7 @@ def _rows_of_readers(terms: Terms) -> list[tuple[str, dict[str, Any]]]:
     return [(one["called"], plain | {k: v for k, v in one.items() if k != "called"}) for one in terms["readers"]]
 
 
-def misplaced(terms: Terms, run: AnyRun, label: str, found: Sequence[Place], stands_for: str | None = None) -> str:
+def misplaced(terms: Terms, run: Run, label: str, found: Sequence[Place], stands_for: str | None = None) -> str:
     """The row that a method or its reader came nearest to, and why it is not that row; "" if it has one."""
     described, data = run.config["methods"][label], run.config["data"]["name"]
     if found:

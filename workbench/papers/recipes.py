@@ -16,9 +16,9 @@ from workbench.index.usage import ARTICLES
 from workbench.measures import deepest
 from workbench.methods import METHODS
 from workbench.methods.gfm_rag import hub
-from workbench.papers import figures
 from workbench.papers.condition import ALL, Stated, named
 from workbench.papers.conditions import stated_of_layer
+from workbench.papers.figures import Side, sides
 from workbench.papers.measured import COVERAGE, COVERED
 from workbench.papers.placing import STATIC, rows
 from workbench.published import Paper
@@ -118,18 +118,11 @@ def _pairs(source: Paper, printed: Any, data: str, rankings: list[_Ranking]) -> 
     return tuple(dict.fromkeys(tuple(specs[one] for one in source.compared(method)) for method in compared))
 
 
-class _Row(NamedTuple):
-    backbone: str
-    method: str
-    data: str
-    measure: str
-
-
 class _Ranking(NamedTuple):
     """What ranks for a row: the SPEC of its method, the name of its encoder, the layers that it reads, those whose
     settings are the row's own, and the row's name if there are any."""
 
-    row: _Row
+    row: Side
     spec: str
     encoder: str | None
     layers: list[str]
@@ -137,20 +130,19 @@ class _Ranking(NamedTuple):
     variant: str
 
 
-def _model_of(terms: Mapping[str, Any], row: _Row) -> str | None:
+def _model_of(terms: Mapping[str, Any], row: Side) -> str | None:
     """The model by which a row is told apart from others, as the paper calls it; None of a row of none."""
     called = row.method.rpartition(", ")[2] if "readers" in terms else row.backbone
     return next((called for one in terms.get("models", ()) if one["called"] == called), None)
 
 
-def _rows(source: Paper, printed: Any) -> Iterator[_Row]:
+def _rows(source: Paper, printed: Any) -> Iterator[Side]:
     """The rows whose numbers a run measures. Of a difference, both sides; of questions of one type, all questions."""
     for row in printed.itertuples():
-        needed = figures.sides(source, row).items()
-        yield from (_Row(*side, measure) for side, measure in needed if side.data in source.terms["data"])
+        yield from (side for side in sides(source, row) if side.data in source.terms["data"])
 
 
-def _ranking(terms: Mapping[str, Any], row: _Row) -> _Ranking | None:
+def _ranking(terms: Mapping[str, Any], row: Side) -> _Ranking | None:
     """None of a row that no run can fill."""
     if row.method in terms.get("absent", {}) or "recomputed" in row.method:
         return None
@@ -245,7 +237,7 @@ def _of_layer(kind: str, said: Mapping[str, Stated]) -> dict[str, Any]:
     return {key: None if one.value == "none" else one.value for key, one in said.items() if key in has}
 
 
-def _reader_of(terms: Mapping[str, Any], row: _Row) -> str:
+def _reader_of(terms: Mapping[str, Any], row: Side) -> str:
     """The SPEC of what reads for a row."""
     reader = terms["reader"]
     asked = {**reader["asked"], **terms.get("measured", {}).get(row.measure, {}).get("asked", {})}
