@@ -2,8 +2,8 @@
 what the paper states (`published/<paper>.toml`), and what the run says of itself (`run.json`) and its rows show.
 `conditions` compares them for every paper alike, and `differences` are its sentences. Nothing unknown passes for equal.
 
-Each group below yields `(key, what the paper states, what the run has)`; None for a key that the paper does not state,
-`NOTHING` for one of which the run says nothing."""
+Each group below yields `(key, what the paper states, what the run has)`; `NOTHING` for a key of which the run says
+nothing."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from workbench.papers.condition import (
     ALL,
     ANY,
     NOTHING,
+    OTHERS,
     Condition,
     Stated,
     Terms,
@@ -48,21 +49,16 @@ if TYPE_CHECKING:
     from workbench.papers.measured import Measured
 
 RULES = RulesEngine.name
-Facts = Iterator[tuple[str, Stated | None, Any]]
+Facts = Iterator[tuple[str, Stated, Any]]
 
 
 def conditions(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     """Every condition of the number of a measure, side by side. It is comparable with the paper's if all are the
     same."""
-    theirs: dict[str, Stated] = {}
-    ours: dict[str, Any] = {}
-    for group in CONDITIONS:
-        for key, stated, value in group(one, terms, measure):
-            if stated is not None:
-                theirs[key] = stated
-            if value is not NOTHING:
-                ours[key] = value
-    return compare(theirs, ours, _places(one, terms))
+    facts = [fact for group in CONDITIONS for fact in group(one, terms, measure)]
+    return compare(
+        {key: stated for key, stated, _ in facts}, {key: value for key, _, value in facts if value is not NOTHING}
+    )
 
 
 def differences(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
@@ -71,29 +67,20 @@ def differences(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
     return (condition.why for condition in conditions(one, terms, measure) if condition.why)
 
 
-def _places(one: Measured, terms: Terms) -> dict[str, str]:
-    """The prefix of a setting that a run may have and the paper does not state → where it would."""
-    place = one.place
-    layers = {f"{kind}.": f"layers.{kind}" for kind in (*LAYERS, ARTICLES)}
-    reader = {"reader's ": "reader.asked", "context's ": "reader.asked"}
-    under = {"backbone's ": f"settings.{place.under[0]}"} if place.under else {}
-    compressors = {f"{name}'s ": "compression" for name in COMPRESSORS}
-    return {"method's ": f"settings.{place.name}", **under, **layers, **reader, **compressors}
-
-
 def _stated_in(values: Mapping[str, Any], place: str, needed: bool = False) -> dict[str, Stated]:
     """The settings of a table of the file."""
     return {key: Stated(value, f"{place}.{key}", needed=needed) for key, value in values.items()}
 
 
-def _settings(prefix: str, ours: Mapping[str, Any], said: Mapping[str, Stated], of: Any) -> Facts:
-    """`of`: the class that has the settings, which knows those that change nothing at their value."""
+def _settings(prefix: str, ours: Mapping[str, Any], said: Mapping[str, Stated], of: Any, place: str) -> Facts:
+    """`of`: the class that has the settings, which knows those that change nothing at their value. `place`: where the
+    paper would state the others."""
     neutral = without_effect(of).items() if of else ()
     if checkpoint := ours.get("checkpoint"):  # its commit is no part of the name that a paper gives
         ours = {**ours, "checkpoint": str(checkpoint).partition("@")[0]}
     for key in dict.fromkeys((*said, *ours)):
         if key in said or (key, ours[key]) not in neutral:
-            yield f"{prefix}{key}", said.get(key), ours.get(key, NOTHING)
+            yield f"{prefix}{key}", said.get(key) or Stated(None, place, OTHERS), ours.get(key, NOTHING)
 
 
 # -- models -----------------------------------------------------------------------------------------------------------
@@ -235,7 +222,8 @@ def _layers(one: Measured, terms: Terms, measure: str) -> Facts:
     made = {**one.layers, **({ARTICLES: {"settings": articles}} if articles else {})}
     for kind, layer in made.items():
         said = stated_of_layer(terms, one.place.data, one.place.layers, kind)
-        yield from _settings(f"{kind}.", layer.get("settings", {}), said, LAYERS.get(kind, (0, None))[1])
+        of = LAYERS.get(kind, (0, None))[1]
+        yield from _settings(f"{kind}.", layer.get("settings", {}), said, of, f"layers.{kind}")
     more = terms.get("more_layers", {}).get(one.place.data, ())
     read = {ARTICLES, *closure({*METHODS[one.place.name].layers}, more)}
     for kind in (kind for kind in more if kind in read):
@@ -270,11 +258,11 @@ def _method(one: Measured, terms: Terms, measure: str) -> Facts:
         **_stated_in({key: depth for key, depth in depths.items() if key in ours}, f"measured.{measure}.method"),
     }
     said.pop("backbone", None)  # the row's own
-    yield from _settings("method's ", ours, said, METHODS[place.name].Settings)
+    yield from _settings("method's ", ours, said, METHODS[place.name].Settings, f"settings.{place.name}")
     if place.under:
         name, settings, asked = place.under
         said = _stated_in(known.get(name, {}), f"settings.{name}") | _stated_in(asked, "backbones.asked")
-        yield from _settings("backbone's ", settings, said, METHODS[name].Settings)
+        yield from _settings("backbone's ", settings, said, METHODS[name].Settings, f"settings.{name}")
 
 
 # -- what the rows show -----------------------------------------------------------------------------------------------
@@ -377,7 +365,7 @@ def _reader(one: Measured, terms: Terms, measure: str) -> Facts:
         if key == "compress" and stated and stated.value != "none" and value is not NOTHING:
             yield from _compression(value, stated, terms["compression"])
         else:
-            yield f"reader's {key}", stated, value
+            yield f"reader's {key}", stated or Stated(None, "reader.asked"), value
     deep, ranked = given.get("k"), one.run.config["k"]
     if deep and "k" not in free and deep > ranked:
         yield "passages for the reader", Stated(deep, "reader.asked.k"), ranked
@@ -415,7 +403,7 @@ def _laid_out(one: Measured, expected: Mapping[str, Any]) -> Facts:
     asked = _stated_in(expected["asked"], "reader.asked")
     for key in ("layout", "k", "budget"):
         if key in given and key not in free:
-            yield f"context's {key}", asked.get(key), given[key]
+            yield f"context's {key}", asked.get(key, Stated(None, "reader.asked")), given[key]
 
 
 def _compression(ours: str | None, stated: Stated, asked: Mapping[str, Any]) -> Facts:
@@ -423,7 +411,8 @@ def _compression(ours: str | None, stated: Stated, asked: Mapping[str, Any]) -> 
     yield "reader's compress", stated, made
     if made == stated.value:
         of = COMPRESSORS[made]
-        yield from _settings(f"{made}'s ", {**defaults(of), **given}, _stated_in(asked, "compression"), of.Settings)
+        ours, said = {**defaults(of), **given}, _stated_in(asked, "compression")
+        yield from _settings(f"{made}'s ", ours, said, of.Settings, "compression")
 
 
 def _prompts(one: Measured, terms: Terms, measure: str) -> Facts:
