@@ -367,19 +367,6 @@ def test_the_command_line(small, place, tmp_path):
     assert runner.invoke(app, [*words, "--format", "word"]).exit_code == 1
 
 
-@pytest.mark.parametrize(("changed", "message"), [
-    ({"pairs": (("dotrag", "nobody"),)}, r"ultradomain cs: pair \('dotrag', 'nobody'\) should be two of its methods"),
-    ({"pairs": (("dotrag", "dotrag"),)}, "should be two of its methods, which are dotrag"),
-    ({"read_by": {"dotrag": (), "pathrag": ()}}, "answers are compared in pairs, and no reader answers"),
-    ({"generated": {"paths": 20}}, r"generated=\{'paths': 20\} should say paths and each"),
-])  # fmt: skip
-def test_a_recipe_that_could_not_be_followed_is_refused_before_anything_runs(changed, message):
-    (recipe,) = [one for one in recipes(paper("dotrag"), "1") if one.data == "ultradomain cs"]
-    recipe = replace(recipe, read_by=dict.fromkeys(("dotrag", "pathrag"), ("essay",)), pairs=(("dotrag", "pathrag"),))
-    with pytest.raises(SettingError, match=message):
-        replace(recipe, **changed)
-
-
 @pytest.mark.parametrize(
     ("passages", "settings", "engine", "same"),
     [

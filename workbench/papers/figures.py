@@ -14,7 +14,7 @@ from workbench.analyses.decomposition import kinds, routed
 from workbench.analyses.depth import makespan
 from workbench.evaluation.significance import Value, mean_of_repeats, paired_test
 from workbench.measures import is_known, needs_reader
-from workbench.papers.measured import COVERAGE, COVERED, SEED, Compared, Measured
+from workbench.papers.measured import COVERAGE, COVERED, SEED, Compared, Measured, by_question
 from workbench.papers.placing import STATIC
 from workbench.published import Paper
 
@@ -176,12 +176,9 @@ def _win(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
 
 def _share_of_errors(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
     """Of the wrong answers the share whose answer was in the context."""
-    wrong: dict[str, list[float]] = {}
-    for scores, question in ((each["scores"], each["question_id"]) for each in chosen[0].every):
-        if scores.get(ACCURACY) == 0 and scores.get(COVERAGE) is not None:
-            wrong.setdefault(question, []).append(scores[COVERAGE])
-    if wrong:
-        yield Found(chosen[0], list(wrong.values()), None, chosen, ACCURACY)
+    wrong = [each for each in chosen[0].every if each["scores"].get(ACCURACY) == 0]
+    if values := by_question((each, each["scores"].get(COVERAGE)) for each in wrong):
+        yield Found(chosen[0], list(values.values()), None, chosen, ACCURACY)
 
 
 def _recomputed(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
@@ -261,15 +258,20 @@ def _share_of_questions(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iter
 
 def _tokens(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
     """The length of the context before compression, or by how much of it compression shortens it, in percent."""
-    several = []
-    for one in chosen:
-        values: dict[str, list[float]] = {}
-        for asked in one.every:
-            whole, read = asked.get("context_tokens"), asked.get("read_tokens")
-            if whole and (row.kind == TOKENS or read is not None):
-                value = float(whole) if row.kind == TOKENS else 100 * (1 - read / whole)
-                values.setdefault(asked["question_id"], []).append(value)
-        several.append(list(values.values()))
+
+    def value(whole: int | None, read: int | None) -> float | None:
+        if not whole or row.kind == TOKENS:
+            return whole or None
+        return None if read is None else 100 * (1 - read / whole)
+
+    several = [
+        list(
+            by_question(
+                (each, value(each.get("context_tokens"), each.get("read_tokens"))) for each in one.every
+            ).values()
+        )
+        for one in chosen
+    ]
     if all(several):
         yield Found(chosen[0], _weighted(several), None, chosen, NEEDED[row.kind])
 

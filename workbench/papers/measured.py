@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from workbench.evaluation.pairs import DIMENSIONS, Judgement, on_disk, wins
 from workbench.evaluation.run import Run
@@ -15,6 +17,15 @@ SEED = 0  # of the resampling
 COVERED = " of covered"  # ends a measure that is taken over the questions whose answer was retrieved
 COVERAGE = "coverage:substring"
 DIMENSION = {"logicality": "logicity"}  # as Table 3 of DotRAG spells it
+
+
+def by_question(values: Iterable[tuple[Mapping[str, Any], float | None]]) -> dict[str, list[float]]:
+    """Question id → the values of its rows, (row, value), without those that are None."""
+    found: dict[str, list[float]] = {}
+    for row, value in values:
+        if value is not None:
+            found.setdefault(row["question_id"], []).append(value)
+    return found
 
 
 def judgements_of(run: Run, a: str, b: str) -> tuple[str, list[Judgement]]:
@@ -81,11 +92,7 @@ class Measured:
             return {}
         if ours in UNDEFINED_AS_A_WHOLE and not self.run.scores(ours, self.label):
             return {}
-        found: dict[str, list[float]] = {}
-        for row in self.counted(measure):
-            if (value := row["scores"].get(ours)) is not None:
-                found.setdefault(row["question_id"], []).append(value)
-        return found
+        return by_question((row, row["scores"].get(ours)) for row in self.counted(measure))
 
     def scores(self, measure: str) -> dict[str, float]:
         """Question id → the mean of its repeats."""
