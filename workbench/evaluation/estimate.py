@@ -7,7 +7,6 @@ two. An unknown price, and the time that a model takes, stay unknown; they never
 
 from __future__ import annotations
 
-import copy
 import math
 import random
 import tempfile
@@ -29,12 +28,11 @@ from workbench.data.curated import extracted
 from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
 from workbench.encoding.endpoint import EndpointEncoder
-from workbench.errors import SettingError
 from workbench.evaluation.book import Standing
+from workbench.evaluation.counting import Counting, Unasked, counted_by, in_place_of
 from workbench.evaluation.evaluate import asked_for, check_whole
 from workbench.evaluation.fitting import fits
 from workbench.evaluation.plan import Plan, Settings
-from workbench.evaluation.retrieved import Retrieved
 from workbench.evaluation.run import repeat_folder
 from workbench.evaluation.scoring import Measures
 from workbench.index import Index, extractions
@@ -42,23 +40,18 @@ from workbench.index.building import LAYERS, closure, resumed
 from workbench.index.index import DEFAULT_LAYERS, place_of
 from workbench.index.layer import Build
 from workbench.index.store import Store
-from workbench.llm.engine import Engine, EngineBase, by_rule, no_model, nominal, note
+from workbench.llm.engine import Engine, no_model
 from workbench.llm.engine import engine as known_engine
 from workbench.llm.meter import money, own_prices
-from workbench.llm.step import Result, Step, Usage
-from workbench.llm.wording import worded
 from workbench.methods import Method
 from workbench.reading.base import Reader
 from workbench.records import Passage, Question, Record
-from workbench.trace import Trace
 
 PASSAGES, QUESTIONS = 800, 32  # of a sample whose size is not given
 FEWEST = 10  # requests of a Step for a sample of passages, below which they say little of the whole
 TIMED = 256  # texts that an encoder of this machine is timed with
 CLUSTERED = {"resolved", "skeleton", "summaries", "tree"}  # layers whose requests depend on how near texts are
 LONGER = 2  # the factor within which answers are assumed to be as long as the rules'
-
-ENGINE = {"engine", "_engine"}  # what methods, readers, and what these consist of, call theirs
 
 
 class Range(NamedTuple):
@@ -113,51 +106,6 @@ class Estimate(Record):
         return Cost("total", "", *(None if None in column else sum(column, NOTHING) for column in columns))
 
 
-class Unasked(EngineBase):
-    """An engine with the name of a SPEC's model that sends no request. It stands for the model in an estimate, without
-    a key; otherwise it refuses to run, because what rules answer must not enter an index or a run under that name."""
-
-    def __init__(self, spec: str, why: str = ""):
-        super().__init__()
-        self.name, self.why, self.workers = nominal(spec), why, 1
-
-    def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
-        raise SettingError(
-            f"{self.name} is not asked here{self.why and f' ({self.why})'}, and {step.name} is: build the layers that "
-            "a method or reader needs before the run is estimated; estimate the build with workbench estimate DATA "
-            "--layers …"
-        )
-
-
-class _Counting(EngineBase):
-    """The rules under the name of another engine, with its wording and its window; its meter has what that one would be
-    asked."""
-
-    def __init__(self, of: Engine):
-        super().__init__()
-        self.name, self.workers = of.name, 1
-        self.prompts, self._window = getattr(of, "prompts", {}), getattr(of, "window", None)
-
-    @property
-    def window(self) -> int | None:
-        return self._window
-
-    def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
-        asked = worded(step, self.prompts)
-        results = [
-            replace(result, usage=_usage(asked, value, result)) for value, result in zip(inputs, by_rule(step, inputs))
-        ]
-        for result in results:
-            self.meter.add(step.name, result.usage)
-        note(trace, self.name, step, results)
-        return results
-
-
-def _usage(step: Step, value: Any, result: Result) -> Usage:
-    completion = tokens.count(result.value.model_dump_json()) if result.value is not None else 0
-    return Usage(1, prompt_tokens(step, value), min(completion, step.max_tokens), failed=result.usage.failed)
-
-
 class _CountingEncoder:
     """In place of an encoder: keeps the texts. Unless it is `exact`, their words are hashed into vectors."""
 
@@ -194,11 +142,6 @@ class _CountingEncoder:
 def _encoding(encoder: EndpointEncoder, calls: float, size: float) -> Cost:
     price = _price(encoder.engine, size, NOTHING)
     return Cost("encoding", "texts", exactly(calls), exactly(size), NOTHING, price, None, price)  # asked for at once
-
-
-def prompt_tokens(step: Step, value: Any) -> int:
-    """cl100k tokens of the prompt for one input."""
-    return sum(tokens.count(message["content"]) for message in step.messages(value))
 
 
 def stratified(items: Sequence[Any], n: int, key: Callable[[Any], Any], seed: int = 0) -> list[Any]:
@@ -289,7 +232,7 @@ def _counted(
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         for kind in (kind for kind in LAYERS if kind in kinds):
-            counting = engine if no_model(engine.name) else _Counting(engine)
+            counting = engine if no_model(engine.name) else Counting(engine)
             how = {"encoder": vectors, "layers": [kind], "settings": settings, "keep_going": True, "progress": progress}
             Index.build(small, counting, folder, **how)  # replies to a sample say nothing of the whole
             costs += _costs(kind, counting, _size(left) / max(1, _size(fresh)) if kind == "extractions" else times)
@@ -323,7 +266,7 @@ def _articles(data: Dataset, engine: Engine, sample: int) -> Estimate:
 
     whole = _entities(data)
     small = data if len(whole) <= sample else induced(data, stratified(whole, sample // 4, str), hops=1, cap=4 * sample)
-    counting, part = _Counting(engine), _entities(small)
+    counting, part = Counting(engine), _entities(small)
     with tempfile.TemporaryDirectory() as folder:
         textualise(small, counting, folder, progress=False)
     return _estimate(
@@ -396,9 +339,9 @@ def estimate_run(
 
 def _run(plan: Plan, name: str, sample: Sequence[Question], times: float) -> tuple[list[Cost], list[str]]:
     """The costs of a method, given how many times the sample they are; and its Steps that the sample did not ask."""
-    counting: dict[int, _Counting] = {}
-    method, reader = _counted_by(counting, plan.methods[name]), _counted_by(counting, plan.reader)
-    judge = plan.judge and _in_place_of(plan.judge, counting)
+    counting: dict[int, Counting] = {}
+    method, reader = counted_by(counting, plan.methods[name]), counted_by(counting, plan.reader)
+    judge = plan.judge and in_place_of(plan.judge, counting)
     counted = replace(plan, methods={name: method}, reader=reader, judge=judge)
     spent = [(encoder, encoder.meter.total) for encoder in _behind_endpoints([method])]
     started = time.perf_counter()
@@ -413,24 +356,6 @@ def _run(plan: Plan, name: str, sample: Sequence[Question], times: float) -> tup
     seen = {step for engine in counted.engines for step in engine.meter.steps}
     steps = {*plan.methods[name].steps, *(plan.reader.steps if plan.reader else ())}
     return [*costs, Cost(name, "this machine", seconds=exactly(seconds))], sorted(steps - seen)
-
-
-def _in_place_of(engine: Engine, counting: dict[int, _Counting]) -> Engine:
-    """What answers for an engine: one that counts; engines that ask no model answer themselves."""
-    return engine if no_model(engine.name) else counting.setdefault(id(engine), _Counting(engine))
-
-
-def _counted_by(counting: dict[int, _Counting], part: Any) -> Any:
-    """A copy of a method or a reader, and of what it consists of, whose engines count."""
-    if part is None:
-        return None
-    part = copy.copy(part.method if isinstance(part, Retrieved) else part)
-    for name, value in vars(part).items():
-        if isinstance(value, EngineBase) or name in ENGINE:
-            vars(part)[name] = _in_place_of(value, counting)
-        elif not ENGINE.isdisjoint(getattr(value, "__dict__", ())):  # a backbone, or what was prepared with the engine
-            vars(part)[name] = _counted_by(counting, value)
-    return part
 
 
 def _missing(
@@ -460,7 +385,7 @@ def _named(engine: Engine | str) -> Engine:
 def _costs(part: str, engine: Engine, times: float) -> list[Cost]:
     """So many times what a counting engine counted, a row per Step; none of rules."""
     costs = []
-    for step, used in engine.meter.steps.items() if isinstance(engine, _Counting) and times else ():
+    for step, used in engine.meter.steps.items() if isinstance(engine, Counting) and times else ():
         prompt, answers = times * used.prompt_tokens, times * used.completion_tokens
         completion = Range(answers, answers / LONGER, answers * LONGER)
         singly, batched = (_price(engine.name, prompt, completion, batch) for batch in (False, True))
