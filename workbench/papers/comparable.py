@@ -30,8 +30,7 @@ from workbench.methods import METHODS
 from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition, expected_of, named, of_data
 from workbench.papers.conditions import conditions, known_of
 from workbench.papers.figures import Found, found_of
-from workbench.papers.measured import Measured
-from workbench.papers.placing import places, settings_of
+from workbench.papers.placing import Measured, places, settings_of
 from workbench.papers.planning import AMOUNTS, BUNDLED, counted_on, of_build, of_judging, of_runs
 from workbench.papers.recipes import Recipe, recipes_of
 from workbench.papers.reproduce import Engines

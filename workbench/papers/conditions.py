@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from workbench.data.curated import CURATED
 from workbench.data.registry import find, load_entry
@@ -39,14 +39,12 @@ from workbench.papers.condition import (
     named,
     of_data,
 )
+from workbench.papers.placing import Measured
 from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
 from workbench.reading.rewriting import SETTING as REWRITE
 from workbench.settings import defaults, parse_spec, without_effect
 from workbench.steps import judge_pair
-
-if TYPE_CHECKING:
-    from workbench.papers.measured import Measured
 
 RULES = RulesEngine.name
 Facts = Iterator[tuple[str, Stated, Any]]

@@ -14,8 +14,7 @@ from workbench.analyses.decomposition import kinds, routed
 from workbench.analyses.depth import makespan
 from workbench.evaluation.significance import Value, mean_of_repeats, paired_test
 from workbench.measures import is_known, needs_reader
-from workbench.papers.measured import COVERAGE, COVERED, SEED, Compared, Measured, by_question
-from workbench.papers.placing import STATIC
+from workbench.papers.placing import COVERAGE, COVERED, SEED, STATIC, Compared, Measured, by_question
 from workbench.published import Paper
 
 MEAN = "mean"  # of backbones, or of data sets, each of which counts the same

@@ -19,8 +19,7 @@ from workbench.methods.gfm_rag import hub
 from workbench.papers.condition import ALL, Stated, named
 from workbench.papers.conditions import stated_of_layer
 from workbench.papers.figures import Side, sides
-from workbench.papers.measured import COVERAGE, COVERED
-from workbench.papers.placing import STATIC, rows
+from workbench.papers.placing import COVERAGE, COVERED, STATIC, rows
 from workbench.published import Paper
 from workbench.reading import READERS
 from workbench.reading.rewriting import SETTING as REWRITE

@@ -32,8 +32,7 @@ from workbench.evaluation.verdict import Verdict
 from workbench.llm import fingerprints
 from workbench.papers.conditions import differences
 from workbench.papers.figures import KINDS, SCORES, Found, found_of
-from workbench.papers.measured import SEED, Measured, judgements_of
-from workbench.papers.placing import misplaced, places
+from workbench.papers.placing import SEED, Measured, judgements_of, misplaced, places
 from workbench.published import Key, Paper, stands_for
 from workbench.published.claims import check_claims, is_by_us
 from workbench.records import Record
