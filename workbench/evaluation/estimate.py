@@ -126,13 +126,13 @@ class _CountingEncoder:
     def encode_query(self, text: str, task: str = "") -> np.ndarray:
         return self.encode([text])[0]
 
-    def cost(self, times: float, seed: int) -> Cost:
+    def cost(self, times: float) -> Cost:
         """Of so many times the texts: what an endpoint is sent; the seconds of an encoder of this machine."""
         if isinstance(self.of, EndpointEncoder):
             size = times * sum(text.tokens for batch in self.of.batches(self.texts) for text in batch)
             calls = max(times * len(self.texts) / self.of.batch_size, size / self.of.batch_tokens)
             return _encoding(self.of, math.ceil(calls), math.ceil(size))
-        chosen = stratified(self.texts, TIMED, lambda text: (len(text), text), seed)
+        chosen = stratified(self.texts, TIMED, lambda text: (len(text), text))
         share = sum(map(len, self.texts)) / max(1, sum(map(len, chosen)))
         started = time.perf_counter()
         self.of.encode(chosen)
@@ -161,8 +161,6 @@ def estimate_build(
     encoder: Encoder | str | None = None,
     layers: Iterable[str] | None = None,
     extraction: str | None = None,
-    seed: int = 0,
-    progress: bool = False,
 ) -> Estimate:
     """The estimated cost of `Index.build(data, engine, folder, layers=layers, extraction=extraction)`.
 
@@ -184,14 +182,14 @@ def estimate_build(
     encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
     left, records = _extracted(Build(data, encoder, engine), index, folder, kinds)
     how = {"left": left, "records": records, "index": index}
-    costs, seldom = _counted(data, engine, encoder, kinds, sample, seed, progress, **how)
+    costs, seldom = _counted(data, engine, encoder, kinds, sample, **how)
     return _estimate(
         f"the index of {data.name}: {len(data.passages):,} passages, {len(left):,} of them to be extracted",
         [engine, *([encoder] if isinstance(encoder, EndpointEncoder) else [])],
         costs,
         [
             f"built by rules from {min(sample, len(data.passages)):,} of {len(data.passages):,} passages, spread over "
-            f"lengths (seed {seed}), and scaled by tokens"
+            "lengths, and scaled by tokens"
         ],
         [
             "not in it: loading the models, and that some of what is not extraction may exist already",
@@ -205,20 +203,20 @@ def forecast_layers(index: Index, sample: int = PASSAGES) -> dict[str, list[Cost
     Nothing is requested or encoded; money and seconds are not known. Layers that ask no model have none."""
     data, engine = replace(index.data, extractions=None), Unasked("openai:a model")
     settings = {kind: one["settings"] for kind, one in index.manifest["layers"].items() if kind in LAYERS}
-    costs, _ = _counted(data, engine, None, [*settings], sample, 0, False, left=data.passages, settings=settings)
+    costs, _ = _counted(data, engine, None, [*settings], sample, left=data.passages, settings=settings)
     return {kind: mine for kind in settings if (mine := [cost for cost in costs if cost.part == kind and cost.step])}
 
 
 def _counted(
-    data: Dataset, engine: Engine, encoder: Encoder | None, kinds: Sequence[str], sample: int, seed: int,
-    progress: bool, *, left: Sequence[Passage], records: Iterable[Extraction] = (), index: Index | None = None,
+    data: Dataset, engine: Engine, encoder: Encoder | None, kinds: Sequence[str], sample: int, *,
+    left: Sequence[Passage], records: Iterable[Extraction] = (), index: Index | None = None,
     settings: Mapping[str, Mapping] | None = None,
 ) -> tuple[list[Cost], list[str]]:  # fmt: skip
     """The costs of these layers of all of `data`, by a build from a sample; and the Steps of which it says too
     little."""
 
     def spread(passages: Iterable[Passage], n: int) -> list[Passage]:
-        return stratified(list(passages), n, lambda one: (tokens.count(one.content), one.id), seed)
+        return stratified(list(passages), n, lambda one: (tokens.count(one.content), one.id))
 
     unread = {one.id for one in left}
     fresh = spread(left, sample)
@@ -233,7 +231,7 @@ def _counted(
     with tempfile.TemporaryDirectory() as folder:
         for kind in (kind for kind in LAYERS if kind in kinds):
             counting = engine if no_model(engine.name) else Counting(engine)
-            how = {"encoder": vectors, "layers": [kind], "settings": settings, "keep_going": True, "progress": progress}
+            how = {"encoder": vectors, "layers": [kind], "settings": settings, "keep_going": True, "progress": False}
             Index.build(small, counting, folder, **how)  # replies to a sample say nothing of the whole
             costs += _costs(kind, counting, _size(left) / max(1, _size(fresh)) if kind == "extractions" else times)
     often = {one.step for one in costs if one.calls.value >= FEWEST * times or one.part == "extractions"}
@@ -244,7 +242,7 @@ def _counted(
         standing = index.passages.passages if index and index.manifest["encoder"]["name"] == encoder.name else ()
         encoded = {one.content for one in standing}
         share = _size(one for one in data.passages if one.content not in encoded) / max(1, _size(passages))
-        costs.append(vectors.cost(share, seed))
+        costs.append(vectors.cost(share))
     return [*costs, Cost("this machine", "", seconds=exactly(seconds))], seldom
 
 
@@ -295,7 +293,6 @@ def estimate_run(
     out: str | Path | None = None,
     measures: Measures = measures_.DEFAULT,
     limit: int | None = None,
-    seed: int = 0,
     **settings: Unpack[Settings],
 ) -> Estimate:
     """The estimated cost of `evaluate` with the same arguments; `settings` are k, budget, trace, workers, judge and
@@ -319,7 +316,7 @@ def estimate_run(
     left, costs, unknown = Counter(name for _, name in missing), [], []
     for name in left:
         mine = list({question.id: question for question, method in missing if method == name}.values())
-        mine = stratified(mine, sample, lambda q: (q.hops or 0, q.type or "", len(q.question), q.id), seed)
+        mine = stratified(mine, sample, lambda q: (q.hops or 0, q.type or "", len(q.question), q.id))
         found, unseen = _run(plan, name, mine, left[name] / len(mine))
         costs += found
         unknown += [f"not known: how often {name} asks {step}, which the sample did not show" for step in unseen]
