@@ -12,6 +12,7 @@ from workbench import tokens
 from workbench.errors import SettingError
 from workbench.evaluation.retrieved import Retrieved
 from workbench.llm.engine import Engine, EngineBase, by_rule, no_model, nominal, note
+from workbench.llm.engine import engine as known_engine
 from workbench.llm.step import Result, Step, Usage
 from workbench.llm.wording import worded
 from workbench.trace import Trace
@@ -33,6 +34,13 @@ class Unasked(EngineBase):
             "a method or reader needs before the run is estimated; estimate the build with workbench estimate DATA "
             "--layers …"
         )
+
+
+def unasked(engine: Engine | str) -> Engine:
+    """Of the SPEC of a model only the name is needed: nothing is connected."""
+    if not isinstance(engine, str):
+        return engine
+    return known_engine(engine) if no_model(engine) else Unasked(engine)
 
 
 class Counting(EngineBase):

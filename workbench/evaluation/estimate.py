@@ -29,7 +29,7 @@ from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
 from workbench.encoding.endpoint import EndpointEncoder
 from workbench.evaluation.book import Standing
-from workbench.evaluation.counting import Counting, Unasked, counted_by, in_place_of
+from workbench.evaluation.counting import Counting, Unasked, counted_by, in_place_of, unasked
 from workbench.evaluation.evaluate import asked_for, check_whole
 from workbench.evaluation.fitting import fits
 from workbench.evaluation.plan import Plan, Settings
@@ -41,7 +41,6 @@ from workbench.index.index import DEFAULT_LAYERS, place_of
 from workbench.index.layer import Build
 from workbench.index.store import Store
 from workbench.llm.engine import Engine, no_model
-from workbench.llm.engine import engine as known_engine
 from workbench.llm.meter import money, own_prices
 from workbench.methods import Method
 from workbench.reading.base import Reader
@@ -171,7 +170,7 @@ def estimate_build(
     of triples, articles are written about a part of it. The defaults of `folder` and `encoder` are those of
     `Index.build`; an encoder behind an endpoint is not asked."""
     data = extracted(data if isinstance(data, Dataset) else load(data), extraction)
-    engine = _named(engine)
+    engine = unasked(engine)
     check_whole(sample=sample)
     if data.triples and not data.passages:
         return _articles(data, engine, sample)
@@ -304,7 +303,7 @@ def estimate_run(
     :class:`SettingError` for a folder with another run."""
     questions, methods = asked_for(questions, methods, limit, by="estimate_run")
     judge, repeats = settings.get("judge"), settings.get("repeats", 1)
-    asked = {**settings, "judge": None if judge is None else _named(judge)}
+    asked = {**settings, "judge": None if judge is None else unasked(judge)}
     plan = Plan.of(methods, reader, measures, **asked)
     check_whole(sample=sample, repeats=repeats)
     shortened = fits(plan.methods, plan.reader, plan.judge)
@@ -370,13 +369,6 @@ def _behind_endpoints(methods: Iterable[Method]) -> list[EndpointEncoder]:
     """The encoders of the methods' indexes that are asked over a network, each once."""
     encoders = {id(method.index.encoder): method.index.encoder for method in methods}
     return [encoder for encoder in encoders.values() if isinstance(encoder, EndpointEncoder)]
-
-
-def _named(engine: Engine | str) -> Engine:
-    """Of a SPEC, only the name is needed: nothing is connected."""
-    if not isinstance(engine, str):
-        return engine
-    return known_engine(engine) if no_model(engine) else Unasked(engine)
 
 
 def _costs(part: str, engine: Engine, times: float) -> list[Cost]:

@@ -47,6 +47,7 @@ from workbench.settings import defaults, parse_spec, without_effect
 from workbench.steps import judge_pair
 
 RULES = RulesEngine.name
+MODELS = {"method": "model", "reader": "reader's model", "judge": "judge"}  # conditions of these parts
 Facts = Iterator[tuple[str, Stated, Any]]
 
 
@@ -91,32 +92,21 @@ def parts_of(one: Measured, terms: Terms, measure: str) -> dict[str, Mapping[str
     if measure in reader["of"]:
         parts["reader"] = one.reading
     if measure in reader.get("judged", ()):
-        parts["judge"] = one.run.config.get("judging") or {}
+        parts["judge"] = {**(one.run.config.get("judging") or {}), "engine": one.run.judge}
     if measure in reader.get("compared", ()):
         parts["judge"] = {"engine": one.judgements[0], "prompts": {judge_pair.STEP.name: judge_pair.STEP.wording}}
     return parts
 
 
 def _models(one: Measured, terms: Terms, measure: str) -> Facts:
-    """Those of the method's Steps, of the reader and of the judge."""
-    parts = parts_of(one, terms, measure)
-    for part, key in (("method", "model"), ("reader", "reader's model")):
-        engine = parts.get(part, {"engine": None}).get("engine", NOTHING)
+    """The model of each part; the temperature of its Steps (the reader's is a setting of it) and, where one is above 0
+    or a seed was chosen, the seed; the wording of all prompts."""
+    parts, said, sampled = parts_of(one, terms, measure), terms.get("temperature", {}), False
+    for part, described in parts.items():
+        engine = described.get("engine", NOTHING) or ("none" if part == "judge" else None)
         if engine:  # None asks no model
             stated = Stated(expected_of(one.place.model, terms, part), f"engines.{part}", "named")
-            yield key, stated, engine if engine is NOTHING else engine.split(", ")
-    if "judge" in parts:
-        compared = measure in terms["reader"].get("compared", ())
-        engine = one.judgements[0] if compared else one.run.judge
-        stated = Stated(expected_of(one.place.model, terms, "judge"), "engines.judge", "named")
-        yield "judge", stated, [engine or "none"]
-
-
-def _sampling(one: Measured, terms: Terms, measure: str) -> Facts:
-    """The temperature of the Steps of method and judge (the reader's is a setting of it) and, where it is above 0 or a
-    seed was chosen, the seed."""
-    said, sampled = terms.get("temperature", {}), False
-    for part, described in parts_of(one, terms, measure).items():
+            yield MODELS[part], stated, engine if engine is NOTHING else engine.split(", ")
         told = described.get("temperatures", {})
         sampled |= any(told.values()) or (part == "reader" and bool(_read_with(one).get("temperature")))
         steps = dict.fromkeys(described.get("prompts", ()), 0.0)
@@ -126,6 +116,10 @@ def _sampling(one: Measured, terms: Terms, measure: str) -> Facts:
     if sampled or one.run.config.get("seeds"):
         seeds = sorted({seed for of in one.run.config.get("seeds", {}).values() for seed in of}) or [0]
         yield "seed", Stated(terms.get("seed"), "seed"), _only(seeds)
+    known = all("prompts" in part for part in parts.values())
+    asked = dict.fromkeys(prompt for part in parts.values() for prompt in part.get("prompts", {}).items())
+    if asked or not known:
+        yield "prompts", Stated(terms["prompts"]["source"], "prompts.source", "wording"), [*asked] if known else NOTHING
 
 
 def _only(values: Sequence[float]) -> Any:
@@ -331,7 +325,7 @@ def _flawed(one: Measured, terms: Terms, measure: str) -> Facts:
             yield f"{name}'s window of {setting}", Stated("its own limit", ANY), ours
 
 
-# -- reader, prompts, measure -----------------------------------------------------------------------------------------
+# -- reader, measure --------------------------------------------------------------------------------------------------
 
 
 def _reader(one: Measured, terms: Terms, measure: str) -> Facts:
@@ -413,14 +407,6 @@ def _compression(ours: str | None, stated: Stated, asked: Mapping[str, Any]) -> 
         yield from _settings(f"{made}'s ", ours, said, of.Settings, "compression")
 
 
-def _prompts(one: Measured, terms: Terms, measure: str) -> Facts:
-    parts = parts_of(one, terms, measure).values()
-    known = all("prompts" in part for part in parts)
-    asked = dict.fromkeys(prompt for part in parts for prompt in part.get("prompts", {}).items())
-    if asked or not known:
-        yield "prompts", Stated(terms["prompts"]["source"], "prompts.source", "wording"), [*asked] if known else NOTHING
-
-
 def _measure(one: Measured, terms: Terms, measure: str) -> Facts:
     """How it is taken, and what else the paper leaves open of the method, its backbone and the data."""
     ours, place, open_ = one.place.ours(measure), one.place, terms.get("unsaid", {})
@@ -433,6 +419,5 @@ def _measure(one: Measured, terms: Terms, measure: str) -> Facts:
 
 
 CONDITIONS = (
-    _models, _sampling, _encoder, _data_set, _layers, _method, _ranking, _answered, _flawed, _reader, _prompts,
-    _measure,
+    _models, _encoder, _data_set, _layers, _method, _ranking, _answered, _flawed, _reader, _measure,
 )  # fmt: skip
