@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from workbench.evaluation.pairs import DIMENSIONS, Judgement, on_disk, wins
 from workbench.evaluation.run import Run
@@ -18,6 +18,7 @@ from workbench.methods import METHODS
 from workbench.papers.condition import model_of, named
 from workbench.settings import parse_spec, settle
 
+T = TypeVar("T")
 Terms = Mapping[str, Any]
 STATIC = "Original"  # as a paper calls its backbones alone
 SEED = 0  # of the resampling
@@ -217,6 +218,11 @@ def by_question(values: Iterable[tuple[Mapping[str, Any], float | None]]) -> dic
     return found
 
 
+def of_both(ours: Mapping[str, T], theirs: Mapping[str, T]) -> list[tuple[T, T]]:
+    """The values of the questions that both have."""
+    return [(ours[one], theirs[one]) for one in sorted(ours.keys() & theirs.keys())]
+
+
 def judgements_of(run: Run, a: str, b: str) -> tuple[str, list[Judgement]]:
     """(the judge, what it said of the answers of two methods): on disk, or as a run that is foreseen says it."""
     foreseen = getattr(run, "judgements", None)
@@ -289,9 +295,8 @@ class Measured:
 
     def p(self, measure: str, other: Measured) -> float | None:
         """Of the paired test against another method over the questions of both; None if they have none in common."""
-        ours, theirs = self.scores(measure), other.scores(measure)
-        common = sorted(ours.keys() & theirs.keys())
-        return paired_test([ours[q] for q in common], [theirs[q] for q in common], seed=SEED) if common else None
+        pairs = of_both(self.scores(measure), other.scores(measure))
+        return paired_test(*map(list, zip(*pairs)), seed=SEED) if pairs else None
 
 
 @dataclass(frozen=True, eq=False)
