@@ -299,7 +299,7 @@ def needed(paper: str, cell: Cell, *, data: Dataset | str | None = None) -> Need
     here, rows = counted_on(source, recipe, BUNDLED if data is None else data), []
     for side in one.sides:
         index, engines = side.run.engines
-        read_by = (spec,) if (spec := side.run.config["reader"]) else ()
+        read_by = (side.run.config["reader"],) if side.run.config["reader"] else ()
         mine = replace(recipe, read_by={side.label: read_by}, pairs=())
         parts = [(index, of_build(mine, here, Unasked(index)))]
         parts += [(engines.reader.name, row) for row in of_runs(mine, here, engines)]
