@@ -17,8 +17,7 @@ from workbench.methods import METHODS
 from workbench.papers.comparable import _foreseen
 from workbench.papers.condition import ALL, of_data
 from workbench.papers.figures import KINDS, Found
-from workbench.papers.measured import Compared, Measured
-from workbench.papers.placing import places, settings_of
+from workbench.papers.placing import Compared, Measured, places, settings_of
 from workbench.papers.recipes import tables_of
 from workbench.papers.tables import Cell
 from workbench.published import Paper, paper

@@ -32,7 +32,7 @@ def _as_in_a_new_process(monkeypatch):
 
 def plan(index, engine, **settings) -> Plan:
     methods = {one.label: one for one in (wb.method("bdtr[backbone=dense]", index, engine), wb.method("bm25", index))}
-    return Plan.of(methods, wb.reader("direct[k=3]", engine), engine, ["recall@5", "em"], 5, None, "full")
+    return Plan.of(methods, wb.reader("direct[k=3]", engine), ["recall@5", "em"], judge=engine, k=5)
 
 
 def test_the_key_is_in_no_task(tiny_index, tmp_path):

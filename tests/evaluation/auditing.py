@@ -6,9 +6,6 @@ the source does not claim, but its numbers show, is `recomputed by us` from the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib import import_module
-
-import pandas as pd
 
 from workbench.evaluation.verdict import Check, Verdict
 from workbench.published import paper
@@ -32,7 +29,6 @@ def none_against(verdict: Verdict, claim: str, against: Iterable[str], n: int, w
         verdict.check(claim, said, f"all {n}", lambda _: not against, where=where)
 
 
-def checks_of(name: str, values: Mapping, printed: pd.DataFrame | None = None) -> list[Check]:
-    """What numbers say of the claims of a paper, and with its `printed` ones what the audit of these finds."""
-    checks = check_claims(paper(name).terms["claims"], values, "").checks
-    return checks if printed is None else [*checks, *import_module(f"audit_{name}").audit(values, printed).checks]
+def checks_of(name: str, values: Mapping) -> list[Check]:
+    """What numbers say of the claims of a paper."""
+    return check_claims(paper(name).terms["claims"], values, "").checks

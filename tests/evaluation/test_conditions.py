@@ -21,7 +21,7 @@ from workbench.index.store import key_of
 from workbench.methods.gfm_rag import hub
 from workbench.papers import condition, conditions
 from workbench.papers.comparable import _foreseen
-from workbench.papers.condition import DIFFERS, NOTHING, SAME, UNKNOWN, Condition, Stated, compare, same
+from workbench.papers.condition import DIFFERS, NOTHING, OTHERS, SAME, UNKNOWN, Condition, Stated, compare, same
 from workbench.papers.conditions import Known, known_of
 from workbench.papers.tables import NOT_COMPARABLE, REPRODUCED, Cell, _cells, _with_prompts, tables
 from workbench.published import claims, paper, papers
@@ -30,15 +30,14 @@ from workbench.published import claims, paper, papers
 
 NAMES = st.sampled_from(["reader's k", "method's mode", "tree.beta", "budget", "questions"])
 VALUES = st.one_of(st.booleans(), st.integers(-5, 20_000), st.text("abc", min_size=1), st.just("none"))
-PLACES = {"reader's ": "reader.asked", "method's ": "settings.it", "tree.": "layers.tree"}
 
 
 @given(st.dictionaries(NAMES, VALUES, min_size=1), st.data())
 def test_what_differs_alone_is_named_with_both_values_and_the_place(values, data):
     theirs = {key: Stated(value, f"place of {key}") for key, value in values.items()}
-    assert {one.state for one in compare(theirs, values, PLACES)} == {SAME}
+    assert {one.state for one in compare(theirs, values)} == {SAME}
     key, other = data.draw(st.sampled_from([*values])), data.draw(VALUES)
-    unlike = [one for one in compare(theirs, {**values, key: other}, PLACES) if one.state != SAME]
+    unlike = [one for one in compare(theirs, {**values, key: other}) if one.state != SAME]
     assert [one.name for one in unlike] == [] if same(other, values[key]) else [key]
     for one in unlike:
         assert one.state == DIFFERS
@@ -50,19 +49,19 @@ def test_what_either_side_does_not_say_is_unknown(values, data):
     key = data.draw(st.sampled_from([*values]))
     theirs = {name: Stated(value, "there") for name, value in values.items()}
     silent = {name: value for name, value in values.items() if name != key}
-    (unlike,) = [one for one in compare(theirs, silent, PLACES) if one.state != SAME]
+    (unlike,) = [one for one in compare(theirs, silent) if one.state != SAME]
     assert (unlike.name, unlike.state) == (key, UNKNOWN) and "the run does not say, there" in unlike.why
-    (unlike,) = [one for one in compare(theirs | {key: Stated(None, "there")}, values, PLACES) if one.state != SAME]
+    (unlike,) = [one for one in compare(theirs | {key: Stated(None, "there")}, values) if one.state != SAME]
     assert (unlike.name, unlike.state) == (key, UNKNOWN) and unlike.why.endswith("there it is not said [there]")
-    assert not [one for one in compare({key: Stated(values[key], "there", needed=False)}, {}, PLACES)]
+    assert not [one for one in compare({key: Stated(values[key], "there", needed=False)}, {})]
 
 
-def test_settings_that_the_paper_does_not_state_are_named_together_or_of_a_reader_each():
-    ours = {"method's mode": "leaves", "method's depth": 3, "tree.beta": 1, "reader's k": 5}
-    assert [one.why for one in compare({}, ours, PLACES)] == [
-        "reader's k: 5, there it is not said [reader.asked]",
-        "method's other settings: mode=leaves, depth=3, there it is not said [settings.it]",
-        "tree.other settings: beta=1, there it is not said [layers.tree]",
+def test_settings_that_the_paper_does_not_state_are_named_together():
+    ours = {"method's mode": "leaves", "method's depth": 3, "tree.beta": 1}
+    theirs = {key: Stated(None, f"settings.{key[:4]}", OTHERS) for key in ours}
+    assert [one.why for one in compare(theirs, ours)] == [
+        "method's other settings: mode=leaves, depth=3, there it is not said [settings.meth]",
+        "tree.other settings: beta=1, there it is not said [settings.tree]",
     ]
 
 
@@ -78,7 +77,7 @@ def test_settings_that_the_paper_does_not_state_are_named_together_or_of_a_reade
     (("contriever",), NOTHING, UNKNOWN),
 ])  # fmt: skip
 def test_models_and_encoders_go_by_their_names(theirs, ours, state):
-    (one,) = compare({"model": Stated(theirs, "engines.method", "named")}, {"model": ours}, PLACES)
+    (one,) = compare({"model": Stated(theirs, "engines.method", "named")}, {"model": ours})
     assert one.state == state
 
 
@@ -116,7 +115,7 @@ def test_a_prompt_from_a_file_is_the_source_s_by_its_fingerprint_or_by_what_is_s
 
     def compared(source):
         stated = Stated(source.terms["prompts"]["source"], "prompts.source", "wording")
-        return next(compare({"prompts": stated}, {"prompts": [("answer", wording)]}, PLACES))
+        return next(compare({"prompts": stated}, {"prompts": [("answer", wording)]}))
 
     assert (compared(source).ours, compared(source).state) == (ours, state)
     assert compared(_with_prompts(source, (wording,))).state == SAME

@@ -26,7 +26,7 @@ from workbench.evaluation.estimate import (
 )
 from workbench.llm.chat import ChatEngine
 from workbench.methods import METHODS
-from workbench.records import Triple
+from workbench.records import Passage, Triple
 
 WITHIN = 1.5
 NAME = "openai:gpt-4o-mini"
@@ -69,6 +69,23 @@ def test_a_sample_of_all_counts_the_very_prompts(tmp_path):
     assert found.total.completion_tokens.low < used.completion_tokens < found.total.completion_tokens.high
     assert found.total.money.low < used.money < found.total.money.high and found.total.seconds is None
     assert "asks as often as the rules do" in repr(found) and "how long an answer takes" in repr(found)
+
+
+def test_what_is_asked_only_of_names_that_are_named_often_is_not_overlooked(tmp_path):
+    """A name of some passages in a hundred has too few fragments to be fused in a sample of 200."""
+    passages = tuple(
+        Passage(f"p{at}", "", f"The {at}th letter of Person{at % 90} was sent to Orsby{at % 40}.") for at in range(600)
+    )
+    data, engine = Dataset("letters", passages), Imitated()
+    few, usual = (
+        estimate_build(data, engine, folder=tmp_path, encoder=TinyEncoder(), layers=["profiles"], **sample)
+        for sample in ({"sample": 200}, {})
+    )
+    wb.Index.build(data, engine, tmp_path, encoder=TinyEncoder(), layers=["profiles"], progress=False)
+    fused = [cost for cost in usual.costs if cost.step == "fuse_descriptions"]
+    near(fused, engine.meter.steps["fuse_descriptions"])
+    assert sum(cost.calls.value for cost in few.costs if cost.step == "fuse_descriptions") < fused[0].calls.value / 2
+    assert "hardly known: how often fuse_descriptions is asked" in repr(few) and "hardly" not in repr(usual)
 
 
 def test_what_has_an_extraction_does_not_count(tmp_path):

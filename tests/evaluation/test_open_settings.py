@@ -13,8 +13,7 @@ from workbench.index.building import LAYERS
 from workbench.papers.comparable import Foreseen
 from workbench.papers.condition import OTHERS, UNKNOWN, named
 from workbench.papers.conditions import conditions
-from workbench.papers.measured import Compared, Measured
-from workbench.papers.placing import places
+from workbench.papers.placing import Compared, Measured, places
 from workbench.papers.recipes import Recipe
 from workbench.published import paper, papers
 from workbench.reading import READERS

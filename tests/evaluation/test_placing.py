@@ -87,11 +87,6 @@ def test_differences_are_tested_against_hipporag2():
     assert claims == {"CatRAG has the best recall@5, on every data set": True}
 
 
-def test_what_no_run_measures_is_said():
-    hubs = [cell for cell in tables("catrag", [catrag("catrag")]).cells if cell.table == "hub bias"]
-    assert {cell.verdict for cell in hubs} == {NOT_MEASURED} and len(hubs) == 4
-
-
 # -- DotRAG: the hops of the questions make the column -----------------------------------------------------------------
 
 TEST = {"name": "metaqa/vanilla/test/300-per-hop@42", "fingerprint": ""}

@@ -10,9 +10,6 @@ from __future__ import annotations
 import json
 from importlib import import_module
 
-import audit_bdtr as bdtr
-import audit_reasoning as reasoning
-import audit_youtu
 import pytest
 from auditing import checks_of
 from by_hand import QUESTIONS, RunByHand, right, with_number
@@ -219,48 +216,6 @@ def test_the_papers_own_numbers_contradict_these_claims_and_no_other(name):
     assert {check.name: str(check.value).partition(";")[0] for check in failing} == FAILING[name]
 
 
-@pytest.mark.parametrize(
-    ("accuracy", "covered_accuracy", "covered", "share"),
-    [(0.67, 0.696, 454, 138 / 165), (0.236, 0.275, 386, 280 / 382), (0.314, 0.321, 405, 275 / 343),
-     (0.61, 0.669, 405, 134 / 195)],
-)  # fmt: skip
-def test_reasoning_shares_by_counts(accuracy, covered_accuracy, covered, share):
-    assert reasoning.reasoning_share(accuracy, covered_accuracy, covered) == pytest.approx(share)
-
-
-def test_the_number_of_questions_tells_which_print_is_the_slip():
-    """255 of 688 are 37.06 %; 37.60 % are 258.7."""
-    assert audit_youtu.possible(255 / 688, 688) and audit_youtu.possible(0.3706, 688)
-    assert not audit_youtu.possible(0.3760, 688)
-
-
-@pytest.mark.parametrize(("data", "measure", "percent"), [
-    ("hotpotqa", "em", 2.47), ("hotpotqa", "f1", 2.51), ("2wiki", "em", 3.76), ("2wiki", "f1", 2.85),
-    ("musique", "em", 8.43), ("musique", "f1", 7.03),
-])  # fmt: skip
-def test_the_improvement_over_the_best_baseline(data, measure, percent):
-    assert bdtr.gain_over_best_baseline(paper("bdtr").values, data, measure) == pytest.approx(percent, abs=0.005)
-
-
-@pytest.mark.parametrize(("backbone", "em", "f1"), [
-    ("HippoRAG2", 11.01, 8.50), ("RAPTOR", 23.72, 22.41), ("GFM-RAG", 15.93, 13.39), ("GraphRAG", 25.70, 23.02),
-])  # fmt: skip
-def test_the_improvement_over_static_retrieval(backbone, em, f1):
-    gains = [bdtr.gain_over_static(paper("bdtr").values, backbone, measure) for measure in ("em", "f1")]
-    assert gains == pytest.approx([em, f1], abs=0.005)
-
-
-def test_a_gain_by_hand():
-    static, ours = (0.4, 0.2, 0.5), (0.5, 0.3, 0.5)  # +25 %, +50 %, 0 %
-    values = {("B", name, data, "em"): value for name, column in (("Original", static), ("BDTR", ours))
-              for data, value in zip(bdtr.DATA, column)}  # fmt: skip
-    assert bdtr.gain_over_static(values, "B", "em") == pytest.approx(25)
-    assert bdtr.gain_over_static(values | {("B", "Original", "musique", "em"): 0}, "B", "em") is None
-    assert bdtr.gain_over_static(values, "B", "f1") is None
-    baselines = {("B", name, "musique", "em"): value for name, value in zip(bdtr.BASELINES, (0.1, 0.4, 0.3, 0.2))}
-    assert bdtr.gain_over_best_baseline(values | baselines, "musique", "em") == pytest.approx(25)
-
-
 def test_claims_of_numbers_by_hand():
     def key(method, hops, measure="node_recall"):
         return "", method, hops, measure
@@ -313,53 +268,22 @@ def test_what_the_papers_do_not_claim_is_no_claim():
     ("catrag", ("answers", "LightRAG", "2wiki", "f1"), 0.7, "CatRAG has the best f1, on every data set"),
     ("catrag", ("chains", "BM25", "musique", "joint@5"), 0.07, "no method has more joint@5 than all_gold@5"),
     ("catrag", ("chains", "Contriever", "2wiki", "all_gold@5"), 0.6, "no method has more all_gold@5 than recall@5"),
-    ("catrag", ("chains", "CatRAG", "hotpotqa", "all_gold@5"), 0.77,
-     "with two gold passages a question, recall@5 on HotpotQA is at most (1 + all_gold@5) / 2"),
     ("catrag", ("chains", "CatRAG", "2wiki", "all_gold@5"), 0.67,
      "CatRAG gains more in all_gold@5 than in recall@5 over HippoRAG 2, on every data set"),
     ("catrag", ("ablation", "CatRAG, no anchors", "hover", "recall@5"), 0.768,
      "symbolic anchoring raises recall@5, on every data set"),
-    ("catrag", ("ablation", "CatRAG", "hover", "recall@5"), 0.767,
-     "the full system has its numbers of the table of recall in the ablation"),
-    ("catrag", ("7", "CatRAG", "", "factor of score 5"), 0.3, "factors are linear within the tiers Weak and High"),
-    ("catrag", ("7", "CatRAG", "", "factor of score 10"), 1.0, "a higher score never has a lower factor"),
-    ("catrag", ("text", "CatRAG over HippoRAG 2", "hover", "joint@5"), 0.25,
-     "the relative gain in joint@5 of CatRAG over HippoRAG 2 on hover, in one place"),
-    ("catrag", ("cost", "CatRAG", "", "times as slow, about"), 4.0,
-     "their ratio is the slowdown that the text states (second-hand, not read)"),
-    ("reasoning", ("5.4", "SPARQL - Base, 8B", "musique", "accuracy:thesis"), 0.3,
-     "the differences of table 5.4 are those of table 5.2 and companion 5.5"),
-    ("reasoning", ("5.7", "Base+GW - Base, 8B", "mean of the three", "accuracy:thesis"), 0.3,
-     "the means of table 5.7 are those of its columns"),
-    ("reasoning", ("5.5", "Base, 8B", "2wiki", "accuracy:thesis"), 0.9,
-     "what table 5.5 has of table 5.2 is the same"),
     ("youtu", ("1", "RAPTOR", "hotpotqa", "top-20 accuracy, open"), 0.87,
      "Youtu-GraphRAG has the best top-20 accuracy, open, on every data set with every model"),
     ("youtu", ("3", "Ours w/o Comm.", "musique", "top-20 accuracy, reject"), 0.48,
      "the community structure raises top-20 accuracy, on every data set"),
     ("youtu", ("1", "Naive RAG", "2wiki", "top-20 accuracy, reject"), 0.71,
      "no accuracy of reject mode is above that of open mode"),
-    ("youtu", ("1", "HippoRAG", "anonyrag/chs", "top-20 accuracy, open"), 0.37,
-     "the gain of the abstract is the relative one of Youtu-GraphRAG over HippoRAG on anonyrag/chs"),
-    ("youtu", ("1", "RAPTOR", "2wiki", "top-20 accuracy, open"), 0.7013,
-     "every accuracy on 2wiki can be one of 1,000 questions"),
-    ("youtu", ("4", "", "Moby-Dick", "questions: all"), 299, "the counts of Table 4 add up, in rows and columns"),
-    ("youtu", ("figure 5a", "HippoRAG2", "2wiki", "construction tokens"), 6_000_000,
-     "Youtu-GraphRAG takes the fewest tokens for construction and communities, on every data set"),
-    ("youtu", ("figure 5a", "HippoRAG1", "musique", "construction tokens"), 15_100_000,
-     "33.60% fewer construction tokens can be the saving of Youtu-GraphRAG against HippoRAG1 on musique"),
-    ("youtu", ("figure 5b", "Youtu-GraphRAG", "musique", "community tokens, bar"), 10_500,
-     "communities take at most 10,000 tokens of each data set"),
-    ("youtu", ("figure 5b", "Youtu-GraphRAG", "anonyrag/eng", "community tokens, bar"), 5_100,
-     "the labels of Figure 5b are its bars, as rounded"),
 ])  # fmt: skip
 def test_a_claim_that_holds_fails_on_another_number(name, where, value, claim):
-    source, backbone = paper(name), {"youtu": ["", "DeepSeek-V3-0324"], "reasoning": ["KET-RAG"], "catrag": [""]}[name]
+    source, backbone = paper(name), {"youtu": ["", "DeepSeek-V3-0324"], "catrag": [""]}[name]
     place = dict(zip(("table", "method", "data", "measure"), where), backbone=backbone)
     changed = with_number(source, value, **place)
-    before, after = (
-        {check.name: check.holds for check in checks_of(name, one.values, one.printed)} for one in (source, changed)
-    )
+    before, after = ({check.name: check.holds for check in checks_of(name, one.values)} for one in (source, changed))
     assert before[claim] and not after[claim]
 
 

@@ -103,23 +103,6 @@ def test_a_number_outside_it_differs():
     assert "✗" in repr(found) and found.cells[0].why == ()
 
 
-@pytest.mark.parametrize(("config", "settings", "why"), [
-    ({"data": {"name": "musique-train-100", "fingerprint": ""}}, {},
-     "split and corpus: musique-train-100, there musique/dev/hipporag-1000 [data.musique]"),
-    ({"questions": {"n": 500, "hash": ""}}, {}, "questions: 500, there 1,000 [questions]"),
-    ({"questions": {"n": 1_200, "hash": ""}}, {},
-     "asked: 1,000 of 1,200 questions, there all questions [every number]"),
-    ({}, {"iterations": 1}, "method's iterations: 1, there 2 [methods.asked.iterations]"),
-    ({}, {"max_docs": 5}, "method's max_docs: 5, there none [settings.bdtr.max_docs]"),
-])  # fmt: skip
-def test_what_differs_is_named(config, settings, why):
-    run = thousand({"bdtr": 399}, {"bdtr": OVER_RAPTOR | settings})
-    found = compare(run.but(lambda said, rows: said.update(config)))
-    assert {cell.verdict for cell in found.cells} == {NOT_COMPARABLE}
-    assert all(why in cell.why for cell in found.cells)
-    assert found.cells[0].why[0] in repr(found)
-
-
 def test_layers_written_by_rules_and_broken_questions_are_named():
     run = thousand({"raptor": 296}, {"raptor": {}})
     made = {"summaries": {"made_by": ["openai:gpt-4o-mini", "rules (1)"]}, "extractions": {"made_by": ["rules"]}}

@@ -7,7 +7,6 @@ two. An unknown price, and the time that a model takes, stay unknown; they never
 
 from __future__ import annotations
 
-import copy
 import math
 import random
 import tempfile
@@ -18,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -29,12 +28,11 @@ from workbench.data.curated import extracted
 from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
 from workbench.encoding.endpoint import EndpointEncoder
-from workbench.errors import SettingError
 from workbench.evaluation.book import Standing
+from workbench.evaluation.counting import Counting, Unasked, counted_by, in_place_of, unasked
 from workbench.evaluation.evaluate import asked_for, check_whole
 from workbench.evaluation.fitting import fits
-from workbench.evaluation.plan import Plan
-from workbench.evaluation.retrieved import Retrieved
+from workbench.evaluation.plan import Plan, Settings
 from workbench.evaluation.run import repeat_folder
 from workbench.evaluation.scoring import Measures
 from workbench.index import Index, extractions
@@ -42,22 +40,17 @@ from workbench.index.building import LAYERS, closure, resumed
 from workbench.index.index import DEFAULT_LAYERS, place_of
 from workbench.index.layer import Build
 from workbench.index.store import Store
-from workbench.llm.engine import Engine, EngineBase, by_rule, no_model, nominal, note
-from workbench.llm.engine import engine as known_engine
+from workbench.llm.engine import Engine, no_model
 from workbench.llm.meter import money, own_prices
-from workbench.llm.step import Result, Step, Usage
-from workbench.llm.wording import worded
 from workbench.methods import Method
 from workbench.reading.base import Reader
 from workbench.records import Passage, Question, Record
-from workbench.trace import Trace
 
-PASSAGES, QUESTIONS = 200, 32  # of a sample whose size is not given
+PASSAGES, QUESTIONS = 800, 32  # of a sample whose size is not given
+FEWEST = 10  # requests of a Step for a sample of passages, below which they say little of the whole
 TIMED = 256  # texts that an encoder of this machine is timed with
 CLUSTERED = {"resolved", "skeleton", "summaries", "tree"}  # layers whose requests depend on how near texts are
 LONGER = 2  # the factor within which answers are assumed to be as long as the rules'
-
-ENGINE = {"engine", "_engine"}  # what methods, readers, and what these consist of, call theirs
 
 
 class Range(NamedTuple):
@@ -112,51 +105,6 @@ class Estimate(Record):
         return Cost("total", "", *(None if None in column else sum(column, NOTHING) for column in columns))
 
 
-class Unasked(EngineBase):
-    """An engine with the name of a SPEC's model that sends no request. It stands for the model in an estimate, without
-    a key; otherwise it refuses to run, because what rules answer must not enter an index or a run under that name."""
-
-    def __init__(self, spec: str, why: str = ""):
-        super().__init__()
-        self.name, self.why, self.workers = nominal(spec), why, 1
-
-    def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
-        raise SettingError(
-            f"{self.name} is not asked here{self.why and f' ({self.why})'}, and {step.name} is: build the layers that "
-            "a method or reader needs before the run is estimated; estimate the build with workbench estimate DATA "
-            "--layers …"
-        )
-
-
-class _Counting(EngineBase):
-    """The rules under the name of another engine, with its wording and its window; its meter has what that one would be
-    asked."""
-
-    def __init__(self, of: Engine):
-        super().__init__()
-        self.name, self.workers = of.name, 1
-        self.prompts, self._window = getattr(of, "prompts", {}), getattr(of, "window", None)
-
-    @property
-    def window(self) -> int | None:
-        return self._window
-
-    def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
-        asked = worded(step, self.prompts)
-        results = [
-            replace(result, usage=_usage(asked, value, result)) for value, result in zip(inputs, by_rule(step, inputs))
-        ]
-        for result in results:
-            self.meter.add(step.name, result.usage)
-        note(trace, self.name, step, results)
-        return results
-
-
-def _usage(step: Step, value: Any, result: Result) -> Usage:
-    completion = tokens.count(result.value.model_dump_json()) if result.value is not None else 0
-    return Usage(1, prompt_tokens(step, value), min(completion, step.max_tokens), failed=result.usage.failed)
-
-
 class _CountingEncoder:
     """In place of an encoder: keeps the texts. Unless it is `exact`, their words are hashed into vectors."""
 
@@ -177,13 +125,13 @@ class _CountingEncoder:
     def encode_query(self, text: str, task: str = "") -> np.ndarray:
         return self.encode([text])[0]
 
-    def cost(self, times: float, seed: int) -> Cost:
+    def cost(self, times: float) -> Cost:
         """Of so many times the texts: what an endpoint is sent; the seconds of an encoder of this machine."""
         if isinstance(self.of, EndpointEncoder):
             size = times * sum(text.tokens for batch in self.of.batches(self.texts) for text in batch)
             calls = max(times * len(self.texts) / self.of.batch_size, size / self.of.batch_tokens)
             return _encoding(self.of, math.ceil(calls), math.ceil(size))
-        chosen = stratified(self.texts, TIMED, lambda text: (len(text), text), seed)
+        chosen = stratified(self.texts, TIMED, lambda text: (len(text), text))
         share = sum(map(len, self.texts)) / max(1, sum(map(len, chosen)))
         started = time.perf_counter()
         self.of.encode(chosen)
@@ -193,11 +141,6 @@ class _CountingEncoder:
 def _encoding(encoder: EndpointEncoder, calls: float, size: float) -> Cost:
     price = _price(encoder.engine, size, NOTHING)
     return Cost("encoding", "texts", exactly(calls), exactly(size), NOTHING, price, None, price)  # asked for at once
-
-
-def prompt_tokens(step: Step, value: Any) -> int:
-    """cl100k tokens of the prompt for one input."""
-    return sum(tokens.count(message["content"]) for message in step.messages(value))
 
 
 def stratified(items: Sequence[Any], n: int, key: Callable[[Any], Any], seed: int = 0) -> list[Any]:
@@ -217,18 +160,17 @@ def estimate_build(
     encoder: Encoder | str | None = None,
     layers: Iterable[str] | None = None,
     extraction: str | None = None,
-    seed: int = 0,
-    progress: bool = False,
 ) -> Estimate:
     """The estimated cost of `Index.build(data, engine, folder, layers=layers, extraction=extraction)`.
 
     The layers are really built in a temporary folder, by rules, from at most `sample` passages, spread over their
-    lengths; what would have been asked is scaled by tokens. Of extraction, only passages count that have none in the
-    data, in the index in `folder`, or in a stopped build there; of other layers, all, even if some exist already. Of a
-    graph of triples, articles are written about a part of it. The defaults of `folder` and `encoder` are those of
+    lengths; what would have been asked is scaled by tokens. What is asked once enough is said of a name needs a large
+    sample: among 200 passages few names are named often. Of extraction, only passages count that have none in the data,
+    in the index in `folder`, or in a stopped build there; of other layers, all, even if some exist already. Of a graph
+    of triples, articles are written about a part of it. The defaults of `folder` and `encoder` are those of
     `Index.build`; an encoder behind an endpoint is not asked."""
     data = extracted(data if isinstance(data, Dataset) else load(data), extraction)
-    engine = _named(engine)
+    engine = unasked(engine)
     check_whole(sample=sample)
     if data.triples and not data.passages:
         return _articles(data, engine, sample)
@@ -239,13 +181,19 @@ def estimate_build(
     encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
     left, records = _extracted(Build(data, encoder, engine), index, folder, kinds)
     how = {"left": left, "records": records, "index": index}
-    costs, basis = _counted(data, engine, encoder, kinds, sample, seed, progress, **how)
+    costs, seldom = _counted(data, engine, encoder, kinds, sample, **how)
     return _estimate(
         f"the index of {data.name}: {len(data.passages):,} passages, {len(left):,} of them to be extracted",
         [engine, *([encoder] if isinstance(encoder, EndpointEncoder) else [])],
         costs,
-        [basis],
-        ["not in it: loading the models, and that some of what is not extraction may exist already"],
+        [
+            f"built by rules from {min(sample, len(data.passages)):,} of {len(data.passages):,} passages, spread over "
+            "lengths, and scaled by tokens"
+        ],
+        [
+            "not in it: loading the models, and that some of what is not extraction may exist already",
+            *(f"hardly known: how often {step} is asked; the sample asked it under {FEWEST} times" for step in seldom),
+        ],
     )
 
 
@@ -254,49 +202,47 @@ def forecast_layers(index: Index, sample: int = PASSAGES) -> dict[str, list[Cost
     Nothing is requested or encoded; money and seconds are not known. Layers that ask no model have none."""
     data, engine = replace(index.data, extractions=None), Unasked("openai:a model")
     settings = {kind: one["settings"] for kind, one in index.manifest["layers"].items() if kind in LAYERS}
-    costs, _ = _counted(data, engine, None, [*settings], sample, 0, False, left=data.passages, settings=settings)
+    costs, _ = _counted(data, engine, None, [*settings], sample, left=data.passages, settings=settings)
     return {kind: mine for kind in settings if (mine := [cost for cost in costs if cost.part == kind and cost.step])}
 
 
 def _counted(
-    data: Dataset, engine: Engine, encoder: Encoder | None, kinds: Sequence[str], sample: int, seed: int,
-    progress: bool, *, left: Sequence[Passage], records: Sequence[Extraction] = (), index: Index | None = None,
+    data: Dataset, engine: Engine, encoder: Encoder | None, kinds: Sequence[str], sample: int, *,
+    left: Sequence[Passage], records: Iterable[Extraction] = (), index: Index | None = None,
     settings: Mapping[str, Mapping] | None = None,
-) -> tuple[list[Cost], str]:  # fmt: skip
-    """The costs of these layers of all of `data`, by a build from a sample; and what they rest on."""
+) -> tuple[list[Cost], list[str]]:  # fmt: skip
+    """The costs of these layers of all of `data`, by a build from a sample; and the Steps of which it says too
+    little."""
 
     def spread(passages: Iterable[Passage], n: int) -> list[Passage]:
-        return stratified(list(passages), n, lambda one: (tokens.count(one.content), one.id), seed)
+        return stratified(list(passages), n, lambda one: (tokens.count(one.content), one.id))
 
     unread = {one.id for one in left}
     fresh = spread(left, sample)
     done = spread((one for one in data.passages if one.id not in unread), sample - len(fresh))
-    names = {one.id for one in done}
-    known = {record.passage_id: record for record in records if record.passage_id in names}
-    passages = (*fresh, *done)
-    small = replace(data, passages=passages, questions=(), extractions=tuple(known.values()), graph=None)
-    counting = engine if no_model(engine.name) else _Counting(engine)
+    passages, names = (*fresh, *done), {one.id for one in done}
+    extracted = tuple({record.passage_id: record for record in records if record.passage_id in names}.values())
+    small = replace(data, passages=passages, questions=(), extractions=extracted, graph=None)
     exact = not CLUSTERED.isdisjoint(kinds) and not isinstance(encoder, EndpointEncoder | None)
-    vectors = _CountingEncoder(encoder, exact)
-    size = max(1, _size(passages))
-    costs, started = [], time.perf_counter()
+    vectors, times = _CountingEncoder(encoder, exact), _size(data.passages) / max(1, _size(passages))
+    costs: list[Cost] = []
+    started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         for kind in (kind for kind in LAYERS if kind in kinds):
-            before = dict(counting.meter.steps)
-            how = {"encoder": vectors, "layers": [kind], "settings": settings, "keep_going": True, "progress": progress}
+            counting = engine if no_model(engine.name) else Counting(engine)
+            how = {"encoder": vectors, "layers": [kind], "settings": settings, "keep_going": True, "progress": False}
             Index.build(small, counting, folder, **how)  # replies to a sample say nothing of the whole
-            times = _size(left) / max(1, _size(fresh)) if kind == "extractions" else _size(data.passages) / size
-            costs += _costs(kind, counting, before, times)
-    seconds = (time.perf_counter() - started) * _size(data.passages) / size
+            costs += _costs(kind, counting, _size(left) / max(1, _size(fresh)) if kind == "extractions" else times)
+    often = {one.step for one in costs if one.calls.value >= FEWEST * times or one.part == "extractions"}
+    steps = [step for kind in dict.fromkeys(one.part for one in costs) for step in LAYERS[kind][0].steps]
+    seldom = [step for step in steps if step not in often] if len(passages) < len(data.passages) else []
+    seconds = (time.perf_counter() - started) * times
     if isinstance(encoder, EndpointEncoder) or (encoder is not None and no_model(engine.name)):
         standing = index.passages.passages if index and index.manifest["encoder"]["name"] == encoder.name else ()
         encoded = {one.content for one in standing}
-        costs.append(vectors.cost(_size(one for one in data.passages if one.content not in encoded) / size, seed))
-    costs.append(Cost("this machine", "", seconds=exactly(seconds)))
-    return costs, (
-        f"built by rules from {len(passages):,} of {len(data.passages):,} passages, spread over lengths (seed {seed}), "
-        "and scaled by tokens"
-    )
+        share = _size(one for one in data.passages if one.content not in encoded) / max(1, _size(passages))
+        costs.append(vectors.cost(share))
+    return [*costs, Cost("this machine", "", seconds=exactly(seconds))], seldom
 
 
 def _extracted(
@@ -317,13 +263,13 @@ def _articles(data: Dataset, engine: Engine, sample: int) -> Estimate:
 
     whole = _entities(data)
     small = data if len(whole) <= sample else induced(data, stratified(whole, sample // 4, str), hops=1, cap=4 * sample)
-    counting, part = _Counting(engine), _entities(small)
+    counting, part = Counting(engine), _entities(small)
     with tempfile.TemporaryDirectory() as folder:
         textualise(small, counting, folder, progress=False)
     return _estimate(
         f"articles on the {len(data.triples):,} triples of {data.name}",
         [engine],
-        [] if no_model(engine.name) else _costs("articles", counting, {}, len(whole) / len(part)),
+        _costs("articles", engine if no_model(engine.name) else counting, len(whole) / len(part)),
         [f"written by rules about {len(part):,} of {len(whole):,} entities, and scaled by their number"],
         ["not in it: encoding, and what is written already"],
     )
@@ -342,27 +288,23 @@ def estimate_run(
     methods: Mapping[str, Method] | Sequence[Method],
     reader: Reader | None = None,
     sample: int = QUESTIONS,
-    judge: Engine | str | None = None,
     *,
     out: str | Path | None = None,
     measures: Measures = measures_.DEFAULT,
-    k: int | None = None,
-    budget: int | None = None,
-    trace: str = "full",
-    workers: int | None = None,
     limit: int | None = None,
-    repeats: int = 1,
-    seed: int = 0,
+    **settings: Unpack[Settings],
 ) -> Estimate:
-    """The estimated cost of `evaluate` with the same arguments.
+    """The estimated cost of `evaluate` with the same arguments; `settings` are k, budget, trace, workers, judge and
+    repeats.
 
     Every method runs over at most `sample` questions, spread over hops, types and lengths, with its reader and judge,
     while the rules answer in the place of their models. The counts are scaled by the number of questions, and repeats
     multiply what can differ. Existing rows in the folder `out` do not count. Like `evaluate`, it raises
     :class:`SettingError` for a folder with another run."""
     questions, methods = asked_for(questions, methods, limit, by="estimate_run")
-    judge = _named(judge) if judge is not None else None
-    plan = Plan.of(methods, reader, judge, measures, k, budget, trace)
+    judge, repeats = settings.get("judge"), settings.get("repeats", 1)
+    asked = {**settings, "judge": None if judge is None else unasked(judge)}
+    plan = Plan.of(methods, reader, measures, **asked)
     check_whole(sample=sample, repeats=repeats)
     shortened = fits(plan.methods, plan.reader, plan.judge)
     missing = [
@@ -373,7 +315,7 @@ def estimate_run(
     left, costs, unknown = Counter(name for _, name in missing), [], []
     for name in left:
         mine = list({question.id: question for question, method in missing if method == name}.values())
-        mine = stratified(mine, sample, lambda q: (q.hops or 0, q.type or "", len(q.question), q.id), seed)
+        mine = stratified(mine, sample, lambda q: (q.hops or 0, q.type or "", len(q.question), q.id))
         found, unseen = _run(plan, name, mine, left[name] / len(mine))
         costs += found
         unknown += [f"not known: how often {name} asks {step}, which the sample did not show" for step in unseen]
@@ -393,16 +335,16 @@ def estimate_run(
 
 def _run(plan: Plan, name: str, sample: Sequence[Question], times: float) -> tuple[list[Cost], list[str]]:
     """The costs of a method, given how many times the sample they are; and its Steps that the sample did not ask."""
-    counting: dict[int, _Counting] = {}
-    method, reader = _counted_by(counting, plan.methods[name]), _counted_by(counting, plan.reader)
-    judge = plan.judge and _in_place_of(plan.judge, counting)
+    counting: dict[int, Counting] = {}
+    method, reader = counted_by(counting, plan.methods[name]), counted_by(counting, plan.reader)
+    judge = plan.judge and in_place_of(plan.judge, counting)
     counted = replace(plan, methods={name: method}, reader=reader, judge=judge)
     spent = [(encoder, encoder.meter.total) for encoder in _behind_endpoints([method])]
     started = time.perf_counter()
     for question in sample:
         counted.ask(question, name)
     seconds = (time.perf_counter() - started) * times
-    costs = [cost for engine in counting.values() for cost in _costs(name, engine, {}, times)]
+    costs = [cost for engine in counting.values() for cost in _costs(name, engine, times)]
     for encoder, before in spent:
         now = encoder.meter.total
         calls, prompt = now.calls - before.calls, now.prompt_tokens - before.prompt_tokens
@@ -410,24 +352,6 @@ def _run(plan: Plan, name: str, sample: Sequence[Question], times: float) -> tup
     seen = {step for engine in counted.engines for step in engine.meter.steps}
     steps = {*plan.methods[name].steps, *(plan.reader.steps if plan.reader else ())}
     return [*costs, Cost(name, "this machine", seconds=exactly(seconds))], sorted(steps - seen)
-
-
-def _in_place_of(engine: Engine, counting: dict[int, _Counting]) -> Engine:
-    """What answers for an engine: one that counts; engines that ask no model answer themselves."""
-    return engine if no_model(engine.name) else counting.setdefault(id(engine), _Counting(engine))
-
-
-def _counted_by(counting: dict[int, _Counting], part: Any) -> Any:
-    """A copy of a method or a reader, and of what it consists of, whose engines count."""
-    if part is None:
-        return None
-    part = copy.copy(part.method if isinstance(part, Retrieved) else part)
-    for name, value in vars(part).items():
-        if isinstance(value, EngineBase) or name in ENGINE:
-            vars(part)[name] = _in_place_of(value, counting)
-        elif not ENGINE.isdisjoint(getattr(value, "__dict__", ())):  # a backbone, or what was prepared with the engine
-            vars(part)[name] = _counted_by(counting, value)
-    return part
 
 
 def _missing(
@@ -447,27 +371,14 @@ def _behind_endpoints(methods: Iterable[Method]) -> list[EndpointEncoder]:
     return [encoder for encoder in encoders.values() if isinstance(encoder, EndpointEncoder)]
 
 
-def _named(engine: Engine | str) -> Engine:
-    """Of a SPEC, only the name is needed: nothing is connected."""
-    if not isinstance(engine, str):
-        return engine
-    return known_engine(engine) if no_model(engine) else Unasked(engine)
-
-
-def _costs(part: str, engine: Engine, before: Mapping[str, Usage], times: float) -> list[Cost]:
-    """So many times what a counting engine counted since `before`, a row per Step; none of rules."""
-    if no_model(engine.name):
-        return []
+def _costs(part: str, engine: Engine, times: float) -> list[Cost]:
+    """So many times what a counting engine counted, a row per Step; none of rules."""
     costs = []
-    for step, used in engine.meter.steps.items():
-        was = before.get(step, Usage())
-        if not (calls := times * (used.calls - was.calls)):
-            continue
-        prompt = times * (used.prompt_tokens - was.prompt_tokens)
-        answers = times * (used.completion_tokens - was.completion_tokens)
+    for step, used in engine.meter.steps.items() if isinstance(engine, Counting) and times else ():
+        prompt, answers = times * used.prompt_tokens, times * used.completion_tokens
         completion = Range(answers, answers / LONGER, answers * LONGER)
         singly, batched = (_price(engine.name, prompt, completion, batch) for batch in (False, True))
-        costs.append(Cost(part, step, exactly(calls), exactly(prompt), completion, singly, None, batched))
+        costs.append(Cost(part, step, exactly(times * used.calls), exactly(prompt), completion, singly, None, batched))
     return costs
 
 

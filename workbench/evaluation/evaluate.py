@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 from tqdm.auto import tqdm
 
@@ -28,17 +28,6 @@ from workbench.places import home
 from workbench.reading.base import Reader
 from workbench.records import Question
 from workbench.spread import Workers, over
-
-
-class Settings(TypedDict, total=False):
-    """Settings that a grid passes on to `evaluate`."""
-
-    k: int | None
-    budget: int | None
-    trace: str
-    workers: int | None
-    judge: Engine | str | None
-    repeats: int
 
 
 def evaluate(
@@ -92,7 +81,7 @@ def evaluate(
         of_nodes = graph_of(methods) is not None and any(question.answer_set for question in questions)
         of_reader = measures_.of_reader(reader.label) if reader else ()
         measures = [*measures_.DEFAULT, *of_reader, *(measures_.NODES if of_nodes else ())]
-    plan = Plan.of(methods, reader, judge, measures, k, budget, trace)
+    plan = Plan.of(methods, reader, measures, judge=judge, k=k, budget=budget, trace=trace)
     fitting.check(plan.methods, plan.reader, plan.judge)
     folder = Path(out or home() / "runs" / default_name(plan.config(questions, repeats)))
     config = plan.config(questions, repeats)

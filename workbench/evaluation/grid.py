@@ -24,7 +24,8 @@ from tqdm.auto import tqdm
 from workbench import measures as measures_
 from workbench.errors import DataError, FileDamaged, SettingError
 from workbench.evaluation.book import locked
-from workbench.evaluation.evaluate import Settings, asked_for, evaluate
+from workbench.evaluation.evaluate import asked_for, evaluate
+from workbench.evaluation.plan import Settings
 from workbench.evaluation.retrieved import Retrieved
 from workbench.evaluation.run import Run, alike
 from workbench.evaluation.significance import Differences, compared, holm

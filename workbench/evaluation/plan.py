@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property, partial
 from threading import Lock
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from tqdm.auto import tqdm
 
@@ -44,6 +44,17 @@ from workbench.trace import Trace
 
 _PIPELINE = "workbench.language.pipeline"
 _loading = Lock()
+
+
+class Settings(TypedDict, total=False):
+    """How questions are asked: settings that `evaluate`, a grid and an estimate share."""
+
+    k: int | None
+    budget: int | None
+    trace: str
+    workers: int | None
+    judge: Engine | str | None
+    repeats: int
 
 
 class Outcome(NamedTuple):
@@ -102,16 +113,15 @@ class Plan(Scoring):
         cls,
         methods: Mapping[str, Method],
         reader: Reader | None,
-        judge: Engine | str | None,
         measures: Measures,
-        k: int | None,
-        budget: int | None,
-        trace: str,
+        **settings: Unpack[Settings],
     ) -> Plan:
         """The plan for the arguments of `evaluate`."""
+        judge, k = settings.get("judge"), settings.get("k")
         judge = engine(judge) if judge is not None else None
         chosen = measurable(measures, reader, judge)
-        return cls(methods, reader, judge, chosen, k or max(20, measures_.deepest(list(chosen))), budget, trace)
+        depth = k or max(20, measures_.deepest(list(chosen)))
+        return cls(methods, reader, judge, chosen, depth, settings.get("budget"), settings.get("trace", "full"))
 
     def repeated(self, number: int) -> Plan:
         """The plan of a repeat, from 0: from 1 on, with the methods whose rows can differ."""

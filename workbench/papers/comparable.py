@@ -11,15 +11,17 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from workbench import published
 from workbench.data import Dataset
-from workbench.evaluation.estimate import Unasked
+from workbench.evaluation.counting import Unasked
 from workbench.evaluation.identity import of_judge, of_reader
 from workbench.evaluation.pairs import DIMENSIONS, Judgement
+from workbench.evaluation.run import Run
 from workbench.evaluation.significance import FEWEST
 from workbench.index.building import LAYERS, OPTIONS, closure
 from workbench.index.usage import ARTICLES
@@ -28,8 +30,7 @@ from workbench.methods import METHODS
 from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition, expected_of, named, of_data
 from workbench.papers.conditions import conditions, known_of
 from workbench.papers.figures import Found, found_of
-from workbench.papers.measured import Measured
-from workbench.papers.placing import places, settings_of
+from workbench.papers.placing import Measured, places, settings_of
 from workbench.papers.planning import AMOUNTS, BUNDLED, counted_on, of_build, of_judging, of_runs
 from workbench.papers.recipes import Recipe, recipes_of
 from workbench.papers.reproduce import Engines
@@ -172,16 +173,15 @@ def _printed(source: Paper, cell: Cell) -> pd.DataFrame:
 # -- the run that the paper asks for ----------------------------------------------------------------------------------
 
 
-class Foreseen:
-    """The run of one reader of a recipe as it would be if nothing failed: what a :class:`Run` says, without scores. The
-    engines are the paper's; where it names none for a part, one that it names for another. `model`: the names of the
-    row's own. `kind`: the type of the questions that count, if only one does."""
+class Foreseen(Run):
+    """The run of one reader of a recipe as it would be if nothing failed, without scores. The engines are the paper's;
+    where it names none for a part, one that it names for another. `model`: the names of the row's own. `kind`: the type
+    of the questions that count, if only one does."""
 
-    folder, repeats, timed, questions, warnings = "", 1, (), (), ()
+    repeats, timed, questions, warnings = 1, (), (), ()
 
     def __init__(self, source: Paper, recipe: Recipe, spec: str | None, model: Sequence[str], kind: str = ""):
-        self.recipe, self.reader, self._terms, self._model, self._kind = recipe, spec, source.terms, model, kind
-        self.methods, self.measures = list(recipe.methods), list(recipe.measures)
+        self.folder, self.recipe, self._terms, self._model, self._kind = Path(), recipe, source.terms, model, kind
         by = self._engine("judge") if recipe.judged and spec else None
         read = of_reader(reader(spec, Unasked(self._engine("reader")))) if spec else None
         judging = of_judge(Unasked(by)) if by else None
@@ -194,7 +194,8 @@ class Foreseen:
                 **{kind: said for kind, said in recipe.layers.items() if kind == ARTICLES},
             },
             "questions": {"n": of_data(self._terms["questions"], recipe.data) or 0, "hash": known.questions},
-            "methods": {label: self._described(label) for label in self.methods},
+            "methods": {label: self._described(label) for label in recipe.methods},
+            "measures": dict.fromkeys(recipe.measures),
             "reader": spec,
             "reading": read and read.description,
             "judging": judging and judging.description,
@@ -203,10 +204,6 @@ class Foreseen:
             "k": recipe.k,
             "budget": None,
         }
-
-    @property
-    def judge(self) -> str | None:
-        return self.config["judge"]
 
     @property
     def engines(self) -> tuple[str, Engines]:
@@ -256,24 +253,11 @@ class Foreseen:
             for label in self.methods
         ]
 
-    @property
-    def repeated(self) -> list[Foreseen]:
-        return [self]
-
-    def asked(self, label: str) -> int:
-        return self.repeats
-
     def judgements(self, a: str, b: str) -> tuple[str, list[Judgement]]:
         """As of a run whose pairs were judged."""
         judge, said = self._engine("judge"), {name: {"winner": 1, "reason": ""} for name in DIMENSIONS}
         ids = [row["question_id"] for row in self.rows if row["method"] == a]
         return judge, [Judgement("", judge, None, None, a, b, id, True, said) for id in ids]
-
-    def deterministic(self, label: str) -> bool:
-        return False
-
-    def scores(self, measure: str, label: str) -> dict[str, float]:
-        return {row["question_id"]: row["scores"][measure] for row in self.rows if row["method"] == label}
 
 
 def _foreseen(source: Paper, cell: Cell) -> Iterator[tuple[Recipe, Found]]:
@@ -315,7 +299,7 @@ def needed(paper: str, cell: Cell, *, data: Dataset | str | None = None) -> Need
     here, rows = counted_on(source, recipe, BUNDLED if data is None else data), []
     for side in one.sides:
         index, engines = side.run.engines
-        read_by = (side.run.reader,) if side.run.reader else ()
+        read_by = (side.run.config["reader"],) if side.run.config["reader"] else ()
         mine = replace(recipe, read_by={side.label: read_by}, pairs=())
         parts = [(index, of_build(mine, here, Unasked(index)))]
         parts += [(engines.reader.name, row) for row in of_runs(mine, here, engines)]

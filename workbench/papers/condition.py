@@ -22,8 +22,7 @@ ALL = "all"  # that a method finds, however many
 ANY = "every number"  # the place of what no paper has to state: a question that broke was not answered
 NOTHING = object()  # of a key of which a run says nothing
 SAME, DIFFERS, UNKNOWN = "same", "differs", "unknown"
-OTHERS = "other settings"  # of the method, a layer or a compressor, that the paper does not state
-EACH = ("reader's ", "context's ")  # settings that are named one by one where the paper does not state them
+OTHERS = "other settings"  # of the method, a layer or a compressor, that the paper does not state: named together
 
 
 class Condition(NamedTuple):
@@ -45,7 +44,8 @@ class Condition(NamedTuple):
 
 class Stated(NamedTuple):
     """What a paper states of a key: its value, None where it does not say it, and the place in its TOML file where it
-    does or would. `how`: a key of `COMPARED`. `needed`: whether a run that does not say it cannot be compared."""
+    does or would. `how`: a key of `COMPARED`, or `OTHERS`. `needed`: whether a run that does not say it cannot be
+    compared."""
 
     value: Any
     place: str
@@ -53,23 +53,17 @@ class Stated(NamedTuple):
     needed: bool = True
 
 
-def compare(theirs: Mapping[str, Stated], ours: Mapping[str, Any], places: Mapping[str, str]) -> Iterator[Condition]:
-    """Every key side by side. `places`: the prefix of a setting → where the paper would state it."""
-    unsaid: dict[str, list[str]] = {}
-    for key in dict.fromkeys((*theirs, *ours)):
-        if key in theirs:
-            value, place, how, needed = theirs[key]
-            if key in ours or needed:
-                yield _condition(key, *COMPARED[how](value, ours.get(key, NOTHING)), place)
-            continue
-        (name,) = re.findall(r"\w+$", key)
-        prefix = key.removesuffix(name)
-        if prefix in EACH:
-            yield _condition(key, False, "", _text(ours[key]), places[prefix])
-        else:
-            unsaid.setdefault(prefix, []).append(f"{name}={ours[key]}")
-    for prefix, settings in unsaid.items():
-        yield _condition(f"{prefix}{OTHERS}", False, "", ", ".join(settings), places[prefix])
+def compare(theirs: Mapping[str, Stated], ours: Mapping[str, Any]) -> Iterator[Condition]:
+    """Every key side by side."""
+    others: dict[tuple[str, str], list[str]] = {}  # (prefix of a setting, where the paper would state it) → what it is
+    for key, (value, place, how, needed) in theirs.items():
+        if how == OTHERS:
+            prefix, name = re.fullmatch(r"(.*?)(\w+)", key).groups()
+            others.setdefault((prefix, place), []).append(f"{name}={ours[key]}")
+        elif key in ours or needed:
+            yield _condition(key, *COMPARED[how](value, ours.get(key, NOTHING)), place)
+    for (prefix, place), settings in others.items():
+        yield _condition(f"{prefix}{OTHERS}", False, "", ", ".join(settings), place)
 
 
 def _condition(key: str, equal: bool | None, theirs: str, ours: str, place: str) -> Condition:

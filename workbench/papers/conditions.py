@@ -2,8 +2,8 @@
 what the paper states (`published/<paper>.toml`), and what the run says of itself (`run.json`) and its rows show.
 `conditions` compares them for every paper alike, and `differences` are its sentences. Nothing unknown passes for equal.
 
-Each group below yields `(key, what the paper states, what the run has)`; None for a key that the paper does not state,
-`NOTHING` for one of which the run says nothing."""
+Each group below yields `(key, what the paper states, what the run has)`; `NOTHING` for a key of which the run says
+nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from workbench.data.curated import CURATED
 from workbench.data.registry import find, load_entry
@@ -30,6 +30,7 @@ from workbench.papers.condition import (
     ALL,
     ANY,
     NOTHING,
+    OTHERS,
     Condition,
     Stated,
     Terms,
@@ -38,31 +39,25 @@ from workbench.papers.condition import (
     named,
     of_data,
 )
+from workbench.papers.placing import Measured
 from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
 from workbench.reading.rewriting import SETTING as REWRITE
 from workbench.settings import defaults, parse_spec, without_effect
 from workbench.steps import judge_pair
 
-if TYPE_CHECKING:
-    from workbench.papers.measured import Measured
-
 RULES = RulesEngine.name
-Facts = Iterator[tuple[str, Stated | None, Any]]
+MODELS = {"method": "model", "reader": "reader's model", "judge": "judge"}  # conditions of these parts
+Facts = Iterator[tuple[str, Stated, Any]]
 
 
 def conditions(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     """Every condition of the number of a measure, side by side. It is comparable with the paper's if all are the
     same."""
-    theirs: dict[str, Stated] = {}
-    ours: dict[str, Any] = {}
-    for group in CONDITIONS:
-        for key, stated, value in group(one, terms, measure):
-            if stated is not None:
-                theirs[key] = stated
-            if value is not NOTHING:
-                ours[key] = value
-    return compare(theirs, ours, _places(one, terms))
+    facts = [fact for group in CONDITIONS for fact in group(one, terms, measure)]
+    return compare(
+        {key: stated for key, stated, _ in facts}, {key: value for key, _, value in facts if value is not NOTHING}
+    )
 
 
 def differences(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
@@ -71,29 +66,20 @@ def differences(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
     return (condition.why for condition in conditions(one, terms, measure) if condition.why)
 
 
-def _places(one: Measured, terms: Terms) -> dict[str, str]:
-    """The prefix of a setting that a run may have and the paper does not state → where it would."""
-    place = one.place
-    layers = {f"{kind}.": f"layers.{kind}" for kind in (*LAYERS, ARTICLES)}
-    reader = {"reader's ": "reader.asked", "context's ": "reader.asked"}
-    under = {"backbone's ": f"settings.{place.under[0]}"} if place.under else {}
-    compressors = {f"{name}'s ": "compression" for name in COMPRESSORS}
-    return {"method's ": f"settings.{place.name}", **under, **layers, **reader, **compressors}
-
-
 def _stated_in(values: Mapping[str, Any], place: str, needed: bool = False) -> dict[str, Stated]:
     """The settings of a table of the file."""
     return {key: Stated(value, f"{place}.{key}", needed=needed) for key, value in values.items()}
 
 
-def _settings(prefix: str, ours: Mapping[str, Any], said: Mapping[str, Stated], of: Any) -> Facts:
-    """`of`: the class that has the settings, which knows those that change nothing at their value."""
+def _settings(prefix: str, ours: Mapping[str, Any], said: Mapping[str, Stated], of: Any, place: str) -> Facts:
+    """`of`: the class that has the settings, which knows those that change nothing at their value. `place`: where the
+    paper would state the others."""
     neutral = without_effect(of).items() if of else ()
     if checkpoint := ours.get("checkpoint"):  # its commit is no part of the name that a paper gives
         ours = {**ours, "checkpoint": str(checkpoint).partition("@")[0]}
     for key in dict.fromkeys((*said, *ours)):
         if key in said or (key, ours[key]) not in neutral:
-            yield f"{prefix}{key}", said.get(key), ours.get(key, NOTHING)
+            yield f"{prefix}{key}", said.get(key) or Stated(None, place, OTHERS), ours.get(key, NOTHING)
 
 
 # -- models -----------------------------------------------------------------------------------------------------------
@@ -106,32 +92,21 @@ def parts_of(one: Measured, terms: Terms, measure: str) -> dict[str, Mapping[str
     if measure in reader["of"]:
         parts["reader"] = one.reading
     if measure in reader.get("judged", ()):
-        parts["judge"] = one.run.config.get("judging") or {}
+        parts["judge"] = {**(one.run.config.get("judging") or {}), "engine": one.run.judge}
     if measure in reader.get("compared", ()):
         parts["judge"] = {"engine": one.judgements[0], "prompts": {judge_pair.STEP.name: judge_pair.STEP.wording}}
     return parts
 
 
 def _models(one: Measured, terms: Terms, measure: str) -> Facts:
-    """Those of the method's Steps, of the reader and of the judge."""
-    parts = parts_of(one, terms, measure)
-    for part, key in (("method", "model"), ("reader", "reader's model")):
-        engine = parts.get(part, {"engine": None}).get("engine", NOTHING)
+    """The model of each part; the temperature of its Steps (the reader's is a setting of it) and, where one is above 0
+    or a seed was chosen, the seed; the wording of all prompts."""
+    parts, said, sampled = parts_of(one, terms, measure), terms.get("temperature", {}), False
+    for part, described in parts.items():
+        engine = described.get("engine", NOTHING) or ("none" if part == "judge" else None)
         if engine:  # None asks no model
             stated = Stated(expected_of(one.place.model, terms, part), f"engines.{part}", "named")
-            yield key, stated, engine if engine is NOTHING else engine.split(", ")
-    if "judge" in parts:
-        compared = measure in terms["reader"].get("compared", ())
-        engine = one.judgements[0] if compared else one.run.judge
-        stated = Stated(expected_of(one.place.model, terms, "judge"), "engines.judge", "named")
-        yield "judge", stated, [engine or "none"]
-
-
-def _sampling(one: Measured, terms: Terms, measure: str) -> Facts:
-    """The temperature of the Steps of method and judge (the reader's is a setting of it) and, where it is above 0 or a
-    seed was chosen, the seed."""
-    said, sampled = terms.get("temperature", {}), False
-    for part, described in parts_of(one, terms, measure).items():
+            yield MODELS[part], stated, engine if engine is NOTHING else engine.split(", ")
         told = described.get("temperatures", {})
         sampled |= any(told.values()) or (part == "reader" and bool(_read_with(one).get("temperature")))
         steps = dict.fromkeys(described.get("prompts", ()), 0.0)
@@ -141,6 +116,10 @@ def _sampling(one: Measured, terms: Terms, measure: str) -> Facts:
     if sampled or one.run.config.get("seeds"):
         seeds = sorted({seed for of in one.run.config.get("seeds", {}).values() for seed in of}) or [0]
         yield "seed", Stated(terms.get("seed"), "seed"), _only(seeds)
+    known = all("prompts" in part for part in parts.values())
+    asked = dict.fromkeys(prompt for part in parts.values() for prompt in part.get("prompts", {}).items())
+    if asked or not known:
+        yield "prompts", Stated(terms["prompts"]["source"], "prompts.source", "wording"), [*asked] if known else NOTHING
 
 
 def _only(values: Sequence[float]) -> Any:
@@ -235,7 +214,8 @@ def _layers(one: Measured, terms: Terms, measure: str) -> Facts:
     made = {**one.layers, **({ARTICLES: {"settings": articles}} if articles else {})}
     for kind, layer in made.items():
         said = stated_of_layer(terms, one.place.data, one.place.layers, kind)
-        yield from _settings(f"{kind}.", layer.get("settings", {}), said, LAYERS.get(kind, (0, None))[1])
+        of = LAYERS.get(kind, (0, None))[1]
+        yield from _settings(f"{kind}.", layer.get("settings", {}), said, of, f"layers.{kind}")
     more = terms.get("more_layers", {}).get(one.place.data, ())
     read = {ARTICLES, *closure({*METHODS[one.place.name].layers}, more)}
     for kind in (kind for kind in more if kind in read):
@@ -270,11 +250,11 @@ def _method(one: Measured, terms: Terms, measure: str) -> Facts:
         **_stated_in({key: depth for key, depth in depths.items() if key in ours}, f"measured.{measure}.method"),
     }
     said.pop("backbone", None)  # the row's own
-    yield from _settings("method's ", ours, said, METHODS[place.name].Settings)
+    yield from _settings("method's ", ours, said, METHODS[place.name].Settings, f"settings.{place.name}")
     if place.under:
         name, settings, asked = place.under
         said = _stated_in(known.get(name, {}), f"settings.{name}") | _stated_in(asked, "backbones.asked")
-        yield from _settings("backbone's ", settings, said, METHODS[name].Settings)
+        yield from _settings("backbone's ", settings, said, METHODS[name].Settings, f"settings.{name}")
 
 
 # -- what the rows show -----------------------------------------------------------------------------------------------
@@ -345,7 +325,7 @@ def _flawed(one: Measured, terms: Terms, measure: str) -> Facts:
             yield f"{name}'s window of {setting}", Stated("its own limit", ANY), ours
 
 
-# -- reader, prompts, measure -----------------------------------------------------------------------------------------
+# -- reader, measure --------------------------------------------------------------------------------------------------
 
 
 def _reader(one: Measured, terms: Terms, measure: str) -> Facts:
@@ -377,7 +357,7 @@ def _reader(one: Measured, terms: Terms, measure: str) -> Facts:
         if key == "compress" and stated and stated.value != "none" and value is not NOTHING:
             yield from _compression(value, stated, terms["compression"])
         else:
-            yield f"reader's {key}", stated, value
+            yield f"reader's {key}", stated or Stated(None, "reader.asked"), value
     deep, ranked = given.get("k"), one.run.config["k"]
     if deep and "k" not in free and deep > ranked:
         yield "passages for the reader", Stated(deep, "reader.asked.k"), ranked
@@ -415,7 +395,7 @@ def _laid_out(one: Measured, expected: Mapping[str, Any]) -> Facts:
     asked = _stated_in(expected["asked"], "reader.asked")
     for key in ("layout", "k", "budget"):
         if key in given and key not in free:
-            yield f"context's {key}", asked.get(key), given[key]
+            yield f"context's {key}", asked.get(key, Stated(None, "reader.asked")), given[key]
 
 
 def _compression(ours: str | None, stated: Stated, asked: Mapping[str, Any]) -> Facts:
@@ -423,15 +403,8 @@ def _compression(ours: str | None, stated: Stated, asked: Mapping[str, Any]) -> 
     yield "reader's compress", stated, made
     if made == stated.value:
         of = COMPRESSORS[made]
-        yield from _settings(f"{made}'s ", {**defaults(of), **given}, _stated_in(asked, "compression"), of.Settings)
-
-
-def _prompts(one: Measured, terms: Terms, measure: str) -> Facts:
-    parts = parts_of(one, terms, measure).values()
-    known = all("prompts" in part for part in parts)
-    asked = dict.fromkeys(prompt for part in parts for prompt in part.get("prompts", {}).items())
-    if asked or not known:
-        yield "prompts", Stated(terms["prompts"]["source"], "prompts.source", "wording"), [*asked] if known else NOTHING
+        ours, said = {**defaults(of), **given}, _stated_in(asked, "compression")
+        yield from _settings(f"{made}'s ", ours, said, of.Settings, "compression")
 
 
 def _measure(one: Measured, terms: Terms, measure: str) -> Facts:
@@ -446,6 +419,5 @@ def _measure(one: Measured, terms: Terms, measure: str) -> Facts:
 
 
 CONDITIONS = (
-    _models, _sampling, _encoder, _data_set, _layers, _method, _ranking, _answered, _flawed, _reader, _prompts,
-    _measure,
+    _models, _encoder, _data_set, _layers, _method, _ranking, _answered, _flawed, _reader, _measure,
 )  # fmt: skip

@@ -4,7 +4,7 @@ errors, hours or lengths of contexts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -14,8 +14,7 @@ from workbench.analyses.decomposition import kinds, routed
 from workbench.analyses.depth import makespan
 from workbench.evaluation.significance import Value, mean_of_repeats, paired_test
 from workbench.measures import is_known, needs_reader
-from workbench.papers.measured import COVERAGE, COVERED, SEED, Compared, Measured
-from workbench.papers.placing import STATIC
+from workbench.papers.placing import COVERAGE, COVERED, SEED, STATIC, Compared, Measured, by_question, of_both
 from workbench.published import Paper
 
 MEAN = "mean"  # of backbones, or of data sets, each of which counts the same
@@ -33,11 +32,12 @@ NEEDED = {  # the measure of a run that a number of a kind needs, where it is no
 
 
 class Side(NamedTuple):
-    """A measurement that a number is made of, in the paper's names."""
+    """A measurement that a number is made of, in the paper's names, and the measure that its run needs."""
 
     backbone: str
     method: str
     data: str
+    measure: str
 
 
 class Found(NamedTuple):
@@ -55,26 +55,22 @@ class Found(NamedTuple):
     @property
     def mean(self) -> float:
         """Over the questions, of the means of their repeats; less that of the base."""
-        ours, *base = (
-            float(np.mean([mean_of_repeats(value) for value in side])) for side in (self.values, self.base) if side
-        )
-        return ours - sum(base)
+        return _mean(self.values) - _mean(self.base or ())
 
 
-def sides(source: Paper, row: Any) -> dict[Side, str]:
-    """The measurements of a printed number, a row of `source.printed`, each with the measure that its run needs; none
-    if there is no such measure."""
+def sides(source: Paper, row: Any) -> list[Side]:
+    """The measurements of a printed number, a row of `source.printed`; none if there is no such measure."""
     terms, measure = source.terms, NEEDED.get(row.kind, row.measure)
     if row.kind not in KINDS or not _is_measured(terms, measure):
-        return {}
+        return []
     backbones = [one["called"] for one in terms["backbones"]] if row.backbone == MEAN else [row.backbone]
     data = row.data.partition(": ")[0]
     every = terms.get("mean_of", [*terms["data"]]) if row.data in (MEAN, MEAN_OF_THREE) else [data]
-    return {
-        Side(backbone, method, one): measure
+    return [
+        Side(backbone, method, one, measure)
         for backbone, one in product(backbones, every)
         for method in _methods(source, row)
-    }
+    ]
 
 
 def _is_measured(terms: Mapping[str, Any], measure: str) -> bool:
@@ -108,7 +104,7 @@ def found_of(source: Paper, row: Any, measurements: Sequence[Measured]) -> Itera
 def _is_at(one: Measured, side: Side, kind: str) -> bool:
     """Whether a measurement is a side; the labels of the questions may come from either router."""
     method = one.place.method.replace("Routing+GW", "Routing") if kind == "recomputed" else one.place.method
-    return (one.place.backbone, method, one.place.data) == side
+    return (one.place.backbone, method, one.place.data) == side[:3]
 
 
 # -- scores and differences -------------------------------------------------------------------------------------------
@@ -142,13 +138,12 @@ def _difference(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Fou
     kind = row.data.partition(": ")[2]
     ours, base, p = [], [], None
     for one, other in zip(chosen[::2], chosen[1::2]):
-        mine, theirs = one.values(row.measure), other.values(row.measure)
         of_kind = {each["question_id"] for each in one.rows if kind in ("", _type_of(each))}
-        common = sorted(mine.keys() & theirs.keys() & of_kind)
-        if not common:
+        mine = {question: value for question, value in one.values(row.measure).items() if question in of_kind}
+        if not (pairs := of_both(mine, other.values(row.measure))):
             return
-        ours.append([mine[q] for q in common])
-        base.append([theirs[q] for q in common])
+        ours.append([value for value, _ in pairs])
+        base.append([value for _, value in pairs])
     if len(ours) == 1:
         p = paired_test(*([mean_of_repeats(value) for value in side[0]] for side in (ours, base)), seed=SEED)
     yield Found(chosen[0], _weighted(ours), _weighted(base), chosen, row.measure, p)
@@ -176,12 +171,9 @@ def _win(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
 
 def _share_of_errors(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
     """Of the wrong answers the share whose answer was in the context."""
-    wrong: dict[str, list[float]] = {}
-    for scores, question in ((each["scores"], each["question_id"]) for each in chosen[0].every):
-        if scores.get(ACCURACY) == 0 and scores.get(COVERAGE) is not None:
-            wrong.setdefault(question, []).append(scores[COVERAGE])
-    if wrong:
-        yield Found(chosen[0], list(wrong.values()), None, chosen, ACCURACY)
+    wrong = [each for each in chosen[0].every if each["scores"].get(ACCURACY) == 0]
+    if values := by_question((each, each["scores"].get(COVERAGE)) for each in wrong):
+        yield Found(chosen[0], list(values.values()), None, chosen, ACCURACY)
 
 
 def _recomputed(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
@@ -225,14 +217,13 @@ def _gain(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
     for one in (one for one in chosen if one.place.method == row.method):
         here = (one.place.backbone, one.place.data)
         others = [other for other in chosen if other is not one and (other.place.backbone, other.place.data) == here]
-        best = max(others, key=lambda other: _mean(other.values(row.measure)))
-        mine, theirs = one.values(row.measure), best.values(row.measure)
-        common = sorted(mine.keys() & theirs.keys())
-        a, b = (_mean({each: side[each] for each in common}) for side in (mine, theirs))
+        best = max(others, key=lambda other: _mean(other.values(row.measure).values()))
+        pairs = of_both(one.values(row.measure), best.values(row.measure))
+        a, b = (_mean(pair[side] for pair in pairs) for side in (0, 1))
         if not b:  # nothing in common, or nothing that a gain could be of
             return
-        ours.append([[100 * v / b for v in mine[each]] for each in common])
-        base.append([[100 * (a / b**2 * (v - b) + 1) for v in theirs[each]] for each in common])
+        ours.append([[100 * v / b for v in mine] for mine, _ in pairs])
+        base.append([[100 * (a / b**2 * (v - b) + 1) for v in theirs] for _, theirs in pairs])
         of += [one, best]
     yield Found(of[0], _weighted(ours), _weighted(base), tuple(of), row.measure)
 
@@ -243,17 +234,17 @@ def _weighted(several: Sequence[Sequence[Value]]) -> list[Value]:
     return [[v * n / (len(several) * len(values)) for v in value] for values in several for value in values]
 
 
-def _mean(values: Mapping[str, Value]) -> float:
+def _mean(values: Iterable[Value]) -> float:
     """Over the questions, of the means of their repeats; 0 without any."""
-    return float(np.mean([mean_of_repeats(value) for value in values.values()])) if values else 0.0
+    means = [mean_of_repeats(value) for value in values]
+    return float(np.mean(means)) if means else 0.0
 
 
 def _share_of_questions(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
     """The questions that both methods answer, one alone, or none, in percent."""
-    ours, theirs = (one.values("f1") for one in chosen)
     values = [
-        [100.0 * ((x >= RIGHT, y >= RIGHT) == SHARES[row.method]) for x, y in zip(ours[one], theirs[one])]
-        for one in sorted(ours.keys() & theirs.keys())
+        [100.0 * ((x >= RIGHT, y >= RIGHT) == SHARES[row.method]) for x, y in zip(ours, theirs)]
+        for ours, theirs in of_both(*(one.values("f1") for one in chosen))
     ]
     if values:
         yield Found(chosen[0], values, None, chosen, "f1")
@@ -261,15 +252,20 @@ def _share_of_questions(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iter
 
 def _tokens(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
     """The length of the context before compression, or by how much of it compression shortens it, in percent."""
-    several = []
-    for one in chosen:
-        values: dict[str, list[float]] = {}
-        for asked in one.every:
-            whole, read = asked.get("context_tokens"), asked.get("read_tokens")
-            if whole and (row.kind == TOKENS or read is not None):
-                value = float(whole) if row.kind == TOKENS else 100 * (1 - read / whole)
-                values.setdefault(asked["question_id"], []).append(value)
-        several.append(list(values.values()))
+
+    def value(whole: int | None, read: int | None) -> float | None:
+        if not whole or row.kind == TOKENS:
+            return whole or None
+        return None if read is None else 100 * (1 - read / whole)
+
+    several = [
+        list(
+            by_question(
+                (each, value(each.get("context_tokens"), each.get("read_tokens"))) for each in one.every
+            ).values()
+        )
+        for one in chosen
+    ]
     if all(several):
         yield Found(chosen[0], _weighted(several), None, chosen, NEEDED[row.kind])
 

@@ -1,22 +1,30 @@
-"""Which row of a paper's tables a method of a run belongs to. Where it belongs says nothing of whether the numbers are
-comparable: `conditions.py` does."""
+"""Which row of a paper's tables a method of a run belongs to, and what was measured there: its rows, its values, and
+the judgements of its answers. Where it belongs says nothing of whether the numbers are comparable: `conditions.py`
+does."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from workbench.evaluation.pairs import DIMENSIONS, Judgement, on_disk, wins
+from workbench.evaluation.run import Run
+from workbench.evaluation.significance import mean_of_repeats, paired_test
+from workbench.measures import UNDEFINED_AS_A_WHOLE
 from workbench.methods import METHODS
 from workbench.papers.condition import model_of, named
 from workbench.settings import parse_spec, settle
 
-if TYPE_CHECKING:
-    from workbench.papers.measured import AnyRun
-
+T = TypeVar("T")
 Terms = Mapping[str, Any]
 STATIC = "Original"  # as a paper calls its backbones alone
+SEED = 0  # of the resampling
+COVERED = " of covered"  # ends a measure that is taken over the questions whose answer was retrieved
+COVERAGE = "coverage:substring"
+DIMENSION = {"logicality": "logicity"}  # as Table 3 of DotRAG spells it
 
 
 class Place(NamedTuple):
@@ -51,7 +59,7 @@ class Place(NamedTuple):
         return measure if self.measures is None else self.measures.get(measure)
 
 
-def places(terms: Terms, run: AnyRun, label: str, stands_for: str | None = None) -> Iterator[Place]:
+def places(terms: Terms, run: Run, label: str, stands_for: str | None = None) -> Iterator[Place]:
     """The places of a method of the run: none, one, one for each number of hops where the tables are by hops, or where
     the reader makes the row, that of the context and that of the answers. A run belongs to the data set whose name
     begins that of its own, or to the one that it `stands_for`."""
@@ -116,7 +124,7 @@ def settings_of(spec: str) -> dict[str, Any]:
     return asdict(settle(name, made.Settings, given, made.profiles))
 
 
-def _of_model(terms: Terms, run: AnyRun, place: Place) -> Place:
+def _of_model(terms: Terms, run: Run, place: Place) -> Place:
     """The place among the rows of the model that answers. Where a measure is named by a depth and a mode: the measures
     of the run's, if the paper prints any of the data."""
     answering = (run.config.get("reading") or {}).get("engine") or run.config["engine"]
@@ -133,7 +141,7 @@ def row_of_model(terms: Terms, engines: str) -> Mapping[str, Any]:
     return next((one for one in terms["models"] if models & {*named(one["engine"])}), terms["models"][-1])
 
 
-def _measured(terms: Terms, run: AnyRun, place: Place) -> dict[str, str | None]:
+def _measured(terms: Terms, run: Run, place: Place) -> dict[str, str | None]:
     reader = parse_spec(run.config["reader"] or "none")[1]
     there = {name: one for name, one in terms["measured"].items() if place.data in one.get("data", (place.data,))}
     for key, value in (("k", reader.get("k", run.config["k"])), ("mode", reader.get("mode", "reject"))):
@@ -141,7 +149,7 @@ def _measured(terms: Terms, run: AnyRun, place: Place) -> dict[str, str | None]:
     return {name: next((known for known in one["as"] if known in run.measures), None) for name, one in there.items()}
 
 
-def _of_reader(terms: Terms, run: AnyRun, place: Place) -> Iterator[Place]:
+def _of_reader(terms: Terms, run: Run, place: Place) -> Iterator[Place]:
     """The row of the context from which the reader starts, and that of the reader with its model."""
     model, how = place.method, _how(run)
     yield place._replace(method="context")
@@ -151,7 +159,7 @@ def _of_reader(terms: Terms, run: AnyRun, place: Place) -> Iterator[Place]:
             yield place._replace(method=f"{called}, {model}", reading=reading)
 
 
-def _how(run: AnyRun) -> dict[str, Any]:
+def _how(run: Run) -> dict[str, Any]:
     """The settings of a run's reader that make a row."""
     reader, settings = parse_spec(run.config["reader"] or "none")
     route = bool(settings.get("route"))
@@ -165,7 +173,7 @@ def _rows_of_readers(terms: Terms) -> list[tuple[str, dict[str, Any]]]:
     return [(one["called"], plain | {k: v for k, v in one.items() if k != "called"}) for one in terms["readers"]]
 
 
-def misplaced(terms: Terms, run: AnyRun, label: str, found: Sequence[Place], stands_for: str | None = None) -> str:
+def misplaced(terms: Terms, run: Run, label: str, found: Sequence[Place], stands_for: str | None = None) -> str:
     """The row that a method or its reader came nearest to, and why it is not that row; "" if it has one."""
     described, data = run.config["methods"][label], run.config["data"]["name"]
     if found:
@@ -196,3 +204,127 @@ def _nearest(rows: Sequence[tuple[str, Mapping[str, Any]]], ours: Mapping[str, A
     ]
     called, why = min(apart, key=lambda one: len(one[1]))
     return f"the nearest row is {called}: {'; '.join(why)}"
+
+
+# -- what was measured -------------------------------------------------------------------------------------------------
+
+
+def by_question(values: Iterable[tuple[Mapping[str, Any], float | None]]) -> dict[str, list[float]]:
+    """Question id → the values of its rows, (row, value), without those that are None."""
+    found: dict[str, list[float]] = {}
+    for row, value in values:
+        if value is not None:
+            found.setdefault(row["question_id"], []).append(value)
+    return found
+
+
+def of_both(ours: Mapping[str, T], theirs: Mapping[str, T]) -> list[tuple[T, T]]:
+    """The values of the questions that both have."""
+    return [(ours[one], theirs[one]) for one in sorted(ours.keys() & theirs.keys())]
+
+
+def judgements_of(run: Run, a: str, b: str) -> tuple[str, list[Judgement]]:
+    """(the judge, what it said of the answers of two methods): on disk, or as a run that is foreseen says it."""
+    foreseen = getattr(run, "judgements", None)
+    return foreseen(a, b) if foreseen else on_disk(run, a, b)
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A method of a run with a place in the tables."""
+
+    run: Run
+    label: str
+    place: Place
+
+    @property
+    def repeats(self) -> int:
+        return self.run.repeats
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether repeats cannot differ."""
+        return self.run.deterministic(self.label)
+
+    @property
+    def rows(self) -> list[dict]:
+        """Those of the first repeat."""
+        return self.repeated[0]
+
+    @cached_property
+    def repeated(self) -> list[list[dict]]:
+        """The rows of each repeat."""
+        mine = [[row for row in run.rows if row["method"] == self.label] for run in self.run.repeated]
+        return [[row for row in rows if self.place.hops in (None, row.get("hops"))] for rows in mine]
+
+    @property
+    def every(self) -> list[dict]:
+        """The rows of all repeats."""
+        return [row for rows in self.repeated for row in rows]
+
+    @property
+    def described(self) -> dict:
+        return self.run.config["methods"][self.label]
+
+    @property
+    def layers(self) -> dict[str, dict]:
+        return self.described["layers"]
+
+    @property
+    def reading(self) -> dict:
+        """What the run says of its reader; nothing in earlier formats."""
+        return self.run.config.get("reading") or {}
+
+    def counted(self, measure: str) -> list[dict]:
+        """The rows over which a measure is taken."""
+        covered = (self.place.ours(measure) or "").endswith(COVERED)
+        return [row for row in self.every if not covered or row["scores"].get(COVERAGE) == 1]
+
+    def values(self, measure: str) -> dict[str, list[float]]:
+        """Question id → the values of its repeats, where the measure is defined."""
+        ours, covered, _ = (self.place.ours(measure) or "").partition(COVERED)
+        if ours not in self.run.measures or (covered and COVERAGE not in self.run.measures):
+            return {}
+        if ours in UNDEFINED_AS_A_WHOLE and not self.run.scores(ours, self.label):
+            return {}
+        return by_question((row, row["scores"].get(ours)) for row in self.counted(measure))
+
+    def scores(self, measure: str) -> dict[str, float]:
+        """Question id → the mean of its repeats."""
+        return {one: mean_of_repeats(several) for one, several in self.values(measure).items()}
+
+    def p(self, measure: str, other: Measured) -> float | None:
+        """Of the paired test against another method over the questions of both; None if they have none in common."""
+        pairs = of_both(self.scores(measure), other.scores(measure))
+        return paired_test(*map(list, zip(*pairs)), seed=SEED) if pairs else None
+
+
+@dataclass(frozen=True, eq=False)
+class Compared(Measured):
+    """A method whose answers were judged against those of `other`, which has its place in the same run."""
+
+    other: Measured
+    first: bool  # whether the win rate is of this method
+
+    @cached_property
+    def judgements(self) -> tuple[str, list[Judgement]]:
+        """(the judge, what it said) of the pairs on disk; those of the place's hops."""
+        a, b = (self, self.other) if self.first else (self.other, self)
+        ids = {row["question_id"] for row in self.rows}
+        judge, judgements = judgements_of(self.run, a.label, b.label)
+        return judge, [judgement for judgement in judgements if judgement.question_id in ids]
+
+    @property
+    def repeats(self) -> int:
+        """How many were judged."""
+        return 1 + max((judgement.repeat for judgement in self.judgements[1]), default=0)
+
+    @property
+    def deterministic(self) -> bool:
+        return super().deterministic and self.other.deterministic
+
+    def values(self, measure: str) -> dict[str, list[float]]:
+        """Question id → whether it won, of each repeat that was judged."""
+        dimension = DIMENSION.get(measure, measure)
+        won = wins(self.judgements[1], dimension) if dimension in DIMENSIONS else {}
+        return {one: [value if self.first else 1 - value for value in several] for one, several in won.items()}

@@ -4,7 +4,7 @@ are counted on an index of a few passages that rules write."""
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,8 @@ from workbench import published
 from workbench.analyses.judging import PLANTED
 from workbench.data import Dataset, load
 from workbench.errors import DataError
-from workbench.evaluation.estimate import Estimate, Unasked, estimate_build, estimate_run, prompt_tokens
+from workbench.evaluation.counting import prompt_tokens, unasked
+from workbench.evaluation.estimate import Estimate, estimate_build, estimate_run
 from workbench.evaluation.run import varies
 from workbench.index import Index
 from workbench.llm.engine import Engine, RulesEngine
@@ -58,18 +59,22 @@ def plan(
     table: str,
     engine: Engine | str = "rules",
     *,
+    reader_engine: Engine | str | Sequence[Engine | str] | None = None,
+    judge: Engine | str | None = None,
     data: Dataset | str | Path | None = None,
     limit: int | None = None,
     repeats: int = 1,
-    **others: Any,
 ) -> TablePlan:
     """What `reproduce` will take: calls, tokens, dollars and hours of each build and of each method with each reader,
-    over all repeats. `others`: `reader_engine` and `judge`, as of `reproduce`. No model is asked and nothing is
-    downloaded: for a data set that is not on this machine, prompts are counted on the bundled one, and the numbers
-    scaled to the sizes that the paper states."""
+    over all repeats. No model is asked and nothing is downloaded: for a data set that is not on this machine, prompts
+    are counted on the bundled one, and the numbers scaled to the sizes that the paper states."""
     source, rows = published.paper(paper), []
     notes: list[str] = []
-    asks = engines_by_row(source, *_unasked(engine, **others))
+    steps, readers, judges = (
+        [unasked(one if isinstance(one, str) else one.name) for one in several(given)]
+        for given in (engine, reader_engine, judge)
+    )
+    asks = engines_by_row(source, steps[0], readers, *judges)
     built = set[tuple[str, str, str]]()
     for asked, recipe in standing_in(with_engines(source, table, asks), data):
         if data is not None:
@@ -90,16 +95,6 @@ def plan(
         rows += [{**row, "data": here.data.name if data is not None else recipe.source} for row in mine]
     notes += left_to_others(source, table, asks)
     return TablePlan(paper, table, pd.DataFrame(rows), tuple(dict.fromkeys(notes)))
-
-
-def _unasked(steps: Engine | str, reader_engine: Any = None, judge: Engine | str | None = None) -> list[Any]:
-    """Engines of the same names that cannot be asked."""
-
-    def unasked(engine: Engine | str) -> Engine:
-        spec = engine if isinstance(engine, str) else engine.name
-        return RulesEngine() if spec == "rules" else Unasked(spec)
-
-    return [unasked(steps), [unasked(one) for one in several(reader_engine)], judge and unasked(judge)]
 
 
 # -- data -------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ conditions of the paper (`published/<paper>.toml`), so that a run made so differ
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
@@ -16,11 +16,10 @@ from workbench.index.usage import ARTICLES
 from workbench.measures import deepest
 from workbench.methods import METHODS
 from workbench.methods.gfm_rag import hub
-from workbench.papers import figures
 from workbench.papers.condition import ALL, Stated, named
 from workbench.papers.conditions import stated_of_layer
-from workbench.papers.measured import COVERAGE, COVERED
-from workbench.papers.placing import STATIC, rows
+from workbench.papers.figures import Side, sides
+from workbench.papers.placing import COVERAGE, COVERED, STATIC, rows
 from workbench.published import Paper
 from workbench.reading import READERS
 from workbench.reading.rewriting import SETTING as REWRITE
@@ -28,6 +27,7 @@ from workbench.settings import changed, settle, spec_of
 
 RANKED = 20  # passages, where nothing asks for more
 WHOLE = 200  # so that no final set is cut
+NOT_OF_PROFILE = ("profile", "budget", "max_hops")  # settings of a compressor; others have no effect, and are refused
 EVERY = 10_000  # above what any method returns that returns all: PathRAG fills two budgets of 4,000 tokens
 
 
@@ -38,9 +38,7 @@ class Recipe:
     and not at the context alone. `layers`: layer → settings; `variant`: the row that they are for, where it has its
     own. `k`: passages ranked; `encoder`: its name, None where the paper does not say it or names none; `judged`:
     whether a judge is asked; `pairs`: SPECs of two of the methods, whose answers a judge compares. `generated`: how the
-    questions are made (`paths`, `each`), of data that bring none.
-
-    Raises :class:`SettingError` for pairs that no run could judge, and for questions that could not be made."""
+    questions are made (`paths`, `each`), of data that bring none."""
 
     data: str
     source: str
@@ -63,16 +61,6 @@ class Recipe:
     @property
     def readers(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(one for several in self.read_by.values() for one in several))
-
-    def __post_init__(self):
-        for pair in self.pairs:
-            if len(set(pair)) != 2 or not set(pair) <= set(self.methods):
-                of = ", ".join(self.methods) or "none"
-                raise SettingError(f"{self.data}: pair {pair!r} should be two of its methods, which are {of}")
-        if self.pairs and not self.readers:
-            raise SettingError(f"{self.data}: answers are compared in pairs, and no reader answers; add a reader")
-        if self.generated is not None and not {"paths", "each"} <= self.generated.keys():
-            raise SettingError(f"{self.data}: generated={dict(self.generated)!r} should say paths and each")
 
 
 def tables_of(source: Paper) -> list[str]:
@@ -118,18 +106,11 @@ def _pairs(source: Paper, printed: Any, data: str, rankings: list[_Ranking]) -> 
     return tuple(dict.fromkeys(tuple(specs[one] for one in source.compared(method)) for method in compared))
 
 
-class _Row(NamedTuple):
-    backbone: str
-    method: str
-    data: str
-    measure: str
-
-
 class _Ranking(NamedTuple):
     """What ranks for a row: the SPEC of its method, the name of its encoder, the layers that it reads, those whose
     settings are the row's own, and the row's name if there are any."""
 
-    row: _Row
+    row: Side
     spec: str
     encoder: str | None
     layers: list[str]
@@ -137,20 +118,19 @@ class _Ranking(NamedTuple):
     variant: str
 
 
-def _model_of(terms: Mapping[str, Any], row: _Row) -> str | None:
+def _model_of(terms: Mapping[str, Any], row: Side) -> str | None:
     """The model by which a row is told apart from others, as the paper calls it; None of a row of none."""
     called = row.method.rpartition(", ")[2] if "readers" in terms else row.backbone
     return next((called for one in terms.get("models", ()) if one["called"] == called), None)
 
 
-def _rows(source: Paper, printed: Any) -> Iterator[_Row]:
+def _rows(source: Paper, printed: Any) -> Iterator[Side]:
     """The rows whose numbers a run measures. Of a difference, both sides; of questions of one type, all questions."""
     for row in printed.itertuples():
-        needed = figures.sides(source, row).items()
-        yield from (_Row(*side, measure) for side, measure in needed if side.data in source.terms["data"])
+        yield from (side for side in sides(source, row) if side.data in source.terms["data"])
 
 
-def _ranking(terms: Mapping[str, Any], row: _Row) -> _Ranking | None:
+def _ranking(terms: Mapping[str, Any], row: Side) -> _Ranking | None:
     """None of a row that no run can fill."""
     if row.method in terms.get("absent", {}) or "recomputed" in row.method:
         return None
@@ -183,12 +163,16 @@ def _spec(name: str, given: Mapping[str, Any]) -> str:
 def _given(name: str, said: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a SPEC, of those that the method has. Weights that are not on this machine give way to those that
     the package brings; the table names the difference."""
-    has = {field.name for field in fields(METHODS[name].Settings)}
-    given = {key: None if value == "none" else value for key, value in said.items() if key in has and key != "backbone"}
+    given = _plain(said, {field.name for field in fields(METHODS[name].Settings)} - {"backbone"})
     if "checkpoint" in given:
         commits = hub.cached(given["checkpoint"])
         given["checkpoint"] = f"{given['checkpoint']}@{commits[-1]}" if commits else "mini"
     return given
+
+
+def _plain(said: Mapping[str, Any], has: Iterable[str]) -> dict[str, Any]:
+    """Those of the settings of a TOML file that there are; it spells `None` as "none"."""
+    return {key: None if value == "none" else value for key, value in said.items() if key in has}
 
 
 def _recipe(terms: Mapping[str, Any], data: str, encoder: str | None, variant: str, rankings: list[_Ranking]) -> Recipe:
@@ -218,16 +202,13 @@ def _recipe(terms: Mapping[str, Any], data: str, encoder: str | None, variant: s
 def _read_by(terms: Mapping[str, Any], rankings: list[_Ranking]) -> tuple[dict[str, tuple[str, ...]], bool]:
     """Method → the readers of its rows, and whether any of these looks at an answer. A row of a context is filled by
     whatever reads it, so that it has a reader of its own only where the method has none."""
-    found: dict[str, dict[str, None]] = {ranking.spec: {} for ranking in rankings}
-    answered = False
+    answers, contexts = ({ranking.spec: dict[str, None]() for ranking in rankings} for _ in range(2))
     for ranking in rankings:
         if ranking.row.measure in terms["reader"]["of"]:
-            answered = True
-            found[ranking.spec][_reader_of(terms, ranking.row)] = None
-    for ranking in rankings:
-        if ranking.row.measure == COVERAGE and "readers" in terms and not found[ranking.spec]:
-            found[ranking.spec][_reader_of(terms, ranking.row)] = None
-    return {spec: tuple(several) for spec, several in found.items()}, answered
+            answers[ranking.spec][_reader_of(terms, ranking.row)] = None
+        elif ranking.row.measure == COVERAGE and "readers" in terms:
+            contexts[ranking.spec][_reader_of(terms, ranking.row)] = None
+    return {spec: tuple(answers[spec] or contexts[spec]) for spec in answers}, any(answers.values())
 
 
 def _measured(terms: Mapping[str, Any], measure: str) -> list[str]:
@@ -242,10 +223,10 @@ def _measured(terms: Mapping[str, Any], measure: str) -> list[str]:
 
 def _of_layer(kind: str, said: Mapping[str, Stated]) -> dict[str, Any]:
     has = SETTINGS_OF_ARTICLES if kind == ARTICLES else {field.name for field in fields(LAYERS[kind][1])}
-    return {key: None if one.value == "none" else one.value for key, one in said.items() if key in has}
+    return _plain({key: one.value for key, one in said.items()}, has)
 
 
-def _reader_of(terms: Mapping[str, Any], row: _Row) -> str:
+def _reader_of(terms: Mapping[str, Any], row: Side) -> str:
     """The SPEC of what reads for a row."""
     reader = terms["reader"]
     asked = {**reader["asked"], **terms.get("measured", {}).get(row.measure, {}).get("asked", {})}
@@ -254,18 +235,14 @@ def _reader_of(terms: Mapping[str, Any], row: _Row) -> str:
         of = next((one for one in terms["readers"] if one["called"] == called), terms["readers"][0])
         asked |= {key: value for key, value in of.items() if key != "called"}
         if (compressor := of.get("compress")) is not None:
-            asked["compress"] = spec_of(compressor, _told(terms["compression"]))
+            asked["compress"] = spec_of(compressor, _plain(terms["compression"], NOT_OF_PROFILE))
     if row.data in reader.get("own_prompt", ()):
         asked["prompt"] = "claim"
     model = next((one for one in terms.get("models", ()) if one["called"] == _model_of(terms, row)), {})
-    given = {key: None if value == "none" else value for key, value in {**asked, **model.get("reading", {})}.items()}
+    asked |= model.get("reading", {})
+    given = _plain(asked, asked)
     read, rewritten = READERS[named(reader["name"])[0]], given.pop(REWRITE, False)
     return spec_of(read.name, changed(read.Settings(**given)) | ({REWRITE: True} if rewritten else {}))
-
-
-def _told(compression: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what has no effect in the profile, and is refused there."""
-    return {key: value for key, value in compression.items() if key in ("profile", "budget", "max_hops")}
 
 
 def layers_of(recipe: Recipe, loaded: Dataset) -> tuple[list[str], dict[str, Mapping[str, Any]]]:

@@ -32,8 +32,7 @@ from workbench.evaluation.verdict import Verdict
 from workbench.llm import fingerprints
 from workbench.papers.conditions import differences
 from workbench.papers.figures import KINDS, SCORES, Found, found_of
-from workbench.papers.measured import SEED, AnyRun, Measured, judgements_of
-from workbench.papers.placing import misplaced, places
+from workbench.papers.placing import SEED, Measured, judgements_of, misplaced, places
 from workbench.published import Key, Paper, stands_for
 from workbench.published.claims import check_claims, is_by_us
 from workbench.records import Record
@@ -135,7 +134,7 @@ class Tables(Record):
     stated: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)
 
     @property
-    def runs(self) -> tuple[AnyRun, ...]:
+    def runs(self) -> tuple[Run, ...]:
         """The runs of the measurements, each once."""
         return tuple({str(one.run.folder): one.run for one in self.measurements}.values())
 
@@ -168,7 +167,7 @@ class Tables(Record):
 
 def tables(
     paper: str = "bdtr",
-    runs: Iterable[AnyRun | str | Path] = (),
+    runs: Iterable[Run | str | Path] = (),
     *,
     stands_for: Mapping[str, str] | None = None,
     source_prompts: Iterable[str] = (),
@@ -256,7 +255,7 @@ def _tested(cells: Sequence[Cell]) -> Iterator[str]:
 
 def judged_pairs(
     source: Paper, measurements: Sequence[Measured]
-) -> Iterator[tuple[AnyRun, str, str, str, list[Judgement]]]:
+) -> Iterator[tuple[Run, str, str, str, list[Judgement]]]:
     """(run, two methods of it that the paper compares, the judge, what it said of their answers)."""
     compared = {row.method for row in source.printed.itertuples() if row.kind == "win"}
     wanted = dict.fromkeys(source.compared(method) for method in sorted(compared))
@@ -287,7 +286,7 @@ def _absent(terms: Mapping[str, Any]) -> Iterator[str]:
         yield f"No run can fill ({why}): {', '.join(name for name, one in absent.items() if one == why)}."
 
 
-def compare(run: AnyRun | str | Path, paper: str = "bdtr") -> Tables:
+def compare(run: Run | str | Path, paper: str = "bdtr") -> Tables:
     """The cells of a paper's tables that the run measured; the others are only counted."""
     found = tables(paper, [run])
     cells = tuple(cell for cell in found.cells if cell.verdict != NOT_MEASURED)

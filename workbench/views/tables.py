@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench.data.curated import CURATED
 from workbench.display import html, text
+from workbench.evaluation.makers import without_model
 from workbench.evaluation.verdict import Check, Verdict
 from workbench.papers.planning import TablePlan
 from workbench.papers.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables
@@ -25,13 +23,7 @@ LEGEND = (
     "✓ reproduced, ✗ differs, ? not comparable; alone: not measured"
 )
 NONE = "No number of these has a place in the paper's tables."
-# In why a cell is not comparable -> what its label says of it.
-MAKERS = r"(?:model|judge|made by): (?:[^\[]* )?"  # of a condition that names them
-NOT_BY_A_MODEL = {
-    re.compile(rf"{MAKERS}rules, "): " (by rules)",
-    re.compile(rf"{MAKERS}replies written by hand, (?!else)"): " (replies written by hand)",
-    re.compile(rf"{MAKERS}(?:{'|'.join(CURATED)}), "): " (curated facts)",
-}
+MADE_BY = {"rules": "by rules", "replies written by hand, else rules": "by rules"}  # what a label says of a maker
 SHOWN = 30  # measurements whose reasons are listed
 SHORT = 80  # characters of a name in a table
 LONG = 1_000  # characters of the reasons of a measurement, or of a note
@@ -122,7 +114,7 @@ def layouts(tables: Tables) -> Iterator[Layout]:
     width = len(keys)
     keys += ["measured as"] * any(cell.label for cell in tables.cells)
     several = len({cell.run for cell in tables.cells if cell.run}) > 1
-    made = _made_by_no_model(tables.cells)
+    made = _made_by_no_model(tables)
     for number, cells in groupby(tables.cells, lambda cell: cell.table):
         mine, rows = list(cells), {}
         for cell in sorted(mine, key=lambda cell: cell.run is None):  # what is not measured joins a row that is
@@ -180,14 +172,14 @@ def _title(number: str) -> str:
     return f"Table {number}" if number[:1].isdigit() else clean(number[:1].upper() + number[1:], NAME)
 
 
-def _made_by_no_model(cells: Iterable[Cell]) -> dict[tuple, str]:
+def _made_by_no_model(tables: Tables) -> dict[tuple, str]:
     """(run, label) → what no model made of what was measured."""
-    whys: dict[tuple, list[str]] = defaultdict(list)
-    for cell in cells:
-        whys[cell.run, cell.label] += cell.why
     return {
-        measured: "".join(said for mark, said in NOT_BY_A_MODEL.items() if any(map(mark.search, why)))
-        for measured, why in whys.items()
+        (str(one.run.folder), one.label): "".join(
+            f" ({maker})"
+            for maker in dict.fromkeys(MADE_BY.get(by, by) for by in without_model(one.run.config, one.label))
+        )
+        for one in tables.measurements
     }
 
 
