@@ -118,17 +118,16 @@ def test_a_passage_is_shown_where_it_is_known():
 
 
 def test_records_in_a_terminal():
+    """A terminal is shown what stands unfolded on the page."""
     shown = dots(dot_trace())
-    assert "complete 0.92: Glass Harbour —directed_by→ Ilse Varn ←directed_by— / ←written_by— Salt Line" in repr(shown)
+    listed = repr(shown)
+    assert listed.startswith(f"{QUESTION} dotrag") and "\n  0.2.2  complete 0.92  Glass Harbour —di" in listed
     assert repr(shown.dots[1]) == (
         "DOT 1 of 'films of one director' (high): from Salt Line, Ilse Varn; 7 nodes; 1 iteration, 1 path, 1 kept"
     )
-    assert repr(shown.dots[0].iterations[0]).endswith("3 candidates, 3 paths, 1 kept so far")
-    assert repr(shown.path("0.1.3")).startswith("JudgedPath 0.1.3 (not judged, cut): Glass Harbour")
     stricter = shown.diff(dots(dot_trace(tau=0.95)))
-    assert "films of one director: nodes per hop 2 4 1 → none -Salt Line -Ilse Varn" in repr(stricter)
-    assert repr(shown.diff(shown)) == "DotsDiff: no difference"
-    assert "the same" in said(shown.diff(shown)) and "0 gained, 1 lost" in said(stricter)
+    assert "Salt Line, Ilse Varn" in repr(stricter)
+    assert "the same" in repr(shown.diff(shown)) and "0 gained, 1 lost" in said(stricter)
 
 
 def test_methods_side_by_side():
@@ -139,7 +138,7 @@ def test_methods_side_by_side():
     beside = Comparison(QUESTION, found, gold=("z",))
     html = beside._repr_html_()
     assert "<b>y</b>" in html and "<b>p2</b>" in html and "<b>x</b>" not in html and "<b>p1</b>" not in html
-    assert "z gold" in said(beside) and "dotrag: 2 passages, 2 nodes (1 shared), 1 path" in repr(beside)
+    assert "z gold" in said(beside) and "dotrag 2 2 1 1" in " ".join(repr(beside).split())
 
 
 # -- the picture -------------------------------------------------------------------------------------------------------
@@ -371,7 +370,7 @@ def test_it_begins_at_the_end_of_the_first_dot(tracer):
     assert [label for label, _ in tracer._stage.options] == ["rules", "iteration 1", "iteration 2"]
     assert [value for _, value in tracer._paths.options] == ["", "0.2.2", "0.1.1", "0.1.2", "0.2.1", "0.1.3"]
     assert tracer._paths.options[1][0].startswith("✓ 0.2.2 complete 0.92: Glass Harbour —directed_by→ Ilse Varn")
-    assert repr(tracer).startswith("Tracer at DOT 0, iteration 2: DOTs of")
+    assert repr(tracer).startswith(f"Tracer at DOT 0, iteration 2: {QUESTION}")
 
 
 def test_stepping(tracer):

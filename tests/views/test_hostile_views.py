@@ -127,10 +127,10 @@ def test_details_check_ups_and_walks_of_a_hostile_index_act_upon_nothing(hostile
 
 def test_a_spread_without_a_walk_says_why(tiny_index):
     walk = wb.method("hipporag2[filter=identity]", tiny_index).walk_distribution("Where is Orsby?")
-    assert "seed weight" in html(walk) and "super hubs hold" in repr(walk)
+    assert "seed weight" in html(walk) and "super hubs (" in repr(walk)
     none = type(walk)(tiny_index, "<b>", "<i>", [], [], np.zeros(8), None, "the <reason>")
     assert "no walk: the &lt;reason&gt;" in html(none)
-    assert "no walk, the <reason>" in repr(none)
+    assert "no walk: the <reason>" in repr(none)
     Checked(html(none))
 
 
@@ -140,7 +140,7 @@ def test_details_say_what_is_left_out(tiny_index):
     for words in ("7 neighbours", "4 passages, the first 1", "4 facts, the first 1", "Nora Whitlock — ", "born in"):
         assert words in shown
     assert "synonyms" not in shown  # it has none
-    assert repr(details) == "NodeDetails of phrase 'orsby': 7 neighbours, 4 facts, 0 synonyms, 4 passages"
+    assert repr(details).startswith("Orsby phrase 7 neighbours\n  4 passages, the first 1\n")
 
 
 def test_a_check_up_shows_counts_shares_and_warnings(tiny_index):

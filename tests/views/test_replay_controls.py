@@ -75,7 +75,7 @@ def test_it_starts_with_the_first_of_everything(widget, tiny):
     assert "River Aldra" in shown[0] and shown[1] == ""
     assert left.stages == ("round 0", "round 1", "round 2", "end")
     assert [label for label, _ in widget._questions.options] == [f"{q.id}: {q.question}" for q in tiny.questions]
-    assert repr(widget).startswith(f"ReplayWidget at round 0: Replay of {QUESTION!r} by bdtr")
+    assert repr(widget).startswith(f"ReplayWidget at round 0: {QUESTION} bdtr")
 
 
 def test_choose_moves_the_controls_and_leaves_the_others(widget, engine):

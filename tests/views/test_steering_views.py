@@ -149,7 +149,7 @@ def test_tables_say_what_moved(walk):
     told = " ".join(Checked(ratings_part(walk.parts[3].steering, "kestrel")).shown)
     for words in ("ilse", "10", "Direct", "of ilse", "4 → 20", "2 → 0 (gone)", "skip"):
         assert words in told
-    assert repr(walk).startswith(f"StagedWalk of {QUESTION!r} by catrag") and "gold born: " in repr(walk)
+    assert repr(walk).startswith(f"{QUESTION} catrag") and "gold at" in repr(walk)
 
 
 def test_a_trace_draws_what_it_holds(index):

@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.display import html, text
 from workbench.registry import Registry
-from workbench.views.base import plain_html, plain_text
+from workbench.views.base import plain_html, plain_text, text_of
 
 __all__ = ["PICTURES", "VIEWS_OF", "html", "text"]
 
@@ -84,10 +84,12 @@ def html_view(cls: type) -> Callable[[Any], str]:
 
 
 def text_view(cls: type) -> Callable[[Any], str]:
-    """What shows a class in a terminal."""
+    """What shows a class in a terminal: where it has no view of its own, what its page says."""
     _load(cls)
-    view = text.dispatch(cls)
-    return plain_text if view is text.dispatch(object) else view
+    view, page = text.dispatch(cls), html.dispatch(cls)
+    if view is not text.dispatch(object):
+        return view
+    return plain_text if page is html.dispatch(object) else lambda thing: text_of(page(thing))
 
 
 def page_head() -> str:

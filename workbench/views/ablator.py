@@ -46,7 +46,7 @@ from workbench.views.proofs import HEIGHT, proof_drawing, proof_part
 from workbench.views.records import REPLY, reading_text, unread_reply
 from workbench.views.session import Live, question_label
 from workbench.views.trace import tree
-from workbench.views.widget import Widget, offer, question_box, row, texts
+from workbench.views.widget import Widget, question_box, row, texts
 
 EXECUTED = "sparql-exec"  # the reader that takes its answer from executing the query
 RETRIEVED = ("ket_rag", "lightrag", "hipporag2", "dense")
@@ -288,34 +288,41 @@ class Ablator(Widget):
     # -- controls -----------------------------------------------------------------------------------------------------
 
     def _make_controls(self, compressors: Sequence[str]) -> None:
-        self._asked = question_box(self._session.questions, self._session.label)
-        self._controls = self._lists(compressors) | {
-            "budget": widgets.SelectionSlider(
-                options=BUDGETS, value=4_000, description="tokens ≤", continuous_update=False, layout={"width": "270px"}
-            ),
-            "route": widgets.Checkbox(description="route by kind", indent=False, layout={"width": "9em"}),
-            "check": widgets.Checkbox(description="execute the query", indent=False, layout={"width": "11em"}),
-        }
-        self._prove = widgets.Button(description="execute the query", layout={"width": "auto"})
-        self._on(self._asked, lambda asked: asked and self.ask(asked))
-        for name, control in self._controls.items():
-            self._on(control, lambda value, name=name: self.ask(**{name: value}))
-        self._press(self._prove, self.prove)
-        self._lay_out()
-
-    def _lists(self, compressors: Sequence[str]) -> dict[str, widgets.Widget]:
+        self._asked = self._bind(
+            question_box(self._session.questions, self._session.label),
+            lambda asked: asked and self.ask(asked), lambda: question_label(self._question),
+        )  # fmt: skip
         proposed = dict.fromkeys([*compressors, *filter(None, [self.setting.compress])])
-        retries = [("leave it", "none"), *((f"ask {name}", name) for name in ("auto", *prompts()[:-1]))]
-        choices = {
+        lists = {
             "method": ("retrieval", self._session.methods),
             "prompt": ("prompt", prompts()),
-            "retry": ("abstained?", retries),
+            "retry": ("abstained?", [("leave it", "none"), *((f"ask {n}", n) for n in ("auto", *prompts()[:-1]))]),
             "compress": ("context", [("full", ""), *((f"compressed: {name}", name) for name in proposed)]),
         }
-        return {
-            name: widgets.Dropdown(options=options, description=description, layout={"width": "270px"})
-            for name, (description, options) in choices.items()
+        boxes = {"route": ("route by kind", "9em"), "check": ("execute the query", "11em")}
+        wide = {"width": "270px"}
+        self._controls = {
+            **{
+                name: widgets.Dropdown(options=options, description=description, layout=wide)
+                for name, (description, options) in lists.items()
+            },
+            "budget": widgets.SelectionSlider(
+                options=BUDGETS, value=4_000, description="tokens ≤", continuous_update=False, layout=wide
+            ),
+            **{
+                name: widgets.Checkbox(description=description, indent=False, layout={"width": width})
+                for name, (description, width) in boxes.items()
+            },
         }
+        for name, control in self._controls.items():
+            self._bind(
+                control,
+                lambda value, name=name: self.ask(**{name: value}),
+                lambda name=name: getattr(self.setting, name),
+            )
+        self._prove = widgets.Button(description="execute the query", layout={"width": "auto"})
+        self._press(self._prove, self.prove)
+        self._lay_out()
 
     def _lay_out(self) -> None:
         self._head, self._context, self._proof, self._drawn, self._trace, self._tried = texts(6)
@@ -332,12 +339,9 @@ class Ablator(Widget):
         )
 
     def _show_controls(self) -> None:
-        with self._quietly():
-            self._asked.value = question_label(self._question)
-            for name, control in self._controls.items():
-                offer(control, getattr(self.setting, name))
-            self._controls["budget"].disabled = not self.setting.compress
-            self._controls["prompt"].disabled = self.setting.route
+        super()._show_controls()
+        self._controls["budget"].disabled = not self.setting.compress
+        self._controls["prompt"].disabled = self.setting.route
 
     def _draw(self) -> None:
         self._show_controls()

@@ -14,6 +14,12 @@ from workbench.views.base import NAME, details, esc, number, page, table
 _LINE = 300  # characters of a reason or a note on one line
 
 
+text.register(Catalogue, lambda catalogue: "\n".join(map(text, catalogue.datasets)))
+text.register(Profiles, lambda made: f"Profiles: {_sizes(made)}")
+html.register(Profiles, lambda made: page(_tables(made)))
+html.register(ProfilesLayer, lambda layer: page(_tables(layer)))
+
+
 @text.register
 def _(origin: Origin) -> str:
     lines = [f"Origin: {clean(origin.source, NAME)}"]
@@ -28,12 +34,13 @@ def _(origin: Origin) -> str:
 
 @html.register
 def _(origin: Origin) -> str:
-    files = [(clean(file.name, NAME), file.sha256[:16], clean(file.checked, NAME)) for file in origin.files]
+    files = [(file.name, file.sha256[:16], file.checked) for file in origin.files]
+    listed = details(counted(len(files), "file"), table(["file", "SHA-256", "compared with"], files, NAME))
     return page(
         f"<p>{esc(origin.source)}</p>",
         f"<p class='q'>{esc(_settings(origin))}</p>" if origin.settings else "",
         "".join(f"<p class='q'>{esc(note)}</p>" for note in origin.notes),
-        details(counted(len(files), "file"), table(["file", "SHA-256", "compared with"], files)) if files else "",
+        listed if files else "",
         skipped_table(origin),
     )
 
@@ -65,22 +72,15 @@ def _(file: SourceFile) -> str:
     )
 
 
-@text.register
-def _(catalogue: Catalogue) -> str:
-    return "\n".join(map(text, catalogue.datasets))
-
-
 @html.register
 def _(catalogue: Catalogue) -> str:
     rows = [
-        (
-            clean(known.id, NAME), ", ".join(known.aliases), clean(known.of, NAME), known.passages, known.questions,
-            known.triples, clean(known.licence, NAME), clean(known.source, NAME), clean(known.here, NAME),
-        )
-        for known in catalogue.datasets
+        (one.id, ", ".join(one.aliases), one.of, one.passages, one.questions, one.triples, one.licence, one.source,
+         one.here)
+        for one in catalogue.datasets
     ]  # fmt: skip
     headers = ["id", "short", "what it is", "passages", "questions", "triples", "licence", "source", "on this machine"]
-    return page(table(headers, rows))
+    return page(table(headers, rows, NAME))
 
 
 @text.register
@@ -120,11 +120,8 @@ def _(profile: EntityProfile) -> str:
 
 @html.register
 def _(profile: EntityProfile) -> str:
-    return page(
-        f"<p><b>{esc(profile.name, NAME)}</b> <span class='tag'>{esc(profile.type, NAME)}</span></p>",
-        f"<p>{esc(profile.description)}</p>",
-        _passages(profile),
-    )
+    title = f"<b>{esc(profile.name, NAME)}</b> <span class='tag'>{esc(profile.type, NAME)}</span>"
+    return _described(profile, title)
 
 
 @text.register
@@ -136,54 +133,31 @@ def _(profile: RelationProfile) -> str:
 @html.register
 def _(profile: RelationProfile) -> str:
     ends = f"{esc(profile.source, NAME)} — {esc(profile.target, NAME)}"
-    return page(
-        f"<p><b>{ends}</b> <span class='q'>{esc(_more(profile))}</span></p>",
-        f"<p>{esc(profile.description)}</p>",
-        _passages(profile),
-    )
+    return _described(profile, f"<b>{ends}</b> <span class='q'>{esc(_more(profile))}</span>")
 
 
-@text.register
-def _(profiles: Profiles) -> str:
-    return f"Profiles: {len(profiles.entities):,} of entities, {len(profiles.relations):,} of relations"
+def _described(profile: EntityProfile | RelationProfile, title: str) -> str:
+    stated = f"<p class='q'>from {esc(', '.join(profile.passages), NAME)}</p>" if profile.passages else ""
+    return page(f"<p>{title}</p><p>{esc(profile.description)}</p>{stated}")
 
 
-@html.register
-def _(profiles: Profiles) -> str:
-    return page(_tables(profiles))
-
-
-@html.register
-def _(layer: ProfilesLayer) -> str:
-    return page(_tables(layer))
+def _sizes(profiles: Profiles | ProfilesLayer) -> str:
+    return f"{counted(len(profiles.entities), 'entity', 'entities')}, {counted(len(profiles.relations), 'relation')}"
 
 
 def _tables(profiles: Profiles | ProfilesLayer) -> str:
-    entities = [
-        (clean(p.name, NAME), clean(p.type, 40), clean(p.description, _DESCRIPTION), len(p.passages))
-        for p in profiles.entities[:PROFILES]
-    ]
+    entities = [(p.name, p.type, p.description, len(p.passages)) for p in profiles.entities[:PROFILES]]
     relations = [
-        (clean(p.source, NAME), clean(p.target, NAME), clean(p.description, _DESCRIPTION), _keywords(p), p.weight)
-        for p in profiles.relations[:PROFILES]
+        (p.source, p.target, p.description, ", ".join(p.keywords), p.weight) for p in profiles.relations[:PROFILES]
     ]
     return (
-        f"<p>{counted(len(profiles.entities), 'entity', 'entities')}, "
-        f"{counted(len(profiles.relations), 'relation')}</p>"
-        + table(["entity", "type", "description", "passages"], entities)
-        + table(["source", "target", "description", "keywords", "weight"], relations)
+        f"<p>{_sizes(profiles)}</p>"
+        + table(["entity", "type", "description", "passages"], entities, _DESCRIPTION)
+        + table(["source", "target", "description", "keywords", "weight"], relations, _DESCRIPTION)
     )
 
 
 def _more(profile: RelationProfile) -> str:
-    parts = [_keywords(profile), "" if profile.weight is None else f"weight {number(profile.weight)}"]
-    listed = "; ".join(part for part in parts if part)
+    weight = "" if profile.weight is None else f"weight {number(profile.weight)}"
+    listed = "; ".join(filter(None, (clean(", ".join(profile.keywords), NAME), weight)))
     return f" [{listed}]" if listed else ""
-
-
-def _keywords(profile: RelationProfile) -> str:
-    return clean(", ".join(profile.keywords), NAME)
-
-
-def _passages(profile: EntityProfile | RelationProfile) -> str:
-    return f"<p class='q'>from {esc(', '.join(profile.passages), NAME)}</p>" if profile.passages else ""

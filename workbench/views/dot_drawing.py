@@ -12,7 +12,9 @@ from typing import NamedTuple
 from workbench.methods.dotrag.dots import Dot, Dots, Iteration
 from workbench.methods.dotrag.events import Hop, JudgedPath
 from workbench.operators.types import Types
+from workbench.records import Passage
 from workbench.text import clean, short
+from workbench.views import dots as dots_view
 from workbench.views.dots import hop_text
 from workbench.views.drawing import (
     DASHED,
@@ -29,6 +31,7 @@ from workbench.views.drawing import (
     types_shown,
 )
 from workbench.views.palette import GREY
+from workbench.views.stepped import Stage, stages_part
 
 LAST = 10**9  # an iteration after all others
 NODES = 200  # of a drawing, at most
@@ -75,6 +78,24 @@ def dot_drawing(
         _edges(paths, kept, {name: at for at, name in enumerate(shown)}),
         left_out=len(met) - len(shown),
     )
+
+
+def stepped(shown: Dots, passages: Mapping[str, Passage] | None = None) -> str:
+    """The DOTs, each with the picture of what every iteration reached, as a part of a page."""
+
+    def stages(dot: Dot) -> str:
+        return stages_part(
+            [
+                Stage(
+                    f"iteration {one.number}",
+                    dot_drawing(shown, dot.number, one.number),
+                    dots_view.iteration_part(one, shown.gold),
+                )
+                for one in dot.iterations
+            ]
+        )
+
+    return dots_view.whole(shown, passages, stages, open=True)
 
 
 def path_drawing(dots: Dots, path: JudgedPath, *, types: Types | None = None) -> Drawing:

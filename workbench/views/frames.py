@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from workbench.analyses import Analysis
-from workbench.display import html, text
-from workbench.text import clean, counted, short
-from workbench.views.base import NAME, aligned, esc, number, page, table
+from workbench.display import html
+from workbench.text import counted, short
+from workbench.views.base import NAME, esc, page, table
 
 SHOWN = 60  # rows of a table; frame() has all
 
@@ -24,44 +22,13 @@ def _(analysis: Analysis) -> str:
     return page(f"<p><b>{esc(analysis.title, NAME)}</b></p>", *parts, *notes)
 
 
-@text.register
-def _(analysis: Analysis) -> str:
-    lines = [clean(analysis.title, NAME)]
-    for title, frame in analysis.tables().items():
-        lines += [title] if title else []
-        lines += frame_text(frame)
-    return "\n".join([*lines, *(clean(note, 400) for note in analysis.notes)])
-
-
 def frame_part(frame: pd.DataFrame) -> str:
-    """A table of pandas as HTML, its index left out."""
-    return table(list(map(_name, frame)), _rows(frame)) + f"<p class='q'>{_more(frame)}</p>"
-
-
-def frame_text(frame: pd.DataFrame) -> list[str]:
-    """The same as lines of a terminal."""
-    cells = [[_cell_text(value) for value in row] for row in _rows(frame)]
-    return [*aligned([list(map(_name, frame)), *cells]), *filter(None, [_more(frame)])]
-
-
-def _rows(frame: pd.DataFrame) -> list[list[Any]]:
-    """Plain values; texts short enough for a table."""
+    """A table of pandas as HTML, its index left out; texts are short enough for a table."""
     shown = frame.head(SHOWN).astype(object)
-    shown = shown.where(shown.notna(), None)
-    return [[short(cell, 100) if isinstance(cell, str) else _plain(cell) for cell in row] for row in shown.values]
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value
-
-
-def _cell_text(value: Any) -> str:
-    return value if isinstance(value, str) else number(value)
-
-
-def _name(column: Any) -> str:
-    return str(column).replace("_", " ")
-
-
-def _more(frame: pd.DataFrame) -> str:
-    return f"… {counted(len(frame) - SHOWN, 'more row')}; see frame()" if len(frame) > SHOWN else ""
+    plain = shown.where(shown.notna(), None).values
+    rows = [
+        [short(cell, 100) if isinstance(cell, str) else cell.item() if hasattr(cell, "item") else cell for cell in row]
+        for row in plain
+    ]
+    more = f"… {counted(len(frame) - SHOWN, 'more row')}; see frame()" if len(frame) > SHOWN else ""
+    return table([str(name).replace("_", " ") for name in frame], rows) + f"<p class='q'>{more}</p>"

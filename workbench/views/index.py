@@ -87,11 +87,6 @@ def _(found: StoreAgreement) -> str:
     )
 
 
-@html.register
-def _(found: StoreAgreement) -> str:
-    return page(f"<p>{esc(text(found))}</p>")
-
-
 @text.register
 def _(usage: IndexUsage) -> str:
     rows = [[cell_text(cell) for cell in row] for row in _bill(usage)]
@@ -105,9 +100,7 @@ def _(usage: IndexUsage) -> str:
     return page(f"<p class='q'>{esc(_asked(usage), NAME)}</p>", table(_BILLED, rows) if rows else "")
 
 
-@html.register
-def _(graph: Graph) -> str:
-    return page(table(["", ""], graph.counts().items()))
+html.register(Graph, lambda graph: page(table(["", ""], graph.counts().items())))
 
 
 def _counts(data: Dataset) -> dict[str, int]:

@@ -37,15 +37,6 @@ from workbench.views.records import SHOWN, passage_line, triple_line
 UNFOLDED = 12  # items up to which a list of details stands open
 
 
-@text.register
-def _(node: NodeDetails) -> str:
-    facts, synonyms, passages = node.counts
-    return (
-        f"NodeDetails of {node.kind} {clean(node.name, NAME)!r}: {counted(node.degree, 'neighbour')}, "
-        f"{counted(facts, 'fact')}, {counted(synonyms, 'synonym')}, {counted(passages, 'passage')}"
-    )
-
-
 @html.register
 def _(node: NodeDetails) -> str:
     facts, synonyms, passages = node.counts
@@ -110,20 +101,6 @@ def _published(checkup: Checkup) -> str:
     return table(["", *counts, *ratios], rows)
 
 
-@text.register
-def _(walk: WalkDistribution) -> str:
-    heading = f"WalkDistribution of {clean(walk.question, NAME)!r} by {clean(walk.method, NAME)}"
-    if walk.pagerank is None:
-        return f"{heading}: no walk, {clean(walk.fallback, NAME)}"
-    hubs = walk.hubs
-    seeds = ", ".join(clean(walk.index.facts.phrases[row], 60) for row, _ in walk.seeds)
-    return (
-        f"{heading}: from {seeds}; {walk.on_passages.sum():.0%} on passages; super hubs hold {hubs.share_all:.1%} of "
-        f"the phrases' mass ({hubs.expected:.1%} without a question), {hubs.share_top:.1%} of the ten best; "
-        f"S_ppr {hubs.strength:.1f}"
-    )
-
-
 @html.register
 def _(walk: WalkDistribution) -> str:
     if walk.pagerank is None:
@@ -148,11 +125,10 @@ def _hub_shares(walk: WalkDistribution) -> str:
 
 
 def _walk_phrases(walk: WalkDistribution) -> str:
-    seeds = dict(walk.seeds)
-    best = top(walk.on_phrases, SHOWN).tolist()
+    seeds, best = dict(walk.seeds), top(walk.on_phrases, SHOWN).tolist()
     names = spellings(walk.index, best)
-    rows = [(clean(name, NAME), float(walk.on_phrases[row]), seeds.get(row)) for name, row in zip(names, best)]
-    return table(["phrase", "probability", "seed weight"], rows)
+    rows = [(name, float(walk.on_phrases[row]), seeds.get(row)) for name, row in zip(names, best)]
+    return table(["phrase", "probability", "seed weight"], rows, NAME)
 
 
 def _walk_passages(walk: WalkDistribution) -> str:

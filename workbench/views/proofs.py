@@ -46,9 +46,10 @@ MEANING = {
 _HEADERS = ("hop", "pattern", "fact", "score", "how", "passages")
 
 
-@html.register
-def _(proof: Proof) -> str:
-    return page(proof_part(proof))
+html.register(Proof, lambda proof: page(proof_part(proof)))
+html.register(Binding, lambda binding: page(_binding(binding, 1)))
+html.register(Match, lambda match: page(_hops([match])))
+html.register(Pattern, lambda pattern: page(_pattern(pattern)))
 
 
 @text.register
@@ -64,30 +65,15 @@ def _(proof: Proof) -> str:
     return "\n".join(lines)
 
 
-@html.register
-def _(binding: Binding) -> str:
-    return page(_binding(binding, 1))
-
-
 @text.register
 def _(binding: Binding) -> str:
     values = ", ".join(f"{clean(name, _TERM)} = {clean(value, _TERM)}" for name, value in binding.values[:SHOWN])
     return f"Binding ({number(binding.score, 2)}) {values}"
 
 
-@html.register
-def _(match: Match) -> str:
-    return page(_hops([match]))
-
-
 @text.register
 def _(match: Match) -> str:
     return f"{text(match.pattern)} ← {text(match.fact)} ({number(match.score, 2)}, {_how(match)})"
-
-
-@html.register
-def _(pattern: Pattern) -> str:
-    return page(_pattern(pattern))
 
 
 @text.register

@@ -17,14 +17,19 @@ _LINE = 100  # characters of a text on one line of a terminal
 _ID = 64  # characters of an id on such a line; LightRAG's tell the chunks of a document apart by their ends
 
 
+html.register(Passage, lambda passage: page(passage_line(passage)))
+html.register(Triple, lambda triple: page(triple_line(triple)))
+html.register(Path, lambda path: page(esc(_chain(path))))
+html.register(Report, lambda report: page(passage_line(report)))
+html.register(Reading, lambda reading: page(f"<p>{esc(reading_text(reading), 400)}</p>"))
+text.register(Triple, lambda triple: " — ".join(clean(member, _LINE) for member in triple.members))
+text.register(Path, lambda path: clean(_chain(path), 4 * _LINE))
+text.register(Reading, lambda reading: f"Reading: {clean(reading_text(reading), 400)}")
+
+
 @text.register
 def _(passage: Passage) -> str:
     return f"Passage {clean(passage.id, NAME)}: {clean(passage.title, _LINE)} | {clean(passage.text, _LINE)}"
-
-
-@html.register
-def _(passage: Passage) -> str:
-    return page(passage_line(passage))
 
 
 @text.register
@@ -57,39 +62,14 @@ def _(question: Question) -> str:
 
 
 @text.register
-def _(triple: Triple) -> str:
-    return " — ".join(clean(member, _LINE) for member in triple.members)
-
-
-@html.register
-def _(triple: Triple) -> str:
-    return page(triple_line(triple))
-
-
-@text.register
 def _(entity: Entity) -> str:
     return f"Entity {clean(entity.name, _LINE)}" + (f" ({clean(entity.type, 40)})" if entity.type else "")
-
-
-@text.register
-def _(path: Path) -> str:
-    return clean(_chain(path), 4 * _LINE)
-
-
-@html.register
-def _(path: Path) -> str:
-    return page(esc(_chain(path)))
 
 
 @text.register
 def _(report: Report) -> str:
     about = f"{counted(len(report.passages), 'passage')}, level {report.level}"
     return f"Report {clean(report.id, NAME)} ({about}): {clean(report.title, _LINE)} | {clean(report.text, _LINE)}"
-
-
-@html.register
-def _(report: Report) -> str:
-    return page(passage_line(report))
 
 
 @text.register
@@ -190,16 +170,6 @@ def unread_reply(answer: Answer) -> str:
     """The model's reply if it has no readable answer, otherwise empty."""
     flawed = answer.reading is not None and answer.reading.flaw and answer.proof is None and not answer.text
     return answer.reply or (answer.thought if flawed else "")
-
-
-@text.register
-def _(reading: Reading) -> str:
-    return f"Reading: {clean(reading_text(reading), 400)}"
-
-
-@html.register
-def _(reading: Reading) -> str:
-    return page(f"<p>{esc(reading_text(reading), 400)}</p>")
 
 
 def reading_text(reading: Reading) -> str:
