@@ -19,12 +19,12 @@ __all__ = ["PICTURES", "VIEWS_OF", "html", "text"]
 # what shows a run needs pandas, and what shows a trained network matplotlib.
 VIEWS_OF = {
     "data.folder": ("index",),
-    "data.origin": ("data",),
-    "data.profiles": ("data",),
-    "data.registry": ("data",),
-    "data.sources.entry": ("data",),
+    "data.origin": ("index",),
+    "data.profiles": ("index",),
+    "data.registry": ("index",),
+    "data.sources.entry": ("index",),
     "evaluation.agreement": ("run",),
-    "analyses.base": ("frames",),
+    "analyses.base": ("reports",),
     "operators.checkup": ("node_details",),
     "papers.comparable": ("verdicts",),
     "analyses.diagnose": ("reports",),
@@ -47,7 +47,7 @@ VIEWS_OF = {
     "index.chroma": ("index",),
     "index.graph": ("index",),
     "index.index": ("index",),
-    "index.profiles": ("data",),
+    "index.profiles": ("index",),
     "index.usage": ("index",),
     "methods.catrag.steering": ("steering",),
     "methods.dotrag.dots": ("dots",),
@@ -89,7 +89,7 @@ def text_view(cls: type) -> Callable[[Any], str]:
     view, page = text.dispatch(cls), html.dispatch(cls)
     if view is not text.dispatch(object):
         return view
-    return plain_text if page is html.dispatch(object) else lambda thing: text_of(page(thing))
+    return plain_text if page is html.dispatch(object) else lambda thing: text_of(page(thing)) or cls.__name__
 
 
 def page_head() -> str:

@@ -131,7 +131,9 @@ class Attempts:
         reader = self._reader(setting)
         key = question.question, setting.method, reader.label
         if key not in self._attempts:
-            evidence = self._evidence(question, setting)
+            if setting.method not in self.session.methods:
+                raise SettingError(f"{setting.method!r} is not among {', '.join(self.session.methods)}")
+            evidence = self.session.evidence(question, setting.method)
             self.session.report(f"reading with {reader.label} …")
             contexts = reader.contexts(evidence)
             answer = reader.read(question.question, evidence, contexts=contexts, trace=Trace())
@@ -163,11 +165,6 @@ class Attempts:
         """The facts on which a query is executed."""
         return facts_of(attempt.evidence, self.index)
 
-    def _evidence(self, question: Question, setting: Setting) -> Evidence:
-        if setting.method not in self.session.methods:
-            raise SettingError(f"{setting.method!r} is not among {', '.join(self.session.methods)}")
-        return self.session.evidence(question, setting.method)
-
     def _reader(self, setting: Setting) -> ContextReader:
         executed = setting.prompt == EXECUTED and not setting.route
         if not executed and setting.prompt not in PROMPTS and not setting.route:
@@ -190,12 +187,9 @@ def prompts() -> list[str]:
 def methods_over(index: Index, methods: Sequence[str | Method] | None = None) -> dict[str, str | Method]:
     """Methods by label; by default those of `RETRIEVED` whose layers the index has."""
     if methods is None:
-        methods = [name for name in RETRIEVED if _built(name, index)]
+        built = set(index.manifest["layers"])
+        methods = [name for name in RETRIEVED if name in METHODS and set(METHODS[name].layers) <= built]
     return {one if isinstance(one, str) else one.label: one for one in methods}
-
-
-def _built(name: str, index: Index) -> bool:
-    return name in METHODS and set(METHODS[name].layers) <= set(index.manifest["layers"])
 
 
 K = 20  # passages ranked, as in a run
@@ -352,7 +346,9 @@ class Ablator(Widget):
         traces = {"retrieval": self.attempt.evidence.trace, "reading": self.answer.trace}
         parts = (details(name, tree(made), open=name == "reading") for name, made in traces.items() if made)
         self._trace.value = page(thought if self.answer.thought else "", *parts)
-        self._tried.value = page(self._tried_part())
+        tried = map(_tried_row, self._attempts.of(self._question))
+        rows = ((*cells, Markup(_judged(verdict)), tokens) for *cells, verdict, tokens in tried)
+        self._tried.value = page(table(TRIED, rows))
         self._draw_proof()
 
     def _draw_proof(self) -> None:
@@ -414,11 +410,6 @@ class Ablator(Widget):
 
     def _compressed_part(self, compressed: Compressed) -> str:
         return compressed_part(compressed, self._gold, limit=_LONG, uncompressed=self.attempt.full.tokens)
-
-    def _tried_part(self) -> str:
-        """Every setting tried on this question."""
-        rows = map(_tried_row, self._attempts.of(self._question))
-        return table(TRIED, ((*cells, Markup(_judged(verdict)), tokens) for *cells, verdict, tokens in rows))
 
 
 def _tried_row(attempt: Attempt) -> tuple:

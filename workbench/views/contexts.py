@@ -143,7 +143,8 @@ def compressed_part(
         (
             f"<p>{marks(one.question)} <span class='tag'>{esc(one.compressor, NAME)}</span></p>",
             f"<p class='note'>fall-back: {esc(one.fallback, 400)}</p>" if one.fallback else "",
-            f"<p><b>{_tokens(one, uncompressed)}</b> <span class='q'>kept {esc('; '.join(_shares(one)))}</span></p>",
+            f"<p><b>{_full(one, uncompressed)} → {counted(one.tokens, 'token')}, budget {one.budget:,}</b> ",
+            f"<span class='q'>kept {esc('; '.join(_shares(one)))}</span></p>",
             _legend(one, gold),
             f"<div class='beside'><div class='side'><p><b>full</b>, {_full(one, uncompressed)} tokens</p>{left}</div>",
             f"<div class='side'><p><b>compressed</b>, {counted(one.tokens, 'token')}</p>{right}</div></div>",
@@ -251,10 +252,6 @@ def _lines(rows: Sequence[str]) -> str:
 
 def _ends(relation: ContextRelation) -> str:
     return f"{esc(relation.source, NAME)} — {esc(relation.target, NAME)}"
-
-
-def _tokens(one: Compressed, uncompressed: int | None = None) -> str:
-    return f"{_full(one, uncompressed)} → {counted(one.tokens, 'token')}, budget {one.budget:,}"
 
 
 def _full(one: Compressed, uncompressed: int | None) -> str:

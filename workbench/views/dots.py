@@ -12,8 +12,9 @@ from workbench.methods.dotrag.dots import Comparison, Dot, Dots, DotsDiff, Itera
 from workbench.methods.dotrag.events import Hop, JudgedPath, Region, Rules
 from workbench.records import Passage
 from workbench.text import clean, counted, short
+from workbench.views import records
 from workbench.views.base import NAME, Markup, details, esc, long_table, number, page, table
-from workbench.views.records import asked_part, passage_line
+from workbench.views.records import passage_line
 
 SHOWN = 10  # candidates, paths and chunks that a view lists unfolded
 LINE = 300  # characters of a rule, a reason or a query
@@ -66,7 +67,7 @@ def whole(
 
 def heading(shown: Dots) -> str:
     """The question, the method, and the caveats."""
-    return asked_part(shown.question, shown.method, shown.engines, notes(shown), shown.failure)
+    return records.heading(shown, notes(shown))
 
 
 def notes(shown: Dots) -> list[str]:

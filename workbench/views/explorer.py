@@ -44,7 +44,8 @@ class Explorer(Widget):
         self._proposed: dict[str, int] = {}  # what the search offers → row
         self._make_controls(index.layer("synonyms").metadata["settings"]["threshold"])
         self._shown = self._values()
-        self.look(_first(index) if start is None else start, **settings)
+        hub = int(index.graph.strength.argmax()) if index.graph.phrases else 0  # the first passage if there is no fact
+        self.look(hub if start is None else start, **settings)
 
     def look(
         self,
@@ -63,7 +64,8 @@ class Explorer(Widget):
         subgraph = neighbourhood(self.index, start, **settings)  # first, so that an error changes nothing
         self._start, self._shown, self.subgraph = start, settings, subgraph
         self._show_controls()
-        self._draw()
+        self._summary.value = self._note(text(subgraph))
+        self._picture.draw(graph_drawing(subgraph))
         self.pick(start)
         return subgraph
 
@@ -158,12 +160,3 @@ class Explorer(Widget):
             return self.index.facts.phrases[node]
         passage = self.index.passages.passages[node - n]
         return f"{passage.title} ({passage.id})"
-
-    def _draw(self) -> None:
-        self._summary.value = self._note(text(self.subgraph))
-        self._picture.draw(graph_drawing(self.subgraph))
-
-
-def _first(index: Index) -> int:
-    """The strongest hub, or the first passage if the index has no fact."""
-    return int(index.graph.strength.argmax()) if index.graph.phrases else 0

@@ -12,6 +12,7 @@ from workbench.methods.gfm_rag.passing import Passing
 from workbench.operators.types import Types
 from workbench.records import Path, Scored
 from workbench.text import clean, counted, short
+from workbench.views import records
 from workbench.views.base import NAME, details, esc, page, table
 from workbench.views.drawing import (
     Drawing,
@@ -24,7 +25,6 @@ from workbench.views.drawing import (
     types_shown,
 )
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
-from workbench.views.records import asked_part
 from workbench.views.stepped import Stage, stages_part
 
 START = NodeStyle("entity of the question", BLUE, "triangle")
@@ -62,9 +62,7 @@ def heading(shown: Passing) -> str:
         f"{clean(name, 60)} → {clean(shown.called(phrase), 60)} ({cosine:.2f})"
         for name, phrase, cosine in shown.linked.linked
     )
-    notes = filter(None, (shown.fallback, shown.failure))
-    asked = asked_part(shown.question, shown.method, shown.engines, notes, shown.failure)
-    return f"{asked}<p class='q'>{esc(links or 'no entity is linked', 600)}</p>"
+    return f"{records.heading(shown)}<p class='q'>{esc(links or 'no entity is linked', 600)}</p>"
 
 
 def layers_part(shown: Passing) -> str:
@@ -142,14 +140,10 @@ def passing_drawing(shown: Passing, stage: int, types: Types | None = None) -> D
             if entity in at:
                 told = f"{clean(shown.called(entity), 80)} gives {share:.0%}"
                 edges.append(DrawnEdge(at[entity], len(nodes) - 1, GIVES, told, width=0.5 + 6 * share))
-    used = {node.style.name for node in nodes}
     roles = (*(in_type(style, "", styles) for style in (START, LIT)), DARK, DOCUMENT, GOLD)
-    kinds = tuple(style for style in roles if style.name in used)
-    drawn = {edge.style for edge in edges}
-    lines = tuple(style for style in (NOW, BEFORE, GIVES) if style in drawn)
     title = f"{stages(shown)[min(stage, len(shown.layers))] if shown.layers else 'nothing passed'}: {shown.question}"
     hidden = now.reached - len(norms) if now else 0
-    return Drawing(title, tuple(nodes), tuple(edges), kinds, lines, left_out=hidden, inches=(10.4, 6.4),
+    return Drawing(title, tuple(nodes), tuple(edges), roles, (NOW, BEFORE, GIVES), left_out=hidden, inches=(10.4, 6.4),
                    empty="no message passed: the ranking is the dense one",
                    types=types_shown(nodes, styles, "dot"))  # fmt: skip
 

@@ -3,9 +3,10 @@ of iterative methods, and of their parts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -40,39 +41,37 @@ def at_equal_nodes(found: Analysis) -> Picture:
 
 def by_kind(kinds: Analysis) -> Picture:
     """Differences to the baseline in the first measure, with their intervals."""
-    frame = kinds.frame()
-    measure = frame["measure"].iloc[0]
-    mine = frame[(frame["measure"] == measure) & frame["difference"].notna()]
-    counts = {(row.by, row.kind): row.n for row in mine.itertuples()}
-    series: dict[str, dict[str, tuple]] = {}
-    for row in mine.itertuples():
-        place = f"{row.kind}{' hops' * (row.by == 'hops')}  (n={counts[row.by, row.kind]})"
-        series.setdefault(row.method, {})[place] = (row.difference, row.low, row.high)
-    return charts.differences(series, f"difference in {measure}, with 95 % interval", kinds.title)
+    return _differences(kinds.frame().to_dict("records"), lambda row: row["method"], _kind, "difference", kinds.title)
 
 
 def gains_by_kind(gains: Analysis) -> Picture:
     """The gains in the first measure, with their intervals."""
-    measure = gains.rows[0]["measure"]
-    mine = [row for row in gains.rows if row["measure"] == measure]
-    several = len({row["method"] for row in mine}) > 1
-    series: dict[str, dict[str, tuple]] = {}
-    for row in mine:
-        place = f"{row['kind']}{' hops' * (row['by'] == 'hops')}  (n={row['n']})"
-        name = f"{row['reader']} - {row['against']}" + f", {row['method']}" * several
-        series.setdefault(name, {})[place] = (row["difference"], row["low"], row["high"])
-    return charts.differences(series, f"gain in {measure}, with 95 % interval", gains.title)
+    several = len({row["method"] for row in gains.rows}) > 1
+    name = lambda row: f"{row['reader']} - {row['against']}" + f", {row['method']}" * several  # noqa: E731
+    return _differences(gains.rows, name, _kind, "gain", gains.title)
 
 
 def gains_over_static(gains: Analysis) -> Picture:
     """The gains in the first measure, with their intervals."""
-    measure = gains.rows[0]["measure"]
-    series: dict[str, dict[str, tuple]] = {}
-    for row in gains.rows:
-        if row["measure"] == measure:
-            place = f"{row['data']}, {row['run']}  (n={row['n']})"
-            series.setdefault(row["method"], {})[place] = (row["difference"], row["low"], row["high"])
-    return charts.differences(series, f"gain in {measure}, with 95 % interval", gains.title)
+    place = lambda row: f"{row['data']}, {row['run']}"  # noqa: E731
+    return _differences(gains.rows, lambda row: row["method"], place, "gain", gains.title)
+
+
+def _kind(row: Mapping[str, Any]) -> str:
+    return f"{row['kind']}{' hops' * (row['by'] == 'hops')}"
+
+
+def _differences(
+    rows: Sequence[Mapping[str, Any]], name: Callable[[Mapping], str], place: Callable[[Mapping], str], what: str,
+    title: str,
+) -> Picture:  # fmt: skip
+    """Differences in the first measure with their intervals, by the name of a series and by its place."""
+    measure, series = rows[0]["measure"], {}
+    for row in rows:
+        if row["measure"] == measure and not pd.isna(row["difference"]):
+            spot = f"{place(row)}  (n={row['n']})"
+            series.setdefault(name(row), {})[spot] = (row["difference"], row["low"], row["high"])
+    return charts.differences(series, f"{what} in {measure}, with 95 % interval", title)
 
 
 def quality_against_k(quality: Analysis) -> Picture:

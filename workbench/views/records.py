@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from workbench.display import html, text
 from workbench.llm.engine import no_model, whose_words
@@ -215,6 +216,12 @@ def asked_part(
     by = f"<p class='q'>{esc(said)}</p>" if (said := said_by(engines)) else ""
     asked = f"<p><b>{esc(question)}</b> <span class='tag'>{esc(method, NAME)}</span></p>"
     return f"{asked}{by}{notes_part(notes, failure)}"
+
+
+def heading(shown: Any, notes: Iterable[str] | None = None) -> str:
+    """The same of what was read off a trace: with these notes, or with why it fell back or failed."""
+    said = filter(None, (shown.fallback, shown.failure)) if notes is None else notes
+    return asked_part(shown.question, shown.method, shown.engines, said, shown.failure)
 
 
 def notes_part(notes: Iterable[str], failure: str | None = None) -> str:

@@ -20,10 +20,10 @@ from workbench.methods.iterative.events import Chain, Cut, Ranking, Search
 from workbench.methods.iterative.replay import END, Replay, Round
 from workbench.records import Passage
 from workbench.text import clean, counted, short
+from workbench.views import records
 from workbench.views.base import NAME, Markup, details, esc, number, page, table
 from workbench.views.figures import Picture, plain_label
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
-from workbench.views.records import asked_part
 from workbench.views.stepped import Stage, stages_part
 
 SHOWN, FOUND = 10, 5  # passages of the pool and of one search that a view lists
@@ -63,7 +63,7 @@ def stages(replay: Replay, passages: Passages | None = None, charts: bool = True
 
 def heading(replay: Replay) -> str:
     """The question, the method, and the caveats."""
-    return asked_part(replay.question, replay.method, replay.engines, notes(replay), replay.failure)
+    return records.heading(replay, notes(replay))
 
 
 def notes(replay: Replay) -> list[str]:

@@ -1,11 +1,14 @@
-"""The views of an estimate, of regression runs (what moved, from what to what), and of a grid and a diagnosis: why the
-answers of a run are wrong, counted and case by case."""
+"""The views of analyses, of an estimate, of regression runs (what moved, from what to what), and of a grid and a
+diagnosis: why the answers of a run are wrong, counted and case by case."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
+
+from workbench.analyses import Analysis
 from workbench.analyses.base import cautions_of
 from workbench.analyses.diagnose import CAUSES, Case, Diagnosis
 from workbench.display import html, text
@@ -14,7 +17,33 @@ from workbench.evaluation.grid import Grid
 from workbench.notebooks.regression import Checked, Finding, Regression
 from workbench.text import clean, counted, short
 from workbench.views.base import NAME, details, esc, number, page, table, warned_part
-from workbench.views.frames import frame_part
+
+ROWS = 60  # rows of a table; frame() has all
+
+
+@html.register
+def _(analysis: Analysis) -> str:
+    parts = []
+    for title, frame in analysis.tables().items():
+        parts += [f"<p>{esc(title)}</p>"] if title else []
+        parts.append(frame_part(frame))
+    notes = [f"<p class='q'>{esc(note, 400)}</p>" for note in analysis.notes]
+    return page(f"<p><b>{esc(analysis.title, NAME)}</b></p>", *parts, *notes)
+
+
+def frame_part(frame: pd.DataFrame) -> str:
+    """A table of pandas as HTML, its index left out; texts are short enough for a table."""
+    shown = frame.head(ROWS).astype(object)
+    plain = shown.where(shown.notna(), None).values
+    rows = [
+        [short(cell, 100) if isinstance(cell, str) else cell.item() if hasattr(cell, "item") else cell for cell in row]
+        for row in plain
+    ]
+    more = f"… {counted(len(frame) - ROWS, 'more row')}; see frame()" if len(frame) > ROWS else ""
+    return table([str(name).replace("_", " ") for name in frame], rows) + f"<p class='q'>{more}</p>"
+
+
+# -- estimates -------------------------------------------------------------------------------------------------------
 
 _HEADERS = ("part", "step", "calls", "prompt tokens", "completion tokens", "US dollars", "in batches", "time")
 _BATCHED = _HEADERS.index("in batches")

@@ -8,7 +8,7 @@ from workbench.display import html
 from workbench.methods.youtu.routed import Facts, Routes, RouteTaken, Searched
 from workbench.text import clean, counted, short
 from workbench.views.base import details, esc, long_table, page, table
-from workbench.views.records import asked_part
+from workbench.views.records import heading
 
 FUSED = "fused"  # what fusion kept, beside the routes themselves
 BROUGHT, LINE = 8, 300  # triples of a route; characters of a thought
@@ -54,10 +54,8 @@ def routes_part(shown: Routes, route: str, round: int | None) -> str:
     )  # fmt: skip
     said = "; ".join(f"{name}: {', '.join(clean(one, 60) for one in found)}" for name, found in words if found)
     found = "".join(_search(one, route) for one in searches_of(shown, round))
-    notes = filter(None, (shown.fallback, shown.failure))
     return (
-        asked_part(shown.question, shown.method, shown.engines, notes, shown.failure)
-        + f"<p class='q'>{esc(said or 'no type of the schema is involved')}</p>"
+        heading(shown) + f"<p class='q'>{esc(said or 'no type of the schema is involved')}</p>"
         f"{found or '<p class=q>this round searched for nothing</p>'}"
     )
 

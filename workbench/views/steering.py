@@ -11,7 +11,7 @@ from workbench.methods.catrag.steering import SKIP, Flow, RatedSeed, Scores, See
 from workbench.records import Passage
 from workbench.text import clean, counted, short
 from workbench.views.base import NAME, Markup, details, esc, page, table
-from workbench.views.records import SHOWN, asked_part, passage_line
+from workbench.views.records import SHOWN, asked_part, heading, passage_line
 
 LINE = 300  # characters of a fact or a reason
 MOVED = 6  # phrases that gained most, and as many that lost most
@@ -42,7 +42,7 @@ def _(walk: StagedWalk) -> str:
 def whole(shown: Steering, passages: Passages | None = None) -> str:
     """All that the trace tells."""
     return (
-        asked_part(shown.question, shown.method, shown.engines, notes(shown), shown.failure)
+        heading(shown)
         + facts_part(shown)
         + seeds_part(shown)
         + "".join(details(_rated_for(shown, seed), ratings_part(shown, seed.phrase)) for seed in shown.rated)

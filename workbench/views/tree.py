@@ -1,18 +1,21 @@
-"""Views of a knowledge tree: places in it, merges and what decided them, other groupings and
-how they agree, what the schema gained."""
+"""Views of a knowledge tree: places in it and what one can step to from them, merges and what decided them, other
+groupings and how they agree, what the schema gained."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
+
+import numpy as np
 
 from workbench.data.graph import Schema
 from workbench.display import html
 from workbench.index.dual_perception import Merge, Perception
 from workbench.index.schema_extracting import Proposal
 from workbench.operators.groupings import Agreement, Grouping, Split
-from workbench.operators.knowledge_tree import NONE, CommunityPlace, EntityPlace, PassagePlace
+from workbench.operators.knowledge_tree import LEVELS, NONE, CommunityPlace, EntityPlace, KnowledgeTree, PassagePlace
 from workbench.operators.regrouping import Change
 from workbench.records import Passage, Triple
 from workbench.text import clean, counted, short
@@ -25,15 +28,22 @@ KINDS = {"entity_types": "entity type", "relations": "relation", "attributes": "
 Passages = Mapping[str, Passage]
 
 
-html.register(CommunityPlace, lambda place: page(community_part(place)))
-html.register(EntityPlace, lambda place: page(entity_part(place)))
-html.register(PassagePlace, lambda place: page(passage_part(place, {})))
+for _place in (CommunityPlace, EntityPlace, PassagePlace):
+    html.register(_place, lambda place: page(place_part(place)))
 
 
 # -- places ------------------------------------------------------------------------------------------------------------
 
 
-def community_part(place: CommunityPlace, passages: Passages | None = None) -> str:
+def place_part(place: CommunityPlace | EntityPlace | PassagePlace, passages: Passages | None = None) -> str:
+    """A place, with the texts of the `passages` that are known."""
+    if isinstance(place, PassagePlace):
+        return passage_part(place)
+    part = community_part if isinstance(place, CommunityPlace) else entity_part
+    return part(place, passages or {})
+
+
+def community_part(place: CommunityPlace, passages: Passages) -> str:
     """A community: its summary, how tight it is by either perception, keywords, members, neighbours, passages."""
     types = ", ".join(f"{esc(name or 'no type', 60)} {count:,}" for name, count in place.types[:8])
     failed = f"<p class='bad'>not named: {esc(place.failure, 300)}</p>" if place.failure else ""
@@ -57,23 +67,24 @@ def community_part(place: CommunityPlace, passages: Passages | None = None) -> s
             open=len(members) <= 15,
         )
         + details(others, _cut_table(["community", "relations"], near, SHOWN))
-        + _passages(place.passages, passages or {})
+        + _passages(place.passages, passages)
     )
 
 
-def entity_part(place: EntityPlace, passages: Passages | None = None) -> str:
+def entity_part(place: EntityPlace, passages: Passages) -> str:
     """An entity: its place, attributes (level 1), triples (level 2), passages."""
     where = f"{esc(place.role)} of <b>{esc(place.community_name, NAME)}</b>" if place.community != NONE else place.role
     return (
         f"<p><b>{esc(place.name, NAME)}</b> <span class='tag'>{esc(place.type or 'no type', 60)}</span> {where}</p>"
         + _attributes(place.attributes, open=True)
         + _triples(place.triples, open=True)
-        + _passages(place.passages, passages or {})
+        + _passages(place.passages, passages)
     )
 
 
-def passage_part(place: PassagePlace, names: Mapping[int, str]) -> str:
-    """A passage and its place: communities, entities, triples and attributes. `names` are those of communities."""
+def passage_part(place: PassagePlace) -> str:
+    """A passage and its place: communities, entities, triples and attributes."""
+    names = {one.id: one.name for one in place.communities}
     rows = [(name, kind, names.get(at, "–" if at == NONE else str(at))) for _, name, kind, at in place.entities]
     among = table(["community", "entities"], [(one.name, one.relations) for one in place.communities], NAME)
     listed = table(["entity", "type", "community"], rows[:MEMBERS], NAME)
@@ -88,9 +99,12 @@ def passage_part(place: PassagePlace, names: Mapping[int, str]) -> str:
 # -- merges and weights ------------------------------------------------------------------------------------------------
 
 
-def merges_part(merges: Sequence[Merge], names: Sequence[str], settings: Perception) -> str:
+def merges_part(merges: Sequence[Merge], names: Sequence[str], settings: Perception, place: Place = None) -> str:
     """Pairs of parts that were candidates for a merger, the merged ones first, and what decided each of them. `names`
-    are those of all entities."""
+    are those of all entities; of a community only those pairs are shown that hold a member."""
+    if isinstance(place, CommunityPlace):
+        rows = {member.row for member in place.members}
+        merges = [one for one in merges if rows.intersection(one.left) or rows.intersection(one.right)]
     if not merges:
         return "<p class='q'>no pair of parts was a candidate for a merger</p>"
     ordered = sorted(merges, key=lambda one: (not one.merged, one.cluster, one.round))
@@ -123,11 +137,12 @@ def agreement_part(found: Sequence[Agreement]) -> str:
     return table(headers, rows, NAME) + "".join(torn)
 
 
-def _splits(splits: Sequence[Split]) -> str:
+def _splits(splits: Sequence[Split], most: int = 3) -> str:
     rows = [
-        (one.grouping, one.title, one.size, one.apart, _few([f"{title} ({count:,})" for title, count in one.parts]))
+        (one.grouping, one.title, one.size, one.apart,
+         _few([f"{title} ({count:,})" for title, count in one.parts], most))
         for one in splits
-    ]
+    ]  # fmt: skip
     return table(["of", "group", "entities", "apart", "its parts in the other"], rows, NAME)
 
 
@@ -240,5 +255,123 @@ def _(agreement: Agreement) -> str:
         (f"purity of {left} against {right}", agreement.purity[0]),
         (f"purity of {right} against {left}", agreement.purity[1]),
     ]
-    torn = f"<p>Where they differ most</p>{_splits(agreement.splits)}" if agreement.splits else ""
+    torn = f"<p>Where they differ most</p>{_splits(agreement.splits, most=20)}" if agreement.splits else ""
     return page(f"<p>{esc(said)}</p>", table(["measure", "value"], rows), torn)
+
+
+# -- what one can step to from a place, level by level: labels, and where each leads -----------------------------------
+
+LISTED, LABEL = 300, 90  # entries of a list, characters of one
+STEPS = (*LEVELS, "passages")
+Place = CommunityPlace | EntityPlace | PassagePlace | None
+Target = tuple[str, int | str]  # "community", "entity" or "passage", and its id, row or name
+Entry = tuple[str, Target]
+MORE = "… and more: find them by name"
+
+
+def way(tree: KnowledgeTree, place: Place) -> list[str]:
+    """The names on the way from the root to a place."""
+    if isinstance(place, PassagePlace):
+        return ["passage", place.passage.title or place.passage.id]
+    names = [f"all {len(tree.tree.communities):,} communities"]
+    if isinstance(place, EntityPlace) and place.community != NONE:
+        names.append(place.community_name)
+    return [*names, place.name] if place else names
+
+
+def address(place: Place) -> Target:
+    """What leads back to a place; ("", "") to all communities."""
+    if isinstance(place, CommunityPlace):
+        return "community", place.id
+    if isinstance(place, EntityPlace):
+        return "entity", place.row
+    return ("passage", place.passage.id) if place else ("", "")
+
+
+def entries(tree: KnowledgeTree, place: Place, level: str) -> list[tuple[str, Target | None]]:
+    """At most `LISTED` labels, each once, with where they lead; `place` None lists from the whole tree."""
+    found: dict[str, Target | None] = {}
+    for label, target in islice(_LISTS[level](tree, place), LISTED + 1):
+        label = short(label, LABEL)
+        found[f"{label} ({len(found)})" if label in found else label] = target
+    listed = list(found.items())
+    return listed if len(listed) <= LISTED else [*listed[:LISTED], (MORE, None)]
+
+
+def _list_communities(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
+    """All; the neighbours of one; that of an entity; those to which a passage leads."""
+    if place is None:
+        for one in tree.tree.communities:
+            yield f"{tree.name(one.id)} · {len(one.members):,}", ("community", one.id)
+    elif isinstance(place, EntityPlace):
+        if place.community != NONE:
+            yield place.community_name, ("community", place.community)
+    else:
+        for near in place.neighbours if isinstance(place, CommunityPlace) else place.communities:
+            yield f"{near.name} · {near.relations:,}", ("community", near.id)
+
+
+def _list_keywords(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
+    """The keywords of all communities, of one, of that of an entity, or among the entities of a passage."""
+    made = tree.tree.communities
+    if isinstance(place, CommunityPlace):
+        rows: Iterable[int] = (one.row for one in place.members if one.keyword)
+    elif isinstance(place, EntityPlace):
+        rows = made[place.community].keywords if place.community != NONE else ()
+    elif isinstance(place, PassagePlace):
+        rows = (row for row, _, _, at in place.entities if at != NONE and row in made[at].keywords)
+    else:
+        rows = (row for one in made for row in one.keywords)
+    return _list_entities(tree, rows)
+
+
+def _list_triples(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
+    """Entities with most triples, or members of a community; triples of an entity or a passage, each of which leads to
+    its other end."""
+    if place is None:
+        degrees = np.diff(tree.graph.incidence.indptr)
+        yield from _list_entities(tree, np.argsort(-degrees, kind="stable").tolist())
+    elif isinstance(place, CommunityPlace):
+        yield from _list_entities(tree, (one.row for one in place.members))
+    else:
+        own = place.name if isinstance(place, EntityPlace) else None
+        for one in place.triples:
+            other = one.object if one.subject == own else one.subject
+            yield f"{one.subject} — {one.relation} → {one.object}", ("entity", other)
+
+
+def _list_attributes(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
+    graph = tree.graph
+    if isinstance(place, EntityPlace | PassagePlace):
+        for one in place.attributes:
+            yield f"{one.entity}: {one.type}: {one.value}", ("entity", one.entity)
+    else:
+        rows = range(len(graph.names)) if place is None else (one.row for one in place.members)
+        for row in rows:
+            for at in graph.attributes_of(row):
+                found = graph.attributes[at]
+                yield f"{graph.names[row]}: {found.type}: {found.value}", ("entity", row)
+
+
+def _list_passages(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
+    if isinstance(place, PassagePlace):
+        ids: Iterable[str] = [place.passage.id]
+    else:
+        ids = place.passages if place else (passage.id for passage in tree.passages)
+    for name in ids:
+        title = tree.passages[tree.index.passages.row[name]].title
+        yield f"{title} ({name})" if title else name, ("passage", name)
+
+
+def _list_entities(tree: KnowledgeTree, rows: Iterable[int]) -> Iterator[Entry]:
+    for row in rows:
+        yield f"{tree.graph.names[row]} ({tree.graph.types[row]})", ("entity", int(row))
+
+
+_LISTS = {
+    "communities": _list_communities,
+    "keywords": _list_keywords,
+    "triples": _list_triples,
+    "attributes": _list_attributes,
+    "passages": _list_passages,
+}

@@ -13,7 +13,7 @@ from workbench.papers.tables import NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, Ce
 from workbench.text import clean, counted, short
 from workbench.views.base import NAME, Markup, details, esc, number, page, table
 from workbench.views.palette import BLUE, GREEN, ORANGE, VERMILION
-from workbench.views.tables import MARKS, amount, interval_text, printed_text
+from workbench.views.tables import MARKS, amounts, interval_text, printed_text
 
 MARK = MARKS | {NOT_MEASURED: "–", SAME: "✓", UNKNOWN: "?", True: "✓", False: "✗", None: "–"}
 KIND = {  # what a state or a verdict looks like
@@ -162,13 +162,7 @@ def needed_part(shown: Needed) -> str:
     money = ""
     if not shown.frame.empty:
         records = [*shown.frame.to_dict("records"), {"asked": "all", "what": "", "reader": "", **shown.total}]
-        rows = [
-            [*(short(str(row[name]), NAME) for name in ("asked", "what", "reader")),
-             *(amount(name, row[name]) for name in AMOUNTS)]
-            for row in records
-        ]  # fmt: skip
-        columns = ["asked", "what", "reader", *(name.replace("_", " ") for name in AMOUNTS)]
-        money = f"<p><b>What money buys</b></p>{table(columns, rows)}"
+        money = f"<p><b>What money buys</b></p>{amounts(['asked', 'what', 'reader', *AMOUNTS], AMOUNTS, records)}"
     notes = "".join(f"<p class='q'>{esc(note, LONG)}</p>" for note in shown.notes)
     if not shown.open:
         return money + notes

@@ -1,4 +1,5 @@
-"""The base of all widgets: controls that run actions, visible errors, and a page without a kernel.
+"""The base of all widgets: pictures that report clicks, controls that run actions, visible errors, and a page without
+a kernel.
 
 A subclass builds its controls, connects them with `_bind`, `_on`, `_on_click` and `_press`, and defines `static_html`,
 the page without a kernel. Its public methods do what the controls do, and raise errors. A `Stepper` asks a method, and
@@ -11,16 +12,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import anywidget
 import ipywidgets as widgets
+import traitlets
 
 from workbench.errors import SettingError
 from workbench.records import Question, Record
 from workbench.settings import parse_spec
 from workbench.text import clean
+from workbench.views import viewer
 from workbench.views.base import esc, page
-from workbench.views.canvas import Canvas
-from workbench.views.drawing import Drawing
-from workbench.views.palette import AUTO, surface
+from workbench.views.drawing import HEIGHT, LEGEND, Drawing, Map, drawing_data, drawing_entries, drawing_page
+from workbench.views.palette import AUTO, THEMED, THEMED_CSS, surface
 from workbench.views.session import Source, open_session, question_label
 from workbench.views.stepped import LIVE
 
@@ -29,6 +32,69 @@ Shown = TypeVar("Shown")  # what a stepper reads off a trace
 # A saved page is light or dark as its reader's other pages are.
 _HEAD = "<!doctype html><meta charset='utf-8'><meta name='color-scheme' content='light dark'>"
 PROPOSED = 200  # questions that a list offers; any other can be typed
+
+
+_FULL = {"width": "100%"}
+
+
+class Frame(anywidget.AnyWidget):
+    """A picture as a page in a sandboxed frame, which runs apart from the notebook. `picked` is the id of the node that
+    was clicked last, -1 before any; `selected` is the node that is marked; `hidden` are the entries of the legend whose
+    nodes or edges are not shown."""
+
+    _esm = viewer.part("frame.js")
+    _css = THEMED_CSS
+    page = traitlets.Unicode().tag(sync=True)
+    drawn = traitlets.Dict().tag(sync=True)
+    height = traitlets.Int(HEIGHT).tag(sync=True)
+    picked = traitlets.Int(-1).tag(sync=True)
+    selected = traitlets.Int(-1).tag(sync=True)
+    hidden = traitlets.List(traitlets.Unicode()).tag(sync=True)
+
+    def __init__(self, theme: str = AUTO, height: int = HEIGHT):
+        """`height` is that of the picture, without its legend."""
+        super().__init__(layout=_FULL, height=height + LEGEND)
+        self.add_class(THEMED)
+        self.theme = theme
+
+    def draw(self, shown: Drawing | Map) -> None:
+        """Load the first picture as a page; send the page the data of the others."""
+        self.picked = -1  # so that the same node can be clicked in the next picture
+        if self.page:
+            self.drawn = drawing_data(shown)
+        else:
+            self.page = drawing_page(shown, theme=self.theme)
+
+
+class Canvas(widgets.Box):
+    """A place for a picture; calls `clicked` with the id of a node."""
+
+    def __init__(self, theme: str = AUTO, height: int = HEIGHT, **layout: str):
+        super().__init__(layout=(layout or _FULL) | {"flex_flow": "column"})
+        self.clicked: Callable[[int], Any] = lambda node: None
+        self.frame = Frame(theme, height)
+        self.frame.observe(lambda change: change["new"] >= 0 and self.clicked(change["new"]), "picked")
+        self.entries: tuple[str, ...] = ()  # what of the picture can be hidden, by its names in the legend
+
+    def draw(self, shown: Drawing | Map | None) -> None:
+        """Show a picture; nothing without one."""
+        if shown:
+            self.frame.draw(shown)  # before the page shows the frame, so that it has what to load
+        self.children = [self.frame] if shown else []
+        self.entries = tuple(entry["name"] for entry in drawing_entries(shown) if entry["of"]) if shown else ()
+
+    def select(self, node: int) -> None:
+        """Mark a node, as a click on it does."""
+        self.frame.selected = node
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The entries that are hidden now; they stay so in the next picture."""
+        return tuple(self.frame.hidden)
+
+    def hide(self, *names: str) -> None:
+        """Hide what these entries of the legend stand for, and show everything else, as clicks on them do."""
+        self.frame.hidden = list(names)
 
 
 class Widget(Record):
