@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, replace
 
@@ -30,10 +29,9 @@ from workbench.reading.render import Context, Contexts
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, ranked
 from workbench.trace import Trace
 from workbench.views.dot_drawing import COLUMN, dot_drawing, path_drawing
-from workbench.views.drawing import Drawing, drawing_data, drawing_entries, drawing_page, type_styles
-from workbench.views.figures import drawing_figure
+from workbench.views.drawing import Drawing, drawing_data, drawing_entries, type_styles
 from workbench.views.node_details import graph_drawing
-from workbench.views.palette import GREY, THEMES
+from workbench.views.palette import GREY
 
 FILMS = {"Glass Harbour": "movie", "Salt Line": "movie", "Ilse Varn": "person", "Pia Norr": "person",
          "Oskar Lind": "person", "Drama": "genre", "Fog": "theme"}  # fmt: skip
@@ -252,35 +250,6 @@ def test_each_type_has_its_own_mark():
     assert {style.name for style in before.types}.isdisjoint({"hand", "reel"})
     untyped = dot_drawing(many(3)).nodes[2]
     assert untyped.style.colour == GREY and "type not in the trace" in untyped.tooltip
-
-
-@pytest.mark.filterwarnings("ignore:Glyph")  # matplotlib has no letter for some of them
-@settings(max_examples=15)
-@given(hostile)
-def test_a_page_acts_upon_no_name(text):
-    shown = dots(swapped(text))
-    for drawn in (dot_drawing(shown), path_drawing(shown, shown.final[0])):
-        made = drawing_page(drawn)
-        script = re.search(r"<script>view.show\((.*)\);</script></body>", made, re.DOTALL).group(1)
-        assert "<" not in script and json.loads(script) == drawing_data(drawn)
-        assert not UNSHOWABLE.search("".join(node.label + node.tooltip for node in drawn.nodes))
-        assert drawing_figure(drawn)._repr_png_()[:4] == b"\x89PNG"
-
-
-def test_a_page_needs_nothing_else_and_has_a_theme():
-    shown = dots(dot_trace())
-    light, dark = (drawing_page(dot_drawing(shown), theme=theme) for theme in ("light", "dark"))
-    assert "https://" not in re.sub(r"<!--.*?-->|/\*.*?\*/|//[^\n]*", "", light.partition("<body>")[0])[:2000]
-    for made, theme in ((light, "light"), (dark, "dark")):
-        assert [name for name, colours in THEMES.items() if f"--ink:{colours.ink}" in made] == [theme]
-    with pytest.raises(SettingError, match="theme='blue'"):
-        drawing_page(dot_drawing(shown), theme="blue")
-
-
-def test_the_same_drawing_gives_the_same_bytes(tmp_path):
-    first, second = (drawing_figure(dot_drawing(dots(dot_trace()))).save(tmp_path / f"{n}.png") for n in "ab")
-    assert first.read_bytes() == second.read_bytes()
-    assert drawing_figure(dot_drawing(dots(nothing_trace()))).save(tmp_path / "c.svg").exists()
 
 
 # -- the tracer --------------------------------------------------------------------------------------------------------

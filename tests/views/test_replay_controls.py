@@ -286,11 +286,6 @@ def test_methods_that_are_made_already_keep_their_backbone(tiny, tiny_index, eng
     assert widget.left.method == made.label == "tog[backbone=bm25,iterations=0]"
 
 
-def test_an_index_without_questions_has_nothing_to_ask(tiny_index):
-    with pytest.raises(SettingError, match="give questions="):
-        wb.replay(tiny_index)
-
-
 def test_a_notebook_gets_a_widget_and_a_page_without_a_kernel_gets_html(widget):
     widget.compare("ircot")
     bundle = widget._repr_mimebundle_()

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from rounds import bdtr_trace, ircot_trace
 from test_figures import TEXTS, _missing_letters  # noqa: F401
-from test_hostile_views import CONTROL
 from test_views import UNSHOWABLE, Checked, hostile
 
 from workbench.errors import SettingError
@@ -71,11 +70,6 @@ def test_no_text_is_acted_upon(text):
     drawn, harmless = (Drawn(bump_svg(replay_of(word), 1, {word: Passage(word, word, word)})) for word in (text, "x"))
     assert drawn.tags == harmless.tags
     assert not UNSHOWABLE.search("".join(drawn.texts))
-
-
-@pytest.mark.parametrize("thing", parts(replay_of(CONTROL)), ids=lambda thing: type(thing).__name__)
-def test_a_terminal_gets_no_control_characters(thing):
-    assert not UNSHOWABLE.search(repr(thing))
 
 
 @pytest.mark.parametrize("letter", ["a", "<", "\n", "東"])

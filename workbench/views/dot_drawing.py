@@ -202,14 +202,10 @@ def _columns(
     yield from (ordered[start : start + size] for start in range(0, len(ordered), size))
 
 
-def _rows(places: Iterable[_Place]) -> float:
-    """Rows from the highest to the lowest."""
-    ys = [y for *_, y in places] or [0.0]
-    return max(ys) - min(ys)
-
-
 def _row_height(places: Iterable[_Place]) -> float:
-    return max(ROW, min(2 * ROW, TALL / (_rows(places) or 1)))
+    """Pixels, so that few rows are far apart."""
+    ys = [y for *_, y in places] or [0.0]
+    return max(ROW, min(2 * ROW, TALL / ((max(ys) - min(ys)) or 1)))
 
 
 # -- edges -------------------------------------------------------------------------------------------------------------

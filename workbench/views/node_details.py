@@ -55,7 +55,12 @@ def _(node: NodeDetails) -> str:
         f"<p><b>{esc(spelled(node.name), NAME)}</b> <span class='tag'>{esc(node.kind)}</span> "
         f"<span class='q'>{counted(node.degree, 'neighbour')}</span></p>",
         *(
-            details(f"{count:,} {what if count > 1 else what[:-1]}{_cut(count, shown)}", body, open=count <= UNFOLDED)
+            details(
+                f"{count:,} {what if count > 1 else what[:-1]}"
+                + (f", the first {len(shown)}" if len(shown) < count else ""),
+                body,
+                open=count <= UNFOLDED,
+            )
             for what, count, shown, body in lists
             if count
         ),
@@ -95,7 +100,11 @@ def _published(checkup: Checkup) -> str:
     counts = ["passages", "phrases", "facts", "synonyms"]
     ratios = ["facts a passage", "phrases a passage", "synonyms a phrase"]
     rows = [
-        (short(row.graph, 60), *map(_count, row[3:7]), *map(_ratio, row[7:]))
+        (
+            short(row.graph, 60),
+            *(None if math.isnan(value) else int(value) for value in row[3:7]),
+            *("" if math.isnan(value) else f"{value:.2f}" for value in row[7:]),
+        )
         for row in checkup.beside_published().itertuples()
     ]
     return table(["", *counts, *ratios], rows)
@@ -139,24 +148,11 @@ def _walk_passages(walk: WalkDistribution) -> str:
     return table(["passage", "probability", "dense rank"], rows)
 
 
-def _cut(count: int, shown: tuple) -> str:
-    return f", the first {len(shown)}" if len(shown) < count else ""
-
-
 def _measure(name: str, value: float) -> str:
     """Shares as percentages, counts as they are."""
     if isinstance(value, int):
         return number(value)
     return f"{value:g}" if "degree" in name else f"{value:.1%}"
-
-
-def _count(value: float) -> int | None:
-    """A whole number that became a float in a column with gaps."""
-    return None if math.isnan(value) else int(value)
-
-
-def _ratio(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.2f}"
 
 
 # -- graph ------------------------------------------------------------------------------------------------------------

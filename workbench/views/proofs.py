@@ -57,9 +57,11 @@ def _(proof: Proof) -> str:
     if proof.flaw:
         return f"Proof: nothing to execute, {clean(proof.flaw, NAME)}"
     found = ", ".join(f"{clean(value, 60)} ({number(score, 2)})" for value, score in proof.answers[:SHOWN])
-    lines = [f"Proof{_judged(proof)}: {clean(proof.wanted, _TERM)} = {found or 'nothing'}"]
+    judged = f" of {clean(proof.answer, NAME)!r}, {clean(proof.mark, NAME)}" if proof.mark else ""
+    lines = [f"Proof{judged}: {clean(proof.wanted, _TERM)} = {found or 'nothing'}"]
     lines += [f"  {hop}. {text(pattern)}" for hop, pattern in enumerate(proof.patterns[:SHOWN], 1)]
-    lines += [f"  {text(match)}" for match in _best(proof)[:SHOWN]]
+    best = proof.bindings[0].matches if proof.bindings else proof.partial
+    lines += [f"  {text(match)}" for match in best[:SHOWN]]
     if proof.broken is not None:
         lines.append(f"  breaks at pattern {proof.broken:d}")
     return "\n".join(lines)
@@ -166,16 +168,8 @@ def _hops(matches: Sequence[Match]) -> str:
     return table(_HEADERS, rows)
 
 
-def _best(proof: Proof) -> Sequence[Match]:
-    return proof.bindings[0].matches if proof.bindings else proof.partial
-
-
 def _how(match: Match) -> str:
     return f"{'exact' if match.exact else 'alike'}{', turned round' if match.turned else ''}"
-
-
-def _judged(proof: Proof) -> str:
-    return f" of {clean(proof.answer, NAME)!r}, {clean(proof.mark, NAME)}" if proof.mark else ""
 
 
 def _pattern(pattern: Pattern) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from workbench.analyses import Analysis, Complementarity, Cuts, HubBias, JudgedAccuracy, Promotion, WinRate
@@ -23,10 +22,8 @@ def by_hops(found: Analysis) -> Picture:
     """A panel per measure of the headline, a line per method."""
     frame = found.frame()
     measures = [name for name in ("node_recall", "node_precision", "node_f1") if name in frame] or ["failures"]
-    canvas = Figure(figsize=(2.9 * len(measures) + 0.6, 3.2), layout="constrained", dpi=110)
-    panels = canvas.subplots(1, len(measures), squeeze=False)[0]
+    canvas, panels = charts.panels(2.9 * len(measures) + 0.6, 3.2, len(measures))
     for axes, measure in zip(panels, measures):
-        charts.bare(axes)
         charts.over_hops(axes, found.rows, measure)
     panels[0].legend(frameon=False, fontsize=7)
     return charts.picture(canvas, found.title)
@@ -218,12 +215,9 @@ def hub_bias(bias: HubBias) -> Picture:
     """S_ppr and the two shares per method, the dashed line being the share of the static graph; and how S_ppr is
     distributed over the questions, as the paper argues: less bias is a curve further to the left."""
     rows = [row for row in bias.rows if row["method"] != STATIC]
-    canvas = Figure(figsize=(13.6, 1.6 + 0.36 * len(rows)), layout="constrained", dpi=110)
-    left, right, spread = canvas.subplots(1, 3)
+    canvas, (left, right, spread) = charts.panels(13.6, 1.6 + 0.36 * len(rows), 3)
     right.sharey(left)
     right.tick_params(labelleft=False)
-    for axes in (left, right, spread):
-        charts.bare(axes)
     left.barh(range(len(rows)), [row["strength"] or 0 for row in rows], color=BLUE, height=0.7)
     left.set_xlabel("S_ppr of the ten best phrases")
     for at, (measure, name) in enumerate((("share_top", "over these ten"), ("share_all", "over all phrases"))):
@@ -271,8 +265,7 @@ def ablation(parts: Analysis) -> Picture:
 def rounds_curve(curve: Analysis) -> Picture:
     """Left the measures over rounds, a line style per method; right how many questions stopped early."""
     frame = curve.frame()
-    canvas = Figure(figsize=(8.8, 3.6), layout="constrained", dpi=110)
-    left, right = canvas.subplots(1, 2, width_ratios=(3, 2))
+    canvas, (left, right) = charts.panels(8.8, 3.6, 2, width_ratios=(3, 2))
     measures = [name for name in ("em", "f1", "recall@5") if name in frame]
     for at, (name, rows) in enumerate(frame.groupby("method", sort=False)):
         for which, measure in enumerate(measures):
@@ -286,7 +279,6 @@ def rounds_curve(curve: Analysis) -> Picture:
     for axes in (left, right):
         axes.set_xlabel("rounds after the first retrieval")
         axes.set_xticks(sorted(set(frame["iterations"])))
-        charts.bare(axes)
     left.legend(frameon=False, fontsize=7)
     return charts.picture(canvas, curve.title)
 

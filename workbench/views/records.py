@@ -100,25 +100,26 @@ def _(evidence: Evidence) -> str:
 @html.register
 def _(evidence: Evidence) -> str:
     rows = [(rank, score, Markup(passage_line(passage))) for rank, (passage, score) in enumerate(evidence.passages, 1)]
-    facts = [(Markup(triple_line(triple)), score) for triple, score in evidence.facts]
-    entities = [(clean(entity.name, NAME), clean(entity.type, NAME), score) for entity, score in evidence.entities]
-    paths = [(_chain(path), score) for path, score in evidence.paths]
-    reports = [(Markup(passage_line(report)), score) for report, score in evidence.reports]
-    chosen = evidence.selected
+    lists = (
+        ("fact", "facts", ["fact", "score"], [(Markup(triple_line(one)), score) for one, score in evidence.facts]),
+        (
+            "entity",
+            "entities",
+            ["entity", "type", "score"],
+            [(e.name, e.type, score) for e, score in evidence.entities],
+        ),
+        ("path", "paths", ["path", "score"], [(_chain(path), score) for path, score in evidence.paths]),
+        ("report", "reports", ["report", "score"], [(Markup(passage_line(r)), score) for r, score in evidence.reports]),
+    )
+    chosen, more = evidence.selected, len(rows) - SHOWN
     headers = ["rank", clean(evidence.scale, NAME), "passage"]
-    more = len(rows) - SHOWN
     return page(
         notes_part([f"fall-back: {evidence.fallback}"] if evidence.fallback else []),
         asked_part(evidence.question, evidence.method, evidence.trace.engines if evidence.trace else ()),
         f"<p class='q'>chosen for the reader: the first {chosen}</p>" if chosen is not None else "",
         table(headers, rows[:SHOWN]),
         details(counted(more, "more passage"), table(headers, rows[SHOWN:])) if more > 0 else "",
-        details(counted(len(facts), "fact"), table(["fact", "score"], facts)) if facts else "",
-        details(counted(len(entities), "entity", "entities"), table(["entity", "type", "score"], entities))
-        if entities
-        else "",
-        details(counted(len(paths), "path"), table(["path", "score"], paths)) if paths else "",
-        details(counted(len(reports), "report"), table(["report", "score"], reports)) if reports else "",
+        *(details(counted(len(rows), one, many), table(heads, rows)) for one, many, heads, rows in lists if rows),
         details("context as the method lays it out", html(evidence.context)) if evidence.context else "",
         details("trace", html(evidence.trace)) if evidence.trace else "",
     )
