@@ -185,7 +185,7 @@ class _TextReader(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         seen = self._open.pop()[1]
         if seen and tag in ("td", "th") and self._rows:
-            self._rows[-1].append(clean(" ".join(self._words.split()), LINE // 4))
+            self._rows[-1].append(clean(" ".join(self._words.split()), LINE // 2))
             self._words = ""
         elif seen and tag == "table" and self._rows is not None:
             self.lines += filter(None, aligned(self._rows))

@@ -107,33 +107,24 @@ ACCEPT = (
 )
 
 
-@text.register
-def _(found: Regression) -> str:
-    lines = [line for one in found.notebooks for line in text(one).splitlines()]
-    return "\n".join([*lines, *_ending(found)])
-
-
 @html.register
 def _(found: Regression) -> str:
     return page(*(html(one) for one in found.notebooks), *(f"<p>{esc(line)}</p>" for line in _ending(found)))
 
 
-@text.register
-def _(one: Checked) -> str:
-    rows = [_cells(finding) for finding in one.findings[:MOST]]
-    widths = [max(len(row[column]) for row in rows) for column in range(3)] if rows else []
-    lines = [
-        "  " + "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), *filter(None, row[3:])]).rstrip()
-        for row in rows
-    ]
-    return "\n".join([_heading(one), *lines, *_more(one)])
-
-
 @html.register
 def _(one: Checked) -> str:
-    rows = [_cells(finding) for finding in one.findings[:MOST]]
-    shown = table(["", "of", "name", "before → now", "by"], rows) if rows else ""
-    return page(f"<p><b>{esc(_heading(one))}</b></p>", shown, *(f"<p>{esc(line)}</p>" for line in _more(one)))
+    said = counted(len(one.findings), "finding") if one.findings else "nothing moved"
+    notes = [f"{one.compared:,} compared"] if one.compared else []
+    if one.uncertain:
+        notes.append(f"{one.uncertain:,} without an interval not compared, as the engine answers differently each time")
+    heading = f"{one.notebook}: {said}" + (f" ({'; '.join(notes)})" if notes else "")
+    rows, more = list(map(_cells, one.findings[:MOST])), len(one.findings) - MOST
+    return page(
+        f"<p><b>{esc(heading)}</b></p>",
+        table(["", "of", "name", "before → now", "by"], rows) if rows else "",
+        f"<p>and {counted(more, 'finding')} more; --json has all</p>" if more > 0 else "",
+    )
 
 
 @text.register
@@ -141,21 +132,7 @@ def _(finding: Finding) -> str:
     return "  ".join(filter(None, _cells(finding)))
 
 
-@html.register
-def _(finding: Finding) -> str:
-    return page(f"<p>{esc(text(finding))}</p>")
-
-
-def _heading(one: Checked) -> str:
-    said = counted(len(one.findings), "finding") if one.findings else "nothing moved"
-    notes = [f"{one.compared:,} compared"] if one.compared else []
-    if one.uncertain:
-        notes.append(f"{one.uncertain:,} without an interval not compared, as the engine answers differently each time")
-    return f"{one.notebook}: {said}" + (f" ({'; '.join(notes)})" if notes else "")
-
-
-def _more(one: Checked) -> list[str]:
-    return [f"  and {counted(len(one.findings) - MOST, 'finding')} more; --json has all"] * (len(one.findings) > MOST)
+html.register(Finding, lambda finding: page(f"<p>{esc(text(finding))}</p>"))
 
 
 def _ending(found: Regression) -> list[str]:
