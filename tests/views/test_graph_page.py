@@ -122,6 +122,7 @@ def test_no_picture_acts_upon_a_name(text):
 @pytest.mark.filterwarnings("ignore:Glyph", "ignore:no installed font")  # matplotlib has no letter for some of them
 @pytest.mark.parametrize("text", ["$5 or $10", "".join(HOSTILE)], ids=["plain", "hostile"])
 def test_the_same_picture_prints_the_same_bytes(text):
+    """Slow, because matplotlib draws each of the pictures twice."""
     for drawn in pictures(text):
         first, second = (drawing_figure(drawn)._repr_png_() for _ in range(2))
         assert first == second and first[:4] == b"\x89PNG"
