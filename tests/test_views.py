@@ -53,7 +53,7 @@ TAGS = {
     *("ul", "li"),
 }
 CLASSES = {
-    "two",
+    *("two", "steps"),
     *("hopscope", "mathjax_ignore", "n", "q", "tag", "bad", "note"),
     *("hop", *(f"h{hop}" for hop in range(6)), "named", "gold", "gone", "beside", "side", "line"),
     *("mark", "same", "differs", "unknown", "none"),

@@ -176,7 +176,7 @@ def test_frames_that_appear_together_all_show_their_drawing(lab, page):
     """A frame that was loaded twice in a row often stayed blank."""
     lab.write(
         "frames.ipynb",
-        "import ipywidgets\nfrom workbench.views.canvas import Canvas\n"
+        "import ipywidgets\nfrom workbench.views.widget import Canvas\n"
         "from workbench.views.drawing import Drawing, DrawnNode\nfrom workbench.views.node_details import NODES\n"
         "canvases = [Canvas(height=120) for _ in range(12)]\n"
         "places = [ipywidgets.VBox([canvas], layout={'width': '200px', 'display': 'none'}) for canvas in canvases]\n"

@@ -28,7 +28,7 @@ from workbench.errors import DataError, SettingError
 from workbench.records import Passage, Question
 from workbench.views.bundle.contents import Contents
 from workbench.views.bundle.parts import plain, traced_parts
-from workbench.views.bundle.private import bare, eraser
+from workbench.views.bundle.store import bare, eraser
 
 PACKED = re.compile(r'hopscope\("(\w+)","([A-Za-z0-9+/=]+)"\)\n')
 

@@ -120,7 +120,7 @@ def test_without_any_walk_nothing_is_a_number(small):
     nothing = dict.fromkeys(one.question for one in QUESTIONS)
     found = analyses.hub_bias(QUESTIONS, [ByHand(label, small, nothing) for label in "ab"], progress=False)
     assert [row["strength"] for row in found.rows[:2]] == [None, None] and found.differences == ()
-    assert found.rows[0]["no_walk"] == 3 and "–" in repr(found)
+    assert found.rows[0]["no_walk"] == 3 and "nan" not in repr(found)
     found.figure()
 
 

@@ -295,7 +295,7 @@ def test_both_answers_stand_side_by_side_with_the_reasons(run):
     )
     assert "prefers-color-scheme" not in shown and "var(--jp-" in shown, "the colours of the theme"
     said = repr(pair)
-    assert "--- a" in said and "shown first" in said and said.count("coherence") == 2
+    assert "a won overall" in said and "shown first" in said and said.count("coherence") == 2
     assert found.pair().question_id == f"q{int(BETTER * N)}", "the first that was lost"
     with pytest.raises(SettingError, match="question 'q999' was not judged; there are 400: q0, q1"):
         found.pair("q999")

@@ -97,4 +97,4 @@ def test_they_display_themselves_and_escape_names():
     for record in (left, found):
         assert "<script>1" not in record._repr_html_() and "<b>x" not in record._repr_html_()
     assert "2 entities in 1 group" in repr(left) and "adjusted Rand" in repr(found)
-    assert "y 0 (1); y 1 (1)" in found._repr_html_()
+    assert "y 0 (1), y 1 (1)" in found._repr_html_()

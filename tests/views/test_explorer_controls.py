@@ -160,11 +160,6 @@ def test_an_index_without_facts_shows_its_first_passage(tmp_path):
     assert explorer._search.options == ()
 
 
-def test_an_unknown_theme_is_refused(tiny_index):
-    with pytest.raises(SettingError, match="pink"):
-        wb.explore(tiny_index, theme="pink")
-
-
 def test_settings_are_those_of_a_neighbourhood(tiny_index):
     assert wb.explore(tiny_index, "p2", hops=0).subgraph == wb.neighbourhood(tiny_index, "p2", hops=0)
     with pytest.raises(TypeError, match="depth"):

@@ -10,17 +10,28 @@ from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given, settings
+from test_dot_views import swapped
 from test_hostile_views import CONTROL, subgraph_of
+from test_passing_view import planted
+from test_proof_views import NAMED, WHOLE
+from test_steering_views import told_of
 from test_views import HOSTILE, UNSHOWABLE, hostile
 
 import workbench as wb
 from workbench.errors import SettingError
+from workbench.methods.dotrag.dots import dots
 from workbench.operators.neighbourhood import Edge, Node, Subgraph
+from workbench.records import Binding, Proof, Triple
 from workbench.text import clean, short
 from workbench.views import html
-from workbench.views.drawing import LEGEND, OTHER, drawing_data, drawing_frame, drawing_page, drawing_part
+from workbench.views.dot_drawing import dot_drawing, path_drawing
+from workbench.views.drawing import LEGEND, OTHER, Drawing, drawing_data, drawing_frame, drawing_page, drawing_part
+from workbench.views.figures import drawing_figure
 from workbench.views.node_details import LARGEST, graph_drawing
 from workbench.views.palette import THEMES
+from workbench.views.passing import passing_drawing
+from workbench.views.proofs import proof_drawing
+from workbench.views.steering_drawing import traced_drawing
 
 
 class Page(HTMLParser):
@@ -83,6 +94,39 @@ def test_hostile_names_stay_data(text):
         f"{clean(text, 80)} — {clean(text, 80)}\nsynonyms, cosine 1.000",
         f"{clean(text, 80)} — {clean(text, 80)}\nthe passage states it",
     ][: kept - 1]
+
+
+def pictures(text: str) -> list[Drawing]:
+    """One of each maker of drawings, with the text in every field that takes one."""
+    searched, triple = dots(swapped(text)), Triple(text, text, f"{text}!", (text,))
+    match = replace(NAMED, fact=triple)
+    proof = replace(WHOLE, bindings=(Binding(((text, text),), (match,), 0.5),))
+    return [
+        graph_drawing(subgraph_of(text)),
+        dot_drawing(searched),
+        path_drawing(searched, searched.final[0]),
+        proof_drawing(proof, [Triple(text, text, f"other {text}")]),
+        traced_drawing(told_of(text), chosen=text),
+        *(passing_drawing(planted(text), stage) for stage in (1, 3)),
+    ]
+
+
+@settings(max_examples=15)
+@given(hostile)
+def test_no_picture_acts_upon_a_name(text):
+    for drawn in pictures(text):
+        script = Page(drawing_page(drawn)).scripts[-1].removeprefix("view.show(").removesuffix(");")
+        assert "<" not in script and not UNSHOWABLE.search(script) and json.loads(script) == drawing_data(drawn)
+
+
+@pytest.mark.filterwarnings("ignore:Glyph", "ignore:no installed font")  # matplotlib has no letter for some of them
+@pytest.mark.parametrize("text", ["$5 or $10", "".join(HOSTILE)], ids=["plain", "hostile"])
+def test_the_same_picture_prints_the_same_bytes(text):
+    """Slow, because matplotlib draws each of the pictures twice."""
+    for drawn in pictures(text):
+        first, second = (drawing_figure(drawn)._repr_png_() for _ in range(2))
+        assert first == second and first[:4] == b"\x89PNG"
+    assert drawing_figure(proof_drawing(Proof()))._repr_png_(), "nothing is a picture, too"
 
 
 @pytest.mark.parametrize(

@@ -69,9 +69,6 @@ def things(text: str) -> list:
     ]  # fmt: skip
 
 
-NAMES = [f"{type(thing).__name__}-{position}" for position, thing in enumerate(things("x"))]
-
-
 @given(hostile)
 def test_no_text_is_acted_upon(text):
     for thing in things(text):
@@ -80,19 +77,17 @@ def test_no_text_is_acted_upon(text):
         assert not UNSHOWABLE.search(shown)
 
 
-@pytest.mark.parametrize("position", range(len(NAMES)), ids=NAMES)
-def test_a_terminal_gets_no_control_characters(position):
-    assert not UNSHOWABLE.search(repr(things(CONTROL)[position]))
+def test_a_terminal_gets_no_control_characters():
+    assert not [thing for thing in things(CONTROL) if UNSHOWABLE.search(repr(thing))]
 
 
 @pytest.mark.parametrize("letter", ["a", "<", "\n", "東"])
-@pytest.mark.parametrize("position", range(len(NAMES)), ids=NAMES)
-def test_a_text_of_100_kb_stays_small(position, letter):
-    thing = things(letter * 100_000)[position]
-    shown = thing._repr_html_()
-    Checked(shown)
-    assert len(unescape(shown)) < (60_000 if "Dots" in type(thing).__name__ else 30_000)  # four iterations
-    assert len(repr(thing)) < 10_000
+def test_a_text_of_100_kb_stays_small(letter):
+    for thing in things(letter * 100_000):
+        shown = thing._repr_html_()
+        Checked(shown)
+        most = 60_000 if "Dots" in type(thing).__name__ else 30_000  # four iterations
+        assert len(unescape(shown)) < most and len(repr(thing)) < 10_000, type(thing)
 
 
 # -- what an index gives --------------------------------------------------------------------------------------------
@@ -127,10 +122,10 @@ def test_details_check_ups_and_walks_of_a_hostile_index_act_upon_nothing(hostile
 
 def test_a_spread_without_a_walk_says_why(tiny_index):
     walk = wb.method("hipporag2[filter=identity]", tiny_index).walk_distribution("Where is Orsby?")
-    assert "seed weight" in html(walk) and "super hubs hold" in repr(walk)
+    assert "seed weight" in html(walk) and "super hubs (" in repr(walk)
     none = type(walk)(tiny_index, "<b>", "<i>", [], [], np.zeros(8), None, "the <reason>")
     assert "no walk: the &lt;reason&gt;" in html(none)
-    assert "no walk, the <reason>" in repr(none)
+    assert "no walk: the <reason>" in repr(none)
     Checked(html(none))
 
 
@@ -140,7 +135,7 @@ def test_details_say_what_is_left_out(tiny_index):
     for words in ("7 neighbours", "4 passages, the first 1", "4 facts, the first 1", "Nora Whitlock — ", "born in"):
         assert words in shown
     assert "synonyms" not in shown  # it has none
-    assert repr(details) == "NodeDetails of phrase 'orsby': 7 neighbours, 4 facts, 0 synonyms, 4 passages"
+    assert repr(details).startswith("Orsby phrase 7 neighbours\n  4 passages, the first 1\n")
 
 
 def test_a_check_up_shows_counts_shares_and_warnings(tiny_index):

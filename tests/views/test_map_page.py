@@ -13,7 +13,6 @@ from test_views import HOSTILE, UNSHOWABLE, Checked
 from workbench.errors import SettingError
 from workbench.views import html, text
 from workbench.views.base import script_data
-from workbench.views.canvas import Canvas
 from workbench.views.drawing import (
     LABEL,
     Drawing,
@@ -27,6 +26,7 @@ from workbench.views.drawing import (
 )
 from workbench.views.figures import map_figure
 from workbench.views.palette import BLUE, GREY
+from workbench.views.widget import Canvas
 
 
 def small(label: str = "one", n: int = 5, space: str = "here") -> Map:

@@ -21,8 +21,6 @@ from workbench.methods.gfm_rag.passing import (
 from workbench.records import Path, Question, Scored
 from workbench.testing import small_index
 from workbench.views import html, text
-from workbench.views.drawing import drawing_page
-from workbench.views.figures import drawing_figure
 from workbench.views.passing import (
     DARK,
     DOCUMENT,
@@ -105,10 +103,6 @@ def test_hostile_names_are_text(attack):
     Checked(html(shown))
     Checked(paths_part(planted(attack), attack, [Scored(Path((attack, "b"), (attack,), (attack,)), 0.5)]))
     text(shown)
-    for stage in range(4):
-        picture = passing_drawing(shown, stage)
-        drawing_figure(picture)
-        assert "<script>window" not in drawing_page(picture, theme="dark")
 
 
 def test_the_widget_asks_steps_and_lists_paths():
@@ -140,22 +134,12 @@ def test_a_trace_needs_no_index_until_paths_are_asked_for(tmp_path):
     assert wb.messages(evidence, index=small_index()).entity("aldermark")
 
 
-def test_a_fault_of_a_control_is_said_and_changes_nothing():
-    shown = wb.messages(small_index(), ASKED, method=SPEC)
-    before = shown.at
-    shown._run(lambda: shown.stage(99))
-    assert "no stage 99" in shown._message.value and shown.at == before == shown._stage.value
-
-
 def test_a_run_lists_its_gfm_rag_methods_only(tmp_path):
     methods = [wb.method(SPEC, small_index()), wb.method("dense", small_index())]
     run = wb.evaluate(ASKED, methods, out=tmp_path / "run", progress=False)
     shown = wb.messages(run)
     assert shown._session.methods == [SPEC] and shown.shown.layers
     assert re.search("layer 1", shown.static_html())
-    only = wb.evaluate(ASKED, [methods[1]], out=tmp_path / "dense", progress=False)
-    with pytest.raises(SettingError, match="has no gfm_rag"):
-        wb.messages(only)
 
 
 def test_entities_are_spelled_as_in_the_passages():

@@ -6,14 +6,12 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
 from test_figures import _missing_letters  # noqa: F401
-from test_views import UNSHOWABLE, Checked, hostile
+from test_views import Checked
 
 from workbench.records import Binding, Match, Pattern, Proof, Triple, ranked
 from workbench.views import html, text
-from workbench.views.drawing import Drawing, drawing_data, drawing_page
-from workbench.views.figures import drawing_figure
+from workbench.views.drawing import Drawing, drawing_data
 from workbench.views.proofs import AROUND, COLUMN, MATCHED, OTHER, PARTIAL, UNPROVEN, proof_drawing, proof_part
 
 PATTERNS = (
@@ -162,29 +160,3 @@ def test_a_click_is_told_by_position():
     data = drawing_data(proof_drawing(WHOLE))
     assert [node["id"] for node in data["nodes"]] == [0, 1, 2, 3]
     assert data["nodes"][1]["label"] == "Salt\n?novel" and data["edges"][0]["arrows"] == "to"
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_page_holds_what_it_shows(theme):
-    shown = drawing_page(proof_drawing(WHOLE), theme=theme)
-    assert "Mette Oran" in shown and not re.search(r"<(script|link)\b[^>]*\b(src|href)=.https?:", shown)
-
-
-@given(hostile)
-@settings(max_examples=20)
-def test_no_name_is_acted_upon(name):
-    match = replace(NAMED, fact=Triple(name, name, f"{name}!", (name,)))
-    proof = replace(WHOLE, bindings=(Binding(((name, name),), (match,), 0.5),))
-    drawn = proof_drawing(proof, [Triple(name, name, f"other {name}")])
-    page = drawing_page(drawn)
-    data = page[page.rindex("<script>") + len("<script>") : page.rindex("</script>")]
-    assert "<" not in data and not UNSHOWABLE.search(data)
-    drawing_figure(drawn)
-
-
-@pytest.mark.filterwarnings("ignore:Glyph")
-def test_the_figure_has_the_same_bytes_twice(tmp_path):
-    drawn = proof_drawing(WHOLE, [Triple("Salt", "costs", "$5 or $10")])
-    first, second = (drawing_figure(drawn).save(tmp_path / f"{at}.png").read_bytes() for at in range(2))
-    assert first == second
-    drawing_figure(proof_drawing(Proof()))

@@ -226,12 +226,6 @@ def test_a_trace_or_evidence_at_hand(index, engine, tmp_path):
         wb.steer(wb.method("hipporag2", index, engine).retrieve(QUESTION).trace)
 
 
-def test_a_run_without_it_says_so(index, engine, tmp_path):
-    run = wb.evaluate([ASKED], [wb.method("dense", index)], out=tmp_path / "dense", progress=False)
-    with pytest.raises(SettingError, match="has no catrag; it has dense"):
-        wb.steer(run)
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_it_saves_a_page(widget, theme, tmp_path):
     page = widget.save(tmp_path / "steer.html").read_text()

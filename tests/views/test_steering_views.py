@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from hypothesis import given
 from small import index_of
 from steered import ASKED, QUESTION, SPEC, Rater, hub_index
-from test_views import HOSTILE, UNSHOWABLE, Checked, hostile
+from test_views import HOSTILE, UNSHOWABLE, Checked
 
 import workbench as wb
 from workbench.methods.catrag.steering import EditedEdge, RatedNeighbour, RatedSeed, Seed, Steering, staged, steering
@@ -61,14 +58,6 @@ def told_of(text: str) -> Steering:
     scores = ((text, 0.5),)
     return Steering(text, text, scores, scores, scores, (text,), seeds, (RatedSeed(text, 0.5, 3, neighbours),), edges,
                     scores, scores, (text,), text, text)  # fmt: skip
-
-
-@given(hostile)
-def test_no_text_in_a_picture_is_acted_upon(text):
-    drawing = traced_drawing(told_of(text), chosen=text)
-    Checked(html(drawing).partition("<iframe")[0])
-    assert "</script" not in json.dumps(drawing_data(drawing)).replace("<", "\\u003c")
-    assert len(drawing_page(drawing)) < len(drawing_page(traced_drawing(told_of("x")))) + 20_000
 
 
 def test_hostile_names_of_an_index(tmp_path):
@@ -149,7 +138,7 @@ def test_tables_say_what_moved(walk):
     told = " ".join(Checked(ratings_part(walk.parts[3].steering, "kestrel")).shown)
     for words in ("ilse", "10", "Direct", "of ilse", "4 → 20", "2 → 0 (gone)", "skip"):
         assert words in told
-    assert repr(walk).startswith(f"StagedWalk of {QUESTION!r} by catrag") and "gold born: " in repr(walk)
+    assert repr(walk).startswith(f"{QUESTION} catrag") and "gold at" in repr(walk)
 
 
 def test_a_trace_draws_what_it_holds(index):

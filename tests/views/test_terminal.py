@@ -5,6 +5,7 @@ from rich.console import Console
 
 from workbench.records import Answer
 from workbench.trace import Trace
+from workbench.views.base import Markup, details, page, table, text_of
 from workbench.views.contexts import excerpt
 from workbench.views.terminal import lay_out
 
@@ -66,6 +67,14 @@ def test_what_is_longer_than_a_line_is_broken_and_nothing_is_lost():
 def test_what_looks_like_markup_is_shown_as_it_is():
     assert "[bold]a[/]" in shown([{"name": "[bold]a[/]", "n": 1}], 80)
     assert "[bold]a[/]" in shown([{"name": "[bold]a[/]", "n": 1}], 12)
+
+
+def test_what_stands_unfolded_on_a_page_is_its_text():
+    rows = [(1, Markup(details("sum", "folded"))), (20, None)]
+    open_, shut = (details(name, f"<p>in {name}</p>", open=name == "open") for name in ("open", "shut"))
+    markup = page("<p>a &lt;b&gt;</p>", table(["x", "y"], rows), open_, shut, "<svg><title>no</title></svg>")
+    assert text_of(markup) == "a <b>\n  x   y\n  1   sum\n  20\n  open\n  in open\n  shut"
+    assert text_of("<pre>" + "<p>line</p>" * 1000 + "</pre>").endswith("\n… 600 more lines")
 
 
 def test_no_rows_are_an_empty_table():

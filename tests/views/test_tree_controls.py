@@ -13,8 +13,7 @@ from workbench.index.schema_extracting import Proposal
 from workbench.operators.regrouping import Division
 from workbench.records import Passage
 from workbench.views import html, text
-from workbench.views.tree import evolution_part
-from workbench.views.tree_lists import LISTED, MORE, entries
+from workbench.views.tree import LISTED, MORE, entries, evolution_part
 from workbench.views.tree_map import POINTS, community_map, entity_map, overview_map, palette_of, type_palette
 from workbench.views.tree_widget import TABS
 

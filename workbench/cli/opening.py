@@ -36,7 +36,7 @@ def skipped(loaded) -> list[dict]:
 
 def skipped_lines(loaded) -> list[str]:
     """The last word of a verb that reads data, so that nothing pushes it out of sight."""
-    from workbench.views.data import skipped_lines
+    from workbench.views.index import skipped_lines
 
     return [escape(line) for line in skipped_lines(loaded.origin)] if loaded and loaded.origin else []
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.display import html, text
 from workbench.registry import Registry
-from workbench.views.base import plain_html, plain_text
+from workbench.views.base import plain_html, plain_text, text_of
 
 __all__ = ["PICTURES", "VIEWS_OF", "html", "text"]
 
@@ -19,12 +19,12 @@ __all__ = ["PICTURES", "VIEWS_OF", "html", "text"]
 # what shows a run needs pandas, and what shows a trained network matplotlib.
 VIEWS_OF = {
     "data.folder": ("index",),
-    "data.origin": ("data",),
-    "data.profiles": ("data",),
-    "data.registry": ("data",),
-    "data.sources.entry": ("data",),
+    "data.origin": ("index",),
+    "data.profiles": ("index",),
+    "data.registry": ("index",),
+    "data.sources.entry": ("index",),
     "evaluation.agreement": ("run",),
-    "analyses.base": ("frames",),
+    "analyses.base": ("reports",),
     "operators.checkup": ("node_details",),
     "papers.comparable": ("verdicts",),
     "analyses.diagnose": ("reports",),
@@ -47,7 +47,7 @@ VIEWS_OF = {
     "index.chroma": ("index",),
     "index.graph": ("index",),
     "index.index": ("index",),
-    "index.profiles": ("data",),
+    "index.profiles": ("index",),
     "index.usage": ("index",),
     "methods.catrag.steering": ("steering",),
     "methods.dotrag.dots": ("dots",),
@@ -84,10 +84,12 @@ def html_view(cls: type) -> Callable[[Any], str]:
 
 
 def text_view(cls: type) -> Callable[[Any], str]:
-    """What shows a class in a terminal."""
+    """What shows a class in a terminal: where it has no view of its own, what its page says."""
     _load(cls)
-    view = text.dispatch(cls)
-    return plain_text if view is text.dispatch(object) else view
+    view, page = text.dispatch(cls), html.dispatch(cls)
+    if view is not text.dispatch(object):
+        return view
+    return plain_text if page is html.dispatch(object) else lambda thing: text_of(page(thing)) or cls.__name__
 
 
 def page_head() -> str:

@@ -46,7 +46,7 @@ from workbench.views.proofs import HEIGHT, proof_drawing, proof_part
 from workbench.views.records import REPLY, reading_text, unread_reply
 from workbench.views.session import Live, question_label
 from workbench.views.trace import tree
-from workbench.views.widget import Widget, offer, question_box, row, texts
+from workbench.views.widget import Widget, question_box, row, texts
 
 EXECUTED = "sparql-exec"  # the reader that takes its answer from executing the query
 RETRIEVED = ("ket_rag", "lightrag", "hipporag2", "dense")
@@ -131,7 +131,9 @@ class Attempts:
         reader = self._reader(setting)
         key = question.question, setting.method, reader.label
         if key not in self._attempts:
-            evidence = self._evidence(question, setting)
+            if setting.method not in self.session.methods:
+                raise SettingError(f"{setting.method!r} is not among {', '.join(self.session.methods)}")
+            evidence = self.session.evidence(question, setting.method)
             self.session.report(f"reading with {reader.label} …")
             contexts = reader.contexts(evidence)
             answer = reader.read(question.question, evidence, contexts=contexts, trace=Trace())
@@ -163,11 +165,6 @@ class Attempts:
         """The facts on which a query is executed."""
         return facts_of(attempt.evidence, self.index)
 
-    def _evidence(self, question: Question, setting: Setting) -> Evidence:
-        if setting.method not in self.session.methods:
-            raise SettingError(f"{setting.method!r} is not among {', '.join(self.session.methods)}")
-        return self.session.evidence(question, setting.method)
-
     def _reader(self, setting: Setting) -> ContextReader:
         executed = setting.prompt == EXECUTED and not setting.route
         if not executed and setting.prompt not in PROMPTS and not setting.route:
@@ -190,12 +187,9 @@ def prompts() -> list[str]:
 def methods_over(index: Index, methods: Sequence[str | Method] | None = None) -> dict[str, str | Method]:
     """Methods by label; by default those of `RETRIEVED` whose layers the index has."""
     if methods is None:
-        methods = [name for name in RETRIEVED if _built(name, index)]
+        built = set(index.manifest["layers"])
+        methods = [name for name in RETRIEVED if name in METHODS and set(METHODS[name].layers) <= built]
     return {one if isinstance(one, str) else one.label: one for one in methods}
-
-
-def _built(name: str, index: Index) -> bool:
-    return name in METHODS and set(METHODS[name].layers) <= set(index.manifest["layers"])
 
 
 K = 20  # passages ranked, as in a run
@@ -288,34 +282,41 @@ class Ablator(Widget):
     # -- controls -----------------------------------------------------------------------------------------------------
 
     def _make_controls(self, compressors: Sequence[str]) -> None:
-        self._asked = question_box(self._session.questions, self._session.label)
-        self._controls = self._lists(compressors) | {
-            "budget": widgets.SelectionSlider(
-                options=BUDGETS, value=4_000, description="tokens ≤", continuous_update=False, layout={"width": "270px"}
-            ),
-            "route": widgets.Checkbox(description="route by kind", indent=False, layout={"width": "9em"}),
-            "check": widgets.Checkbox(description="execute the query", indent=False, layout={"width": "11em"}),
-        }
-        self._prove = widgets.Button(description="execute the query", layout={"width": "auto"})
-        self._on(self._asked, lambda asked: asked and self.ask(asked))
-        for name, control in self._controls.items():
-            self._on(control, lambda value, name=name: self.ask(**{name: value}))
-        self._press(self._prove, self.prove)
-        self._lay_out()
-
-    def _lists(self, compressors: Sequence[str]) -> dict[str, widgets.Widget]:
+        self._asked = self._bind(
+            question_box(self._session.questions, self._session.label),
+            lambda asked: asked and self.ask(asked), lambda: question_label(self._question),
+        )  # fmt: skip
         proposed = dict.fromkeys([*compressors, *filter(None, [self.setting.compress])])
-        retries = [("leave it", "none"), *((f"ask {name}", name) for name in ("auto", *prompts()[:-1]))]
-        choices = {
+        lists = {
             "method": ("retrieval", self._session.methods),
             "prompt": ("prompt", prompts()),
-            "retry": ("abstained?", retries),
+            "retry": ("abstained?", [("leave it", "none"), *((f"ask {n}", n) for n in ("auto", *prompts()[:-1]))]),
             "compress": ("context", [("full", ""), *((f"compressed: {name}", name) for name in proposed)]),
         }
-        return {
-            name: widgets.Dropdown(options=options, description=description, layout={"width": "270px"})
-            for name, (description, options) in choices.items()
+        boxes = {"route": ("route by kind", "9em"), "check": ("execute the query", "11em")}
+        wide = {"width": "270px"}
+        self._controls = {
+            **{
+                name: widgets.Dropdown(options=options, description=description, layout=wide)
+                for name, (description, options) in lists.items()
+            },
+            "budget": widgets.SelectionSlider(
+                options=BUDGETS, value=4_000, description="tokens ≤", continuous_update=False, layout=wide
+            ),
+            **{
+                name: widgets.Checkbox(description=description, indent=False, layout={"width": width})
+                for name, (description, width) in boxes.items()
+            },
         }
+        for name, control in self._controls.items():
+            self._bind(
+                control,
+                lambda value, name=name: self.ask(**{name: value}),
+                lambda name=name: getattr(self.setting, name),
+            )
+        self._prove = widgets.Button(description="execute the query", layout={"width": "auto"})
+        self._press(self._prove, self.prove)
+        self._lay_out()
 
     def _lay_out(self) -> None:
         self._head, self._context, self._proof, self._drawn, self._trace, self._tried = texts(6)
@@ -332,12 +333,9 @@ class Ablator(Widget):
         )
 
     def _show_controls(self) -> None:
-        with self._quietly():
-            self._asked.value = question_label(self._question)
-            for name, control in self._controls.items():
-                offer(control, getattr(self.setting, name))
-            self._controls["budget"].disabled = not self.setting.compress
-            self._controls["prompt"].disabled = self.setting.route
+        super()._show_controls()
+        self._controls["budget"].disabled = not self.setting.compress
+        self._controls["prompt"].disabled = self.setting.route
 
     def _draw(self) -> None:
         self._show_controls()
@@ -348,7 +346,9 @@ class Ablator(Widget):
         traces = {"retrieval": self.attempt.evidence.trace, "reading": self.answer.trace}
         parts = (details(name, tree(made), open=name == "reading") for name, made in traces.items() if made)
         self._trace.value = page(thought if self.answer.thought else "", *parts)
-        self._tried.value = page(self._tried_part())
+        tried = map(_tried_row, self._attempts.of(self._question))
+        rows = ((*cells, Markup(_judged(verdict)), tokens) for *cells, verdict, tokens in tried)
+        self._tried.value = page(table(TRIED, rows))
         self._draw_proof()
 
     def _draw_proof(self) -> None:
@@ -410,11 +410,6 @@ class Ablator(Widget):
 
     def _compressed_part(self, compressed: Compressed) -> str:
         return compressed_part(compressed, self._gold, limit=_LONG, uncompressed=self.attempt.full.tokens)
-
-    def _tried_part(self) -> str:
-        """Every setting tried on this question."""
-        rows = map(_tried_row, self._attempts.of(self._question))
-        return table(TRIED, ((*cells, Markup(_judged(verdict)), tokens) for *cells, verdict, tokens in rows))
 
 
 def _tried_row(attempt: Attempt) -> tuple:

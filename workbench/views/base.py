@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
+from html.parser import HTMLParser
 from typing import Any
 
 from workbench.records import Record
@@ -81,17 +82,25 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:.{digits}f}" if 1e-3 <= abs(value) < 1e6 or value == 0 else f"{value:.3g}"
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table; numbers are right-aligned, everything else is escaped text. A cell that is already HTML must be a
-    `Markup`."""
+def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], limit: int = CLIP) -> str:
+    """A table; numbers are right-aligned, everything else is escaped text of at most `limit` characters. A cell that is
+    already HTML must be a `Markup`."""
     rows = [list(row) for row in rows]
     numeric = [
         bool(rows) and all(_is_number(row[column]) or row[column] is None for row in rows)
         for column in range(len(headers))
     ]
     head = "".join(f"<th{_RIGHT * right}>{esc(header)}</th>" for header, right in zip(headers, numeric))
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    body = "".join(f"<tr>{''.join(_cell(value, limit) for value in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def long_table(headers: Sequence[str], rows: Sequence[Sequence[Any]], what: str, shown: int = 10,
+               limit: int = CLIP) -> str:  # fmt: skip
+    """A table whose further rows are folded, as so many more of `what`; empty without rows."""
+    more = len(rows) - shown
+    rest = details(f"{more:,} more {what}", table(headers, rows[shown:], limit)) if more > 0 else ""
+    return (table(headers, rows[:shown], limit) if rows else "") + rest
 
 
 def details(summary: str, *body: str, open: bool = False) -> str:
@@ -117,15 +126,82 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, limit: int) -> str:
     if isinstance(value, Markup):
         return f"<td>{value}</td>"
     if _is_number(value):
         return f"<td{_RIGHT}>{number(value)}</td>"
-    return f"<td>{'' if value is None else esc(value)}</td>"
+    return f"<td>{'' if value is None else esc(value, limit)}</td>"
 
 
 def aligned(rows: Iterable[list[str]]) -> list[str]:
     rows = list(rows)
     widths = [max(map(len, column)) for column in zip(*rows)]
     return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+
+
+# -- the text of a page ------------------------------------------------------------------------------------------------
+
+LINE, LINES = 400, 400  # characters of a line of a terminal, and lines of a page
+_UNSEEN = {"style", "script", "iframe", "svg"}
+_BLOCKS = {"p", "div", "li", "summary", "details", "pre", "table", "tr"}
+
+
+def text_of(markup: str) -> str:
+    """What a terminal shows of a page: its paragraphs, its tables aligned, and of what is folded the summary.
+
+    >>> text_of("<p><b>two</b> rows</p><details><summary>more</summary><p>folded</p></details>")
+    'two rows\\n  more'
+    """
+    reader = _TextReader()
+    reader.feed(markup)
+    reader.close()
+    reader.end_block()
+    more = len(reader.lines) - LINES
+    return "\n".join([*reader.lines[:LINES], *([f"… {more:,} more lines"] if more > 0 else [])])
+
+
+class _TextReader(HTMLParser):
+    """Collects the `lines` of a page of ours, whose elements are all closed."""
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.lines: list[str] = []
+        self._words = ""
+        self._rows: list[list[str]] | None = None  # of the table that is read
+        self._open: list[tuple[str, bool, bool]] = []  # elements: name, whether they are seen, whether they are folded
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        around = self._open[-1:] if tag != "summary" else self._open[-2:-1]
+        seen = tag not in _UNSEEN and all(shown and not folded for _, shown, folded in around)
+        if tag in _BLOCKS:
+            self.end_block()
+        self._open.append((tag, seen, tag == "details" and "open" not in dict(attrs)))
+        if seen and tag == "table":
+            self._rows = []
+        elif seen and tag == "tr" and self._rows is not None:
+            self._rows.append([])
+
+    def handle_endtag(self, tag: str) -> None:
+        seen = self._open.pop()[1]
+        if seen and tag in ("td", "th") and self._rows:
+            self._rows[-1].append(clean(" ".join(self._words.split()), LINE // 2))
+            self._words = ""
+        elif seen and tag == "table" and self._rows is not None:
+            self.lines += filter(None, aligned(self._rows))
+            self._rows = None
+        elif tag in _BLOCKS:
+            self.end_block()
+
+    def handle_data(self, data: str) -> None:
+        if not self._open or all(shown and not folded for _, shown, folded in self._open[-1:]):
+            self._words += data
+
+    def end_block(self) -> None:
+        """The words since the last block are a line; those of a cell go on."""
+        if self._rows is not None:
+            self._words += " "
+        elif words := " ".join(self._words.split()):
+            depth = sum(name == "details" for name, *_ in self._open)
+            self.lines.append("  " * depth + clean(words, LINE))
+            self._words = ""

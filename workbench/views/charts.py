@@ -27,10 +27,17 @@ COLOURS, MARKERS = (BLUE, ORANGE, GREEN, VERMILION, GREY), "os^Dv"
 
 def canvas(width: float, height: float) -> tuple[Figure, Axes]:
     """A figure of one panel; inches."""
-    figure = Figure(figsize=(width, height), layout="constrained", dpi=110)
-    axes = figure.subplots()
-    bare(axes)
+    figure, (axes,) = panels(width, height, 1)
     return figure, axes
+
+
+def panels(width: float, height: float, columns: int, rows: int = 1, **settings: Any) -> tuple[Figure, list[Axes]]:
+    """A figure of several panels; inches."""
+    figure = Figure(figsize=(width, height), layout="constrained", dpi=110)
+    made = list(figure.subplots(rows, columns, squeeze=False, **settings).flat)
+    for axes in made:
+        bare(axes)
+    return figure, made
 
 
 def bare(axes: Axes) -> None:

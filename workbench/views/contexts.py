@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from typing import NamedTuple
 
-from workbench.display import html, text
+from workbench.display import html
 from workbench.layouts.paths import in_words
 from workbench.records import Compressed, ContextEntity, ContextGraph, ContextRelation, Path, Unit
 from workbench.text import CLIP, bounded, clean, counted, sentences, short
@@ -74,44 +74,15 @@ def hop_chip(hop: int | None) -> str:
 
 @html.register
 def _(graph: ContextGraph) -> str:
-    return page(STYLE, f"<p>{esc(_counted(graph))}</p>", graph_part(graph))
+    rows = graph_rows(graph).items()
+    counts = ", ".join(f"{len(some):,} {name}" for name, some in rows if some or name != "paths")
+    return page(STYLE, f"<p>{esc(counts)}</p>", graph_part(graph))
 
 
-@text.register
-def _(graph: ContextGraph) -> str:
-    lines = [f"Context: {_counted(graph)}"]
-    lines += [f"  {text(row)}" for rows in graph_rows(graph).values() for row in rows[:SHOWN]]
-    return "\n".join(lines)
-
-
-@html.register
-def _(unit: Unit) -> str:
-    return page(STYLE, unit_line(unit, Marks()))
-
-
-@text.register
-def _(unit: Unit) -> str:
-    return f"Unit {clean(unit.id, NAME)}: {clean(unit.title, 100)} | {clean(unit.text, 100)}"
-
-
-@html.register
-def _(entity: ContextEntity) -> str:
-    return page(STYLE, f"<b>{esc(entity.name, NAME)}</b> {esc(entity.description)}")
-
-
-@text.register
-def _(entity: ContextEntity) -> str:
-    return f"{clean(entity.name, 100)}: {clean(entity.description, 100)}"
-
-
-@html.register
-def _(relation: ContextRelation) -> str:
-    return page(STYLE, f"<b>{_ends(relation)}</b> {esc(relation.description)}")
-
-
-@text.register
-def _(relation: ContextRelation) -> str:
-    return f"{clean(relation.source, 100)} — {clean(relation.target, 100)}: {clean(relation.description, 100)}"
+html.register(Unit, lambda unit: page(STYLE, unit_line(unit, Marks())))
+html.register(ContextEntity, lambda entity: page(STYLE, f"<b>{esc(entity.name, NAME)}</b> {esc(entity.description)}"))
+html.register(ContextRelation, lambda relation: page(STYLE, f"<b>{_ends(relation)}</b> {esc(relation.description)}"))
+html.register(Compressed, lambda one: page(STYLE, compressed_part(one)))
 
 
 def graph_rows(graph: ContextGraph) -> dict[str, tuple]:
@@ -159,21 +130,6 @@ def _titled(unit: Unit, marks: Marks) -> str:
 # -- full beside compressed --------------------------------------------------------------------------------------------
 
 
-@html.register
-def _(one: Compressed) -> str:
-    return page(STYLE, compressed_part(one))
-
-
-@text.register
-def _(one: Compressed) -> str:
-    lines = [f"Compressed by {clean(one.compressor, NAME)} for {clean(one.question, NAME)!r}: {_tokens(one)}"]
-    lines += [f"  fall-back: {clean(one.fallback, NAME)}"] if one.fallback else []
-    lines += [f"  {clean(', '.join(one.seeds[:SHOWN]), 400)} ({counted(len(one.seeds), 'seed')})"] if one.seeds else []
-    lines += [f"  kept {share}" for share in _shares(one)]
-    lines += [f"  {clean(heading, NAME)}: {len(ids):,}" for heading, _, ids in one.kept[:SHOWN]]
-    return "\n".join(lines)
-
-
 def compressed_part(
     one: Compressed, gold: Sequence[str] = (), *, limit: int = CLIP, uncompressed: int | None = None
 ) -> str:
@@ -187,7 +143,8 @@ def compressed_part(
         (
             f"<p>{marks(one.question)} <span class='tag'>{esc(one.compressor, NAME)}</span></p>",
             f"<p class='note'>fall-back: {esc(one.fallback, 400)}</p>" if one.fallback else "",
-            f"<p><b>{_tokens(one, uncompressed)}</b> <span class='q'>kept {esc('; '.join(_shares(one)))}</span></p>",
+            f"<p><b>{_full(one, uncompressed)} → {counted(one.tokens, 'token')}, budget {one.budget:,}</b> ",
+            f"<span class='q'>kept {esc('; '.join(_shares(one)))}</span></p>",
             _legend(one, gold),
             f"<div class='beside'><div class='side'><p><b>full</b>, {_full(one, uncompressed)} tokens</p>{left}</div>",
             f"<div class='side'><p><b>compressed</b>, {counted(one.tokens, 'token')}</p>{right}</div></div>",
@@ -297,10 +254,6 @@ def _ends(relation: ContextRelation) -> str:
     return f"{esc(relation.source, NAME)} — {esc(relation.target, NAME)}"
 
 
-def _tokens(one: Compressed, uncompressed: int | None = None) -> str:
-    return f"{_full(one, uncompressed)} → {counted(one.tokens, 'token')}, budget {one.budget:,}"
-
-
 def _full(one: Compressed, uncompressed: int | None) -> str:
     """The length of the full context; as text and as tables, where these differ."""
     if uncompressed in (None, one.tokens_before):
@@ -311,11 +264,6 @@ def _full(one: Compressed, uncompressed: int | None) -> str:
 def _shares(one: Compressed) -> list[str]:
     stays = _stays(one.before, one.graph)
     return [f"{sum(rows):,} of {len(rows):,} {name}" for name, rows in stays.items() if rows]
-
-
-def _counted(graph: ContextGraph) -> str:
-    rows = graph_rows(graph).items()
-    return ", ".join(f"{len(some):,} {name}" for name, some in rows if some or name != "paths")
 
 
 def _hop_class(hop: int) -> str:

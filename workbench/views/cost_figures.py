@@ -48,10 +48,8 @@ def construction_cost(costs: ConstructionCost) -> Picture:
     """Tokens of construction, tokens of communities, and minutes; a row per data set and method. Filled circles are
     measured, hollow ones a forecast, squares published."""
     rows = _shown(costs)
-    canvas = Figure(figsize=(10.4, 1.5 + 0.24 * max(4, len(rows))), layout="constrained", dpi=110)
-    panels = canvas.subplots(1, 3, sharey=True)
+    canvas, panels = charts.panels(10.4, 1.5 + 0.24 * max(4, len(rows)), 3, sharey=True)
     for axes, (column, label) in zip(panels, _PANELS.items()):
-        charts.bare(axes)
         for at, row in enumerate(rows):
             _mark(axes, row, column, at)
         axes.set_xlabel(label, fontsize=8)

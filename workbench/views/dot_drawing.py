@@ -12,7 +12,9 @@ from typing import NamedTuple
 from workbench.methods.dotrag.dots import Dot, Dots, Iteration
 from workbench.methods.dotrag.events import Hop, JudgedPath
 from workbench.operators.types import Types
+from workbench.records import Passage
 from workbench.text import clean, short
+from workbench.views import dots as dots_view
 from workbench.views.dots import hop_text
 from workbench.views.drawing import (
     DASHED,
@@ -29,6 +31,7 @@ from workbench.views.drawing import (
     types_shown,
 )
 from workbench.views.palette import GREY
+from workbench.views.stepped import Stage, stages_part
 
 LAST = 10**9  # an iteration after all others
 NODES = 200  # of a drawing, at most
@@ -75,6 +78,24 @@ def dot_drawing(
         _edges(paths, kept, {name: at for at, name in enumerate(shown)}),
         left_out=len(met) - len(shown),
     )
+
+
+def stepped(shown: Dots, passages: Mapping[str, Passage] | None = None) -> str:
+    """The DOTs, each with the picture of what every iteration reached, as a part of a page."""
+
+    def stages(dot: Dot) -> str:
+        return stages_part(
+            [
+                Stage(
+                    f"iteration {one.number}",
+                    dot_drawing(shown, dot.number, one.number),
+                    dots_view.iteration_part(one, shown.gold),
+                )
+                for one in dot.iterations
+            ]
+        )
+
+    return dots_view.whole(shown, passages, stages, open=True)
 
 
 def path_drawing(dots: Dots, path: JudgedPath, *, types: Types | None = None) -> Drawing:
@@ -181,14 +202,10 @@ def _columns(
     yield from (ordered[start : start + size] for start in range(0, len(ordered), size))
 
 
-def _rows(places: Iterable[_Place]) -> float:
-    """Rows from the highest to the lowest."""
-    ys = [y for *_, y in places] or [0.0]
-    return max(ys) - min(ys)
-
-
 def _row_height(places: Iterable[_Place]) -> float:
-    return max(ROW, min(2 * ROW, TALL / (_rows(places) or 1)))
+    """Pixels, so that few rows are far apart."""
+    ys = [y for *_, y in places] or [0.0]
+    return max(ROW, min(2 * ROW, TALL / ((max(ys) - min(ys)) or 1)))
 
 
 # -- edges -------------------------------------------------------------------------------------------------------------

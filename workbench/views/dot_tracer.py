@@ -31,11 +31,10 @@ from workbench.operators.neighbourhood import Subgraph
 from workbench.operators.types import types_of
 from workbench.reading.base import Reader
 from workbench.records import Question
-from workbench.settings import parse_spec
 from workbench.text import counted, short
 from workbench.trace import Trace
 from workbench.views.base import NAME, details, page
-from workbench.views.dot_drawing import dot_drawing, path_drawing
+from workbench.views.dot_drawing import dot_drawing, path_drawing, stepped
 from workbench.views.dots import (
     chain,
     comparison_part,
@@ -52,12 +51,10 @@ from workbench.views.drawing import Drawing, drawing_frame
 from workbench.views.node_details import LARGEST, graph_drawing
 from workbench.views.palette import AUTO
 from workbench.views.records import answer_line
-from workbench.views.session import Live, Retrieval, Source, open_session, question_label
-from workbench.views.stepped import stepped_dots
-from workbench.views.widget import Widget, beside, offer, question_box, row, side, texts
+from workbench.views.session import Live, Retrieval, Source
+from workbench.views.widget import Stepper, beside, row, setting_slider, side, texts
 
 METHOD = "dotrag"
-SETTINGS = ("tau", "h_max", "t_max")
 OTHERS = ("lightrag", "pathrag")
 K = 10  # passages ranked
 MOST = (12, 24, 40, 80, 200)  # nodes of a picture of paths, the best first
@@ -65,16 +62,15 @@ LIST_STYLE = """<style>.hopscope-tracer select[size] option{white-space:normal;o
  padding-left:1.2em;text-indent:-1em}</style>"""  # a long path takes several lines
 PICTURE = 360  # pixels of its height
 ALL_PATHS, NO_ANSWER = "– all paths –", "– none –"
-_SLIDER = {"continuous_update": False, "layout": {"width": "260px"}, "style": {"description_width": "4em"}}
 _WIDE = {"description_width": "initial"}
-_RANGES = {"tau": (0.0, 1.0), "h_max": (1, 6), "t_max": (1, 6)}
+_RANGES = {"tau": (0.0, 1.0, 0.01), "h_max": (1, 6, 1), "t_max": (1, 6, 1)}  # least, most, step
 
 
-class Tracer(Widget):
+class Tracer(Stepper[Dots]):
     """The controls and what they show: `shown`, a DOT (`dot`, by its number) after an `iteration`, perhaps one `path`
     of it, and, where settings were moved, what that `changed`; perhaps two `answers` side by side."""
 
-    name = "tracer"
+    name, kind = "tracer", METHOD
 
     def __init__(
         self,
@@ -94,27 +90,15 @@ class Tracer(Widget):
         the answers; a run or its folder; or the trace or evidence of one question. `index` provides titles and types
         for the latter. `questions` are offered for selection, and provide the gold; `beside` are SPECs of methods for
         comparison."""
-        super().__init__(theme)
-        self._session = open_session(
-            source, questions, methods={method: method}, engine=engine, reader=reader, judge=judge, index=index, k=k,
-            kind=METHOD, suits=lambda config: parse_spec(config["label"])[0] == METHOD,
-        )  # fmt: skip
-        self._others, self._types, self._defaults = tuple(beside), types_of(self._session.index), self._own_settings()
+        self._others = tuple(beside)
         self.path: JudgedPath | None = None
         self.answers: ComparedAnswers | None = None
         self.limit = MOST[0]
-        self.drawing: Drawing | None = None
-        self._make_controls()
-        self._show(self._session.questions[0], self._session.methods[0], {})
+        super().__init__(
+            source, questions, method=method, theme=theme, engine=engine, reader=reader, judge=judge, index=index, k=k
+        )
 
     # -- what the controls do -----------------------------------------------------------------------------------------
-
-    def ask(self, question: str | int, method: str | None = None) -> Dots:
-        """Show the DOTs of a question: the id, text or position of a listed one, or, over an index, any other text.
-        `method` selects one of a run."""
-        asked = self._session.find_or_own(question)
-        self._show(asked, self._method_name if method is None else method, self._moved)
-        return self.shown
 
     def step(self, dot: int, iteration: int | None = None) -> Dot | Iteration:
         """Go to a DOT by its number, after an iteration, by default the last; 0 is before the first."""
@@ -201,8 +185,7 @@ class Tracer(Widget):
         searched = page(
             heading(self.shown),
             self._answer_part(),
-            stepped_dots(self.shown, self._session.passages),
-            end_part(self.shown, self._session.passages),
+            stepped(self.shown, self._session.passages),
         )
         return picture + searched + (html(self.answers) if self.answers else "")
 
@@ -212,37 +195,49 @@ class Tracer(Widget):
 
     # -- controls -----------------------------------------------------------------------------------------------------
 
-    def _make_controls(self) -> None:
-        session = self._session
-        self._asked = question_box(session.questions, session.label)
-        self._method = widgets.Dropdown(options=session.methods, description="method")
-        self._method.layout.display = None if len(session.methods) > 1 else "none"
-        self._sliders = {name: _slider(name, value) for name, value in self._defaults.items()}
-        self._dot = widgets.Dropdown(options=[("", 0)], description="DOT", layout={"width": "420px"})
-        self._stage = widgets.SelectionSlider(
-            options=[("rules", 0)], description="after", continuous_update=False, layout={"width": "420px"}
-        )
-        self._most = widgets.SelectionSlider(options=MOST, description="nodes ≤", continuous_update=False)
-        self._paths = widgets.Select(options=[(ALL_PATHS, "")], rows=9, layout={"width": "auto"})
-        auto = {"width": "auto"}
-        self._whole = widgets.Button(description="the whole region", disabled=session.index is None, layout=auto)
-        self._compare = widgets.Button(description="other methods beside", layout=auto)
-        self._rival = widgets.Dropdown(options=[(NO_ANSWER, "")], description="answer beside", style=_WIDE)
-        self._connect()
-        self._lay_out()
+    @property
+    def _stages(self) -> list[str]:
+        return ["rules", *(f"iteration {one.number}" for one in self._iterations)]
 
-    def _connect(self) -> None:
-        self._on(self._asked, lambda asked: asked and self.ask(asked))
-        self._on(self._method, lambda name: self._show(self._question, name, self._moved))
-        for name, slider in self._sliders.items():
-            self._on(slider, lambda value, name=name: self.set(**{name: value}))
-        self._on(self._dot, self.step)
-        self._on(self._stage, lambda number: self.step(self.dot, number))
-        self._on(self._most, self.most)
-        self._on(self._paths, lambda name: self.zoom(name or None))
+    def _make_controls(self) -> None:
+        auto, wide = {"width": "auto"}, {"width": "420px"}
+        self._types, self._defaults = types_of(self._session.index), self._own_settings()
+        self._sliders = {name: self._setting(name, value) for name, value in self._defaults.items()}
+        self._dot = self._bind(
+            widgets.Dropdown(options=[("", 0)], description="DOT", layout=wide), self.step, lambda: self.dot,
+            lambda: [(short(f"{dot.number}: {dot.concept} ({dot.level})", 70), dot.number) for dot in self.shown.dots]
+            or [("", -1)],
+        )  # fmt: skip
+        self._stage = self._bind(
+            widgets.SelectionSlider(options=[("rules", 0)], description="after", continuous_update=False, layout=wide),
+            lambda number: self.step(self.dot, number), lambda: self.iteration,
+            lambda: list(zip(self._stages, [0, *(one.number for one in self._iterations)])),
+        )  # fmt: skip
+        self._most = self._bind(
+            widgets.SelectionSlider(options=MOST, description="nodes ≤", continuous_update=False), self.most,
+            lambda: self.limit,
+        )  # fmt: skip
+        self._paths = self._bind(
+            widgets.Select(options=[(ALL_PATHS, "")], rows=9, layout=auto), lambda name: self.zoom(name or None),
+            lambda: self.path.id if self.path else "",
+            lambda: [(ALL_PATHS, ""), *((_path_label(path), path.id) for path in self._paths_so_far)],
+        )  # fmt: skip
+        self._rival = self._bind(
+            widgets.Dropdown(options=[(NO_ANSWER, "")], description="answer beside", style=_WIDE),
+            lambda name: self.pair(name or None), lambda: self._other,
+            lambda: [(NO_ANSWER, ""), *((short(name, NAME), name) for name in self._rivals)],
+        )  # fmt: skip
+        self._whole = widgets.Button(
+            description="the whole region", disabled=self._session.index is None, layout=auto
+        )  # fmt: skip
+        self._compare = widgets.Button(description="other methods beside", layout=auto)
         self._press(self._whole, self.region)
         self._press(self._compare, self.beside)
-        self._on(self._rival, lambda name: self.pair(name or None))
+        self._lay_out()
+
+    def _setting(self, name: str, value: float) -> widgets.Widget:
+        slider = setting_slider(name, *_RANGES[name], value=value, width=260, label_width=4)
+        return self._bind(slider, lambda value: self.set(**{name: value}), lambda: self._moved.get(name, value))
 
     def _lay_out(self) -> None:
         self._head, self._details, self._hint, self._body, self._end, self._comparison, self._pair = texts(7)
@@ -272,20 +267,8 @@ class Tracer(Widget):
         self.zoom(best.id if best and self.path is None else None)
 
     def _show_controls(self) -> None:
-        dots = [(short(f"{dot.number}: {dot.concept} ({dot.level})", 70), dot.number) for dot in self.shown.dots]
-        stages = [("rules", 0), *((f"iteration {one.number}", one.number) for one in self._iterations)]
-        with self._quietly():
-            self._asked.value, self._method.value = question_label(self._question), self._method_name
-            for name, slider in self._sliders.items():
-                offer(slider, self._moved.get(name, self._defaults[name]))
-            self._dot.options, self._stage.options = dots or [("", -1)], stages
-            self._dot.value, self._stage.value = self.dot, self.iteration
-            offer(self._most, self.limit)
-            self._paths.options = [(ALL_PATHS, ""), *((_path_label(path), path.id) for path in self._paths_so_far)]
-            self._paths.value = self.path.id if self.path else ""
-            self._rival.options = [(NO_ANSWER, ""), *((short(name, NAME), name) for name in self._rivals)]
-            self._rival.layout.display = None if self._rivals else "none"
-            offer(self._rival, self._other)
+        super()._show_controls()
+        self._rival.layout.display = None if self._rivals else "none"
 
     @property
     def _rivals(self) -> list[str]:
@@ -294,7 +277,6 @@ class Tracer(Widget):
     # -- display ------------------------------------------------------------------------------------------------------
 
     def _show(self, question: Question, name: str, moved: Mapping[str, Any]) -> None:
-        """Another retrieval: its first DOT, when that has ended."""
         retrieval, shown = self._retrieve(question, name, moved)  # before anything moves: an error changes nothing
         changed = self._retrieve(question, name, {})[1].diff(shown) if moved else None
         self._question, self._method_name, self._moved, self.changed = question, name, dict(moved), changed
@@ -371,7 +353,7 @@ class Tracer(Widget):
         if not isinstance(self._session, Live):
             return {}
         own = self._session.method(self._session.methods[0]).settings
-        return {name: getattr(own, name) for name in SETTINGS if hasattr(own, name)}
+        return {name: getattr(own, name) for name in _RANGES if hasattr(own, name)}
 
 
 def _gold(question: Question) -> tuple[str, ...]:
@@ -385,12 +367,6 @@ def _found(retrieval: Retrieval, shown: Dots | None = None) -> MethodResult:
         ranking = ranking or tuple(name for name, _ in shown.chunks)
         nodes, paths = nodes or shown.nodes, paths or tuple(path.nodes for path in shown.final)
     return MethodResult(retrieval.method, ranking, nodes, paths)
-
-
-def _slider(name: str, value: float) -> widgets.Widget:
-    low, high = _RANGES[name]
-    made = {"min": min(low, value), "max": max(high, value), "value": value, "description": name, **_SLIDER}
-    return widgets.FloatSlider(step=0.01, **made) if isinstance(value, float) else widgets.IntSlider(**made)
 
 
 def _path_label(path: JudgedPath) -> str:

@@ -5,15 +5,16 @@ A trace has no titles and texts of passages; a view shows them if `passages`, by
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from workbench.display import html, text
 from workbench.methods.dotrag.dots import Comparison, Dot, Dots, DotsDiff, Iteration
 from workbench.methods.dotrag.events import Hop, JudgedPath, Region, Rules
 from workbench.records import Passage
 from workbench.text import clean, counted, short
-from workbench.views.base import NAME, Markup, details, esc, number, page, table
-from workbench.views.records import asked_part, passage_line, said_by
+from workbench.views import records
+from workbench.views.base import NAME, Markup, details, esc, long_table, number, page, table
+from workbench.views.records import passage_line
 
 SHOWN = 10  # candidates, paths and chunks that a view lists unfolded
 LINE = 300  # characters of a rule, a reason or a query
@@ -26,19 +27,12 @@ ENDED = {
 Passages = Mapping[str, Passage]
 
 
-@text.register
-def _(shown: Dots) -> str:
-    lines = [f"DOTs of {clean(shown.question, 200)!r} by {clean(shown.method, NAME)}"]
-    lines += [f"  {said}"] if (said := said_by(shown.engines)) else []
-    lines += [f"  {text(dot)}" for dot in shown.dots]
-    lines += [f"  ! {clean(note, LINE)}" for note in notes(shown)]
-    lines += [f"  {path.label} {path.confidence:.2f}: {clean(chain(path), LINE)}" for path in shown.final[:SHOWN]]
-    return "\n".join(lines)
-
-
-@html.register
-def _(shown: Dots) -> str:
-    return page(whole(shown))
+html.register(Dots, lambda shown: page(heading(shown), whole(shown)))
+html.register(Dot, lambda dot: page(dot_heading(dot), setting_part(dot), _iterations(dot)))
+html.register(Iteration, lambda one: page(iteration_part(one)))
+html.register(JudgedPath, lambda path: page(path_part(path)))
+html.register(DotsDiff, lambda diff: page(diff_part(diff)))
+html.register(Comparison, lambda beside: page(comparison_part(beside)))
 
 
 @text.register
@@ -51,90 +45,29 @@ def _(dot: Dot) -> str:
     )
 
 
-@html.register
-def _(dot: Dot) -> str:
-    return page(dot_heading(dot), setting_part(dot), *(_folded(one) for one in dot.iterations))
-
-
-@text.register
-def _(one: Iteration) -> str:
-    queries = "; ".join(clean(query, 160) for _, query in one.queries)
-    return (
-        f"Iteration {one.number}: {queries or 'no query'}; {counted(len(one.candidates), 'candidate')}, "
-        f"{counted(len(one.paths), 'path')}, {len(one.kept)} kept so far"
-    )
-
-
-@html.register
-def _(one: Iteration) -> str:
-    return page(iteration_part(one))
-
-
-@text.register
-def _(path: JudgedPath) -> str:
-    verdict = f"{clean(path.label, 40)} {path.confidence:.2f}" if path.label else "not judged"
-    return f"JudgedPath {clean(path.id, 40)} ({verdict}, {clean(path.fate, 40)}): {clean(chain(path), 400)}"
-
-
-@html.register
-def _(path: JudgedPath) -> str:
-    return page(path_part(path))
-
-
-@text.register
-def _(diff: DotsDiff) -> str:
-    if not diff:
-        return "DotsDiff: no difference"
-    lines = [f"DotsDiff from {clean(diff.before, NAME)} to {clean(diff.after, NAME)}"]
-    for dot in diff.dots[:SHOWN]:
-        moved = [
-            f"{sign}{clean(name, 60)}" for sign, names in (("+", dot.gained), ("-", dot.lost)) for name in names[:5]
-        ]
-        sizes = [" ".join(map(str, sizes)) or "none" for sizes in (dot.before, dot.after)]
-        lines.append(f"  {clean(dot.concept, 100)}: nodes per hop {' → '.join(sizes)} {' '.join(moved)}".rstrip())
-    for sign, paths in (("+", diff.gained), ("-", diff.lost)):
-        lines += [f"  {sign} {clean(chain(path), LINE)}" for path in paths[:SHOWN]]
-    return "\n".join(lines)
-
-
-@html.register
-def _(diff: DotsDiff) -> str:
-    return page(diff_part(diff))
-
-
-@text.register
-def _(beside: Comparison) -> str:
-    lines = [f"Beside one another, for {clean(beside.question, 200)!r}"]
-    for one in beside.found:
-        shared = len(beside.common.intersection(one.nodes))
-        counts = (
-            f"{counted(len(one.passages), 'passage')}, {counted(len(one.nodes), 'node')} ({shared:,} shared), "
-            f"{counted(len(one.paths), 'path')}"
-        )
-        lines.append(f"  {clean(one.method, NAME)}: {counts}")
-    return "\n".join(lines)
-
-
-@html.register
-def _(beside: Comparison) -> str:
-    return page(comparison_part(beside))
-
-
 # -- parts of a page ---------------------------------------------------------------------------------------------------
 
 
-def whole(shown: Dots, passages: Passages | None = None) -> str:
-    """All parts; the DOTs are folded."""
+def whole(
+    shown: Dots, passages: Passages | None = None, iterations: Callable[[Dot], str] | None = None, *, open: bool = False
+) -> str:
+    """All parts under the heading. The DOTs are folded but, if `open`, for the first; `iterations` makes the part of
+    those of a DOT."""
     parts = (
-        details(dot_heading(dot), setting_part(dot), *(_folded(one, shown.gold) for one in dot.iterations))
-        for dot in shown.dots
+        details(
+            dot_heading(dot),
+            setting_part(dot),
+            iterations(dot) if iterations else _iterations(dot, shown.gold),
+            open=open and not at,
+        )
+        for at, dot in enumerate(shown.dots)
     )
-    return heading(shown) + selection_part(shown) + "".join(parts) + end_part(shown, passages)
+    return selection_part(shown) + "".join(parts) + end_part(shown, passages)
 
 
 def heading(shown: Dots) -> str:
     """The question, the method, and the caveats."""
-    return asked_part(shown.question, shown.method, shown.engines, notes(shown), shown.failure)
+    return records.heading(shown, notes(shown))
 
 
 def notes(shown: Dots) -> list[str]:
@@ -145,28 +78,23 @@ def notes(shown: Dots) -> list[str]:
 
 def selection_part(shown: Dots) -> str:
     """The concepts of the question, and the nodes that each anchors."""
-    described = {concept.span: concept for concept in shown.concepts}
-    rows = []
-    for dot in shown.dots:
-        concept = described.get(dot.concept)
-        what = (
-            f"{concept.description} ({concept.type})" if concept and concept.type else concept and concept.description
-        )
-        rows.append(
-            (dot.number, dot.level, clean(dot.concept, NAME), clean(what or "", LINE), _anchors(dot, shown.gold))
-        )
+    described = {
+        concept.span: f"{concept.description} ({concept.type})" if concept.type else concept.description
+        for concept in shown.concepts
+    }
+    rows = [
+        (dot.number, dot.level, dot.concept, described.get(dot.concept, ""), _anchors(dot, shown.gold))
+        for dot in shown.dots
+    ]
     named = ", ".join(f"{span} ({kind})" for span, kind in shown.named)
     routing = "routed by the named entities" if shown.routing else "routed by named entities and topics"
     routing += f"; names of the graph in the question: {named}" if named else ""
-    return f"<p><b>concepts</b> <span class='q'>{esc(routing, LINE)}</span></p>" + table(
-        ["DOT", "level", "concept", "what it is", "anchors (similarity)"], rows
-    )
+    headers = ["DOT", "level", "concept", "what it is", "anchors (similarity)"]
+    return _titled("concepts", routing) + table(headers, rows, LINE)
 
 
 def dot_heading(dot: Dot) -> str:
-    tags = "".join(
-        f" <span class='tag'>{esc(tag, 40)}</span>" for tag in (dot.level, *(["weak anchor"] if dot.weak else []))
-    )
+    tags = "".join(f" <span class='tag'>{esc(tag, 40)}</span>" for tag in (dot.level, *["weak anchor"] * dot.weak))
     ended = f" <span class='q'>{esc(ENDED.get(dot.reason, dot.reason), LINE)}</span>" if dot.reason else ""
     bad = f" <span class='bad'>{esc(dot.failure, LINE)}</span>" if dot.failure else ""
     return f"<b>DOT {dot.number}: {esc(dot.concept, NAME)}</b>{tags}{ended}{bad}"
@@ -184,23 +112,20 @@ def iteration_part(one: Iteration, gold: Sequence[str] = ()) -> str:
     )
     repeated = f"<p class='q'>asked before: {esc('; '.join(one.repeated), LINE)}</p>" if one.repeated else ""
     left_out = f"; {one.excluded:,} nodes were judged before" if one.excluded else ""
-    found = [
-        (_node(node.name, gold), clean(node.type, 80), node.similarity, node.query + 1,
-         "no path" if node.name in one.without else "")
+    candidates = [
+        (_node(node.name, gold), node.type, node.similarity, node.query + 1, "no path" * (node.name in one.without))
         for node in one.candidates
-    ]  # fmt: skip
-    paths = sorted(one.paths, key=lambda path: (path.id not in one.kept, path.fate == "cut", -path.confidence))
-    judged = [
-        (clean(path.id, 40), _verdict(path), _fate(path, one), Markup(_folded_path(path, gold))) for path in paths
     ]
+    paths = sorted(one.paths, key=lambda path: (path.id not in one.kept, path.fate == "cut", -path.confidence))
+    judged = [(path.id, _verdict(path), _fate(path, one), _folded_path(path, gold)) for path in paths]
     return (
         (f"<p class='bad'>{esc(one.failure, LINE)}</p>" if one.failure else "")
         + queries
         + repeated
-        + f"<p><b>candidates</b> <span class='q'>{len(found):,}{left_out}</span></p>"
-        + _long(["node", "type", "similarity", "query", ""], found, "candidates")
-        + f"<p><b>paths</b> <span class='q'>{len(judged):,}</span></p>"
-        + _long(["path", "verdict", "", "anchor to candidate"], judged, "paths")
+        + _titled("candidates", f"{len(candidates):,}{left_out}")
+        + long_table(["node", "type", "similarity", "query", ""], candidates, "candidates", SHOWN, NAME)
+        + _titled("paths", f"{len(judged):,}")
+        + long_table(["path", "verdict", "", "anchor to candidate"], judged, "paths", SHOWN, NAME)
     )
 
 
@@ -217,22 +142,18 @@ def end_part(shown: Dots, passages: Passages | None = None) -> str:
     """The accepted paths as sentences, and the passages."""
     known = passages or {}
     paths = [
-        (
-            clean(path.id, 40),
-            _verdict(path),
-            Markup(f"{_chain(path, shown.gold)}<p class='q'>{esc(path.passage, 600)}</p>"),
-        )
+        (path.id, _verdict(path), Markup(f"{_chain(path, shown.gold)}<p class='q'>{esc(path.passage, 600)}</p>"))
         for path in shown.final
     ]
     chunks = [
-        (rank, score, Markup(passage_line(known[name])) if name in known else clean(name, NAME))
+        (rank, score, Markup(passage_line(known[name])) if name in known else name)
         for rank, (name, score) in enumerate(shown.chunks, 1)
     ]
     return (
-        f"<p><b>accepted paths</b> <span class='q'>{len(paths):,}, best first</span></p>"
-        + _long(["path", "verdict", "what it says"], paths, "paths")
-        + f"<p><b>passages</b> <span class='q'>{len(chunks):,}</span></p>"
-        + _long(["rank", "similarity", "passage"], chunks, "passages")
+        _titled("accepted paths", f"{len(paths):,}, best first")
+        + long_table(["path", "verdict", "what it says"], paths, "paths", SHOWN, NAME)
+        + _titled("passages", f"{len(chunks):,}")
+        + long_table(["rank", "similarity", "passage"], chunks, "passages", SHOWN, NAME)
     )
 
 
@@ -244,7 +165,7 @@ def diff_part(diff: DotsDiff) -> str:
     if not diff:
         return f"{asked}<p class='q'>regions, anchors and paths are the same</p>"
     dots = [
-        (clean(dot.concept, NAME), *(_sizes(sizes) for sizes in (dot.before, dot.after)), *map(_names, dot[3:]))
+        (dot.concept, _sizes(dot.before), _sizes(dot.after), ", ".join(dot.gained), ", ".join(dot.lost))
         for dot in diff.dots
     ]
     paths = [
@@ -254,9 +175,9 @@ def diff_part(diff: DotsDiff) -> str:
     ]
     return (
         asked
-        + table(["concept", "nodes per hop", "now", "anchors gained", "anchors lost"], dots)
-        + f"<p><b>paths</b> <span class='q'>{len(diff.gained)} gained, {len(diff.lost)} lost</span></p>"
-        + _long(["", "verdict", "path"], paths, "paths")
+        + table(["concept", "nodes per hop", "now", "anchors gained", "anchors lost"], dots, LINE)
+        + _titled("paths", f"{len(diff.gained)} gained, {len(diff.lost)} lost")
+        + long_table(["", "verdict", "path"], paths, "paths", SHOWN)
     )
 
 
@@ -264,17 +185,20 @@ def comparison_part(beside: Comparison, passages: Passages | None = None) -> str
     """The results of each method, in columns; results shared with another method are bold."""
     known, common, common_passages = passages or {}, beside.common, beside.common_passages
 
+    def bold(shown: str, shared: bool) -> Markup:
+        return Markup(f"<b>{shown}</b>" if shared else shown)
+
     def passage(name: str) -> Markup:
         title = short(known[name].title or known[name].text, 80) if name in known else name
-        return Markup(_bold(esc(title, NAME), name in common_passages))
+        return bold(esc(title, NAME), name in common_passages)
 
     columns = {
         "passages": [[passage(name) for name in one.passages] for one in beside.found],
         "nodes": [
-            [Markup(_bold(_node(name, beside.gold), name in common)) for name in dict.fromkeys(one.nodes)]
+            [bold(_node(name, beside.gold), name in common) for name in dict.fromkeys(one.nodes)]
             for one in beside.found
         ],
-        "paths": [[clean(" → ".join(path), LINE) for path in one.paths] for one in beside.found],
+        "paths": [[" → ".join(path) for path in one.paths] for one in beside.found],
     }
     names = [clean(one.method, NAME) for one in beside.found]
     counts = [
@@ -285,7 +209,8 @@ def comparison_part(beside: Comparison, passages: Passages | None = None) -> str
     for what, lists in columns.items():
         longest = max(map(len, lists), default=0)
         rows = [(at + 1, *(some[at] if at < len(some) else "" for some in lists)) for at in range(min(longest, SHOWN))]
-        parts.append(details(f"{what}, the first {len(rows)}", table(["", *names], rows), open=what == "nodes"))
+        listed = table(["", *names], rows, LINE)
+        parts.append(details(f"{what}, the first {len(rows)}", listed, open=what == "nodes"))
     return "".join(parts) + "<p class='q'>bold: found by another method as well</p>"
 
 
@@ -303,22 +228,29 @@ def hop_text(relations: Hop) -> str:
 # -- smaller parts -----------------------------------------------------------------------------------------------------
 
 
-def _folded(one: Iteration, gold: Sequence[str] = ()) -> str:
-    summary = f"<b>iteration {one.number}</b> <span class='q'>{counted(len(one.paths), 'path')}</span>"
-    return details(summary, iteration_part(one, gold))
+def _titled(title: str, said: str) -> str:
+    return f"<p><b>{title}</b> <span class='q'>{esc(said, LINE)}</span></p>"
+
+
+def _iterations(dot: Dot, gold: Sequence[str] = ()) -> str:
+    return "".join(
+        details(
+            f"<b>iteration {one.number}</b> <span class='q'>{counted(len(one.paths), 'path')}</span>",
+            iteration_part(one, gold),
+        )
+        for one in dot.iterations
+    )
 
 
 def _rules(rules: Rules) -> str:
     lists = (("on the way", rules.intermediate_rules), ("at the end", rules.terminal_rules))
-    rows = [(what, Markup(_list(rule))) for what, rule in lists]
-    wanted, types = clean(rules.query_constraints, LINE), clean(", ".join(rules.allowed_types), LINE)
-    return (f"<p class='bad'>{esc(rules.failure, LINE)}</p>" if rules.failure else "") + table(
-        ["rules", ""], [("it looks for", wanted), *rows, ("types", types)]
-    )
-
-
-def _list(texts: Sequence[str]) -> str:
-    return f"<ul>{''.join(f'<li>{esc(text, LINE)}</li>' for text in texts[:SHOWN])}</ul>" if texts else ""
+    rows = [
+        (what, Markup(f"<ul>{''.join(f'<li>{esc(rule, LINE)}</li>' for rule in some[:SHOWN])}</ul>" if some else ""))
+        for what, some in lists
+    ]
+    failed = f"<p class='bad'>{esc(rules.failure, LINE)}</p>" if rules.failure else ""
+    wanted, types = ("it looks for", rules.query_constraints), ("types", ", ".join(rules.allowed_types))
+    return failed + table(["rules", ""], [wanted, *rows, types], LINE)
 
 
 def _region(region: Region) -> str:
@@ -328,7 +260,7 @@ def _region(region: Region) -> str:
         parts.append("left out by type: " + ", ".join(f"{kind} {count:,}" for kind, count in region.pruned.items()))
     parts += ["types were not filtered, for too little was left"] if region.filter_relaxed else []
     parts += ["cut, for it grew too large"] if region.truncated else []
-    return f"<p><b>region</b> <span class='q'>{esc('; '.join(parts), LINE)}</span></p>"
+    return _titled("region", "; ".join(parts))
 
 
 def _anchors(dot: Dot, gold: Sequence[str]) -> Markup:
@@ -340,8 +272,8 @@ def _anchors(dot: Dot, gold: Sequence[str]) -> Markup:
     return Markup(", ".join(shown) + weak)
 
 
-def _folded_path(path: JudgedPath, gold: Sequence[str]) -> str:
-    return details(_chain(path, gold), f"<p>{esc(path.passage, 600)}</p>", _reasons(path))
+def _folded_path(path: JudgedPath, gold: Sequence[str]) -> Markup:
+    return Markup(details(_chain(path, gold), f"<p>{esc(path.passage, 600)}</p>", _reasons(path)))
 
 
 def _reasons(path: JudgedPath) -> str:
@@ -352,7 +284,7 @@ def _reasons(path: JudgedPath) -> str:
 def _chain(path: JudgedPath, gold: Sequence[str] = ()) -> str:
     parts = [_node(path.nodes[0], gold)] if path.nodes else []
     for hop, node in zip(path.relations, path.nodes[1:]):
-        parts.append(f"<span class='q'>{esc(hop_text(hop), 120)}</span> {_node(node, gold)}")
+        parts.append(Markup(f"<span class='q'>{esc(hop_text(hop), 120)}</span> {_node(node, gold)}"))
     return " ".join(parts)
 
 
@@ -374,21 +306,5 @@ def _node(name: str, gold: Sequence[str]) -> Markup:
     return Markup(esc(name, NAME) + (" <span class='tag'>gold</span>" if name in gold else ""))
 
 
-def _names(names: Sequence[str]) -> str:
-    return clean(", ".join(names), LINE)
-
-
 def _sizes(sizes: Sequence[int]) -> str:
     return " + ".join(f"{size:,}" for size in sizes) or "none"
-
-
-def _bold(shown: str, bold: bool) -> str:
-    return f"<b>{shown}</b>" if bold else shown
-
-
-def _long(headers: Sequence[str], rows: Sequence[Sequence], what: str) -> str:
-    """A table with its further rows folded; empty without rows."""
-    more = rows[SHOWN:]
-    return (table(headers, rows[:SHOWN]) if rows else "") + (
-        details(f"{len(more):,} more {what}", table(headers, more)) if more else ""
-    )

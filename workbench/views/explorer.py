@@ -21,7 +21,7 @@ from workbench.views.drawing import HEIGHT
 from workbench.views.index import facts_by
 from workbench.views.node_details import EDGES, graph_drawing
 from workbench.views.palette import AUTO
-from workbench.views.widget import Widget, beside, offer, row, side, texts
+from workbench.views.widget import Widget, beside, row, side, texts
 
 _SLIDER = {"continuous_update": False, "layout": {"width": "205px"}, "style": {"description_width": "4.5em"}}
 PROPOSED = 20  # nodes that the search offers
@@ -44,7 +44,8 @@ class Explorer(Widget):
         self._proposed: dict[str, int] = {}  # what the search offers → row
         self._make_controls(index.layer("synonyms").metadata["settings"]["threshold"])
         self._shown = self._values()
-        self.look(_first(index) if start is None else start, **settings)
+        hub = int(index.graph.strength.argmax()) if index.graph.phrases else 0  # the first passage if there is no fact
+        self.look(hub if start is None else start, **settings)
 
     def look(
         self,
@@ -63,7 +64,8 @@ class Explorer(Widget):
         subgraph = neighbourhood(self.index, start, **settings)  # first, so that an error changes nothing
         self._start, self._shown, self.subgraph = start, settings, subgraph
         self._show_controls()
-        self._draw()
+        self._summary.value = self._note(text(subgraph))
+        self._picture.draw(graph_drawing(subgraph))
         self.pick(start)
         return subgraph
 
@@ -104,10 +106,13 @@ class Explorer(Widget):
         }
         # Without the layout long details would press it to nothing.
         self._walk = widgets.Button(description="go on from here", disabled=True, layout={"flex": "0 0 auto"})
-        self._on(self._search, self._searched)
+        self._bind(self._search, self._searched, lambda: self.subgraph.nodes[0].name)
         self._search.on_msg(lambda _, said, __: said.get("event") == "submit" and self._run(self._entered))
-        for control in (*self._settings.values(), *self._edges.values()):
-            self._on(control, lambda _: self.look(**self._values()))
+        look = lambda _: self.look(**self._values())  # noqa: E731
+        for name, control in self._settings.items():
+            self._bind(control, look, lambda name=name: self._shown[name])
+        for kind, box in self._edges.items():
+            self._bind(box, look, lambda kind=kind: kind in self._shown["kinds"])
         self._press(self._walk, lambda: self.look(self._picked))
         self._lay_out()
 
@@ -155,20 +160,3 @@ class Explorer(Widget):
             return self.index.facts.phrases[node]
         passage = self.index.passages.passages[node - n]
         return f"{passage.title} ({passage.id})"
-
-    def _show_controls(self) -> None:
-        with self._quietly():
-            self._search.value = self.subgraph.nodes[0].name
-            for name, control in self._settings.items():
-                offer(control, self._shown[name])
-            for kind, box in self._edges.items():
-                box.value = kind in self._shown["kinds"]
-
-    def _draw(self) -> None:
-        self._summary.value = self._note(text(self.subgraph))
-        self._picture.draw(graph_drawing(self.subgraph))
-
-
-def _first(index: Index) -> int:
-    """The strongest hub, or the first passage if the index has no fact."""
-    return int(index.graph.strength.argmax()) if index.graph.phrases else 0

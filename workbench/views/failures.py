@@ -111,28 +111,30 @@ class Failures(Widget):
 
     def _make_controls(self) -> None:
         options = [(short(name, 140), name) for name in self._configurations]
-        self._of = widgets.Dropdown(options=options, description="of", layout={"width": "auto"})
-        self._why = widgets.Dropdown(description="cause", layout={"width": "410px"})
-        self._wrong = widgets.Dropdown(description="question", layout={"width": "auto"})
-        self._on(self._of, lambda name: self.choose(*self._configurations[name]))
-        self._on(self._why, lambda cause: self.choose(cause=cause))
-        self._on(self._wrong, lambda name: name and self.pick(name))
+        self._of = self._bind(
+            widgets.Dropdown(options=options, description="of", layout={"width": "auto"}),
+            lambda name: self.choose(*self._configurations[name]), lambda: self._configuration,
+        )  # fmt: skip
+        self._why = self._bind(
+            widgets.Dropdown(description="cause", layout={"width": "410px"}),
+            lambda cause: self.choose(cause=cause), lambda: self._cause, self._cause_options,
+        )  # fmt: skip
+        self._wrong = self._bind(
+            widgets.Dropdown(description="question", layout={"width": "auto"}),
+            lambda name: name and self.pick(name), lambda: self.case.question_id if self.case else "",
+            lambda: [(short(f"{case.question_id}: {case.question}", 140), case.question_id) for case in self.cases]
+            or [("every answer is right", "")],
+        )  # fmt: skip
         self._head, self._contexts, self._proof, self._trace, self._all = texts(5)
         self._picture = self._picture_of(HEIGHT)
         query = widgets.VBox([self._proof, self._picture])
         self._tabs = widgets.Tab([self._contexts, query, self._trace, self._all], titles=TABS)
         self._stack(self._of, row(self._why), self._wrong, self._message, self._head, self._tabs)
 
-    def _show_controls(self) -> None:
+    def _cause_options(self) -> list[tuple[str, str]]:
         causes = [case.cause for case in self._cases(self._configuration)]
-        counted = [(f"{cause} ({causes.count(cause):,})", cause) for cause in dict.fromkeys(causes)]
-        listed = [(short(f"{case.question_id}: {case.question}", 140), case.question_id) for case in self.cases]
-        with self._quietly():
-            self._of.value = self._configuration
-            self._why.options = [(f"{EVERY} ({len(causes):,})", EVERY), *counted]
-            self._why.value = self._cause
-            self._wrong.options = listed or [("every answer is right", "")]
-            self._wrong.value = self.case.question_id if self.case else ""
+        counts = [(f"{cause} ({causes.count(cause):,})", cause) for cause in dict.fromkeys(causes)]
+        return [(f"{EVERY} ({len(causes):,})", EVERY), *counts]
 
     # -- display ------------------------------------------------------------------------------------------------------
 

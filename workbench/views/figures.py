@@ -34,7 +34,7 @@ from workbench.operators.walk_distribution import WalkDistribution
 from workbench.records import Evidence
 from workbench.text import short
 from workbench.views.base import NAME, esc
-from workbench.views.drawing import SHAPES, Drawing, DrawnEdge, DrawnNode, Map, NodeStyle
+from workbench.views.drawing import SHAPES, Drawing, DrawnEdge, DrawnNode, Map, NodeStyle, drawing_entries, entry_name
 from workbench.views.node_details import graph_drawing
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, THEMED, THEMED_CSS, VERMILION, theme_css
 
@@ -306,17 +306,20 @@ def _write(axes: Axes, label: str, at: np.ndarray, offset: tuple[int, int], alig
 
 
 def _handles(drawing: Drawing | Map) -> list[Line2D]:
-    marks = {"linestyle": "", "markersize": 6}
+    """The legend, of what the picture shows."""
+    marks, shown = {"linestyle": "", "markersize": 6}, {entry["name"] for entry in drawing_entries(drawing)}
     handles = [
         Line2D([], [], marker=SHAPES[style.shape][0], color=style.colour, label=plain_label(style.name, 30), **marks)
         for style in (*drawing.node_styles, *getattr(drawing, "types", ()))  # a map has its types among its styles
+        if entry_name(style.name) in shown
     ]
-    if drawing.outlined:
+    if drawing.outlined and entry_name(drawing.outlined) in shown:
         ring = {"color": "white", "markeredgecolor": VERMILION}
         handles.append(Line2D([], [], marker="o", label=plain_label(drawing.outlined, 30), **ring, **marks))
     return handles + [
         Line2D([], [], color=style.colour, linewidth=style.linewidth, linestyle=style.linestyle, label=style.name)
         for style in drawing.edge_styles
+        if entry_name(style.name) in shown
     ]
 
 

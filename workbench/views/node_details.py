@@ -37,15 +37,6 @@ from workbench.views.records import SHOWN, passage_line, triple_line
 UNFOLDED = 12  # items up to which a list of details stands open
 
 
-@text.register
-def _(node: NodeDetails) -> str:
-    facts, synonyms, passages = node.counts
-    return (
-        f"NodeDetails of {node.kind} {clean(node.name, NAME)!r}: {counted(node.degree, 'neighbour')}, "
-        f"{counted(facts, 'fact')}, {counted(synonyms, 'synonym')}, {counted(passages, 'passage')}"
-    )
-
-
 @html.register
 def _(node: NodeDetails) -> str:
     facts, synonyms, passages = node.counts
@@ -64,7 +55,12 @@ def _(node: NodeDetails) -> str:
         f"<p><b>{esc(spelled(node.name), NAME)}</b> <span class='tag'>{esc(node.kind)}</span> "
         f"<span class='q'>{counted(node.degree, 'neighbour')}</span></p>",
         *(
-            details(f"{count:,} {what if count > 1 else what[:-1]}{_cut(count, shown)}", body, open=count <= UNFOLDED)
+            details(
+                f"{count:,} {what if count > 1 else what[:-1]}"
+                + (f", the first {len(shown)}" if len(shown) < count else ""),
+                body,
+                open=count <= UNFOLDED,
+            )
             for what, count, shown, body in lists
             if count
         ),
@@ -104,24 +100,14 @@ def _published(checkup: Checkup) -> str:
     counts = ["passages", "phrases", "facts", "synonyms"]
     ratios = ["facts a passage", "phrases a passage", "synonyms a phrase"]
     rows = [
-        (short(row.graph, 60), *map(_count, row[3:7]), *map(_ratio, row[7:]))
+        (
+            short(row.graph, 60),
+            *(None if math.isnan(value) else int(value) for value in row[3:7]),
+            *("" if math.isnan(value) else f"{value:.2f}" for value in row[7:]),
+        )
         for row in checkup.beside_published().itertuples()
     ]
     return table(["", *counts, *ratios], rows)
-
-
-@text.register
-def _(walk: WalkDistribution) -> str:
-    heading = f"WalkDistribution of {clean(walk.question, NAME)!r} by {clean(walk.method, NAME)}"
-    if walk.pagerank is None:
-        return f"{heading}: no walk, {clean(walk.fallback, NAME)}"
-    hubs = walk.hubs
-    seeds = ", ".join(clean(walk.index.facts.phrases[row], 60) for row, _ in walk.seeds)
-    return (
-        f"{heading}: from {seeds}; {walk.on_passages.sum():.0%} on passages; super hubs hold {hubs.share_all:.1%} of "
-        f"the phrases' mass ({hubs.expected:.1%} without a question), {hubs.share_top:.1%} of the ten best; "
-        f"S_ppr {hubs.strength:.1f}"
-    )
 
 
 @html.register
@@ -148,11 +134,10 @@ def _hub_shares(walk: WalkDistribution) -> str:
 
 
 def _walk_phrases(walk: WalkDistribution) -> str:
-    seeds = dict(walk.seeds)
-    best = top(walk.on_phrases, SHOWN).tolist()
+    seeds, best = dict(walk.seeds), top(walk.on_phrases, SHOWN).tolist()
     names = spellings(walk.index, best)
-    rows = [(clean(name, NAME), float(walk.on_phrases[row]), seeds.get(row)) for name, row in zip(names, best)]
-    return table(["phrase", "probability", "seed weight"], rows)
+    rows = [(name, float(walk.on_phrases[row]), seeds.get(row)) for name, row in zip(names, best)]
+    return table(["phrase", "probability", "seed weight"], rows, NAME)
 
 
 def _walk_passages(walk: WalkDistribution) -> str:
@@ -163,24 +148,11 @@ def _walk_passages(walk: WalkDistribution) -> str:
     return table(["passage", "probability", "dense rank"], rows)
 
 
-def _cut(count: int, shown: tuple) -> str:
-    return f", the first {len(shown)}" if len(shown) < count else ""
-
-
 def _measure(name: str, value: float) -> str:
     """Shares as percentages, counts as they are."""
     if isinstance(value, int):
         return number(value)
     return f"{value:g}" if "degree" in name else f"{value:.1%}"
-
-
-def _count(value: float) -> int | None:
-    """A whole number that became a float in a column with gaps."""
-    return None if math.isnan(value) else int(value)
-
-
-def _ratio(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.2f}"
 
 
 # -- graph ------------------------------------------------------------------------------------------------------------

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from workbench.display import html, text
+from workbench.display import html
 from workbench.index.relations import INVERSE
 from workbench.methods.gfm_rag.passing import Passing
 from workbench.operators.types import Types
 from workbench.records import Path, Scored
 from workbench.text import clean, counted, short
+from workbench.views import records
 from workbench.views.base import NAME, details, esc, page, table
 from workbench.views.drawing import (
     Drawing,
@@ -24,7 +25,7 @@ from workbench.views.drawing import (
     types_shown,
 )
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
-from workbench.views.records import asked_part, said_by
+from workbench.views.stepped import Stage, stages_part
 
 START = NodeStyle("entity of the question", BLUE, "triangle")
 LIT = NodeStyle("changed in this layer", SKY)
@@ -40,24 +41,7 @@ _APART, _BELOW = 165, 56  # pixels between columns and rows
 LAST = "documents"
 
 
-@text.register
-def _(shown: Passing) -> str:
-    lines = [f"Passing of {clean(shown.question, 200)!r} by {clean(shown.method, NAME)}"]
-    lines += [f"  {said}"] if (said := said_by(shown.engines)) else []
-    lines += [f"  ! {clean(note, 300)}" for note in _notes(shown)]
-    for layer in shown.layers:
-        lit = ", ".join(clean(shown.called(name), 40) for name, _ in layer.entities[:5])
-        where = "starts" if layer.layer == 0 else f"layer {layer.layer}"
-        lines.append(f"  {where}: {counted(layer.reached, 'entity', 'entities')}: {lit}")
-    for name, score in shown.ranking[:5]:
-        given = ", ".join(f"{clean(shown.called(entity), 40)} {share:.0%}" for entity, share in shown.given(name)[:3])
-        lines.append(f"  {score:.4f}  {clean(name, 60)}{f': {given}' if given else ''}")
-    return "\n".join(lines)
-
-
-@html.register
-def _(shown: Passing) -> str:
-    return page(heading(shown), layers_part(shown), documents_part(shown))
+html.register(Passing, lambda shown: page(heading(shown), layers_part(shown), documents_part(shown)))
 
 
 def stages(shown: Passing) -> list[str]:
@@ -68,13 +52,17 @@ def stages(shown: Passing) -> list[str]:
     ]
 
 
+def stepped(shown: Passing) -> str:
+    """The layers, each with the picture of the entities that it lit up, as a part of a page."""
+    return stages_part([Stage(name, passing_drawing(shown, at)) for at, name in enumerate(stages(shown))])
+
+
 def heading(shown: Passing) -> str:
     links = ", ".join(
         f"{clean(name, 60)} → {clean(shown.called(phrase), 60)} ({cosine:.2f})"
         for name, phrase, cosine in shown.linked.linked
     )
-    asked = asked_part(shown.question, shown.method, shown.engines, _notes(shown), shown.failure)
-    return f"{asked}<p class='q'>{esc(links or 'no entity is linked', 600)}</p>"
+    return f"{records.heading(shown)}<p class='q'>{esc(links or 'no entity is linked', 600)}</p>"
 
 
 def layers_part(shown: Passing) -> str:
@@ -83,16 +71,12 @@ def layers_part(shown: Passing) -> str:
     for layer in shown.layers:
         by = {end: (source, relation) for source, relation, end, _ in layer.messages}
         rows = [
-            (clean(shown.called(name), 80), norm, _message(shown, *by[name]) if name in by else "–")
-            for name, norm in layer.entities
+            (shown.called(name), norm, _message(shown, *by[name]) if name in by else "–")
+            for name, norm in layer.entities[:COLUMN]
         ]
-        said = counted(layer.reached, "entity", "entities")
-        parts.append(
-            details(
-                f"{'start' if layer.layer == 0 else f'layer {layer.layer}'}: {said} changed",
-                table(["entity", "change", "strongest message"], rows[:COLUMN]),
-            )
-        )
+        where = f"layer {layer.layer}" if layer.layer else "start"
+        title = f"{where}: {counted(layer.reached, 'entity', 'entities')} changed"
+        parts.append(details(title, table(["entity", "change", "strongest message"], rows, NAME)))
     return "".join(parts)
 
 
@@ -100,10 +84,9 @@ def documents_part(shown: Passing) -> str:
     """The ranking, with the share that each entity has in a document's score."""
     rows = []
     for place, (name, score) in enumerate(shown.ranking[:COLUMN], 1):
-        given = shown.given(name)
-        said = ", ".join(f"{clean(shown.called(entity), 60)} {share:.0%}" for entity, share in given[:SHARES])
-        mark = "gold" if name in shown.gold else ""
-        rows.append((place, clean(name, 80), mark, score, said or "no ranked entity: by the cosine"))
+        given = ", ".join(f"{clean(shown.called(one), 60)} {share:.0%}" for one, share in shown.given(name)[:SHARES])
+        gold = "gold" if name in shown.gold else ""
+        rows.append((place, clean(name, 80), gold, score, given or "no ranked entity: by the cosine"))
     if not rows:
         return "<p class='q'>no document is ranked</p>"
     ties = shown.documents.ties if shown.documents else 0
@@ -114,7 +97,7 @@ def documents_part(shown: Passing) -> str:
 def paths_part(shown: Passing, entity: str, paths: Iterable[Scored[Path]]) -> str:
     """The paths that carried most to an entity."""
     entity = short(clean(shown.called(entity)), 80)
-    rows = [(weight, _path(shown, path), clean(", ".join(path.passages), 200)) for path, weight in paths]
+    rows = [(weight, _path(shown, path), ", ".join(path.passages)) for path, weight in paths]
     if not rows:
         return f"<p class='q'>no path of a start leads to {esc(entity, 80)}</p>"
     return f"<p><b>paths to {esc(entity, 80)}</b></p>" + table(["mean gradient", "path", "stated in"], rows)
@@ -157,14 +140,10 @@ def passing_drawing(shown: Passing, stage: int, types: Types | None = None) -> D
             if entity in at:
                 told = f"{clean(shown.called(entity), 80)} gives {share:.0%}"
                 edges.append(DrawnEdge(at[entity], len(nodes) - 1, GIVES, told, width=0.5 + 6 * share))
-    used = {node.style.name for node in nodes}
     roles = (*(in_type(style, "", styles) for style in (START, LIT)), DARK, DOCUMENT, GOLD)
-    kinds = tuple(style for style in roles if style.name in used)
-    drawn = {edge.style for edge in edges}
-    lines = tuple(style for style in (NOW, BEFORE, GIVES) if style in drawn)
     title = f"{stages(shown)[min(stage, len(shown.layers))] if shown.layers else 'nothing passed'}: {shown.question}"
     hidden = now.reached - len(norms) if now else 0
-    return Drawing(title, tuple(nodes), tuple(edges), kinds, lines, left_out=hidden, inches=(10.4, 6.4),
+    return Drawing(title, tuple(nodes), tuple(edges), roles, (NOW, BEFORE, GIVES), left_out=hidden, inches=(10.4, 6.4),
                    empty="no message passed: the ranking is the dense one",
                    types=types_shown(nodes, styles, "dot"))  # fmt: skip
 
@@ -216,7 +195,3 @@ def _relation(name: str) -> str:
 def _path(shown: Passing, path: Path) -> str:
     first, *nodes = (clean(shown.called(node), 60) for node in path.nodes)
     return first + "".join(f" {_relation(relation)} {node}" for relation, node in zip(path.relations, nodes))
-
-
-def _notes(shown: Passing) -> list[str]:
-    return [note for note in (shown.fallback, shown.failure) if note]

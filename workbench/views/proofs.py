@@ -46,9 +46,10 @@ MEANING = {
 _HEADERS = ("hop", "pattern", "fact", "score", "how", "passages")
 
 
-@html.register
-def _(proof: Proof) -> str:
-    return page(proof_part(proof))
+html.register(Proof, lambda proof: page(proof_part(proof)))
+html.register(Binding, lambda binding: page(_binding(binding, 1)))
+html.register(Match, lambda match: page(_hops([match])))
+html.register(Pattern, lambda pattern: page(_pattern(pattern)))
 
 
 @text.register
@@ -56,17 +57,14 @@ def _(proof: Proof) -> str:
     if proof.flaw:
         return f"Proof: nothing to execute, {clean(proof.flaw, NAME)}"
     found = ", ".join(f"{clean(value, 60)} ({number(score, 2)})" for value, score in proof.answers[:SHOWN])
-    lines = [f"Proof{_judged(proof)}: {clean(proof.wanted, _TERM)} = {found or 'nothing'}"]
+    judged = f" of {clean(proof.answer, NAME)!r}, {clean(proof.mark, NAME)}" if proof.mark else ""
+    lines = [f"Proof{judged}: {clean(proof.wanted, _TERM)} = {found or 'nothing'}"]
     lines += [f"  {hop}. {text(pattern)}" for hop, pattern in enumerate(proof.patterns[:SHOWN], 1)]
-    lines += [f"  {text(match)}" for match in _best(proof)[:SHOWN]]
+    best = proof.bindings[0].matches if proof.bindings else proof.partial
+    lines += [f"  {text(match)}" for match in best[:SHOWN]]
     if proof.broken is not None:
         lines.append(f"  breaks at pattern {proof.broken:d}")
     return "\n".join(lines)
-
-
-@html.register
-def _(binding: Binding) -> str:
-    return page(_binding(binding, 1))
 
 
 @text.register
@@ -75,19 +73,9 @@ def _(binding: Binding) -> str:
     return f"Binding ({number(binding.score, 2)}) {values}"
 
 
-@html.register
-def _(match: Match) -> str:
-    return page(_hops([match]))
-
-
 @text.register
 def _(match: Match) -> str:
     return f"{text(match.pattern)} ← {text(match.fact)} ({number(match.score, 2)}, {_how(match)})"
-
-
-@html.register
-def _(pattern: Pattern) -> str:
-    return page(_pattern(pattern))
 
 
 @text.register
@@ -180,16 +168,8 @@ def _hops(matches: Sequence[Match]) -> str:
     return table(_HEADERS, rows)
 
 
-def _best(proof: Proof) -> Sequence[Match]:
-    return proof.bindings[0].matches if proof.bindings else proof.partial
-
-
 def _how(match: Match) -> str:
     return f"{'exact' if match.exact else 'alike'}{', turned round' if match.turned else ''}"
-
-
-def _judged(proof: Proof) -> str:
-    return f" of {clean(proof.answer, NAME)!r}, {clean(proof.mark, NAME)}" if proof.mark else ""
 
 
 def _pattern(pattern: Pattern) -> str:

@@ -3,10 +3,10 @@ of iterative methods, and of their parts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from matplotlib.figure import Figure
+import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
 from workbench.analyses import Analysis, Complementarity, Cuts, HubBias, JudgedAccuracy, Promotion, WinRate
@@ -22,10 +22,8 @@ def by_hops(found: Analysis) -> Picture:
     """A panel per measure of the headline, a line per method."""
     frame = found.frame()
     measures = [name for name in ("node_recall", "node_precision", "node_f1") if name in frame] or ["failures"]
-    canvas = Figure(figsize=(2.9 * len(measures) + 0.6, 3.2), layout="constrained", dpi=110)
-    panels = canvas.subplots(1, len(measures), squeeze=False)[0]
+    canvas, panels = charts.panels(2.9 * len(measures) + 0.6, 3.2, len(measures))
     for axes, measure in zip(panels, measures):
-        charts.bare(axes)
         charts.over_hops(axes, found.rows, measure)
     panels[0].legend(frameon=False, fontsize=7)
     return charts.picture(canvas, found.title)
@@ -40,39 +38,37 @@ def at_equal_nodes(found: Analysis) -> Picture:
 
 def by_kind(kinds: Analysis) -> Picture:
     """Differences to the baseline in the first measure, with their intervals."""
-    frame = kinds.frame()
-    measure = frame["measure"].iloc[0]
-    mine = frame[(frame["measure"] == measure) & frame["difference"].notna()]
-    counts = {(row.by, row.kind): row.n for row in mine.itertuples()}
-    series: dict[str, dict[str, tuple]] = {}
-    for row in mine.itertuples():
-        place = f"{row.kind}{' hops' * (row.by == 'hops')}  (n={counts[row.by, row.kind]})"
-        series.setdefault(row.method, {})[place] = (row.difference, row.low, row.high)
-    return charts.differences(series, f"difference in {measure}, with 95 % interval", kinds.title)
+    return _differences(kinds.frame().to_dict("records"), lambda row: row["method"], _kind, "difference", kinds.title)
 
 
 def gains_by_kind(gains: Analysis) -> Picture:
     """The gains in the first measure, with their intervals."""
-    measure = gains.rows[0]["measure"]
-    mine = [row for row in gains.rows if row["measure"] == measure]
-    several = len({row["method"] for row in mine}) > 1
-    series: dict[str, dict[str, tuple]] = {}
-    for row in mine:
-        place = f"{row['kind']}{' hops' * (row['by'] == 'hops')}  (n={row['n']})"
-        name = f"{row['reader']} - {row['against']}" + f", {row['method']}" * several
-        series.setdefault(name, {})[place] = (row["difference"], row["low"], row["high"])
-    return charts.differences(series, f"gain in {measure}, with 95 % interval", gains.title)
+    several = len({row["method"] for row in gains.rows}) > 1
+    name = lambda row: f"{row['reader']} - {row['against']}" + f", {row['method']}" * several  # noqa: E731
+    return _differences(gains.rows, name, _kind, "gain", gains.title)
 
 
 def gains_over_static(gains: Analysis) -> Picture:
     """The gains in the first measure, with their intervals."""
-    measure = gains.rows[0]["measure"]
-    series: dict[str, dict[str, tuple]] = {}
-    for row in gains.rows:
-        if row["measure"] == measure:
-            place = f"{row['data']}, {row['run']}  (n={row['n']})"
-            series.setdefault(row["method"], {})[place] = (row["difference"], row["low"], row["high"])
-    return charts.differences(series, f"gain in {measure}, with 95 % interval", gains.title)
+    place = lambda row: f"{row['data']}, {row['run']}"  # noqa: E731
+    return _differences(gains.rows, lambda row: row["method"], place, "gain", gains.title)
+
+
+def _kind(row: Mapping[str, Any]) -> str:
+    return f"{row['kind']}{' hops' * (row['by'] == 'hops')}"
+
+
+def _differences(
+    rows: Sequence[Mapping[str, Any]], name: Callable[[Mapping], str], place: Callable[[Mapping], str], what: str,
+    title: str,
+) -> Picture:  # fmt: skip
+    """Differences in the first measure with their intervals, by the name of a series and by its place."""
+    measure, series = rows[0]["measure"], {}
+    for row in rows:
+        if row["measure"] == measure and not pd.isna(row["difference"]):
+            spot = f"{place(row)}  (n={row['n']})"
+            series.setdefault(name(row), {})[spot] = (row["difference"], row["low"], row["high"])
+    return charts.differences(series, f"{what} in {measure}, with 95 % interval", title)
 
 
 def quality_against_k(quality: Analysis) -> Picture:
@@ -219,12 +215,9 @@ def hub_bias(bias: HubBias) -> Picture:
     """S_ppr and the two shares per method, the dashed line being the share of the static graph; and how S_ppr is
     distributed over the questions, as the paper argues: less bias is a curve further to the left."""
     rows = [row for row in bias.rows if row["method"] != STATIC]
-    canvas = Figure(figsize=(13.6, 1.6 + 0.36 * len(rows)), layout="constrained", dpi=110)
-    left, right, spread = canvas.subplots(1, 3)
+    canvas, (left, right, spread) = charts.panels(13.6, 1.6 + 0.36 * len(rows), 3)
     right.sharey(left)
     right.tick_params(labelleft=False)
-    for axes in (left, right, spread):
-        charts.bare(axes)
     left.barh(range(len(rows)), [row["strength"] or 0 for row in rows], color=BLUE, height=0.7)
     left.set_xlabel("S_ppr of the ten best phrases")
     for at, (measure, name) in enumerate((("share_top", "over these ten"), ("share_all", "over all phrases"))):
@@ -272,8 +265,7 @@ def ablation(parts: Analysis) -> Picture:
 def rounds_curve(curve: Analysis) -> Picture:
     """Left the measures over rounds, a line style per method; right how many questions stopped early."""
     frame = curve.frame()
-    canvas = Figure(figsize=(8.8, 3.6), layout="constrained", dpi=110)
-    left, right = canvas.subplots(1, 2, width_ratios=(3, 2))
+    canvas, (left, right) = charts.panels(8.8, 3.6, 2, width_ratios=(3, 2))
     measures = [name for name in ("em", "f1", "recall@5") if name in frame]
     for at, (name, rows) in enumerate(frame.groupby("method", sort=False)):
         for which, measure in enumerate(measures):
@@ -287,7 +279,6 @@ def rounds_curve(curve: Analysis) -> Picture:
     for axes in (left, right):
         axes.set_xlabel("rounds after the first retrieval")
         axes.set_xticks(sorted(set(frame["iterations"])))
-        charts.bare(axes)
     left.legend(frameon=False, fontsize=7)
     return charts.picture(canvas, curve.title)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from workbench.display import html, text
 from workbench.llm.engine import no_model, whose_words
@@ -17,14 +18,19 @@ _LINE = 100  # characters of a text on one line of a terminal
 _ID = 64  # characters of an id on such a line; LightRAG's tell the chunks of a document apart by their ends
 
 
+html.register(Passage, lambda passage: page(passage_line(passage)))
+html.register(Triple, lambda triple: page(triple_line(triple)))
+html.register(Path, lambda path: page(esc(_chain(path))))
+html.register(Report, lambda report: page(passage_line(report)))
+html.register(Reading, lambda reading: page(f"<p>{esc(reading_text(reading), 400)}</p>"))
+text.register(Triple, lambda triple: " — ".join(clean(member, _LINE) for member in triple.members))
+text.register(Path, lambda path: clean(_chain(path), 4 * _LINE))
+text.register(Reading, lambda reading: f"Reading: {clean(reading_text(reading), 400)}")
+
+
 @text.register
 def _(passage: Passage) -> str:
     return f"Passage {clean(passage.id, NAME)}: {clean(passage.title, _LINE)} | {clean(passage.text, _LINE)}"
-
-
-@html.register
-def _(passage: Passage) -> str:
-    return page(passage_line(passage))
 
 
 @text.register
@@ -57,39 +63,14 @@ def _(question: Question) -> str:
 
 
 @text.register
-def _(triple: Triple) -> str:
-    return " — ".join(clean(member, _LINE) for member in triple.members)
-
-
-@html.register
-def _(triple: Triple) -> str:
-    return page(triple_line(triple))
-
-
-@text.register
 def _(entity: Entity) -> str:
     return f"Entity {clean(entity.name, _LINE)}" + (f" ({clean(entity.type, 40)})" if entity.type else "")
-
-
-@text.register
-def _(path: Path) -> str:
-    return clean(_chain(path), 4 * _LINE)
-
-
-@html.register
-def _(path: Path) -> str:
-    return page(esc(_chain(path)))
 
 
 @text.register
 def _(report: Report) -> str:
     about = f"{counted(len(report.passages), 'passage')}, level {report.level}"
     return f"Report {clean(report.id, NAME)} ({about}): {clean(report.title, _LINE)} | {clean(report.text, _LINE)}"
-
-
-@html.register
-def _(report: Report) -> str:
-    return page(passage_line(report))
 
 
 @text.register
@@ -119,25 +100,26 @@ def _(evidence: Evidence) -> str:
 @html.register
 def _(evidence: Evidence) -> str:
     rows = [(rank, score, Markup(passage_line(passage))) for rank, (passage, score) in enumerate(evidence.passages, 1)]
-    facts = [(Markup(triple_line(triple)), score) for triple, score in evidence.facts]
-    entities = [(clean(entity.name, NAME), clean(entity.type, NAME), score) for entity, score in evidence.entities]
-    paths = [(_chain(path), score) for path, score in evidence.paths]
-    reports = [(Markup(passage_line(report)), score) for report, score in evidence.reports]
-    chosen = evidence.selected
+    lists = (
+        ("fact", "facts", ["fact", "score"], [(Markup(triple_line(one)), score) for one, score in evidence.facts]),
+        (
+            "entity",
+            "entities",
+            ["entity", "type", "score"],
+            [(e.name, e.type, score) for e, score in evidence.entities],
+        ),
+        ("path", "paths", ["path", "score"], [(_chain(path), score) for path, score in evidence.paths]),
+        ("report", "reports", ["report", "score"], [(Markup(passage_line(r)), score) for r, score in evidence.reports]),
+    )
+    chosen, more = evidence.selected, len(rows) - SHOWN
     headers = ["rank", clean(evidence.scale, NAME), "passage"]
-    more = len(rows) - SHOWN
     return page(
         notes_part([f"fall-back: {evidence.fallback}"] if evidence.fallback else []),
         asked_part(evidence.question, evidence.method, evidence.trace.engines if evidence.trace else ()),
         f"<p class='q'>chosen for the reader: the first {chosen}</p>" if chosen is not None else "",
         table(headers, rows[:SHOWN]),
         details(counted(more, "more passage"), table(headers, rows[SHOWN:])) if more > 0 else "",
-        details(counted(len(facts), "fact"), table(["fact", "score"], facts)) if facts else "",
-        details(counted(len(entities), "entity", "entities"), table(["entity", "type", "score"], entities))
-        if entities
-        else "",
-        details(counted(len(paths), "path"), table(["path", "score"], paths)) if paths else "",
-        details(counted(len(reports), "report"), table(["report", "score"], reports)) if reports else "",
+        *(details(counted(len(rows), one, many), table(heads, rows)) for one, many, heads, rows in lists if rows),
         details("context as the method lays it out", html(evidence.context)) if evidence.context else "",
         details("trace", html(evidence.trace)) if evidence.trace else "",
     )
@@ -192,16 +174,6 @@ def unread_reply(answer: Answer) -> str:
     return answer.reply or (answer.thought if flawed else "")
 
 
-@text.register
-def _(reading: Reading) -> str:
-    return f"Reading: {clean(reading_text(reading), 400)}"
-
-
-@html.register
-def _(reading: Reading) -> str:
-    return page(f"<p>{esc(reading_text(reading), 400)}</p>")
-
-
 def reading_text(reading: Reading) -> str:
     """How an answer came about, in words."""
     kind = f"taken for {reading.kind}{' (the label given was none)' * reading.invalid}" if reading.kind else ""
@@ -245,6 +217,12 @@ def asked_part(
     by = f"<p class='q'>{esc(said)}</p>" if (said := said_by(engines)) else ""
     asked = f"<p><b>{esc(question)}</b> <span class='tag'>{esc(method, NAME)}</span></p>"
     return f"{asked}{by}{notes_part(notes, failure)}"
+
+
+def heading(shown: Any, notes: Iterable[str] | None = None) -> str:
+    """The same of what was read off a trace: with these notes, or with why it fell back or failed."""
+    said = filter(None, (shown.fallback, shown.failure)) if notes is None else notes
+    return asked_part(shown.question, shown.method, shown.engines, said, shown.failure)
 
 
 def notes_part(notes: Iterable[str], failure: str | None = None) -> str:

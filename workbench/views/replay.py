@@ -7,6 +7,7 @@ repeat the colours: gold passages are diamonds with a thick line, those that the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from matplotlib.axes import Axes
@@ -19,38 +20,29 @@ from workbench.methods.iterative.events import Chain, Cut, Ranking, Search
 from workbench.methods.iterative.replay import END, Replay, Round
 from workbench.records import Passage
 from workbench.text import clean, counted, short
+from workbench.views import records
 from workbench.views.base import NAME, Markup, details, esc, number, page, table
 from workbench.views.figures import Picture, plain_label
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
-from workbench.views.records import asked_part, said_by
+from workbench.views.stepped import Stage, stages_part
 
 SHOWN, FOUND = 10, 5  # passages of the pool and of one search that a view lists
 Passages = Mapping[str, Passage]
 WHY = {"verified": "supports the chain", "score": "score ≥ μ + σ", "filled": "fills up"}
 
 
-@text.register
-def _(replay: Replay) -> str:
-    lines = [f"Replay of {clean(replay.question, 200)!r} by {clean(replay.method, NAME)}"]
-    lines += [f"  {said}"] if (said := said_by(replay.engines)) else []
-    for at, stage in enumerate(replay.stages):
-        if stage == END:
-            summary = _end_says(replay)
-        else:
-            one = replay.rounds[at]
-            summary = "; ".join(f"{clean(name, 40)}: {clean(words, 160)}" for name, words in one.texts.items())
-            summary = summary or "; ".join(clean(search.query, 160) for search in one.searches)
-        best = ", ".join(clean(name, 40) for name, _ in replay.ranking(at)[:FOUND])
-        lines += [f"  {stage}: {summary}", f"    → {best}"]
-    lines += [f"  ! {clean(note, 300)}" for note in notes(replay)]
-    for name, ranks in replay.ranks().items():
-        lines.append(f"  gold {clean(name, 60)}: {' → '.join(str(rank or '–') for rank in ranks)}")
-    return "\n".join(lines)
+html.register(Search, lambda search: page(_searches((search,), {})))
+html.register(Chain, lambda chain: page(_chain(chain)))
+text.register(Cut, lambda cut: f"Cut: {_cut_says(cut)}")
 
 
 @html.register
 def _(replay: Replay) -> str:
-    return page(whole(replay))
+    gold = "".join(
+        f"<p class='q'>gold {esc(name, 60)}: {' → '.join(str(rank or '–') for rank in ranks)}</p>"
+        for name, ranks in replay.ranks().items()
+    )
+    return page(heading(replay), gold, stages_part(stages(replay, charts=False)))
 
 
 @text.register
@@ -60,43 +52,18 @@ def _(one: Round) -> str:
     return f"Round {one.number}: {texts or 'no thought'}; {searches}, {len(one.pool):,} in the pool"
 
 
-@text.register
-def _(search: Search) -> str:
-    return f"Search for {clean(search.query, 300)!r} ({clean(search.origin, 40)}): {len(search.ranking):,} found"
-
-
-@html.register
-def _(search: Search) -> str:
-    return page(_searches((search,), {}))
-
-
-@text.register
-def _(chain: Chain) -> str:
-    return f"Chain: {clean(chain.chain, 300)}"
-
-
-@html.register
-def _(chain: Chain) -> str:
-    return page(_chain(chain))
-
-
-@text.register
-def _(cut: Cut) -> str:
-    return f"Cut: {_cut_says(cut)}"
-
-
-def whole(replay: Replay, passages: Passages | None = None) -> str:
-    """All stages, folded but for the last, as a part of a page."""
-    last = len(replay.stages) - 1
-    return heading(replay) + "".join(
-        details(f"<b>{stage}</b>", stage_part(replay, at, passages), open=at == last)
-        for at, stage in enumerate(replay.stages)
-    )
+def stages(replay: Replay, passages: Passages | None = None, charts: bool = True) -> list[Stage]:
+    """The rounds and the end, each with the `charts` of the ranks up to it."""
+    known = passages or {}
+    return [
+        Stage(name, part=(bump_svg(replay, at, known) if charts else "") + stage_part(replay, at, known))
+        for at, name in enumerate(replay.stages)
+    ]
 
 
 def heading(replay: Replay) -> str:
     """The question, the method, and the caveats."""
-    return asked_part(replay.question, replay.method, replay.engines, notes(replay), replay.failure)
+    return records.heading(replay, notes(replay))
 
 
 def notes(replay: Replay) -> list[str]:
@@ -118,15 +85,12 @@ def _round(replay: Replay, at: int, passages: Passages) -> str:
     thoughts = "".join(
         f"<p><span class='tag'>{esc(name, 40)}</span>{given} {esc(words)}</p>" for name, words in one.texts.items()
     )
+    searched = _searches(one.searches, passages, before, one.texts.values())
     return (
         (f"<p class='bad'>{esc(one.failure)}</p>" if one.failure else "")
         + ("<p class='note'>scores of different scales met in the pool</p>" if one.mixed else "")
         + thoughts
-        + (
-            _searches(one.searches, passages, before, one.texts.values())
-            if one.searches
-            else f"<p class='q'>{nothing}</p>"
-        )
+        + (searched if one.searches else f"<p class='q'>{nothing}</p>")
         + f"<p><b>pool</b> <span class='q'>{counted(len(one.pool), 'passage')}, {esc(one.scale, 60)}</span></p>"
         + _ranking(replay, at, passages)
     )
@@ -165,19 +129,12 @@ def _ranking(replay: Replay, at: int, passages: Passages) -> str:
     for rank, (name, score) in enumerate(now, 1):
         if rank > SHOWN and name not in replay.gold:
             continue
-        was = were.get(name)
-        gained = score - was[1] if was else 0.0
-        rows.append(
-            (
-                rank,
-                _change(rank, was and was[0]) if at else "",
-                score,
-                f"{gained:+.2g}" if gained else "",
-                _passage(name, passages, replay.gold),
-                origins.get(queried.get(name, ""), ""),
-            )
-        )
-    missing = [name for name in replay.gold if name not in {name for name, _ in now}]
+        was, before = were.get(name, (None, score))
+        gained = f"{score - before:+.2g}" if score != before else ""
+        moved = _change(rank, was) if at else ""
+        by = origins.get(queried.get(name, ""), "")
+        rows.append((rank, moved, score, gained, _passage(name, passages, replay.gold), by))
+    missing = [name for name in replay.gold if name not in dict(now)]
     rows += [(None, "not found", None, "", _passage(name, passages, replay.gold), "") for name in missing]
     return table(["rank", "±", "score", "gained", "passage", "score by"], rows)
 
@@ -185,9 +142,8 @@ def _ranking(replay: Replay, at: int, passages: Passages) -> str:
 def _end(replay: Replay, passages: Passages) -> str:
     old = {name: before for name, before, _ in replay.moved}
     verified = [
-        (_passage(name, passages, replay.gold), old.get(name), new)
+        (_passage(name, passages, replay.gold), old.get(name), replay.ranks([name])[name][-1])
         for name in replay.verified
-        for new in [replay.ranks([name])[name][-1]]
     ]
     chosen = [
         (rank, score, _passage(name, passages, replay.gold), ", ".join(WHY[why] for why in whys))
@@ -213,12 +169,6 @@ def _chain(chain: Chain) -> str:
     )
 
 
-def _end_says(replay: Replay) -> str:
-    parts = [clean(replay.chain.chain, 160)] if replay.chain else []
-    parts.append(f"{len(replay.verified)} verified")
-    return "; ".join([*parts, *([_cut_says(replay.cut)] if replay.cut else [])])
-
-
 def _cut_says(cut: Cut) -> str:
     return (
         f"μ {number(cut.mu)} + σ {number(cut.sigma)} = {number(cut.threshold)}, policy {clean(cut.policy, 40)}: "
@@ -235,12 +185,10 @@ def _change(rank: int, before: int | None) -> str:
 
 def _passage(name: str, passages: Passages, gold: tuple[str, ...]) -> Markup:
     mark = " <span class='tag'>gold</span>" if name in gold else ""
-    known = passages.get(name)
-    if known is None:
+    if name not in passages:
         return Markup(esc(name, NAME) + mark)
-    return Markup(
-        details(esc(_title(name, passages)) + mark, f"<p class='q'>{esc(name, NAME)}</p><p>{esc(known.text)}</p>")
-    )
+    text = f"<p class='q'>{esc(name, NAME)}</p><p>{esc(passages[name].text)}</p>"
+    return Markup(details(esc(_title(name, passages)) + mark, text))
 
 
 def _title(name: str, passages: Passages) -> str:
@@ -253,6 +201,7 @@ def _title(name: str, passages: Passages) -> str:
 TOP = 10  # ranks that have a row of their own
 _LEFT, _STEP, _HEAD, _ROW, _LETTER = 26, 56, 30, 21, 6.7  # pixels: margin, stage, header, row, letter of a label
 # What keeps a number readable where a line runs under it.
+_BOLD, _FAINT = ' font-weight="600"', ' opacity="0.25"'
 _HALO = ' style="paint-order:stroke;stroke:var(--jp-layout-color0,#fff);stroke-width:3px"'
 
 
@@ -306,20 +255,20 @@ def bump_svg(
     rows, step = _row_count(histories, top), _step(stages)
     width, height = round(_LEFT + step * len(stages) + _LETTER * letters), _HEAD + _ROW * rows + 8
     parts = [
-        f'<rect x="{_x(at, step) - step / 2:g}" y="2" width="{step}" height="{height - 4}" rx="4" '
+        f'<rect x="{_LEFT + step * at:g}" y="2" width="{step}" height="{height - 4}" rx="4" '
         'fill="currentColor" fill-opacity="0.08"/>',
         *(
-            f'<text x="{_x(stage, step):g}" y="18" text-anchor="middle"{_bold(stage == at)}>{esc(name)}</text>'
+            f'<text x="{_x(stage, step):g}" y="18" text-anchor="middle"{_BOLD * (stage == at)}>{esc(name)}</text>'
             for stage, name in enumerate(stages)
         ),
         *(f'<text x="6" y="{_y(row) + 4}" opacity="0.6">{row}</text>' for row in range(1, min(rows, top) + 1)),
     ]
     for history in histories:
         label = _label(history.passage, passages)
-        parts += [*_svg_lines(history, at, step), *_svg_marks(history, stages, at, top, label)]
+        parts += _svg_history(history, stages, at, top, label)
         if history.rows[-1]:
             parts.append(
-                f'<text x="{_x(len(stages) - 0.5, step):g}" y="{_y(history.rows[-1]) + 4}"{_bold(history.gold)}>'
+                f'<text x="{_LEFT + step * len(stages):g}" y="{_y(history.rows[-1]) + 4}"{_BOLD * history.gold}>'
                 f"{esc(short(label, letters))}</text>"
             )
     # White space is kept small because the widget's HTML would otherwise keep it.
@@ -330,26 +279,22 @@ def bump_svg(
     )
 
 
-def _svg_lines(history: RankHistory, at: int, step: int) -> Iterator[str]:
-    thick = 3 if history.gold else 1.3
-    for stage, (row, after) in enumerate(zip(history.rows, history.rows[1:])):
+def _svg_history(history: RankHistory, stages: Sequence[str], at: int, top: int, label: str) -> Iterator[str]:
+    """The lines of a passage from stage to stage, then its marks."""
+    step, rows = _step(stages), history.rows
+    for stage, (row, after) in enumerate(pairwise(rows)):
         if row and after:
             yield (
                 f'<line x1="{_x(stage, step):g}" y1="{_y(row)}" x2="{_x(stage + 1, step):g}" y2="{_y(after)}" '
-                f'stroke="{_colour(history)}" stroke-width="{thick}"{_faint(stage + 1 > at)}/>'
+                f'stroke="{_colour(history)}" stroke-width="{3 if history.gold else 1.3}"{_FAINT * (stage >= at)}/>'
             )
-
-
-def _svg_marks(history: RankHistory, stages: Sequence[str], at: int, top: int, label: str) -> Iterator[str]:
-    step = _step(stages)
-    for stage, (row, rank) in enumerate(zip(history.rows, history.ranks)):
+    for stage, (row, rank) in enumerate(zip(rows, history.ranks)):
         if row:
-            yield (
-                f"<g{_faint(stage > at)}><title>{esc(label)}: {_rank(rank)}</title>"
-                f"{_svg_mark(_x(stage, step), _y(row), history, stages[stage], found=rank is not None)}</g>"
-            )
+            x, y, said = _x(stage, step), _y(row), rank or "not found"
+            mark = _svg_mark(x, y, history, stages[stage], found=rank is not None)
+            yield f"<g{_FAINT * (stage > at)}><title>{esc(label)}: {said}</title>{mark}</g>"
             if row > top:
-                yield f'<text x="{_x(stage, step) + 8:g}" y="{_y(row) - 5}"{_HALO}>{_rank(rank)}</text>'
+                yield f'<text x="{x + 8:g}" y="{y - 5}"{_HALO}>{said}</text>'
 
 
 def bump_figure(
@@ -395,7 +340,7 @@ def _draw_history(axes: Axes, history: RankHistory, stages: Sequence[str], top: 
         )  # fmt: skip
         if row > top:
             axes.annotate(
-                _rank(rank), (stage, row), xytext=(6, 4), textcoords="offset points", fontsize=8, zorder=5,
+                rank or "not found", (stage, row), xytext=(6, 4), textcoords="offset points", fontsize=8, zorder=5,
                 path_effects=[Stroke(linewidth=2.5, foreground="white"), Normal()],
             )  # fmt: skip
 
@@ -466,18 +411,6 @@ def _svg_mark(x: float, y: int, history: RankHistory, stage: str, *, found: bool
         fill = colour if found else "none"
         return f'<path d="M{x:g} {y - 6}l6 6l-6 6l-6 -6z" fill="{fill}" stroke="{colour}" stroke-width="1.5"/>'
     return f'<circle cx="{x:g}" cy="{y}" r="3.5" fill="{colour}"/>'
-
-
-def _faint(later: bool) -> str:
-    return ' opacity="0.25"' if later else ""
-
-
-def _bold(bold: bool) -> str:
-    return ' font-weight="600"' if bold else ""
-
-
-def _rank(rank: int | None) -> str:
-    return "not found" if rank is None else str(rank)
 
 
 def _label(name: str, passages: Mapping[str, Passage] | None) -> str:

@@ -29,9 +29,9 @@ from workbench.text import clean, short
 from workbench.views.base import esc, page
 from workbench.views.palette import GREEN, VERMILION
 from workbench.views.records import answer_line
-from workbench.views.replay import bump_svg, heading, stage_part
+from workbench.views.replay import bump_svg, heading, stage_part, stages
 from workbench.views.session import Live, Source, open_session
-from workbench.views.stepped import stepped_replay
+from workbench.views.stepped import stages_part
 from workbench.views.widget import Widget, beside, row, stage_at
 
 METHODS, BACKBONES = ("bdtr", "ircot", "irgs", "gcot", "tog"), ("hipporag2", "dense", "bm25")
@@ -133,7 +133,7 @@ class ReplayWidget(Widget):
 
     def static_html(self) -> str:
         titles = self._session.passages
-        return "".join(page(self._head(one), stepped_replay(one, titles)) for one in self._replays)
+        return "".join(page(self._head(one), stages_part(stages(one, titles))) for one in self._replays)
 
     def __repr__(self) -> str:
         shown = " beside ".join(text(one).partition("\n")[0] for one in self._replays)
@@ -153,21 +153,39 @@ class ReplayWidget(Widget):
         return [*rounds, *([END] if any(END in stages for stages in shown) else [])]
 
     def _make_controls(self) -> None:
-        questions = [(self._session.label(one, 140), at) for at, one in enumerate(self._session.questions)]
-        methods = self._session.methods
-        self._questions = widgets.Dropdown(options=questions, description="question", layout={"width": "auto"})
-        self._method = widgets.Dropdown(options=methods, description="method")
-        self._other = widgets.Dropdown(options=[NOTHING, *((name, name) for name in methods)], description="beside")
-        self._backbone, self._other_backbone = self._backbone_list(), self._backbone_list()
-        self._slider = widgets.SelectionSlider(
-            options=[("round 0", 0)], description="stage", continuous_update=False, layout={"width": "420px"}
+        session, methods = self._session, self._session.methods
+        questions = [(session.label(one, 140), at) for at, one in enumerate(session.questions)]
+        self._questions = self._bind(
+            widgets.Dropdown(options=questions, description="question", layout={"width": "auto"}),
+            lambda at: self.choose(question=at), lambda: session.questions.index(self._question),
+        )  # fmt: skip
+        self._method = self._bind(
+            widgets.Dropdown(options=methods, description="method"),
+            lambda name: self.choose(method=name), lambda: self._choice.method,
+        )  # fmt: skip
+        self._other = self._bind(
+            widgets.Dropdown(options=[NOTHING, *((name, name) for name in methods)], description="beside"),
+            lambda name: self.compare(name or None), lambda: self._compared.method,
+        )  # fmt: skip
+        self._backbone = self._bind(
+            self._backbone_list(), lambda name: self.choose(backbone=name), lambda: self._choice.backbone
         )
+        self._other_backbone = self._bind(
+            self._backbone_list(), lambda name: self.compare(self._compared.method or None, name),
+            lambda: self._compared.backbone,
+        )  # fmt: skip
+        self._slider = self._bind(
+            widgets.SelectionSlider(
+                options=[("round 0", 0)], description="stage", continuous_update=False, layout={"width": "420px"}
+            ),
+            self.step, lambda: self.stage, lambda: [(name, at) for at, name in enumerate(self._stages)],
+        )  # fmt: skip
         self._sides = [widgets.HTML(layout=_SIDE), widgets.HTML(layout=_SIDE)]
         self._texts: dict[str, widgets.Textarea] = {}
         self._words = widgets.VBox()
         self._again = widgets.Button(description="run again from this round", layout={"width": "220px"})
+        self._press(self._again, lambda: self.rerun(**{name: area.value for name, area in self._texts.items()}))
         self._edit = widgets.VBox([self._words, self._again])
-        self._connect()
         self._stack(
             self._questions,
             row(self._method, self._backbone, self._other, self._other_backbone),
@@ -182,23 +200,6 @@ class ReplayWidget(Widget):
         options = list(self._backbones) or [("", None)]
         layout = {"width": "240px", "display": None if self._backbones else "none"}
         return widgets.Dropdown(options=options, description="over", layout=layout)
-
-    def _connect(self) -> None:
-        self._on(self._questions, lambda at: self.choose(question=at))
-        self._on(self._method, lambda name: self.choose(method=name))
-        self._on(self._backbone, lambda name: self.choose(backbone=name))
-        self._on(self._other, lambda name: self.compare(name or None))
-        self._on(self._other_backbone, lambda name: self.compare(self._compared.method or None, name))
-        self._on(self._slider, self.step)
-        self._press(self._again, lambda: self.rerun(**{name: area.value for name, area in self._texts.items()}))
-
-    def _show_controls(self) -> None:
-        with self._quietly():
-            self._questions.value = self._session.questions.index(self._question)
-            self._method.value, self._backbone.value = self._choice
-            self._other.value, self._other_backbone.value = self._compared
-            self._slider.options = [(name, at) for at, name in enumerate(self._stages)]
-            self._slider.value = self.stage
 
     def _settings(self, choice: Choice) -> dict[str, Any]:
         return {} if choice.backbone is None else {"backbone": self._backbones[choice.backbone]}

@@ -1,14 +1,14 @@
-"""The views of an estimate, of regression runs (what moved, from what to what), and of a grid and a diagnosis: why the
-answers of a run are wrong, counted and case by case."""
+"""The views of analyses, of an estimate, of regression runs (what moved, from what to what), and of a grid and a
+diagnosis: why the answers of a run are wrong, counted and case by case."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any
 
 import pandas as pd
 
+from workbench.analyses import Analysis
 from workbench.analyses.base import cautions_of
 from workbench.analyses.diagnose import CAUSES, Case, Diagnosis
 from workbench.display import html, text
@@ -16,35 +16,49 @@ from workbench.evaluation.estimate import Cost, Estimate, Range
 from workbench.evaluation.grid import Grid
 from workbench.notebooks.regression import Checked, Finding, Regression
 from workbench.text import clean, counted, short
-from workbench.views.base import NAME, details, esc, number, page, table, warned, warned_part
-from workbench.views.frames import frame_part, frame_text
+from workbench.views.base import NAME, details, esc, number, page, table, warned_part
+
+ROWS = 60  # rows of a table; frame() has all
+
+
+@html.register
+def _(analysis: Analysis) -> str:
+    parts = []
+    for title, frame in analysis.tables().items():
+        parts += [f"<p>{esc(title)}</p>"] if title else []
+        parts.append(frame_part(frame))
+    notes = [f"<p class='q'>{esc(note, 400)}</p>" for note in analysis.notes]
+    return page(f"<p><b>{esc(analysis.title, NAME)}</b></p>", *parts, *notes)
+
+
+def frame_part(frame: pd.DataFrame) -> str:
+    """A table of pandas as HTML, its index left out; texts are short enough for a table."""
+    shown = frame.head(ROWS).astype(object)
+    plain = shown.where(shown.notna(), None).values
+    rows = [
+        [short(cell, 100) if isinstance(cell, str) else cell.item() if hasattr(cell, "item") else cell for cell in row]
+        for row in plain
+    ]
+    more = f"… {counted(len(frame) - ROWS, 'more row')}; see frame()" if len(frame) > ROWS else ""
+    return table([str(name).replace("_", " ") for name in frame], rows) + f"<p class='q'>{more}</p>"
+
+
+# -- estimates -------------------------------------------------------------------------------------------------------
 
 _HEADERS = ("part", "step", "calls", "prompt tokens", "completion tokens", "US dollars", "in batches", "time")
 _BATCHED = _HEADERS.index("in batches")
 
 
-@text.register
-def _(estimate: Estimate) -> str:
-    rows = _rows(estimate)
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
-    return "\n".join([f"Estimate for {_title(estimate)}", *lines, *(f"- {note}" for note in _notes(estimate))])
-
-
 @html.register
 def _(estimate: Estimate) -> str:
     headers, *rows, total = _rows(estimate)
+    notes = [*(["rules ask no model: no calls, no money"] * (estimate.engine == "rules")), *estimate.measured]
+    said = "".join(f"<p>{esc(note, 500)}</p>" for note in (*notes, *estimate.unknown))
     return page(
-        f"<p><b>Estimate for {esc(_title(estimate))}</b></p>",
+        f"<p><b>Estimate for {esc(estimate.what, NAME)}, engine {esc(estimate.engine, NAME)}</b></p>",
         table(headers, [total, *rows]),
-        details(
-            "what it was measured on, and what is not known", *(f"<p>{esc(n)}</p>" for n in _notes(estimate)), open=True
-        ),
+        details("what it was measured on, and what is not known", said, open=True),
     )
-
-
-def _title(estimate: Estimate) -> str:
-    return f"{clean(estimate.what, NAME)}, engine {clean(estimate.engine, NAME)}"
 
 
 def _rows(estimate: Estimate) -> list[tuple[str, ...]]:
@@ -83,13 +97,6 @@ def _time(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds else "0"
 
 
-def _notes(estimate: Estimate) -> list[str]:
-    notes = [*estimate.measured, *estimate.unknown]
-    if estimate.engine == "rules":
-        notes.insert(0, "rules ask no model: no calls, no money")
-    return [clean(note, 500) for note in notes]
-
-
 # -- regression -------------------------------------------------------------------------------------------------------
 
 MOST = 40  # findings of a notebook that are shown
@@ -100,33 +107,24 @@ ACCEPT = (
 )
 
 
-@text.register
-def _(found: Regression) -> str:
-    lines = [line for one in found.notebooks for line in text(one).splitlines()]
-    return "\n".join([*lines, *_ending(found)])
-
-
 @html.register
 def _(found: Regression) -> str:
     return page(*(html(one) for one in found.notebooks), *(f"<p>{esc(line)}</p>" for line in _ending(found)))
 
 
-@text.register
-def _(one: Checked) -> str:
-    rows = [_cells(finding) for finding in one.findings[:MOST]]
-    widths = [max(len(row[column]) for row in rows) for column in range(3)] if rows else []
-    lines = [
-        "  " + "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), *filter(None, row[3:])]).rstrip()
-        for row in rows
-    ]
-    return "\n".join([_heading(one), *lines, *_more(one)])
-
-
 @html.register
 def _(one: Checked) -> str:
-    rows = [_cells(finding) for finding in one.findings[:MOST]]
-    shown = table(["", "of", "name", "before → now", "by"], rows) if rows else ""
-    return page(f"<p><b>{esc(_heading(one))}</b></p>", shown, *(f"<p>{esc(line)}</p>" for line in _more(one)))
+    said = counted(len(one.findings), "finding") if one.findings else "nothing moved"
+    notes = [f"{one.compared:,} compared"] if one.compared else []
+    if one.uncertain:
+        notes.append(f"{one.uncertain:,} without an interval not compared, as the engine answers differently each time")
+    heading = f"{one.notebook}: {said}" + (f" ({'; '.join(notes)})" if notes else "")
+    rows, more = list(map(_cells, one.findings[:MOST])), len(one.findings) - MOST
+    return page(
+        f"<p><b>{esc(heading)}</b></p>",
+        table(["", "of", "name", "before → now", "by"], rows) if rows else "",
+        f"<p>and {counted(more, 'finding')} more; --json has all</p>" if more > 0 else "",
+    )
 
 
 @text.register
@@ -134,21 +132,7 @@ def _(finding: Finding) -> str:
     return "  ".join(filter(None, _cells(finding)))
 
 
-@html.register
-def _(finding: Finding) -> str:
-    return page(f"<p>{esc(text(finding))}</p>")
-
-
-def _heading(one: Checked) -> str:
-    said = counted(len(one.findings), "finding") if one.findings else "nothing moved"
-    notes = [f"{one.compared:,} compared"] if one.compared else []
-    if one.uncertain:
-        notes.append(f"{one.uncertain:,} without an interval not compared, as the engine answers differently each time")
-    return f"{one.notebook}: {said}" + (f" ({'; '.join(notes)})" if notes else "")
-
-
-def _more(one: Checked) -> list[str]:
-    return [f"  and {counted(len(one.findings) - MOST, 'finding')} more; --json has all"] * (len(one.findings) > MOST)
+html.register(Finding, lambda finding: page(f"<p>{esc(text(finding))}</p>"))
 
 
 def _ending(found: Regression) -> list[str]:
@@ -193,19 +177,21 @@ SHOWN = 30  # cases of one cause that are listed; frame() has all
 
 @html.register
 def _(grid: Grid) -> str:
-    notes = (f"<p class='q'>{esc(note, 400)}</p>" for note in _case_notes(grid))
-    title = f"<p><b>{esc(_of(grid), NAME)}</b></p>"
-    return page(warned_part(grid.warnings), title, frame_part(_means(grid)), *notes)
+    """The means, then recomputed rows and the cautions for every number but those that the display begins with."""
+    begun = {said for run in grid.runs.values() for said in run.warnings}
+    notes = [f"{label}: {note}" for label, run in grid.runs.items() for note in run.notes]
+    notes += [caution for caution in cautions_of(grid) if caution not in begun]
+    means = grid.table()
+    sizes = f"{counted(len(grid.methods), 'method')} × {counted(len(grid.readers), 'reader')}"
+    return page(
+        warned_part(grid.warnings),
+        f"<p><b>{esc(f'Grid in {grid.folder}: {sizes}', NAME)}</b></p>",
+        frame_part(means[[name for name in OF_GRID if name in means]].reset_index()),
+        *(f"<p class='q'>{esc(note, 400)}</p>" for note in notes),
+    )
 
 
-@text.register
-def _(grid: Grid) -> str:
-    return "\n".join([*warned(grid.warnings), clean(_of(grid), NAME), *frame_text(_means(grid)), *_case_notes(grid)])
-
-
-@html.register
-def _(case: Case) -> str:
-    return page(case_part(case))
+html.register(Case, lambda case: page(case_part(case)))
 
 
 @text.register
@@ -215,18 +201,16 @@ def _(case: Case) -> str:
 
 @html.register
 def _(diagnosis: Diagnosis) -> str:
-    tables = [f"<p><b>{esc(title, NAME)}</b></p>{frame_part(frame)}" for title, frame in _tables(diagnosis).items()]
+    asked, reader = sum(count for _, count in diagnosis.asked), diagnosis.run.config["reader"]
+    title = f"Why {len(diagnosis.cases):,} of {asked:,} answers by {reader} are wrong"
+    tables = (
+        # The column `reader` is the same in every row, and part of the title.
+        f"<p><b>{esc(name, NAME)}</b></p>{frame_part(frame.drop(columns='reader', errors='ignore'))}"
+        for name, frame in diagnosis.tables().items()
+    )
     notes = (f"<p class='q'>{esc(note, 400)}</p>" for note in diagnosis.notes)
-    title = f"<p><b>{esc(_case_title(diagnosis), NAME)}</b></p>"
-    return page(warned_part(diagnosis.run.warnings), title, *tables, cases_part(diagnosis.cases), *notes)
-
-
-@text.register
-def _(diagnosis: Diagnosis) -> str:
-    lines = [*warned(diagnosis.run.warnings), clean(_case_title(diagnosis), NAME)]
-    for title, frame in _tables(diagnosis).items():
-        lines += [clean(title, NAME), *frame_text(frame)]
-    return "\n".join([*lines, *(clean(note, 400) for note in diagnosis.notes)])
+    heading = f"<p><b>{esc(title, NAME)}</b></p>"
+    return page(warned_part(diagnosis.run.warnings), heading, *tables, cases_part(diagnosis.cases), *notes)
 
 
 def case_part(case: Case) -> str:
@@ -249,7 +233,7 @@ def cases_part(cases: Sequence[Case]) -> str:
     for cause in CAUSES:
         mine = [case for case in cases if case.cause == cause]
         rows = []
-        for case in islice(mine, SHOWN):
+        for case in mine[:SHOWN]:
             cells = (case.question_id, case.question, case.answer, " · ".join(case.gold))
             rows.append((*(short(one, 160) for one in cells), case.hop, clean(case.explanation, 300)))
         more = f"<p class='q'>{len(mine) - SHOWN:,} more; see frame()</p>" if len(mine) > SHOWN else ""
@@ -258,31 +242,5 @@ def cases_part(cases: Sequence[Case]) -> str:
     return "".join(parts)
 
 
-def _case_notes(grid: Grid) -> list[str]:
-    """Recomputed rows, then the cautions for every number, without the warnings that the display begins with."""
-    begun = {said for run in grid.runs.values() for said in run.warnings}
-    notes = [f"{label}: {note}" for label, run in grid.runs.items() for note in run.notes]
-    return [*notes, *(caution for caution in cautions_of(grid) if caution not in begun)]
-
-
-def _means(grid: Grid) -> pd.DataFrame:
-    table = grid.table()
-    return table[[name for name in OF_GRID if name in table]].reset_index()
-
-
-def _of(grid: Grid) -> str:
-    return f"Grid in {grid.folder}: {counted(len(grid.methods), 'method')} × {counted(len(grid.readers), 'reader')}"
-
-
 def _where(case: Case) -> str:
     return case.cause + (f", step {case.hop}" if case.hop else "")
-
-
-def _tables(diagnosis: Diagnosis) -> dict[str, pd.DataFrame]:
-    """The tables without the column `reader`, which is the same in every row and part of the title."""
-    return {title: frame.drop(columns="reader", errors="ignore") for title, frame in diagnosis.tables().items()}
-
-
-def _case_title(diagnosis: Diagnosis) -> str:
-    asked = sum(count for _, count in diagnosis.asked)
-    return f"Why {len(diagnosis.cases):,} of {asked:,} answers by {diagnosis.run.config['reader']} are wrong"

@@ -4,32 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.display import html, text
-from workbench.methods.youtu.routed import Facts, Reflected, Routes, RouteTaken, Scores, Searched
+from workbench.display import html
+from workbench.methods.youtu.routed import Facts, Routes, RouteTaken, Searched
 from workbench.text import clean, counted, short
-from workbench.views.base import NAME, details, esc, page, table
-from workbench.views.records import asked_part, said_by
+from workbench.views.base import details, esc, long_table, page, table
+from workbench.views.records import heading
 
 FUSED = "fused"  # what fusion kept, beside the routes themselves
 BROUGHT, LINE = 8, 300  # triples of a route; characters of a thought
 HAS = "has_attribute"
 
 
-@text.register
-def _(shown: Routes) -> str:
-    lines = [f"Routes of {clean(shown.question, 200)!r} by {clean(shown.method, NAME)}"]
-    lines += [f"  {said}"] if (said := said_by(shown.engines)) else []
-    lines += [f"  ! {clean(note, LINE)}" for note in _notes(shown)]
-    for one in shown.searches:
-        taken = ", ".join(f"{route.route} {len(route.triples)}" for route in one.routes)
-        lines.append(f"  {clean(one.origin, 40)}: {clean(one.query, 120)} → {taken}; kept {len(one.triples)}")
-    lines += [f"  ended: {shown.stopped}"] if shown.stopped else []
-    return "\n".join(lines)
-
-
-@html.register
-def _(shown: Routes) -> str:
-    return page(routes_part(shown, FUSED, None), details("rounds", rounds_part(shown)))
+html.register(
+    Routes, lambda shown: page(routes_part(shown, FUSED, None), details("rounds", rounds_part(shown), open=True))
+)
 
 
 def route_names(shown: Routes) -> list[str]:
@@ -67,8 +55,7 @@ def routes_part(shown: Routes, route: str, round: int | None) -> str:
     said = "; ".join(f"{name}: {', '.join(clean(one, 60) for one in found)}" for name, found in words if found)
     found = "".join(_search(one, route) for one in searches_of(shown, round))
     return (
-        asked_part(shown.question, shown.method, shown.engines, _notes(shown), shown.failure)
-        + f"<p class='q'>{esc(said or 'no type of the schema is involved')}</p>"
+        heading(shown) + f"<p class='q'>{esc(said or 'no type of the schema is involved')}</p>"
         f"{found or '<p class=q>this round searched for nothing</p>'}"
     )
 
@@ -77,12 +64,12 @@ def rounds_part(shown: Routes) -> str:
     """The agent's rounds: the first answer, then thoughts, queries and why it stopped."""
     if shown.answer is None and not shown.rounds:
         return "<p class='q'>no agent: the question was taken apart and searched once</p>"
-    rows = [(0, clean(shown.answer or "no answer", LINE), "", "", "first answer")]
-    rows += [
-        (one.number, clean(one.thought or one.failure or "", LINE), clean(one.query, 160), _found(one), _ended(one))
-        for one in shown.rounds
-    ]
-    return table(["round", "thought", "next query", "brought", "outcome"], rows)
+    rows = [(0, shown.answer or "no answer", "", "", "first answer")]
+    for one in shown.rounds:
+        found = counted(len(one.found.triples), "triple") if one.found else ""
+        ended = f"answered: {clean(one.answer, 120)}" if one.answer else one.stopped or "goes on"
+        rows.append((one.number, one.thought or one.failure or "", one.query, found, ended))
+    return table(["round", "thought", "next query", "brought", "outcome"], rows, LINE)
 
 
 # -- parts -------------------------------------------------------------------------------------------------------------
@@ -95,52 +82,30 @@ def _search(one: Searched, route: str) -> str:
     for taken in one.routes:
         for fact in taken.triples:
             by.setdefault(fact[:3], []).append(taken.route)
-    found = _triples(one, route)
     rows = [
-        (clean(head, 80), clean(relation, 60), clean(tail, 120), score, ", ".join(by.get((head, relation, tail), ())),
-         "kept" if (head, relation, tail) in kept else "–")
-        for head, relation, tail, score in found
-    ]  # fmt: skip
+        (*fact, score, ", ".join(by.get(tuple(fact), ())), "kept" if tuple(fact) in kept else "–")
+        for *fact, score in _triples(one, route)
+    ]
     through = "".join(_through(taken) for taken in one.routes if taken.route == route)
     counts = ", ".join(f"{taken.route} {len(taken.triples)}" for taken in one.routes)
     headers = ["head", "relation", "tail", "score", "routes", "fusion"]
-    first, rest = table(headers, rows[:BROUGHT]), rows[BROUGHT:]
-    more = details(f"{len(rest)} more", table(headers, rest)) if rest else ""
-    passages = (
-        f"<p class='q'>passages kept: {esc(', '.join(short(name, 40) for name, _ in one.passages[:BROUGHT]), 600)}</p>"
-    )
+    listed = long_table(headers, rows, "triples", BROUGHT, 120) or table(headers, ())
+    passages = esc(", ".join(short(name, 40) for name, _ in one.passages[:BROUGHT]), 600)
     return (
         f"<p><b>{esc(one.query, 300)}</b> <span class='tag'>{esc(one.origin, 40)}</span> "
-        f"<span class='q'>brought: {esc(counts)}; kept {len(one.triples)}</span></p>{through}{first}{more}{passages}"
+        f"<span class='q'>brought: {esc(counts)}; kept {len(one.triples)}</span></p>{through}{listed}"
+        f"<p class='q'>passages kept: {passages}</p>"
     )
 
 
 def _through(taken: RouteTaken) -> str:
     """The entities, communities or paths that the route went through."""
     filtered = " (the type filter changed their order)" if taken.filtered else ""
-    return f"<p class='q'>through {esc(_listed(taken.through), 900)}{filtered}</p>" if taken.through else ""
-
-
-def _listed(scores: Scores) -> str:
-    return "; ".join(f"{short(name, 100)} {score:.2f}" for name, score in scores[:5])
+    listed = "; ".join(f"{short(name, 100)} {score:.2f}" for name, score in taken.through[:5])
+    return f"<p class='q'>through {esc(listed, 900)}{filtered}</p>" if taken.through else ""
 
 
 def _triples(one: Searched, route: str) -> Facts:
     if route == FUSED:
         return one.triples
     return next((taken.triples for taken in one.routes if taken.route == route), ())
-
-
-def _found(one: Reflected) -> str:
-    return counted(len(one.found.triples), "triple") if one.found else ""
-
-
-def _ended(one: Reflected) -> str:
-    if one.answer:
-        return f"answered: {clean(one.answer, 120)}"
-    return one.stopped or "goes on"
-
-
-def _notes(shown: Routes) -> list[str]:
-    """Why it fell back or failed."""
-    return [note for note in (shown.fallback, shown.failure) if note]

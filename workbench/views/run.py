@@ -3,7 +3,7 @@ answers that were judged, and of worked examples."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -19,7 +19,7 @@ from workbench.evaluation.significance import FEWEST, UNCORRECTED, Differences
 from workbench.evaluation.verdict import Check, Verdict
 from workbench.llm.engine import whose_words
 from workbench.measures import needs_reader
-from workbench.text import CLIP, clean, short
+from workbench.text import clean, short
 from workbench.views.base import NAME, Markup, aligned, details, esc, number, page, table, warned, warned_part
 from workbench.views.index import facts_by
 from workbench.views.terminal import printed
@@ -153,18 +153,6 @@ def _(found: Between) -> str:
     )
 
 
-@text.register
-def _(found: Between) -> str:
-    differing = [f"{one['condition']}: {one['first']} → {one['second']}" for one in found.conditions]
-    return "\n".join(
-        [
-            f"{found.second.folder} against {found.first.folder}",
-            text(found.frame),
-            *(clean(line, 300) for line in differing or ["nothing else differs"]),
-        ]
-    )
-
-
 # -- differences ------------------------------------------------------------------------------------------------------
 
 _LEAD = ("measure", "reader", "method")  # what names a row
@@ -260,7 +248,6 @@ STYLE = """<style>
 .hopscope .two>div{border:1px solid var(--jp-border-color2,#8884);border-radius:4px;padding:.4em .7em}
 .hopscope .two pre{font-family:inherit;font-size:inherit;background:none;color:inherit}
 </style>"""
-_HEADERS = ["dimension", "better", "shown first", "the judge's reason"]
 NOTHING = "(no text)"
 REASON = 400  # characters of a reason
 UNJUDGED = "not judged: analyses.win_rate(…, keep=True) has the pairs of a run judged, judge=… of a tracer those shown"
@@ -268,82 +255,46 @@ UNJUDGED = "not judged: analyses.win_rate(…, keep=True) has the pairs of a run
 
 @html.register
 def _(pair: ComparedAnswers) -> str:
-    sides = "".join(
-        f"<div><b>{esc(name, NAME)}</b> {_won(pair, side)}<pre>{esc(pair.answers.get(side) or NOTHING)}</pre></div>"
-        for side, name in (("a", pair.a), ("b", pair.b))
-    )
-    head = f"<p><b>{esc(pair.question)}</b> <span class='q'>{esc(pair.question_id, NAME)}</span></p>"
-    rows = list(_judgements(pair))
-    said = table(_HEADERS, rows) if rows else ""
-    failed = "".join(f"<p class='bad'>the judge failed: {esc(one, REASON)}</p>" for one in pair.failures)
-    by = f"<p class='q'>{esc(_judged_by(pair), NAME)}</p>"
-    return page(STYLE, head, f"<div class='two'>{sides}</div>", by, said, failed)
-
-
-@text.register
-def _(pair: ComparedAnswers) -> str:
-    lines = [f"{short(pair.question, CLIP)} ({short(pair.question_id, NAME)})"]
+    valid = [one for one in pair.judgements if not one["failure"]]
+    sides = ""
     for side, name in (("a", pair.a), ("b", pair.b)):
-        lines += [f"--- {short(name, NAME)}", clean(pair.answers.get(side) or NOTHING)]
-    lines.append(clean(_judged_by(pair), NAME))
-    rows = [[dimension, winner, first, short(reason, 100)] for dimension, winner, first, reason in _judgements(pair)]
-    lines += aligned([_HEADERS, *rows]) if rows else []
-    return "\n".join([*lines, *(f"the judge failed: {short(one, REASON)}" for one in pair.failures)])
-
-
-def _judged_by(pair: ComparedAnswers) -> str:
+        won = sum(one["winners"].get("overall") == side for one in valid)
+        tag = f"<span class='tag'>won overall {won} of {len(valid)}</span>" if valid else ""
+        sides += f"<div><b>{esc(name, NAME)}</b> {tag}<pre>{esc(pair.answers.get(side) or NOTHING)}</pre></div>"
     judge = next((one.get("judge") for one in pair.judgements), None)
-    return f"judged by {judge}" if judge else "" if pair.judgements else UNJUDGED
+    by = f"judged by {judge}" if judge else "" if pair.judgements else UNJUDGED
+    rows = list(_judgements(pair, valid))
+    return page(
+        STYLE,
+        f"<p><b>{esc(pair.question)}</b> <span class='q'>{esc(pair.question_id, NAME)}</span></p>",
+        f"<div class='two'>{sides}</div>",
+        f"<p class='q'>{esc(by, NAME)}</p>",
+        table(["dimension", "better", "shown first", "the judge's reason"], rows, REASON) if rows else "",
+        *(f"<p class='bad'>the judge failed: {esc(one, REASON)}</p>" for one in pair.failures),
+    )
 
 
-def _judgements(pair: ComparedAnswers) -> Iterator[tuple[str, str, str, str]]:
+def _judgements(pair: ComparedAnswers, valid: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, str, str]]:
     """(dimension, winner, which was shown first, reason), the orders of a dimension one after the other."""
     names = {"a": pair.a, "b": pair.b}
-    valid: list[Mapping[str, Any]] = [one for one in pair.judgements if not one["failure"]]
     for dimension in dict.fromkeys(name for one in valid for name in one["winners"]):
         for one in valid:
             winner, first = names[one["winners"][dimension]], names["a" if one["a_first"] else "b"]
-            yield (
-                short(dimension, NAME),
-                short(winner, NAME),
-                short(first, NAME),
-                clean(one["reasons"].get(dimension, ""), REASON),
-            )
-
-
-def _won(pair: ComparedAnswers, side: str) -> str:
-    """How often a side won overall."""
-    valid = [one for one in pair.judgements if not one["failure"]]
-    won = sum(one["winners"].get("overall") == side for one in valid)
-    return f"<span class='tag'>won overall {won} of {len(valid)}</span>" if valid else ""
+            yield (*(short(name, NAME) for name in (dimension, winner, first)), one["reasons"].get(dimension, ""))
 
 
 # -- worked -----------------------------------------------------------------------------------------------------------
 
-HEADERS = ["method", "reader", "ends in", "why"]
-
-
-@text.register
-def _(shown: Endings) -> str:
-    head = f"{clean(shown.example.question, 300)} ({_by(shown)})"
-    return "\n".join([head, *aligned([HEADERS, *map(list, _endings(shown))])])
-
 
 @html.register
 def _(shown: Endings) -> str:
-    return page(
-        f"<p><b>{esc(shown.example.question)}</b> <span class='tag'>{esc(_by(shown), NAME)}</span></p>",
-        f"<p>{esc(shown.example.shows)}</p>",
-        table(HEADERS, _endings(shown)),
-    )
-
-
-def _endings(shown: Endings) -> Iterator[tuple[str, ...]]:
+    by = whose_words(name for answer in shown.answers for name in answer.engines)
+    rows = []
     for ask, answer in zip(shown.example.asks, shown.answers):
         why = f"not {ask.answer}, as was written" if ask in shown.otherwise else ask.fails or "right"
-        yield (*(clean(one, NAME) for one in (ask.method, ask.reader, ending(answer))), clean(why, CLIP))
-
-
-def _by(shown: Endings) -> str:
-    """Whose words the answers are."""
-    return whose_words(name for answer in shown.answers for name in answer.engines)
+        rows.append((*(clean(one, NAME) for one in (ask.method, ask.reader, ending(answer))), why))
+    return page(
+        f"<p><b>{esc(shown.example.question)}</b> <span class='tag'>{esc(by, NAME)}</span></p>",
+        f"<p>{esc(shown.example.shows)}</p>",
+        table(["method", "reader", "ends in", "why"], rows),
+    )

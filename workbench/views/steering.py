@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from workbench.display import html, text
-from workbench.methods.catrag.steering import SKIP, EditedEdge, Flow, RatedSeed, Scores, Seed, StagedWalk, Steering
+from workbench.display import html
+from workbench.methods.catrag.steering import SKIP, Flow, RatedSeed, Scores, Seed, StagedWalk, Steering
 from workbench.records import Passage
 from workbench.text import clean, counted, short
-from workbench.views.base import NAME, Markup, details, esc, number, page, table
-from workbench.views.records import SHOWN, asked_part, passage_line, said_by
+from workbench.views.base import NAME, Markup, details, esc, page, table
+from workbench.views.records import SHOWN, asked_part, heading, passage_line
 
 LINE = 300  # characters of a fact or a reason
 MOVED = 6  # phrases that gained most, and as many that lost most
@@ -19,52 +19,20 @@ TIERS = ("Direct", "High", "Weak", "Irrelevant", SKIP)
 Passages = Mapping[str, Passage]
 
 
-@text.register
-def _(shown: Steering) -> str:
-    lines = [f"Steering of {clean(shown.question, 200)!r} by {clean(shown.method, NAME)}"]
-    lines += [f"  {said}"] if (said := said_by(shown.engines)) else []
-    lines += [f"  ! {clean(note, LINE)}" for note in notes(shown)]
-    lines += [f"  seed {clean(shown.called(seed.phrase), NAME)} {number(seed.weight)}, {clean(_origin(seed), NAME)}"
-              for seed in shown.seeds]  # fmt: skip
-    for seed in shown.rated:
-        tiers = ", ".join(f"{clean(shown.called(one.name), 60)} {one.tier} {one.score}" for one in seed.best[:5])
-        lines.append(f"  rated for {clean(shown.called(seed.phrase), NAME)}: {tiers or 'no neighbour'}")
-    lines.append(f"  {counted(len(shown.edges), 'edited edge')}")
-    lines += [f"  {rank}. {clean(name, NAME)} {number(score)}"
-              for rank, (name, score) in enumerate(shown.ranking[:5], 1)]  # fmt: skip
-    return "\n".join(lines)
-
-
-@html.register
-def _(shown: Steering) -> str:
-    return page(whole(shown))
-
-
-@text.register
-def _(walk: StagedWalk) -> str:
-    lines = [f"StagedWalk of {clean(walk.question, 200)!r} by {clean(walk.method, NAME)}"]
-    lines += [f"  {said}"] if (said := said_by(walk.parts[-1].steering.engines)) else []
-    lines += [f"  ! {clean(walk.fallback, LINE)}"] if walk.fallback else []
-    for at, part in enumerate(walk.parts):
-        best = ", ".join(clean(name, 40) for name, _ in walk.ranking(at)[:5])
-        lines.append(f"  {part.name}: hubs hold {part.walk.hubs.share_all:.1%} of the phrases' mass → {best}")
-    for name, ranks in walk.ranks().items():
-        lines.append(f"  gold {clean(name, 60)}: {' → '.join(str(rank or '–') for rank in ranks)}")
-    return "\n".join(lines)
+html.register(Steering, lambda shown: page(whole(shown)))
 
 
 @html.register
 def _(walk: StagedWalk) -> str:
     known = {passage.id: passage for passage in walk.parts[0].walk.index.passages.passages}
     last = len(walk.parts) - 1
+    steered = walk.parts[-1].steering
     return page(
-        asked_part(
-            walk.question, walk.method, walk.parts[-1].steering.engines, [walk.fallback] if walk.fallback else []
-        ),
+        asked_part(walk.question, walk.method, steered.engines, filter(None, [walk.fallback])),
         stages_part(walk, last),
         flow_part(walk, last, 0),
         details("passages", ranking_part(walk.ranking(last)[:SHOWN], walk.gold, known), open=True),
-        details("how it was steered", whole(walk.parts[-1].steering, known)),
+        details("how it was steered", whole(steered, known)),
     )
 
 
@@ -74,7 +42,7 @@ def _(walk: StagedWalk) -> str:
 def whole(shown: Steering, passages: Passages | None = None) -> str:
     """All that the trace tells."""
     return (
-        asked_part(shown.question, shown.method, shown.engines, notes(shown), shown.failure)
+        heading(shown)
         + facts_part(shown)
         + seeds_part(shown)
         + "".join(details(_rated_for(shown, seed), ratings_part(shown, seed.phrase)) for seed in shown.rated)
@@ -92,56 +60,51 @@ def notes(shown: Steering) -> list[str]:
 def facts_part(shown: Steering) -> str:
     """The facts closest to the question, and which of them the filter kept."""
     kept = dict(shown.facts)
-    rows = [(clean(shown.called(fact), LINE), score, "kept" if fact in kept else "–") for fact, score in shown.linked]
-    return "<p><b>facts</b></p>" + table(["fact", "similarity", ""], rows)
+    rows = [(shown.called(fact), score, "kept" if fact in kept else "–") for fact, score in shown.linked]
+    return "<p><b>facts</b></p>" + table(["fact", "similarity", ""], rows, LINE)
 
 
 def seeds_part(shown: Steering) -> str:
     """The seeds with their weights, and where each comes from."""
     rated = {seed.phrase: len(seed.neighbours) for seed in shown.rated}
     rows = [
-        (clean(shown.called(seed.phrase), NAME), seed.weight, _origin(seed), rated.get(seed.phrase, "not rated"))
+        (shown.called(seed.phrase), seed.weight, _origin(seed), rated.get(seed.phrase, "not rated"))
         for seed in shown.seeds
     ]
-    return "<p><b>seeds</b></p>" + table(["seed", "weight", "from", "neighbours"], rows)
+    return "<p><b>seeds</b></p>" + table(["seed", "weight", "from", "neighbours"], rows, LINE)
 
 
 def ratings_part(shown: Steering, phrase: str) -> str:
     """The neighbours of a seed, the best rated first, and what the rating did to their edges."""
-    weights = {(edge.source, edge.target): edge for edge in shown.edges if edge.kind != "context"}
-    rows = [
-        (
-            clean(shown.called(one.name), NAME),
-            "–" if one.score is None else one.score,
-            one.tier,
-            _weights(weights.get((phrase, one.name))),
-            clean("left out by the reply; counts as Weak" if one.missing else one.reason, LINE),
-        )
-        for one in shown.seed(phrase).best
-    ]
-    return table(["neighbour", "score", "tier", "weight", "reason"], rows)
+    edges = {(edge.source, edge.target): edge for edge in shown.edges if edge.kind != "context"}
+    rows = []
+    for one in shown.seed(phrase).best:
+        edge = edges.get((phrase, one.name))
+        weight = f"{edge.before:.3g} → {edge.after:.3g}{' (gone)' * (edge.after == 0)}" if edge else "as it was"
+        reason = "left out by the reply; counts as Weak" if one.missing else one.reason
+        rows.append((shown.called(one.name), "–" if one.score is None else one.score, one.tier, weight, reason))
+    return table(["neighbour", "score", "tier", "weight", "reason"], rows, LINE)
 
 
 def edges_part(shown: Steering, passages: Passages | None = None) -> str:
     """The edited edges, folded."""
-    rows = [
-        (clean(shown.called(edge.source), NAME), _end(shown, edge, passages), edge.kind, edge.before, edge.after,
-         f"× {edge.factor:.3g}")
-        for edge in shown.edges
-    ]  # fmt: skip
-    return details(
-        counted(len(rows), "edited edge"), table(["from", "to", "kind", "before", "after", "factor"], rows[:200])
-    )
+    rows = []
+    for edge in shown.edges:
+        passage = (passages or {}).get(edge.target) if edge.kind == "context" else None
+        end = short((passage.title or passage.text) if passage else shown.called(edge.target), 80)
+        rows.append((shown.called(edge.source), end, edge.kind, edge.before, edge.after, f"× {edge.factor:.3g}"))
+    listed = table(["from", "to", "kind", "before", "after", "factor"], rows[:200], NAME)
+    return details(counted(len(rows), "edited edge"), listed)
 
 
 def ranking_part(ranking: Scores, gold: Sequence[str], passages: Passages | None = None) -> str:
     """Passages, best first; gold ones are marked."""
+    known = passages or {}
     rows = [
-        (rank, Markup(passage_line(passages[name])) if passages and name in passages else clean(name, NAME), score,
-         "gold" if name in gold else "")
+        (rank, Markup(passage_line(known[name])) if name in known else name, score, "gold" * (name in gold))
         for rank, (name, score) in enumerate(ranking, 1)
-    ]  # fmt: skip
-    return table(["rank", "passage", "score", ""], rows)
+    ]
+    return table(["rank", "passage", "score", ""], rows, NAME)
 
 
 def stages_part(walk: StagedWalk, at: int) -> str:
@@ -205,15 +168,3 @@ def _rated_for(shown: Steering, seed: RatedSeed) -> str:
     counts = {tier: sum(one.tier == tier for one in seed.neighbours) for tier in TIERS}
     said = ", ".join(f"{count} {tier}" for tier, count in counts.items() if count)
     return f"<b>{esc(shown.called(seed.phrase), NAME)}</b> <span class='q'>{said or 'no neighbour'}</span>"
-
-
-def _weights(edge: EditedEdge | None) -> str:
-    if edge is None:
-        return "as it was"
-    gone = " (gone)" if edge.after == 0 else ""
-    return f"{edge.before:.3g} → {edge.after:.3g}{gone}"
-
-
-def _end(shown: Steering, edge: EditedEdge, passages: Passages | None) -> str:
-    passage = (passages or {}).get(edge.target) if edge.kind == "context" else None
-    return short((passage.title or passage.text) if passage else shown.called(edge.target), 80)

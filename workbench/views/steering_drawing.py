@@ -138,14 +138,11 @@ def _drawing(
     name: str, nodes: Sequence[DrawnNode], edges: Sequence[DrawnEdge], types: Mapping[str, NodeStyle],
     outlined: str = "",
 ) -> Drawing:  # fmt: skip
-    used = {edge.style for edge in edges}
-    styles = tuple(style for style in EDGES if style in used)
     order = {style: at for at, style in enumerate(EDGES)}
     drawn = sorted(edges, key=lambda edge: -order[edge.style])  # what was strengthened lies on top
-    present = {node.style.name for node in nodes}
-    kinds = tuple(_coloured(style, "", types) for style in NODES if style.name in present)
+    kinds = tuple(_coloured(style, "", types) for style in NODES)
     return Drawing(
-        name, tuple(nodes), tuple(drawn), kinds, styles, outlined, inches=(9.6, 6.4),
+        name, tuple(nodes), tuple(drawn), kinds, EDGES, outlined, inches=(9.6, 6.4),
         types=types_shown(nodes, types, "dot"),
     )  # fmt: skip
 

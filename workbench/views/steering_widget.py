@@ -14,7 +14,7 @@ steer.more()                                     # three times as many nodes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ipywidgets as widgets
@@ -29,14 +29,13 @@ from workbench.methods.catrag.replies import KeptReplies
 from workbench.methods.catrag.steering import METHOD, RatedSeed, StagedWalk, Steering, staged, steering
 from workbench.operators.types import types_of
 from workbench.records import Question
-from workbench.settings import parse_spec
 from workbench.text import clean, short
 from workbench.views.base import details, esc, page
 from workbench.views.drawing import Drawing, drawing_frame
 from workbench.views.palette import AUTO, VERMILION
 from workbench.views.records import asked_part
 from workbench.views.replay import bump_svg
-from workbench.views.session import Live, Source, open_session, question_label
+from workbench.views.session import Live, Source
 from workbench.views.steering import (
     facts_part,
     flow_part,
@@ -48,7 +47,7 @@ from workbench.views.steering import (
     whole,
 )
 from workbench.views.steering_drawing import places_of, steered_drawing, traced_drawing
-from workbench.views.widget import Widget, beside, offer, question_box, row, side, stage_at, texts
+from workbench.views.widget import Stepper, beside, row, setting_slider, side, texts
 
 K = 10  # passages ranked
 HEIGHT, LETTERS = 460, 30
@@ -59,7 +58,7 @@ SLIDERS = {  # setting → (label, least, most, step)
     "k_edge": ("K_edge", 1, 40, 1),
     "damping": ("damping", 0.0, 0.95, 0.05),
 }
-_SLIDER = {"continuous_update": False, "layout": {"width": "225px"}, "style": {"description_width": "4.8em"}}
+_SLIDER: dict[str, Any] = {"width": 225, "label_width": 4.8}
 _AUTO = {"width": "auto"}
 _NEEDS_INDEX = (
     "this is what the trace tells; give index= to see the walk at each stage and its mass on hubs, to move settings "
@@ -68,11 +67,11 @@ _NEEDS_INDEX = (
 _ALONE = ["edited edges"]
 
 
-class Steer(Widget):
+class Steer(Stepper[Steering]):
     """The controls and what they show: `walk`, the question's walk stage by stage (None without an index), and `shown`,
     how the last stage was steered; `at` is the position of the stage, `chosen` the seed."""
 
-    name = "steering"
+    name, kind = "steering", METHOD
     busy = ""  # the walk answers at once; what an engine is asked is said by `_asking`
 
     def __init__(
@@ -89,31 +88,24 @@ class Steer(Widget):
         """`source` is an index, over which `method` (a SPEC of catrag) runs with `engine`; a run or its folder; or the
         trace or evidence of one question. With `index`, the replies of the latter two are walked again, and `engine` is
         asked only for ratings that they lack. `questions` are offered for selection, and provide the gold."""
-        super().__init__(theme)
         live = isinstance(source, Index)
         self._replies = KeptReplies(engine or RulesEngine() if live else engine, self._asking)
-        self._session = open_session(
-            source, questions, methods={method: method}, engine=self._replies, index=index, k=k,
-            kind=METHOD, suits=lambda config: parse_spec(config["label"])[0] == METHOD,
+        self._k, self._places, self._paired, self._wide, self.chosen = k, None, False, False, ""
+        super().__init__(
+            source, questions, method=method, theme=theme, engine=self._replies, index=index, k=k
         )  # fmt: skip
-        self._k, self._places, self.drawing, self._paired, self._wide = k, None, None, False, False
-        self.chosen, self.at = "", None
-        self._make_controls()
-        self._show(self._session.questions[0], self._session.methods[0], {})
 
     # -- what the controls do -----------------------------------------------------------------------------------------
 
     def ask(self, question: str | int, method: str | None = None) -> StagedWalk | Steering:
         """Show the walk of a question: the id, text or position of a listed one, or, over an index, any other text.
         `method` selects one of a run."""
-        asked = self._session.find_or_own(question)
-        self._show(asked, self._method_name if method is None else method, self._moved)
+        super().ask(question, method)
         return self.walk or self.shown
 
     def stage(self, stage: int | str) -> Steering:
         """Go to a stage by its position or name; returns how it was steered."""
-        self.at = stage_at(stage, self._stages)
-        self._draw()
+        self._go(stage)
         return self.walk.parts[self.at].steering if self.walk else self.shown
 
     def seed(self, phrase: str) -> RatedSeed:
@@ -192,39 +184,36 @@ class Steer(Widget):
         return self._drawing(0) if self._paired and self.drawing else None
 
     def _make_controls(self) -> None:
-        session = self._session
-        self._asked = question_box(session.questions, session.label)
-        self._method = widgets.Dropdown(options=session.methods, description="method")
-        self._method.layout.display = None if len(session.methods) > 1 else "none"
-        self._sliders = {name: _slider(name) for name in SLIDERS}
-        self._stage = widgets.SelectionSlider(
-            options=[("", 0)], description="stage", continuous_update=False, layout={"width": "400px"}
+        self._sliders = {name: self._setting(name, *shown) for name, shown in SLIDERS.items()}
+        toggles = (("side by side", self.beside, "_paired"), ("more nodes", self.more, "_wide"))
+        self._pair, self._more = (
+            self._bind(
+                widgets.Checkbox(description=name, indent=False, layout={"width": "8em"}),
+                action,
+                lambda state=state: getattr(self, state),
+            )
+            for name, action, state in toggles
         )
-        self._play = widgets.Play(min=0, max=1, interval=1500, show_repeat=False)
-        self._pair = widgets.Checkbox(description="side by side", indent=False, layout={"width": "8em"})
         kept = {"width": "310px", "flex": "0 0 auto"}
-        self._more = widgets.Checkbox(description="more nodes", indent=False, layout={"width": "8em"})
-        self._seed = widgets.Dropdown(options=[("", "")], description="seed", layout=kept)
+        self._seed = self._bind(
+            widgets.Dropdown(options=[("", "")], description="seed", layout=kept),
+            lambda name: name and self.seed(name),
+            lambda: self.chosen,
+            lambda: [(self._listed(one.phrase), one.phrase) for one in self.shown.rated] or [("", "")],
+        )
         self._neighbour = widgets.Dropdown(options=[("", "")], description="neighbour", layout=kept)
-        self._score = widgets.IntSlider(min=0, max=10, description="score", **_SLIDER)
+        self._score = setting_slider("score", 0, 10, 1, **_SLIDER)
         self._rate = widgets.Button(description="rate by hand", layout=_AUTO)
         self._reset = widgets.Button(description="own settings and ratings", layout=_AUTO)
-        self._connect()
-        self._lay_out()
-
-    def _connect(self) -> None:
-        self._on(self._asked, lambda asked: asked and self.ask(asked))
-        self._on(self._method, lambda name: self._show(self._question, name, self._moved))
-        for name, slider in self._sliders.items():
-            self._on(slider, lambda value, name=name: self.set(**{name: value}))
-        self._on(self._stage, self.stage)
-        self._on(self._play, self.stage)
-        self._on(self._pair, self.beside)
-        self._on(self._more, self.more)
-        self._on(self._seed, lambda name: name and self.seed(name))
         self._on(self._neighbour, lambda _: self._show_score())
         self._press(self._rate, lambda: self.rate(self.chosen, self._neighbour.value, self._score.value))
         self._press(self._reset, self.reset)
+        self._lay_out()
+
+    def _setting(self, name: str, label: str, *limits: float) -> widgets.Widget:
+        slider = setting_slider(label, *limits, **_SLIDER)
+        own = lambda: getattr(self._base.settings, name) if self.walk else slider.value  # noqa: E731
+        return self._bind(slider, lambda value: self.set(**{name: value}), lambda: self._moved.get(name, own()))
 
     def _lay_out(self) -> None:
         self._head, self._ratings, self._table, self._ranks, self._flow, self._rest, left, right = texts(8)
@@ -243,7 +232,7 @@ class Steer(Widget):
             row(self._method, *self._sliders.values(), self._reset),
             self._message,
             self._head,
-            row(self._stage, self._play, self._pair, self._more),
+            row(*self._make_stepping(), self._pair, self._more),
             beside(*self._sides, side(self._seed, self._edit, self._ratings, height=HEIGHT + 30)),
             self._table,
             beside(self._ranks, self._flow),
@@ -251,20 +240,11 @@ class Steer(Widget):
         )
 
     def _show_controls(self) -> None:
-        stages, walked = list(self._stages), self.walk is not None
+        super()._show_controls()
+        for control in (*self._sliders.values(), self._pair, self._more):
+            control.disabled = self.walk is None
         with self._quietly():
-            self._asked.value, self._method.value = question_label(self._question), self._method_name
-            for name, slider in self._sliders.items():
-                slider.disabled = not walked
-                if walked:
-                    offer(slider, self._moved.get(name, getattr(self._base.settings, name)))
-            self._stage.options = [(name, at) for at, name in enumerate(stages)]
-            self._stage.value, self._play.max, self._play.value = self.at, len(stages) - 1, self.at
-            self._pair.value, self._pair.disabled = self._paired, not walked
-            self._more.value, self._more.disabled = self._wide, not walked
-            self._seed.options = [(self._listed(one.phrase), one.phrase) for one in self.shown.rated] or [("", "")]
-            self._seed.value = self.chosen
-            self._show_neighbours(walked)
+            self._show_neighbours(self.walk is not None)
 
     def _show_neighbours(self, walked: bool) -> None:
         rated = [one for one in self._neighbours if one.score is not None]
@@ -295,17 +275,13 @@ class Steer(Widget):
 
     # -- display ------------------------------------------------------------------------------------------------------
 
-    def _show(self, question: Question, name: str, moved: dict[str, Any]) -> None:
-        """Another retrieval; before it has ended nothing changes, so that an error changes nothing."""
-        base, shown, walk = self._walked(question, name, moved)
-        self._question, self._method_name, self._moved = question, name, dict(moved)
-        self._base, self.walk, self.shown = base, walk, shown
-        last = len(self._stages) - 1
-        self.at = last if self.at is None else min(self.at, last)
-        self._paired = self._paired and walk is not None
+    def _show(self, question: Question, name: str, moved: Mapping[str, Any]) -> None:
+        self._base, self.shown, self.walk = self._walked(question, name, moved)
+        self._asks_for(question, name, moved)
+        self._paired = self._paired and self.walk is not None
         self._place()
-        if self.chosen not in [one.phrase for one in shown.rated]:
-            self.chosen = shown.rated[0].phrase if shown.rated else ""
+        rated = [one.phrase for one in self.shown.rated]
+        self.chosen = self.chosen if self.chosen in rated else next(iter(rated), "")
         self._draw()
         self._message.value = ""
 
@@ -315,7 +291,7 @@ class Steer(Widget):
         self._places = places_of(self.walk, self._places, self._wide) if drawn else None
 
     def _walked(
-        self, question: Question, name: str, moved: dict[str, Any]
+        self, question: Question, name: str, moved: Mapping[str, Any]
     ) -> tuple[CatRAG | None, Steering, StagedWalk | None]:
         gold, shown, label = question.support, None, name
         if not isinstance(self._session, Live):
@@ -401,9 +377,3 @@ class Steer(Widget):
 
 
 _MARK = f"<span style='color:{VERMILION}'>◆</span> gold"
-
-
-def _slider(name: str) -> widgets.Widget:
-    label, low, high, step = SLIDERS[name]
-    made = {"value": low, "min": low, "max": high, "step": step, "description": label, **_SLIDER}
-    return widgets.FloatSlider(**made) if isinstance(low, float) else widgets.IntSlider(**made)

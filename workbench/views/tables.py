@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from workbench.display import html, text
 from workbench.evaluation.makers import without_model
@@ -208,32 +209,20 @@ def _reasons(tables: Tables) -> list[tuple[str, str, str]]:
 
 @html.register
 def _(plan: TablePlan) -> str:
-    columns, rows = _planned(plan)
-    notes = (f"<p class='q'>{esc(note)}</p>" for note in plan.notes)
-    return page(f"<p><b>{esc(_plan_title(plan))}</b></p>{table(columns, rows)}", *notes)
-
-
-@text.register
-def _(plan: TablePlan) -> str:
-    columns, rows = _planned(plan)
-    return "\n".join([_plan_title(plan), *aligned([columns, *rows]), *(clean(note, LONG) for note in plan.notes)])
-
-
-def _plan_title(plan: TablePlan) -> str:
-    return f"What table {plan.table} of {plan.paper} takes"
-
-
-def _planned(plan: TablePlan) -> tuple[list[str], list[list[str]]]:
     """Each build and run, then the sum; – is unknown."""
-    if plan.frame.empty:
-        return ["nothing"], []
     numbers = [name for name in plan.frame if name not in ("data", "what", "reader")]
     total = {name: plan.frame[name].sum(skipna=False) for name in numbers}
     rows = [*plan.frame.to_dict("records"), {"data": "all", "what": "", "reader": "", **total}]
-    written = [[short(str(row[name]), SHORT) for name in ("data", "what", "reader")] for row in rows]
-    return list(plan.frame), [
-        [*names, *(amount(name, row[name]) for name in numbers)] for names, row in zip(written, rows)
-    ]
+    listed = amounts(list(plan.frame), numbers, rows) if len(plan.frame) else table(["nothing"], [])
+    notes = (f"<p class='q'>{esc(note)}</p>" for note in plan.notes)
+    return page(f"<p><b>What table {esc(plan.table)} of {esc(plan.paper)} takes</b></p>{listed}", *notes)
+
+
+def amounts(names: Sequence[str], numbers: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """A table of what runs take; `numbers` are the columns with amounts."""
+    cells = ([amount(name, row[name]) if name in numbers else short(str(row[name]), SHORT) for name in names]
+             for row in rows)  # fmt: skip
+    return table([name.replace("_", " ") for name in names], cells)
 
 
 def amount(name: str, value: float | None) -> str:

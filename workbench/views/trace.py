@@ -68,34 +68,16 @@ def _best(event: Event) -> list[str]:
     return [f"  · {best}"] if best else []
 
 
-@html.register
-def _(trace: Trace) -> str:
-    return page(tree(trace))
-
-
-@html.register
-def _(event: Event) -> str:
-    return page(_event(event, ""))
-
-
-@text.register
-def _(diff: TraceDiff) -> str:
-    if not diff:
-        return "TraceDiff: no difference"
-    rows = [
-        f"  {clean(place, NAME)}: {clean(what, NAME)}: {clean(a, 60)} → {clean(b, 60)}"
-        for place, what, a, b in diff.rows
-    ]
-    return "\n".join([f"TraceDiff: {counted(len(diff.rows), 'difference')}", *rows[:30]])
+html.register(Trace, lambda trace: page(tree(trace)))
+html.register(Event, lambda event: page(_event(event, "")))
 
 
 @html.register
 def _(diff: TraceDiff) -> str:
     if not diff:
         return page("<p>no difference</p>")
-    return page(
-        table(["place", "what", "left", "right"], [tuple(clean(cell, 300) for cell in row) for row in diff.rows])
-    )
+    said = f"<p>{counted(len(diff.rows), 'difference')}</p>"
+    return page(said, table(["place", "what", "left", "right"], diff.rows, 300))
 
 
 def tree(trace: Trace, open_depth: int = 1) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
-
 from workbench.display import html, text
 from workbench.methods.gfm_rag.hub import Checked, Trained
 from workbench.text import counted
+from workbench.views import charts
 from workbench.views.base import esc, page, table
-from workbench.views.charts import bare, picture
 from workbench.views.figures import Picture
 from workbench.views.palette import BLUE, GREY, ORANGE
 
@@ -37,8 +35,7 @@ def _(trained: Trained) -> str:
 
 def training(trained: Trained) -> Picture:
     """Two panels over the steps of all stages: mean loss, and MRR of held-out samples; a line divides the stages."""
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained", dpi=110)
-    panels = figure.subplots(2, sharex=True)
+    figure, panels = charts.panels(6.4, 4.2, 1, 2, sharex=True)
     begin = 0
     for number, (stage, checks) in enumerate(trained.stages.items()):
         steps = [begin + one.step for one in checks]
@@ -52,10 +49,9 @@ def training(trained: Trained) -> Picture:
         for axes in panels:
             axes.axvline(begin, color=GREY, linewidth=0.6, linestyle=":")
     for axes, label in zip(panels, ("loss", "MRR, held out")):
-        bare(axes)
         axes.set(ylabel=label, ylim=(0, None))
     panels[1].set(xlabel="step")
-    return picture(figure, f"loss and MRR of {trained.folder.name} over {counted(begin, 'step')}")
+    return charts.picture(figure, f"loss and MRR of {trained.folder.name} over {counted(begin, 'step')}")
 
 
 def _best(checks: tuple[Checked, ...]) -> float:

@@ -1,17 +1,21 @@
-"""Views of a knowledge tree: places in it, merges and what decided them, other groupings and
-how they agree, what the schema gained."""
+"""Views of a knowledge tree: places in it and what one can step to from them, merges and what decided them, other
+groupings and how they agree, what the schema gained."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
 
 from workbench.data.graph import Schema
-from workbench.display import html, text
+from workbench.display import html
 from workbench.index.dual_perception import Merge, Perception
 from workbench.index.schema_extracting import Proposal
 from workbench.operators.groupings import Agreement, Grouping, Split
-from workbench.operators.knowledge_tree import NONE, CommunityPlace, EntityPlace, PassagePlace
+from workbench.operators.knowledge_tree import LEVELS, NONE, CommunityPlace, EntityPlace, KnowledgeTree, PassagePlace
 from workbench.operators.regrouping import Change
 from workbench.records import Passage, Triple
 from workbench.text import clean, counted, short
@@ -24,50 +28,22 @@ KINDS = {"entity_types": "entity type", "relations": "relation", "attributes": "
 Passages = Mapping[str, Passage]
 
 
-@text.register
-def _(place: CommunityPlace) -> str:
-    return (
-        f"Community {place.id} {clean(place.name, NAME)!r}: {counted(len(place.members), 'entity', 'entities')}, "
-        f"cohesion {place.cohesion:.2f}; keywords {', '.join(clean(name, 60) for name in place.keywords)}"
-    )
-
-
-@html.register
-def _(place: CommunityPlace) -> str:
-    return page(community_part(place))
-
-
-@text.register
-def _(place: EntityPlace) -> str:
-    where = f"in {clean(place.community_name, NAME)!r}" if place.community != NONE else "in no community"
-    return (
-        f"Entity {clean(place.name, NAME)!r} ({clean(place.type, 60)}), {where}: "
-        f"{counted(len(place.triples), 'triple')}, {counted(len(place.attributes), 'attribute')}, "
-        f"{counted(len(place.passages), 'passage')}"
-    )
-
-
-@html.register
-def _(place: EntityPlace) -> str:
-    return page(entity_part(place))
-
-
-@text.register
-def _(place: PassagePlace) -> str:
-    among = ", ".join(f"{clean(one.name, 60)} ({one.relations})" for one in place.communities[:5])
-    entities = counted(len(place.entities), "entity", "entities")
-    return f"Passage {clean(place.passage.id, NAME)!r}: {entities} in {among or 'no community'}"
-
-
-@html.register
-def _(place: PassagePlace) -> str:
-    return page(passage_part(place, {}))
+for _place in (CommunityPlace, EntityPlace, PassagePlace):
+    html.register(_place, lambda place: page(place_part(place)))
 
 
 # -- places ------------------------------------------------------------------------------------------------------------
 
 
-def community_part(place: CommunityPlace, passages: Passages | None = None) -> str:
+def place_part(place: CommunityPlace | EntityPlace | PassagePlace, passages: Passages | None = None) -> str:
+    """A place, with the texts of the `passages` that are known."""
+    if isinstance(place, PassagePlace):
+        return passage_part(place)
+    part = community_part if isinstance(place, CommunityPlace) else entity_part
+    return part(place, passages or {})
+
+
+def community_part(place: CommunityPlace, passages: Passages) -> str:
     """A community: its summary, how tight it is by either perception, keywords, members, neighbours, passages."""
     types = ", ".join(f"{esc(name or 'no type', 60)} {count:,}" for name, count in place.types[:8])
     failed = f"<p class='bad'>not named: {esc(place.failure, 300)}</p>" if place.failure else ""
@@ -75,98 +51,99 @@ def community_part(place: CommunityPlace, passages: Passages | None = None) -> s
         ["members", "mean φ", "relations", "meaning", "inside"],
         [(len(place.members), place.cohesion, place.structure, place.meaning, place.inside)],
     )
+    members = [
+        (one.name, one.type, one.structure, one.meaning, "centre" if one.centre else "keyword" if one.keyword else "")
+        for one in place.members
+    ]
+    near = [(one.name, one.relations) for one in place.neighbours]
+    others = counted(len(near), "neighbouring community", "neighbouring communities")
     return (
         f"<p><b>{esc(place.name, NAME)}</b> <span class='tag'>community {place.id}</span></p>{failed}"
         f"<p>{esc(place.summary)}</p>{tight}<p><b>keywords</b> {esc(', '.join(place.keywords[:20]), 600)}</p>"
         f"<p><b>types</b> {types}</p>"
-        + details(f"{len(place.members):,} members", _members(place), open=len(place.members) <= 15)
         + details(
-            counted(len(place.neighbours), "neighbouring community", "neighbouring communities"), _neighbours(place)
+            f"{len(members):,} members",
+            _cut_table(["entity", "type", "relations", "meaning", ""], members, MEMBERS),
+            open=len(members) <= 15,
         )
-        + details(counted(len(place.passages), "passage"), _passages(place.passages, passages or {}))
+        + details(others, _cut_table(["community", "relations"], near, SHOWN))
+        + _passages(place.passages, passages)
     )
 
 
-def entity_part(place: EntityPlace, passages: Passages | None = None) -> str:
+def entity_part(place: EntityPlace, passages: Passages) -> str:
     """An entity: its place, attributes (level 1), triples (level 2), passages."""
     where = f"{esc(place.role)} of <b>{esc(place.community_name, NAME)}</b>" if place.community != NONE else place.role
     return (
         f"<p><b>{esc(place.name, NAME)}</b> <span class='tag'>{esc(place.type or 'no type', 60)}</span> {where}</p>"
-        + details(counted(len(place.attributes), "attribute"), _attributes(place.attributes), open=True)
-        + details(counted(len(place.triples), "triple"), triples_part(place.triples), open=True)
-        + details(counted(len(place.passages), "passage"), _passages(place.passages, passages or {}))
+        + _attributes(place.attributes, open=True)
+        + _triples(place.triples, open=True)
+        + _passages(place.passages, passages)
     )
 
 
-def passage_part(place: PassagePlace, names: Mapping[int, str]) -> str:
-    """A passage and its place: communities, entities, triples and attributes. `names` are those of communities."""
-    rows = [
-        (clean(name, NAME), clean(kind, 60), clean(names.get(at, "–" if at == NONE else at), NAME))
-        for _, name, kind, at in place.entities
-    ]
-    among = table(["community", "entities"], [(clean(one.name, NAME), one.relations) for one in place.communities])
+def passage_part(place: PassagePlace) -> str:
+    """A passage and its place: communities, entities, triples and attributes."""
+    names = {one.id: one.name for one in place.communities}
+    rows = [(name, kind, names.get(at, "–" if at == NONE else str(at))) for _, name, kind, at in place.entities]
+    among = table(["community", "entities"], [(one.name, one.relations) for one in place.communities], NAME)
+    listed = table(["entity", "type", "community"], rows[:MEMBERS], NAME)
     return (
         f"<div>{passage_line(place.passage)}</div>{among}"
-        + details(
-            counted(len(rows), "entity", "entities"), table(["entity", "type", "community"], rows[:MEMBERS]), open=True
-        )
-        + details(counted(len(place.triples), "triple"), triples_part(place.triples))
-        + details(counted(len(place.attributes), "attribute"), _attributes(place.attributes))
+        + details(counted(len(rows), "entity", "entities"), listed, open=True)
+        + _triples(place.triples)
+        + _attributes(place.attributes)
     )
-
-
-def triples_part(triples: Sequence[Triple]) -> str:
-    rows = [
-        (clean(one.subject, 80), clean(one.relation, 60), clean(one.object, 120), _few(one.passages))
-        for one in triples[:TRIPLES]
-    ]
-    return table(["head", "relation", "tail", "stated in"], rows) + _more(len(triples), TRIPLES)
 
 
 # -- merges and weights ------------------------------------------------------------------------------------------------
 
 
-def merges_part(merges: Sequence[Merge], names: Sequence[str], settings: Perception) -> str:
+def merges_part(merges: Sequence[Merge], names: Sequence[str], settings: Perception, place: Place = None) -> str:
     """Pairs of parts that were candidates for a merger, the merged ones first, and what decided each of them. `names`
-    are those of all entities."""
+    are those of all entities; of a community only those pairs are shown that hold a member."""
+    if isinstance(place, CommunityPlace):
+        rows = {member.row for member in place.members}
+        merges = [one for one in merges if rows.intersection(one.left) or rows.intersection(one.right)]
     if not merges:
         return "<p class='q'>no pair of parts was a candidate for a merger</p>"
     ordered = sorted(merges, key=lambda one: (not one.merged, one.cluster, one.round))
     rows = [
-        (one.cluster, one.round, _part(one.left, names), _part(one.right, names), one.overlap, one.cosine,
-         one.difference, one.size, Markup(f"<b>{_why(one, settings)}</b>") if one.merged else _why(one, settings))
-        for one in ordered[:MERGES]
+        (one.cluster, one.round, *(_few([names[row] for row in part]) for part in (one.left, one.right)), one.overlap,
+         one.cosine, one.difference, one.size,
+         Markup(f"<b>{_why(one, settings)}</b>") if one.merged else _why(one, settings))
+        for one in ordered
     ]  # fmt: skip
     headers = ["cluster", "round", "part", "and part", "relations alike", "cosine", "Δ of mean φ", "members", "outcome"]
     count = sum(one.merged for one in merges)
     said = f"<p class='q'>{count:,} of {len(merges):,} recorded pairs merged</p>"
-    return said + table(headers, rows) + _more(len(merges), MERGES)
+    return said + _cut_table(headers, rows, MERGES)
 
 
 def changes_part(changes: Sequence[Change], moved: int, entities: int) -> str:
     """What became of the communities under other weights."""
+    rows = [(one.kind, _few(one.before, 4), _few(one.after, 4), one.entities) for one in changes]
     said = f"<p>{moved:,} of {entities:,} entities are in another community than in the index</p>"
-    rows = [
-        (one.kind, _few(one.before, 4), _few(one.after, 4), one.entities)
-        for one in changes[:SHOWN]
-    ]  # fmt: skip
-    return said + (table(["", "before", "after", "entities"], rows) + _more(len(changes), SHOWN) if rows else "")
+    return said + (_cut_table(["", "before", "after", "entities"], rows, SHOWN) if rows else "")
 
 
 def agreement_part(found: Sequence[Agreement]) -> str:
     """Other groupings of the same entities: agreement with each, and the groups that the other one tears apart most."""
-    rows = [(clean(one.right, 60), one.groups[1], one.entities, one.rand, one.nmi, *one.purity) for one in found]
+    rows = [(one.right, one.groups[1], one.entities, one.rand, one.nmi, *one.purity) for one in found]
     headers = ["grouping", "groups", "entities", "adjusted Rand", "NMI", "purity of the tree", "purity of the other"]
-    parts = [table(headers, rows)]
-    for one in found:
-        told = [
-            (split.grouping, clean(split.title, NAME), split.size, split.apart,
-             _few([f"{title} ({count:,})" for title, count in split.parts]))
-            for split in one.splits[:DIVIDED]
-        ]  # fmt: skip
-        shown = table(["of", "group", "entities", "apart", "its parts in the other"], told)
-        parts.append(details(f"where {esc(one.right, 60)} differs most", shown, open=True))
-    return "".join(parts)
+    torn = (
+        details(f"where {esc(one.right, 60)} differs most", _splits(one.splits[:DIVIDED]), open=True) for one in found
+    )
+    return table(headers, rows, NAME) + "".join(torn)
+
+
+def _splits(splits: Sequence[Split], most: int = 3) -> str:
+    rows = [
+        (one.grouping, one.title, one.size, one.apart,
+         _few([f"{title} ({count:,})" for title, count in one.parts], most))
+        for one in splits
+    ]  # fmt: skip
+    return table(["of", "group", "entities", "apart", "its parts in the other"], rows, NAME)
 
 
 # -- the schema --------------------------------------------------------------------------------------------------------
@@ -179,8 +156,13 @@ def evolution_part(seed: Schema, schema: Schema, evolution: Sequence[Proposal], 
          sum(not one.admitted for one in evolution if one.kind == kind))
         for kind, name in KINDS.items()
     ]  # fmt: skip
-    gained = sorted((one for one in evolution if one.admitted), key=_most_asked)
-    refused = sorted((one for one in evolution if not one.admitted), key=_most_asked)
+    gained, refused = (
+        sorted(
+            (one for one in evolution if one.admitted == admitted),
+            key=lambda one: (-len(one.passages), one.kind, one.name),
+        )
+        for admitted in (True, False)
+    )
     return (
         table(["kind", "in the seed", "now", "not admitted"], sizes)
         + f"<p><b>{len(gained):,} gained</b></p>{_proposals(gained, passages)}"
@@ -189,25 +171,15 @@ def evolution_part(seed: Schema, schema: Schema, evolution: Sequence[Proposal], 
 
 
 def _proposals(found: Sequence[Proposal], passages: Passages) -> str:
+    titles = {name: passage.title or name for name, passage in passages.items()}
     rows = [
-        (KINDS[one.kind], clean(one.name, 80), one.confidence, len(one.passages),
-         _few([_title(name, passages) for name in one.passages]))
-        for one in found[:PROPOSALS]
-    ]  # fmt: skip
-    return table(["kind", "name", "confidence", "passages", "asked for by"], rows) + _more(len(found), PROPOSALS)
-
-
-def _most_asked(one: Proposal) -> tuple:
-    return -len(one.passages), one.kind, one.name
+        (KINDS[one.kind], one.name, one.confidence, len(one.passages), _few([titles.get(n, n) for n in one.passages]))
+        for one in found
+    ]
+    return _cut_table(["kind", "name", "confidence", "passages", "asked for by"], rows, PROPOSALS)
 
 
 # -- smaller parts -----------------------------------------------------------------------------------------------------
-
-
-def _part(rows: Sequence[int], names: Sequence[str]) -> str:
-    """The first members of a part, by their names."""
-    more = f" and {len(rows) - 3:,} more" if len(rows) > 3 else ""
-    return ", ".join(short(names[row], 50) for row in rows[:3]) + more
 
 
 def _why(one: Merge, settings: Perception) -> str:
@@ -221,40 +193,33 @@ def _why(one: Merge, settings: Perception) -> str:
     return "merged" if one.merged else limits.get(one.reason, clean(one.reason, 60))
 
 
-def _members(place: CommunityPlace) -> str:
-    mark: Callable = lambda one: "centre" if one.centre else "keyword" if one.keyword else ""  # noqa: E731
-    rows = [
-        (clean(one.name, NAME), clean(one.type, 60), one.structure, one.meaning, mark(one))
-        for one in place.members[:MEMBERS]
-    ]
-    return table(["entity", "type", "relations", "meaning", ""], rows) + _more(len(place.members), MEMBERS)
+def _triples(triples: Sequence[Triple], open: bool = False) -> str:
+    rows = [(*one.members, _few(one.passages)) for one in triples]
+    listed = _cut_table(["head", "relation", "tail", "stated in"], rows, TRIPLES)
+    return details(counted(len(rows), "triple"), listed, open=open)
 
 
-def _neighbours(place: CommunityPlace) -> str:
-    rows = [(clean(one.name, NAME), one.relations) for one in place.neighbours[:SHOWN]]
-    return table(["community", "relations"], rows) + _more(len(place.neighbours), SHOWN)
-
-
-def _attributes(found: Sequence) -> str:
-    rows = [(clean(one.type, 60), clean(one.value, 200), _few(one.passages)) for one in found[:TRIPLES]]
-    return table(["attribute", "value", "stated in"], rows) + _more(len(found), TRIPLES) if rows else ""
+def _attributes(attributes: Sequence, open: bool = False) -> str:
+    rows = [(one.type, one.value, _few(one.passages)) for one in attributes]
+    listed = _cut_table(["attribute", "value", "stated in"], rows, TRIPLES) if rows else ""
+    return details(counted(len(rows), "attribute"), listed, open=open)
 
 
 def _passages(ids: Sequence[str], passages: Passages) -> str:
     shown = [
         f"<li>{passage_line(passages[name]) if name in passages else esc(name, NAME)}</li>" for name in ids[:SHOWN]
     ]
-    return f"<ul>{''.join(shown)}</ul>{_more(len(ids), SHOWN)}"
-
-
-def _title(name: str, passages: Passages) -> str:
-    return (passages[name].title or name) if name in passages else name
+    return details(counted(len(ids), "passage"), f"<ul>{''.join(shown)}</ul>{_more(len(ids), SHOWN)}")
 
 
 def _few(names: Sequence[str], most: int = 3) -> str:
     """The first names, and how many more there are."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(short(name, 50) for name in names[:most]) + more
+
+
+def _cut_table(headers: Sequence[str], rows: Sequence[Sequence[Any]], most: int) -> str:
+    return table(headers, rows[:most], NAME) + _more(len(rows), most)
 
 
 def _more(count: int, shown: int) -> str:
@@ -267,48 +232,146 @@ def _more(count: int, shown: int) -> str:
 GROUPS = 10  # groups that a notebook lists
 
 
-@text.register
+@html.register
 def _(grouping: Grouping) -> str:
     entities = counted(len(grouping.group_of), "entity", "entities")
-    return f"Grouping {clean(grouping.name, NAME)!r}: {entities} in {counted(grouping.groups, 'group')}"
+    said = f"Grouping {clean(grouping.name, NAME)!r}: {entities} in {counted(grouping.groups, 'group')}"
+    largest = sorted(Counter(grouping.group_of.values()).items(), key=lambda item: (-item[1], item[0]))[:GROUPS]
+    rows = [(grouping.titles.get(group, str(group)), size) for group, size in largest]
+    return page(f"<p>{esc(said)}</p>", table(["largest groups", "entities"], rows, NAME))
 
 
 @html.register
-def _(grouping: Grouping) -> str:
-    sizes = Counter(grouping.group_of.values())
-    largest = sorted(sizes.items(), key=lambda item: (-item[1], item[0]))[:GROUPS]
-    rows = [(clean(grouping.titles.get(group, str(group)), NAME), size) for group, size in largest]
-    return page(f"<p>{esc(text(grouping))}</p>", table(["largest groups", "entities"], rows))
-
-
-@text.register
 def _(agreement: Agreement) -> str:
-    left, right = agreement.groups
-    return (
-        f"Agreement of {clean(agreement.left, NAME)} ({counted(left, 'group')}) and {clean(agreement.right, NAME)} "
-        f"({right:,}) on {counted(agreement.entities, 'entity', 'entities')}: adjusted Rand "
-        f"{number(agreement.rand, 3)}, NMI {number(agreement.nmi, 3)}"
+    (left, right), (ours, theirs) = (agreement.left, agreement.right), agreement.groups
+    said = (
+        f"Agreement of {clean(left, NAME)} ({counted(ours, 'group')}) and {clean(right, NAME)} ({theirs:,}) on "
+        f"{counted(agreement.entities, 'entity', 'entities')}: adjusted Rand {number(agreement.rand, 3)}, NMI "
+        f"{number(agreement.nmi, 3)}"
     )
-
-
-@html.register
-def _(agreement: Agreement) -> str:
-    left, right = agreement.left, agreement.right
     rows = [
         ("adjusted Rand", agreement.rand),
         ("normalised mutual information", agreement.nmi),
         (f"purity of {left} against {right}", agreement.purity[0]),
         (f"purity of {right} against {left}", agreement.purity[1]),
     ]
-    splits = [(split.grouping, clean(split.title, NAME), split.size, split.apart, _parts(split))
-              for split in agreement.splits]  # fmt: skip
-    return page(
-        f"<p>{esc(text(agreement))}</p>",
-        table(["measure", "value"], rows),
-        "<p>Where they differ most</p>" if splits else "",
-        table(["of", "group", "entities", "apart", "its parts in the other"], splits) if splits else "",
-    )
+    torn = f"<p>Where they differ most</p>{_splits(agreement.splits, most=20)}" if agreement.splits else ""
+    return page(f"<p>{esc(said)}</p>", table(["measure", "value"], rows), torn)
 
 
-def _parts(split: Split) -> str:
-    return "; ".join(f"{clean(title, 60)} ({count:,})" for title, count in split.parts)
+# -- what one can step to from a place, level by level: labels, and where each leads -----------------------------------
+
+LISTED, LABEL = 300, 90  # entries of a list, characters of one
+STEPS = (*LEVELS, "passages")
+Place = CommunityPlace | EntityPlace | PassagePlace | None
+Target = tuple[str, int | str]  # "community", "entity" or "passage", and its id, row or name
+Entry = tuple[str, Target]
+MORE = "… and more: find them by name"
+
+
+def way(tree: KnowledgeTree, place: Place) -> list[str]:
+    """The names on the way from the root to a place."""
+    if isinstance(place, PassagePlace):
+        return ["passage", place.passage.title or place.passage.id]
+    names = [f"all {len(tree.tree.communities):,} communities"]
+    if isinstance(place, EntityPlace) and place.community != NONE:
+        names.append(place.community_name)
+    return [*names, place.name] if place else names
+
+
+def address(place: Place) -> Target:
+    """What leads back to a place; ("", "") to all communities."""
+    if isinstance(place, CommunityPlace):
+        return "community", place.id
+    if isinstance(place, EntityPlace):
+        return "entity", place.row
+    return ("passage", place.passage.id) if place else ("", "")
+
+
+def entries(tree: KnowledgeTree, place: Place, level: str) -> list[tuple[str, Target | None]]:
+    """At most `LISTED` labels, each once, with where they lead; `place` None lists from the whole tree."""
+    found: dict[str, Target | None] = {}
+    for label, target in islice(_LISTS[level](tree, place), LISTED + 1):
+        label = short(label, LABEL)
+        found[f"{label} ({len(found)})" if label in found else label] = target
+    listed = list(found.items())
+    return listed if len(listed) <= LISTED else [*listed[:LISTED], (MORE, None)]
+
+
+def _list_communities(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
+    """All; the neighbours of one; that of an entity; those to which a passage leads."""
+    if place is None:
+        for one in tree.tree.communities:
+            yield f"{tree.name(one.id)} · {len(one.members):,}", ("community", one.id)
+    elif isinstance(place, EntityPlace):
+        if place.community != NONE:
+            yield place.community_name, ("community", place.community)
+    else:
+        for near in place.neighbours if isinstance(place, CommunityPlace) else place.communities:
+            yield f"{near.name} · {near.relations:,}", ("community", near.id)
+
+
+def _list_keywords(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
+    """The keywords of all communities, of one, of that of an entity, or among the entities of a passage."""
+    made = tree.tree.communities
+    if isinstance(place, CommunityPlace):
+        rows: Iterable[int] = (one.row for one in place.members if one.keyword)
+    elif isinstance(place, EntityPlace):
+        rows = made[place.community].keywords if place.community != NONE else ()
+    elif isinstance(place, PassagePlace):
+        rows = (row for row, _, _, at in place.entities if at != NONE and row in made[at].keywords)
+    else:
+        rows = (row for one in made for row in one.keywords)
+    return _list_entities(tree, rows)
+
+
+def _list_triples(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
+    """Entities with most triples, or members of a community; triples of an entity or a passage, each of which leads to
+    its other end."""
+    if place is None:
+        degrees = np.diff(tree.graph.incidence.indptr)
+        yield from _list_entities(tree, np.argsort(-degrees, kind="stable").tolist())
+    elif isinstance(place, CommunityPlace):
+        yield from _list_entities(tree, (one.row for one in place.members))
+    else:
+        own = place.name if isinstance(place, EntityPlace) else None
+        for one in place.triples:
+            other = one.object if one.subject == own else one.subject
+            yield f"{one.subject} — {one.relation} → {one.object}", ("entity", other)
+
+
+def _list_attributes(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
+    graph = tree.graph
+    if isinstance(place, EntityPlace | PassagePlace):
+        for one in place.attributes:
+            yield f"{one.entity}: {one.type}: {one.value}", ("entity", one.entity)
+    else:
+        rows = range(len(graph.names)) if place is None else (one.row for one in place.members)
+        for row in rows:
+            for at in graph.attributes_of(row):
+                found = graph.attributes[at]
+                yield f"{graph.names[row]}: {found.type}: {found.value}", ("entity", row)
+
+
+def _list_passages(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
+    if isinstance(place, PassagePlace):
+        ids: Iterable[str] = [place.passage.id]
+    else:
+        ids = place.passages if place else (passage.id for passage in tree.passages)
+    for name in ids:
+        title = tree.passages[tree.index.passages.row[name]].title
+        yield f"{title} ({name})" if title else name, ("passage", name)
+
+
+def _list_entities(tree: KnowledgeTree, rows: Iterable[int]) -> Iterator[Entry]:
+    for row in rows:
+        yield f"{tree.graph.names[row]} ({tree.graph.types[row]})", ("entity", int(row))
+
+
+_LISTS = {
+    "communities": _list_communities,
+    "keywords": _list_keywords,
+    "triples": _list_triples,
+    "attributes": _list_attributes,
+    "passages": _list_passages,
+}

@@ -14,7 +14,7 @@ tree.ask("Which river …?"); tree.route("path"); tree.round(2)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,48 +30,20 @@ from workbench.index.dual_perception import Perception
 from workbench.llm.engine import Engine
 from workbench.methods import Youtu
 from workbench.methods.youtu.routed import Routes, routed
+from workbench.operators import regrouping
 from workbench.operators.groupings import Agreement, Grouping, compare
-from workbench.operators.knowledge_tree import (
-    NONE,
-    CommunityPlace,
-    EntityPlace,
-    Hit,
-    KnowledgeTree,
-    PassagePlace,
-)
-from workbench.operators.regrouping import (
-    LAYERS,
-    LEIDEN,
-    Division,
-    Weighing,
-    changes,
-    followed,
-    moved,
-    offered,
-    other,
-    perception_of,
-    rows_of,
-)
-from workbench.records import Question
+from workbench.operators.knowledge_tree import NONE, CommunityPlace, EntityPlace, Hit, KnowledgeTree, PassagePlace
+from workbench.records import Passage, Question
 from workbench.settings import parse_spec
+from workbench.views import tree as places
 from workbench.views.base import details, esc, page
 from workbench.views.drawing import HEIGHT, Map, drawing_frame
 from workbench.views.index import facts_by
 from workbench.views.palette import AUTO
 from workbench.views.routes import FUSED, brought, rounds_part, route_names, routes_part
-from workbench.views.session import Session, Source, open_session, question_label
-from workbench.views.tree import (
-    agreement_part,
-    changes_part,
-    community_part,
-    entity_part,
-    evolution_part,
-    merges_part,
-    passage_part,
-)
-from workbench.views.tree_lists import STEPS, Place, entries
+from workbench.views.session import Cache, Session, Source, open_session, question_label
 from workbench.views.tree_map import COLOURS, community_map, entity_map, overview_map, palette_of
-from workbench.views.widget import Widget, beside, offer, question_box, row, side, texts
+from workbench.views.widget import Widget, beside, question_box, row, setting_slider, side, texts
 
 K = 10
 ROWS = 11
@@ -79,13 +51,12 @@ LIVE = 5_000  # entities up to which a slider detects communities as it moves
 BEFORE = "as built"  # the grouping of the index, beside one that was weighed
 TABS = ("merges", "other groupings", "schema", "question", "rounds")
 _DOWN = {CommunityPlace: "keywords", EntityPlace: "triples", PassagePlace: "communities", type(None): "communities"}
-_SLIDER = {"continuous_update": False, "layout": {"width": "250px"}, "style": {"description_width": "7.5em"}}
 WEIGHTS = {  # setting → (label, least, most, step)
     "struct_weight": ("relations w", 0.05, 1.0, 0.05),
     "epsilon": ("ε of mean φ", 0.0, 0.5, 0.01),
     "merge_threshold": ("similar from", 0.0, 1.0, 0.05),
 }
-_AUTO, _HIDDEN = {"width": "auto"}, "none"
+_HIDDEN = "none"
 _LACKS = "{name}: the index lacks its layers; wb.method({name!r}, index) adds them"
 _NEEDS_INDEX = "this is what the trace tells; give index= to see the tree"
 
@@ -121,14 +92,14 @@ class Tree(Widget):
         )  # fmt: skip
         self._session = self._opened_session(index if live else source, questions) if questions or not live else None
         self.built = self.tree = KnowledgeTree(index) if index is not None else None
-        self.place: Place = None
+        self.place: places.Place = None
         self.picture: Map | None = None
         self.routes: Routes | None = None
         self._question, self._method_name = None, self._session.methods[0] if self._session else method
         self._route, self._round, self._level, self._colour = FUSED, 0, "communities", COLOURS[0]
         self._trail: list[tuple[str, Any]] = []
-        self._others: dict[str, Grouping] = {}
-        self._perception = perception_of(self.built) if self.built else Perception()
+        self._others = Cache()
+        self._perception = regrouping.perception_of(self.built) if self.built else Perception()
         self._weighing, self._weights = None, {}
         self._make_controls()
         if not live:
@@ -162,19 +133,19 @@ class Tree(Widget):
     def level(self, name: str) -> list[str]:
         """List what is at a level of the tree below (or around) the present place; returns the entries."""
         self._need_tree()
-        if name not in STEPS:
-            raise SettingError(f"there is no level {name!r}; there are {', '.join(STEPS)}")
+        if name not in places.STEPS:
+            raise SettingError(f"there is no level {name!r}; there are {', '.join(places.STEPS)}")
         self._level = name
         self._show_controls()
-        return [label for label, _ in entries(self.tree, self.place, self._level)]
+        return [label for label, _ in self._entries]
 
-    def up(self) -> Place:
+    def up(self) -> places.Place:
         """Go from an entity to its community, from a community or a passage to all of them."""
         at = self.place.community if isinstance(self.place, EntityPlace) else NONE
         self._go(self._need_tree().community(at) if at != NONE else None)
         return self.place
 
-    def back(self) -> Place:
+    def back(self) -> places.Place:
         """Go to where you were before."""
         if self._trail:
             kind, key = self._trail.pop()
@@ -187,7 +158,7 @@ class Tree(Widget):
         """Detect the communities with another weight of relations, from 0 to 1 (λ = (1 - w) / w), or other settings of
         `Perception`; the others stay as they are. The names are those of communities that stay what they were."""
         self._need_tree()
-        self._weighing = self._weighing or Weighing(self.built)
+        self._weighing = self._weighing or regrouping.Weighing(self.built)
         asked = {**self._weights, **settings, **({} if struct_weight is None else {"struct_weight": struct_weight})}
         perception = self._weighing.adjusted(**asked)
         weights = {name: value for name, value in asked.items() if value != getattr(self._weighing.own, name)}
@@ -207,7 +178,7 @@ class Tree(Widget):
         """How far other groupings of the same entities agree with the communities: Leiden's on the same graph,
         GraphRAG's and RAPTOR's where the index has their layers and, after `weigh`, the index's own."""
         own = self._need_tree()
-        mine = Division.built(own).grouping(own.graph.names)
+        mine = regrouping.Division.built(own).grouping(own.graph.names)
         return [compare(mine, self._other(name)) for name in self._offered()]
 
     def colour(self, by: str) -> Map:
@@ -251,7 +222,7 @@ class Tree(Widget):
     def static_html(self) -> str:
         shown = drawing_frame(self.picture, theme=self.theme) if self.picture else ""
         asked = details("question", self._question_part(), open=True) if self.routes else ""
-        return "".join([self._caption(), shown, page(self._place_part()), page(asked) if asked else ""])
+        return "".join([self._caption(), shown, page(self._place_part), page(asked) if asked else ""])
 
     def __repr__(self) -> str:
         where = text(self.place) if self.place else repr(self.tree) if self.tree else "no tree"
@@ -260,47 +231,62 @@ class Tree(Widget):
     # -- controls -----------------------------------------------------------------------------------------------------
 
     def _make_controls(self) -> None:
-        self._search = widgets.Combobox(
-            description="find", placeholder="a community, an entity, a passage", continuous_update=True,
-            ensure_option=False, layout={"width": "420px"},
-        )  # fmt: skip
-        self._up = widgets.Button(description="up", icon="arrow-up", layout=_AUTO)
-        self._back = widgets.Button(description="back", icon="undo", layout=_AUTO)
-        self._all = widgets.Button(description="all communities", layout=_AUTO)
-        self._levels = widgets.ToggleButtons(options=STEPS, style={"button_width": "auto"})
-        self._list = widgets.Select(options=[], rows=ROWS, layout={"width": "98%", "flex": "0 0 auto"})
-        self._by = widgets.Dropdown(options=COLOURS, description="colour", layout={"width": "200px"})
-        self._sliders = {
-            name: widgets.FloatSlider(value=low, min=low, max=high, step=step, description=label, **_SLIDER)
-            for name, (label, low, high, step) in WEIGHTS.items()
-        }
-        self._again = widgets.Button(description="detect again", layout=_AUTO)
-        self._own = widgets.Button(description="as built", layout=_AUTO)
-        session = self._session
-        self._asked = question_box(session.questions, session.label) if session else question_box(())
-        self._route_of = widgets.ToggleButtons(options=[FUSED], style={"button_width": "auto"})
-        self._rounds = widgets.SelectionSlider(
-            options=[("sub-questions", 0)], description="round", continuous_update=False, layout={"width": "380px"}
-        )
+        session, pressed = self._session, {"button_width": "auto"}
         self._proposed: dict[str, Hit] = {}
-        self._connect()
+        self._search = self._bind(
+            widgets.Combobox(
+                description="find", placeholder="a community, an entity, a passage", continuous_update=True,
+                ensure_option=False, layout={"width": "420px"},
+            ),
+            self._searched, lambda: self._search.value if self._search.value in self._proposed else "",
+        )  # fmt: skip
+        self._up = self._button("up", self.up, icon="arrow-up")
+        self._back = self._button("back", self.back, icon="undo")
+        self._all = self._button("all communities", self.overview)
+        self._levels = self._bind(
+            widgets.ToggleButtons(options=places.STEPS, style=pressed), self.level, lambda: self._level
+        )
+        self._list = self._bind(
+            widgets.Select(options=[], rows=ROWS, layout={"width": "98%", "flex": "0 0 auto"}), self._listed,
+            lambda: None, lambda: [label for label, _ in self._entries],
+        )  # fmt: skip
+        self._by = self._bind(
+            widgets.Dropdown(options=COLOURS, description="colour", layout={"width": "200px"}), self.colour,
+            lambda: self._colour, lambda: [*COLOURS, *self._offered()],
+        )  # fmt: skip
+        self._sliders = {name: self._weight(name, *shown) for name, shown in WEIGHTS.items()}
+        values = lambda: {name: one.value for name, one in self._sliders.items()}  # noqa: E731
+        self._again = self._button("detect again", lambda: self.weigh(**values()))
+        self._own = self._button("as built", self.reset)
+        self._asked = self._bind(
+            question_box(session.questions, session.label) if session else question_box(()),
+            lambda asked: asked and self.ask(asked), lambda: question_label(self._question) if self._question else "",
+        )  # fmt: skip
+        self._route_of = self._bind(
+            widgets.ToggleButtons(options=[FUSED], style=pressed), self.route,
+            lambda: self._route, lambda: self._route_names,
+        )  # fmt: skip
+        self._rounds = self._bind(
+            widgets.SelectionSlider(
+                options=[("sub-questions", 0)], description="round", continuous_update=False, layout={"width": "380px"}
+            ),
+            self.round, lambda: self._round,
+            lambda: [("sub-questions", 0), *((str(n + 1), n + 1) for n in range(self._last_round))],
+        )  # fmt: skip
         self._lay_out()
 
-    def _connect(self) -> None:
-        self._on(self._search, self._searched)
-        self._press(self._up, self.up)
-        self._press(self._back, self.back)
-        self._press(self._all, self.overview)
-        self._on(self._levels, self.level)
-        self._on(self._list, self._listed)
-        self._on(self._by, self.colour)
-        for name, slider in self._sliders.items():
-            self._on(slider, lambda value, name=name: self._slid(name, value))
-        self._press(self._again, lambda: self.weigh(**{name: one.value for name, one in self._sliders.items()}))
-        self._press(self._own, self.reset)
-        self._on(self._asked, lambda asked: asked and self.ask(asked))
-        self._on(self._route_of, self.route)
-        self._on(self._rounds, self.round)
+    def _button(self, words: str, action: Callable[[], Any], icon: str = "") -> widgets.Button:
+        button = widgets.Button(description=words, icon=icon, layout={"width": "auto"})
+        self._press(button, action)
+        return button
+
+    def _weight(self, name: str, label: str, *limits: float) -> widgets.Widget:
+        """A slider that detects communities as it moves, where there are not too many entities."""
+        return self._bind(
+            setting_slider(label, *limits, width=250, label_width=7.5),
+            lambda value: None if self._large else self.weigh(**{name: value}),
+            lambda: float(self._weights.get(name, getattr(self._perception, name))),
+        )
 
     def _lay_out(self) -> None:
         self._head, self._details, self._lambda, *parts = texts(3 + len(TABS))
@@ -321,41 +307,14 @@ class Tree(Widget):
         self._stack(self._asking, self._walk, self._message, self._head, self._main, self._tabs)
 
     def _show_controls(self) -> None:
-        walkable = self.tree is not None
-        for part in (self._walk, self._main):
-            part.layout.display = None if walkable else _HIDDEN
-        with self._quietly():
-            if walkable:
-                self._show_walk()
-                self._show_weights()
-            self._show_question()
-
-    def _show_walk(self) -> None:
-        self._search.value = self._search.value if self._search.value in self._proposed else ""
+        super()._show_controls()
+        self._walk.layout.display = self._main.layout.display = _HIDDEN if self.tree is None else None
+        self._route_of.layout.display = self._rounds.layout.display = None if self.routes else _HIDDEN
+        self._again.layout.display = None if self._large else _HIDDEN
         self._up.disabled, self._back.disabled = self.place is None, not self._trail
-        self._levels.value = self._level
-        self._list.options = [label for label, _ in entries(self.tree, self.place, self._level)]
-        self._list.value = None
-        self._by.options = [*COLOURS, *self._offered()]
-        self._by.value = self._colour
-
-    def _show_weights(self) -> None:
-        for name, slider in self._sliders.items():
-            offer(slider, float(self._weights.get(name, getattr(self._perception, name))))
+        self._own.disabled = not self._weights
         weight = self._sliders["struct_weight"].value
         self._lambda.value = self._note(f"λ = {(1 - weight) / weight:.2f}")
-        self._again.layout.display = _HIDDEN if len(self.built.graph.names) <= LIVE else None
-        self._own.disabled = not self._weights
-
-    def _show_question(self) -> None:
-        self._asked.value = question_label(self._question) if self._question else ""
-        shown = None if self.routes else _HIDDEN
-        self._route_of.layout.display = self._rounds.layout.display = shown
-        if self.routes:
-            self._route_of.options, self._route_of.value = self._route_names, self._route
-            numbers = range(1, len(self.routes.rounds) + 1)
-            self._rounds.options = [("sub-questions", 0), *((str(number), number) for number in numbers)]
-            self._rounds.value = self._round
 
     def _searched(self, typed: str) -> None:
         """Go to what was selected; until something is, propose."""
@@ -367,13 +326,9 @@ class Tree(Widget):
             self._search.options = tuple(self._proposed)
 
     def _listed(self, label: str | None) -> None:
-        target = dict(entries(self.tree, self.place, self._level)).get(label)
+        target = dict(self._entries).get(label)
         if target:
             getattr(self, target[0])(target[1])
-
-    def _slid(self, name: str, value: float) -> None:
-        if len(self.built.graph.names) <= LIVE:
-            self.weigh(**{name: value})
 
     def _clicked(self, node: int) -> None:
         """A click on an entity, on a community (n + its key) or, around an entity, on a passage (n + its row)."""
@@ -388,9 +343,9 @@ class Tree(Widget):
 
     # -- display ------------------------------------------------------------------------------------------------------
 
-    def _go(self, place: Place, trail: bool = True) -> Place:
+    def _go(self, place: places.Place, trail: bool = True) -> places.Place:
         if trail:
-            self._trail.append(_address(self.place))
+            self._trail.append(places.address(self.place))
         self.place, self._level = place, _DOWN[type(place)]
         self._draw()
         return place
@@ -406,7 +361,7 @@ class Tree(Widget):
         self.picture = self._map() if self.tree else None
         self._canvas.draw(self.picture)
         self._head.value = self._caption()
-        self._details.value = page(self._place_part())
+        self._details.value = page(self._place_part)
         self._show_tab()
 
     def _map(self) -> Map:
@@ -430,38 +385,18 @@ class Tree(Widget):
     def _caption(self) -> str:
         if self.tree is None:
             return page(f"<p class='q'>{esc(_NEEDS_INDEX)}</p>")
-        path = " › ".join(esc(name, 80) for name in self._path())
+        path = " › ".join(esc(name, 80) for name in places.way(self.tree, self.place))
         layers = self.built.index.manifest["layers"]
         parts = (("graph", "schema_graph"), ("names of communities", "tree"))
         by = "; ".join(filter(None, (facts_by(layers[kind].get("made_by", ()), what) for what, kind in parts)))
         words = f"<p><b>{path}</b> <span class='q'>{esc(self.picture.left_out if self.picture else '')}</span></p>"
-        return page(words, f"<p class='q'>{esc(by)}</p>" if by else "", self._changed_part() if self._weights else "")
-
-    def _changed_part(self) -> str:
-        """What the weights changed."""
-        own, now = Division.built(self.built), self._division()
-        return changes_part(changes(own, now), int(moved(own, now).sum()), len(own.groups))
-
-    def _path(self) -> list[str]:
-        """The way from the root to the place."""
-        if isinstance(self.place, PassagePlace):
-            return ["passage", self.place.passage.title or self.place.passage.id]
-        path = [f"all {len(self.tree.tree.communities):,} communities"]
-        if isinstance(self.place, EntityPlace) and self.place.community != NONE:
-            path.append(self.place.community_name)
-        return [*path, self.place.name] if self.place else path
-
-    def _place_part(self) -> str:
-        if self.tree is None:
-            return ""
-        known = {passage.id: passage for passage in self.tree.passages}
-        if isinstance(self.place, CommunityPlace):
-            return community_part(self.place, known)
-        if isinstance(self.place, EntityPlace):
-            return entity_part(self.place, known)
-        if isinstance(self.place, PassagePlace):
-            return passage_part(self.place, {one.id: one.name for one in self.place.communities})
-        return f"<p class='q'>{esc(repr(self.tree))}</p>"
+        changed = ""
+        if self._weights:
+            own, now = regrouping.Division.built(self.built), self._division()
+            changed = places.changes_part(
+                regrouping.changes(own, now), int(regrouping.moved(own, now).sum()), len(own.groups)
+            )
+        return page(words, f"<p class='q'>{esc(by)}</p>" if by else "", changed)
 
     def _show_tab(self) -> None:
         """Fill the tab that is in front, and only that one: the page is sent no more than it shows."""
@@ -471,59 +406,70 @@ class Tree(Widget):
 
     def _tab(self, name: str) -> str:
         if name in ("question", "rounds"):
-            return self._question_part() if name == "question" else self._rounds_part()
+            return self._question_part(name)
         if self.tree is None:
             return f"<p class='q'>{esc(_NEEDS_INDEX)}</p>"
-        return getattr(self, f"_{name.replace(' ', '_')}_part")()
-
-    def _merges_part(self) -> str:
-        """Those of the shown community, or all."""
-        merges = self.tree.tree.merges
-        if isinstance(self.place, CommunityPlace):
-            rows = {member.row for member in self.place.members}
-            merges = [one for one in merges if rows.intersection(one.left) or rows.intersection(one.right)]
-        return merges_part(merges, self.tree.graph.names, replace(self._perception, **self._weights))
-
-    def _other_groupings_part(self) -> str:
-        lacking = [name for name in LAYERS if name not in offered(self.built)]
+        if name == "merges":
+            settings = replace(self._perception, **self._weights)
+            return places.merges_part(self.tree.tree.merges, self.tree.graph.names, settings, self.place)
+        if name == "schema":
+            graph = self.built.graph
+            return places.evolution_part(graph.seed, graph.schema, graph.evolution, self._passages)
+        lacking = [name for name in regrouping.LAYERS if name not in regrouping.offered(self.built)]
         told = "".join(f"<p class='q'>{esc(_LACKS.format(name=name))}</p>" for name in lacking)
-        return agreement_part(self.agreements()) + told
+        return places.agreement_part(self.agreements()) + told
 
-    def _schema_part(self) -> str:
-        graph = self.built.graph
-        known = {passage.id: passage for passage in self.tree.passages}
-        return evolution_part(graph.seed, graph.schema, graph.evolution, known)
-
-    def _question_part(self) -> str:
-        return routes_part(self.routes, self._route, self._round) if self.routes else "<p class='q'>ask a question</p>"
-
-    def _rounds_part(self) -> str:
-        return rounds_part(self.routes) if self.routes else "<p class='q'>ask a question</p>"
+    def _question_part(self, name: str = "question") -> str:
+        if self.routes is None:
+            return "<p class='q'>ask a question</p>"
+        if name == "rounds":
+            return rounds_part(self.routes)
+        return routes_part(self.routes, self._route, self._round)
 
     # -- what is known ------------------------------------------------------------------------------------------------
 
-    def _division(self) -> Division:
-        now = Division.built(self._need_tree())
-        return now if self.tree is self.built else followed(Division.built(self.built), now)
+    def _division(self) -> regrouping.Division:
+        now = regrouping.Division.built(self._need_tree())
+        return now if self.tree is self.built else regrouping.followed(regrouping.Division.built(self.built), now)
 
     def _offered(self) -> list[str]:
-        return [*offered(self.built), *([BEFORE] if self._weights else [])]
+        return [*regrouping.offered(self.built), *([BEFORE] if self._weights else [])] if self.built else []
 
     def _other(self, name: str) -> Grouping:
         if name == BEFORE:
-            return Division.built(self.built).grouping(self.built.graph.names, BEFORE)
-        if name not in self._others:
-            self._others[name] = other(self.built, name)
-        return self._others[name]
+            return regrouping.Division.built(self.built).grouping(self.built.graph.names, BEFORE)
+        return self._others.once(name, lambda: regrouping.other(self.built, name))
 
     def _others_for(self, colour: str) -> dict[str, np.ndarray]:
         """The grouping by which the map is coloured, if it is one."""
-        known = (LEIDEN, *LAYERS, BEFORE)
-        return {colour: rows_of(self._other(colour), self.tree.graph.names)} if colour in known else {}
+        known = (regrouping.LEIDEN, *regrouping.LAYERS, BEFORE)
+        return {colour: regrouping.rows_of(self._other(colour), self.tree.graph.names)} if colour in known else {}
 
     @property
     def _route_names(self) -> list[str]:
-        return [FUSED, *route_names(self.routes)]
+        return [FUSED, *(route_names(self.routes) if self.routes else ())]
+
+    @property
+    def _last_round(self) -> int:
+        return len(self.routes.rounds) if self.routes else 0
+
+    @property
+    def _entries(self) -> list[tuple[str, places.Target | None]]:
+        return places.entries(self.tree, self.place, self._level) if self.tree else []
+
+    @property
+    def _place_part(self) -> str:
+        if self.place is None:
+            return f"<p class='q'>{esc(repr(self.tree))}</p>" if self.tree else ""
+        return places.place_part(self.place, self._passages)
+
+    @property
+    def _passages(self) -> dict[str, Passage]:
+        return {passage.id: passage for passage in self.tree.passages}
+
+    @property
+    def _large(self) -> bool:
+        return self.built is not None and len(self.built.graph.names) > LIVE
 
     def _need_tree(self) -> KnowledgeTree:
         if self.tree is None:
@@ -548,11 +494,3 @@ def _opened(source: Source) -> Source:
     """An index, if this is the folder of one."""
     is_index = isinstance(source, str | Path) and (Path(source) / "manifest.json").exists()
     return Index.open(source) if is_index else source
-
-
-def _address(place: Place) -> tuple[str, Any]:
-    if isinstance(place, CommunityPlace):
-        return "community", place.id
-    if isinstance(place, EntityPlace):
-        return "entity", place.row
-    return ("passage", place.passage.id) if place else ("", None)

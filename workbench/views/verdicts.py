@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from workbench.display import html, text
-from workbench.papers.comparable import Asked, Conditions, Needed, Questions
+from workbench.display import html
+from workbench.papers.comparable import Conditions, Needed, Questions
 from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition
 from workbench.papers.planning import AMOUNTS
-from workbench.papers.tables import NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, Cell, Claim, Claims
+from workbench.papers.tables import NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, Cell, Claims
 from workbench.text import clean, counted, short
 from workbench.views.base import NAME, Markup, details, esc, number, page, table
 from workbench.views.palette import BLUE, GREEN, ORANGE, VERMILION
-from workbench.views.tables import MARKS, aligned, amount, interval_text, printed_text
+from workbench.views.tables import MARKS, amounts, interval_text, printed_text
 
 MARK = MARKS | {NOT_MEASURED: "–", SAME: "✓", UNKNOWN: "?", True: "✓", False: "✗", None: "–"}
 KIND = {  # what a state or a verdict looks like
@@ -80,14 +80,17 @@ def interval(cell: Cell) -> str:
 # -- conditions -------------------------------------------------------------------------------------------------------
 
 
-@html.register
-def _(shown: Conditions) -> str:
-    return page(STYLE, heading(shown.cell), conditions_part(shown))
+html.register(Conditions, lambda shown: page(STYLE, heading(shown.cell), conditions_part(shown)))
+html.register(Questions, lambda shown: page(STYLE, heading(shown.cell), questions_part(shown)))
+html.register(Claims, lambda shown: page(STYLE, claims_part(shown)))
+html.register(Needed, lambda shown: page(STYLE, heading(shown.cell), needed_part(shown)))
 
 
 def conditions_part(shown: Conditions) -> str:
     if not shown.rows:
-        return f"<p>{esc(_nothing(shown.cell))}</p>"
+        why = f" ({'; '.join(shown.cell.why)})" if shown.cell.why else ""
+        said = f"No run can fill this cell{why[:LONG]}: there is no method, measure or data set of ours for it."
+        return f"<p>{esc(said)}</p>"
     ours = "ours" if shown.cell.run else "a run of ours for it"
     unlike = [row for row in shown.rows if row.state != SAME]
     alike = [row for row in shown.rows if row.state == SAME]
@@ -102,18 +105,13 @@ def conditions_part(shown: Conditions) -> str:
 
 
 def _sides(rows: Iterable[Condition], ours: str) -> str:
-    return table(
-        ["condition", "the paper", ours, ""],
-        [
-            (clean(row.name, NAME), _said(row.theirs, "not said"), _said(row.ours, "not said"), mark(row.state))
-            for row in rows
-        ],
-    )
+    rows = [(clean(row.name, NAME), _said(row.theirs), _said(row.ours), mark(row.state)) for row in rows]
+    return table(["condition", "the paper", ours, ""], rows)
 
 
-def _said(value: str, nothing: str) -> Markup:
+def _said(value: str) -> Markup:
     value = "none" if value == "None" else value  # as a paper's conditions spell it
-    return Markup(esc(value, LONG)) if value else Markup(f"<span class='q'>{nothing}</span>")
+    return Markup(esc(value, LONG)) if value else Markup("<span class='q'>not said</span>")
 
 
 def _whose(shown: Conditions) -> str:
@@ -123,31 +121,7 @@ def _whose(shown: Conditions) -> str:
     return f"not measured; the paper's conditions ask for {made}"
 
 
-def _nothing(cell: Cell) -> str:
-    why = f" ({'; '.join(cell.why)})" if cell.why else ""
-    return f"No run can fill this cell{why[:LONG]}: there is no method, measure or data set of ours for it."
-
-
-@text.register
-def _(shown: Conditions) -> str:
-    rows = [[row.name, row.theirs or "not said", row.ours or "not said", row.state] for row in shown.rows]
-    rows = [[clean(one, 60) for one in row] for row in rows]
-    counts = ", ".join(f"{count} {state}" for state, count in shown.counts().items())
-    return "\n".join([f"{_cell_line(shown.cell)}", f"conditions: {counts}", *aligned(rows)])
-
-
-def _cell_line(cell: Cell) -> str:
-    names = " · ".join(filter(None, (cell.table, cell.backbone, cell.method, cell.data, cell.measure)))
-    ours = "" if cell.ours is None else f", ours {cell.ours:.4f} [{interval_text(cell)}]"
-    return f"{clean(names, 2 * NAME)}: published {printed_text(cell)}{ours}: {clean(cell.verdict, NAME)}"
-
-
-# -- questions --------------------------------------------------------------------------------------------------------
-
-
-@html.register
-def _(shown: Questions) -> str:
-    return page(STYLE, heading(shown.cell), questions_part(shown))
+# -- questions, claims, and what a number takes -----------------------------------------------------------------------
 
 
 def questions_part(shown: Questions) -> str:
@@ -156,135 +130,52 @@ def questions_part(shown: Questions) -> str:
     several = len(shown.sides) > 1
     scores = ["first side", "second side"] if several else [clean(shown.measure, NAME)]
     rows = [
-        (*one.scores, clean(one.question_id, NAME), clean(one.question, 300), clean(one.answer, NAME), _gold(one))
-        for one in shown.rows[:SHOWN]
+        (*one.scores, one.question_id, one.question, one.answer, " · ".join(one.gold)) for one in shown.rows[:SHOWN]
     ]
     more = len(shown.rows) - SHOWN
     return (
         f"<p class='q'>{counted(len(shown.rows), 'question')}, the lowest {'difference' if several else 'score'} first"
         f"{f'; {more:,} more are not listed' if more > 0 else ''}</p>"
-        + table([*scores, "id", "question", "answer", "gold"], rows)
+        + table([*scores, "id", "question", "answer", "gold"], rows, 300)
     )
-
-
-def _gold(one: Asked) -> str:
-    return clean(" · ".join(one.gold), NAME)
-
-
-@text.register
-def _(shown: Questions) -> str:
-    rows = [
-        [*(number(score, 3) for score in one.scores), clean(one.question_id, 40), clean(one.question, 70)]
-        for one in shown.rows[:20]
-    ]
-    return "\n".join([_cell_line(shown.cell), counted(len(shown.rows), "question"), *(aligned(rows) if rows else [])])
-
-
-# -- claims -----------------------------------------------------------------------------------------------------------
-
-
-@html.register
-def _(shown: Claims) -> str:
-    return page(STYLE, claims_part(shown))
 
 
 def claims_part(shown: Claims) -> str:
+    def held(holds: bool | None, value: Any) -> Markup:
+        said = number(value) if isinstance(value, float) else str(value)
+        return Markup(mark(holds) + ("" if holds is None else f" <span class='q'>{esc(said, 200)}</span>"))
+
     rows = [
-        (clean(one.name, 300), clean(one.where, NAME), *(Markup(_held(*of)) for of in _by(one))) for one in shown.claims
+        (clean(one.name, 300), clean(one.where, NAME), held(one.own, one.own_value), held(one.ours, one.our_value))
+        for one in shown.claims
     ]
+    counts = ", ".join(f"{count} {what}" for what, count in shown.counts().items())
+    flaws = table(["where", "what does not agree"], shown.inconsistencies, LONG)
     return (
-        f"<p><b>{esc(shown.title, NAME)}</b>: {esc(_counted(shown))}</p>"
+        f"<p><b>{esc(shown.title, NAME)}</b>: {esc(counts)}</p>"
         + (table(["claim", "place", "by its own numbers", "by ours"], rows) if rows else "<p>No claim is listed.</p>")
-        + details(f"{len(shown.inconsistencies)} inconsistencies of the source",
-                  table(["where", "what does not agree"], [tuple(clean(one, LONG) for one in pair)
-                                                           for pair in shown.inconsistencies]), open=True)
-    )  # fmt: skip
-
-
-def _by(one: Claim) -> tuple[tuple[bool | None, Any], ...]:
-    return (one.own, one.own_value), (one.ours, one.our_value)
-
-
-def _held(holds: bool | None, value: Any) -> str:
-    if holds is None:
-        return mark(None)
-    said = number(value) if isinstance(value, float) else str(value)
-    return f"{mark(holds)} <span class='q'>{esc(said, 200)}</span>"
-
-
-def _counted(shown: Claims) -> str:
-    return ", ".join(f"{count} {what}" for what, count in shown.counts().items())
-
-
-@text.register
-def _(shown: Claims) -> str:
-    rows = [[MARK[one.own], MARK[one.ours], clean(one.where, 40), clean(one.name, 100)] for one in shown.claims]
-    return "\n".join(
-        [
-            f"{clean(shown.title, NAME)}: {_counted(shown)}",
-            *(aligned([["own", "ours", "place", "claim"], *rows]) if rows else []),
-            *(f"{clean(where, NAME)}: {clean(what, 400)}" for where, what in shown.inconsistencies),
-        ]
+        + details(f"{len(shown.inconsistencies)} inconsistencies of the source", flaws, open=True)
     )
-
-
-# -- what it takes ----------------------------------------------------------------------------------------------------
-
-
-@html.register
-def _(shown: Needed) -> str:
-    return page(STYLE, heading(shown.cell), needed_part(shown))
 
 
 def needed_part(shown: Needed) -> str:
-    columns, rows = _took(shown)
-    return "".join(
-        (
-            "<p><b>What money buys</b></p>" + table(columns, rows) if rows else "",
-            *(f"<p class='q'>{esc(note, LONG)}</p>" for note in shown.notes),
-            f"<p><b>What it does not buy</b>: {len(shown.open)} conditions stay open after that run</p>{_open(shown)}"
-            if shown.open
-            else "",
-        )
+    money = ""
+    if not shown.frame.empty:
+        records = [*shown.frame.to_dict("records"), {"asked": "all", "what": "", "reader": "", **shown.total}]
+        money = f"<p><b>What money buys</b></p>{amounts(['asked', 'what', 'reader', *AMOUNTS], AMOUNTS, records)}"
+    notes = "".join(f"<p class='q'>{esc(note, LONG)}</p>" for note in shown.notes)
+    if not shown.open:
+        return money + notes
+    left = [(clean(row.name, NAME), mark(row.state), clean(_advice(row), LONG)) for row in shown.open]
+    return f"{money}{notes}<p><b>What it does not buy</b>: {len(left)} conditions stay open after that run</p>" + table(
+        ["condition", "", "what to do"], left
     )
 
 
-def _open(shown: Needed) -> str:
-    """What stays open, each with what can be done about it."""
-    return table(["condition", "", "what to do"], [(clean(name, NAME), mark(state), clean(advice, LONG))
-                                                   for name, state, advice in map(_advice, shown.open)])  # fmt: skip
-
-
-def _advice(row: Condition) -> tuple[str, str, str]:
-    """The name and state of a condition, and what could close it."""
+def _advice(row: Condition) -> str:
+    """What could close an open condition."""
     if row.state == DIFFERS:
-        return row.name, row.state, f"ours differs by design ({row.why}); ask the authors for theirs"
+        return f"ours differs by design ({row.why}); ask the authors for theirs"
     if not row.theirs:
-        return row.name, row.state, f"the paper does not say it; ask the authors. Ours: {row.ours or 'not chosen yet'}"
-    return row.name, row.state, f"ours is not said: {row.why}"
-
-
-def _took(shown: Needed) -> tuple[list[str], list[list[Any]]]:
-    if shown.frame.empty:
-        return [], []
-    rows = [*shown.frame.to_dict("records"), {"asked": "all", "what": "", "reader": "", **shown.total}]
-    written = [[short(str(row[name]), NAME) for name in ("asked", "what", "reader")] for row in rows]
-    columns = ["asked", "what", "reader", *(name.replace("_", " ") for name in AMOUNTS)]
-    return columns, [
-        [*names, *(amount(name, row[name]) for name in AMOUNTS)] for names, row in zip(written, rows)
-    ]  # fmt: skip
-
-
-@text.register
-def _(shown: Needed) -> str:
-    columns, rows = _took(shown)
-    open_ = [f"  {row.state}: {clean(row.name, 60)}: {clean(row.why, 200)}" for row in shown.open]
-    return "\n".join(
-        [
-            _cell_line(shown.cell),
-            *(aligned([columns, *rows]) if rows else []),
-            *(clean(note, LONG) for note in shown.notes),
-            f"{len(open_)} conditions stay open:",
-            *open_,
-        ]
-    )
+        return f"the paper does not say it; ask the authors. Ours: {row.ours or 'not chosen yet'}"
+    return f"ours is not said: {row.why}"

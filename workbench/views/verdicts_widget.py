@@ -36,10 +36,8 @@ from workbench.trace import Trace
 from workbench.views import viewer
 from workbench.views.base import NAME, page, table
 from workbench.views.palette import GREEN, ORANGE, VERMILION
-from workbench.views.replay import whole
 from workbench.views.session import Cache
 from workbench.views.tables import Layout, interval_text, layouts, printed_text
-from workbench.views.trace import tree
 from workbench.views.verdicts import (
     KIND,
     MARK,
@@ -235,7 +233,7 @@ class Verdicts(Widget):
             raise DataError(f"the run has no trace of {question!r}; evaluate with trace='full'") from error
         support = next((asked.support for asked in one.of.run.questions if asked.id == question), ())
         shown = replay(trace, support) if "iterations" in one.of.described["settings"] else trace
-        self._trace.value = page(whole(shown, {})) if isinstance(shown, Replay) else page(tree(trace))
+        self._trace.value = html(shown)
         with self._quietly():
             self._asked.value = question if question in dict(map(reversed, self._asked.options)) else None
         self._tabs.selected_index = 1
@@ -306,18 +304,32 @@ class Verdicts(Widget):
 
     def _make_controls(self) -> None:
         wide, narrow = {"width": "420px"}, {"width": "240px"}
-        self._papers = widgets.Dropdown(options=self._paper_options(), description="paper", layout=wide)
-        self._list = widgets.Dropdown(options=[self._table], description="table", layout=wide)
-        self._filters = {name: widgets.Dropdown(options=[EVERY], description=name, layout=narrow) for name in FILTERS}
+        titles = {name: short(published.paper(name).terms["title"], 60) for name in self._names}
+        self._papers = self._bind(
+            widgets.Dropdown(
+                options=[(f"{name}: {title}", name) for name, title in titles.items()], description="paper", layout=wide
+            ),
+            self.paper, lambda: self._paper,
+        )  # fmt: skip
+        self._list = self._bind(
+            widgets.Dropdown(options=[self._table], description="table", layout=wide), self.table,
+            lambda: self._table, lambda: [(self._table_label(number), number) for number in self._numbers()],
+        )  # fmt: skip
+        self._filters = {
+            name: self._bind(
+                widgets.Dropdown(options=[EVERY], description=name, layout=narrow),
+                lambda value, name=name: self.filter(**{name: value}), lambda name=name: self._filter[name],
+                lambda name=name: [
+                    (EVERY, EVERY), *((short(one, NAME) or "–", one) for one in self._options(name))
+                ],
+            )
+            for name in FILTERS
+        }  # fmt: skip
         self._head, self._cell, self._claims, self._all = texts(4)
         self._conditions, self._behind, self._trace, self._cost = texts(4)
         self._grid = VerdictGrid()
         self._asked = widgets.Dropdown(options=[("–", None)], description="trace of", layout={"width": "auto"})
         self._estimate = widgets.Button(description="estimate", layout={"width": "auto"})
-        self._on(self._papers, self.paper)
-        self._on(self._list, self.table)
-        for name, control in self._filters.items():
-            self._on(control, lambda value, name=name: self.filter(**{name: value}))
         self._on(self._grid, lambda at: at >= 0 and self.cell(self._of_table()[at]), "picked")
         self._on(self._asked, lambda question: question is not None and self.trace(question))
         self._press(self._estimate, self.cost)
@@ -334,18 +346,6 @@ class Verdicts(Widget):
             self._tabs,
         )
 
-    def _paper_options(self) -> list[tuple[str, str]]:
-        return [(f"{name}: {short(published.paper(name).terms['title'], 60)}", name) for name in self._names]
-
-    def _show_controls(self) -> None:
-        with self._quietly():
-            self._papers.value = self._paper
-            self._list.options = [(self._table_label(number), number) for number in self._numbers()]
-            self._list.value = self._table
-            for name, control in self._filters.items():
-                control.options = [(EVERY, EVERY), *((short(one, NAME) or "–", one) for one in self._options(name))]
-                control.value = self._filter[name]
-
     def _table_label(self, number: str) -> str:
         cells = [cell for cell in self.found.cells if cell.table == number]
         return f"{short(number, NAME)}: {len(cells)} numbers, {_measured(cells)} measured"
@@ -356,14 +356,11 @@ class Verdicts(Widget):
         self._head.value = page(STYLE, self._summary(shown))
         ids = {cell: at for at, cell in enumerate(self._of_table())}
         with self._quietly():
-            self._grid.draw(self._layout(shown), ids)
+            self._grid.draw(next(layouts(shown), None), ids)
             self._grid.picked = ids.get(self.chosen, -1) if self.chosen in shown.cells else -1
         self._claims.value = page(STYLE, claims_part(self.found.of_claims()))
         self._all.value = page(STYLE, self._cache.once("sources", self._sources_part))
         self._draw_cell(side_by_side(self.found, self.chosen) if self.chosen else None)
-
-    def _layout(self, shown: Tables) -> Layout | None:
-        return next(layouts(shown), None)
 
     def _summary(self, shown: Tables) -> str:
         if not shown.cells:

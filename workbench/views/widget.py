@@ -1,30 +1,100 @@
-"""The base of all widgets: controls that run actions, visible errors, and a page without a kernel.
+"""The base of all widgets: pictures that report clicks, controls that run actions, visible errors, and a page without
+a kernel.
 
-A subclass builds its controls, connects them with `_on`, `_on_click` and `_press`, and defines `_show_controls`, which
-sets them to the present state, and `static_html`, the page without a kernel. Its public methods do what the controls
-do, and raise errors."""
+A subclass builds its controls, connects them with `_bind`, `_on`, `_on_click` and `_press`, and defines `static_html`,
+the page without a kernel. Its public methods do what the controls do, and raise errors. A `Stepper` asks a method, and
+goes through the stages of what it did."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+import anywidget
 import ipywidgets as widgets
+import traitlets
 
 from workbench.errors import SettingError
 from workbench.records import Question, Record
+from workbench.settings import parse_spec
 from workbench.text import clean
+from workbench.views import viewer
 from workbench.views.base import esc, page
-from workbench.views.canvas import Canvas
-from workbench.views.palette import AUTO, surface
-from workbench.views.session import question_label
+from workbench.views.drawing import HEIGHT, LEGEND, Drawing, Map, drawing_data, drawing_entries, drawing_page
+from workbench.views.palette import AUTO, THEMED, THEMED_CSS, surface
+from workbench.views.session import Source, open_session, question_label
 from workbench.views.stepped import LIVE
+
+Shown = TypeVar("Shown")  # what a stepper reads off a trace
 
 # A saved page is light or dark as its reader's other pages are.
 _HEAD = "<!doctype html><meta charset='utf-8'><meta name='color-scheme' content='light dark'>"
 PROPOSED = 200  # questions that a list offers; any other can be typed
+
+
+_FULL = {"width": "100%"}
+
+
+class Frame(anywidget.AnyWidget):
+    """A picture as a page in a sandboxed frame, which runs apart from the notebook. `picked` is the id of the node that
+    was clicked last, -1 before any; `selected` is the node that is marked; `hidden` are the entries of the legend whose
+    nodes or edges are not shown."""
+
+    _esm = viewer.part("frame.js")
+    _css = THEMED_CSS
+    page = traitlets.Unicode().tag(sync=True)
+    drawn = traitlets.Dict().tag(sync=True)
+    height = traitlets.Int(HEIGHT).tag(sync=True)
+    picked = traitlets.Int(-1).tag(sync=True)
+    selected = traitlets.Int(-1).tag(sync=True)
+    hidden = traitlets.List(traitlets.Unicode()).tag(sync=True)
+
+    def __init__(self, theme: str = AUTO, height: int = HEIGHT):
+        """`height` is that of the picture, without its legend."""
+        super().__init__(layout=_FULL, height=height + LEGEND)
+        self.add_class(THEMED)
+        self.theme = theme
+
+    def draw(self, shown: Drawing | Map) -> None:
+        """Load the first picture as a page; send the page the data of the others."""
+        self.picked = -1  # so that the same node can be clicked in the next picture
+        if self.page:
+            self.drawn = drawing_data(shown)
+        else:
+            self.page = drawing_page(shown, theme=self.theme)
+
+
+class Canvas(widgets.Box):
+    """A place for a picture; calls `clicked` with the id of a node."""
+
+    def __init__(self, theme: str = AUTO, height: int = HEIGHT, **layout: str):
+        super().__init__(layout=(layout or _FULL) | {"flex_flow": "column"})
+        self.clicked: Callable[[int], Any] = lambda node: None
+        self.frame = Frame(theme, height)
+        self.frame.observe(lambda change: change["new"] >= 0 and self.clicked(change["new"]), "picked")
+        self.entries: tuple[str, ...] = ()  # what of the picture can be hidden, by its names in the legend
+
+    def draw(self, shown: Drawing | Map | None) -> None:
+        """Show a picture; nothing without one."""
+        if shown:
+            self.frame.draw(shown)  # before the page shows the frame, so that it has what to load
+        self.children = [self.frame] if shown else []
+        self.entries = tuple(entry["name"] for entry in drawing_entries(shown) if entry["of"]) if shown else ()
+
+    def select(self, node: int) -> None:
+        """Mark a node, as a click on it does."""
+        self.frame.selected = node
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The entries that are hidden now; they stay so in the next picture."""
+        return tuple(self.frame.hidden)
+
+    def hide(self, *names: str) -> None:
+        """Hide what these entries of the legend stand for, and show everything else, as clicks on them do."""
+        self.frame.hidden = list(names)
 
 
 class Widget(Record):
@@ -37,6 +107,7 @@ class Widget(Record):
         surface(theme)  # raises for an unknown one
         self.theme, self._quiet, self._message = theme, False, widgets.HTML()
         self._pictures: list[Canvas] = []  # that a widget shows, with their legends
+        self._bound: list[tuple[widgets.Widget, Callable[[], Any], Callable[[], Any] | None]] = []
 
     def static_html(self) -> str:
         """The HTML of a page without a kernel."""
@@ -66,7 +137,12 @@ class Widget(Record):
         return self.widget._repr_mimebundle_(**options) | {"text/html": self.static_html()}
 
     def _show_controls(self) -> None:
-        """Set the controls to the present state; called after an action fails."""
+        """Set the controls to the present state; called after an action fails, too."""
+        with self._quietly():
+            for control, value, options in self._bound:
+                if options:
+                    control.options = options()
+                offer(control, value())
 
     def _stack(self, *parts: widgets.Widget) -> None:
         self.widget = widgets.VBox(parts)
@@ -75,6 +151,15 @@ class Widget(Record):
     def _on(self, control: widgets.Widget, action: Callable[[Any], Any], trait: str = "value") -> None:
         """Run the action with each new value of a control that a user moves."""
         control.observe(lambda change: self._run(lambda: action(change["new"])), trait)
+
+    def _bind(
+        self, control: widgets.Widget, action: Callable[[Any], Any], value: Callable[[], Any],
+        options: Callable[[], Any] | None = None,
+    ) -> widgets.Widget:  # fmt: skip
+        """The same of a control that shows the present `value`, of `options` where they change."""
+        self._on(control, action)
+        self._bound.append((control, value, options))
+        return control
 
     def _press(self, button: widgets.Button, action: Callable[[], Any]) -> None:
         button.on_click(lambda _: self._run(action))
@@ -116,16 +201,117 @@ class Widget(Record):
         return page(f"<p class='q'>{esc(words)}</p>") if words else ""
 
 
+class Stepper(Widget, Generic[Shown]):
+    """A widget that asks a method, or finds in what is saved how it answered, and goes through the stages of that.
+
+    `shown` is what was read off the trace, `at` the position of the stage, `drawing` its picture. A subclass says whose
+    traces it reads (`kind`), names the stages (`_stages`), retrieves in `_show`, and shows the state in `_draw`."""
+
+    kind = ""
+    shown: Shown
+    drawing: Drawing | None = None
+
+    def __init__(self, source: Source, questions: Sequence[Question], *, method: str, theme: str, **session: Any):
+        super().__init__(theme)
+        self._session = open_session(
+            source, questions, methods={method: method}, kind=self.kind,
+            suits=lambda config: parse_spec(config["label"])[0] == self.kind, **session,
+        )  # fmt: skip
+        self._question, self._method_name = self._session.questions[0], self._session.methods[0]
+        self._moved: dict[str, Any] = {}  # settings that are not the method's own
+        self.at: int | None = None
+        self._make_asking()
+        self._make_controls()
+        self._show(self._question, self._method_name, {})
+
+    def ask(self, question: str | int, method: str | None = None) -> Shown:
+        """Show a question: the id, text or position of a listed one, or, over an index, any other text. `method`
+        selects one of a run."""
+        asked = self._session.find_or_own(question)
+        self._show(asked, self._method_name if method is None else method, self._moved)
+        return self.shown
+
+    @property
+    def _stages(self) -> Sequence[str]:
+        raise NotImplementedError
+
+    def _make_controls(self) -> None:
+        raise NotImplementedError
+
+    def _show(self, question: Question, name: str, moved: Mapping[str, Any]) -> None:
+        """Another retrieval; before it has ended nothing changes, so that an error changes nothing."""
+        raise NotImplementedError
+
+    def _draw(self) -> None:
+        """Set controls, pictures and texts to the present state."""
+        raise NotImplementedError
+
+    def _asks_for(self, question: Question, name: str, moved: Mapping[str, Any]) -> None:
+        """Take over what was retrieved, at the same stage where there is such a one."""
+        self._question, self._method_name, self._moved = question, name, dict(moved)
+        last = max(0, len(self._stages) - 1)
+        self.at = last if self.at is None else min(self.at, last)
+
+    def _go(self, stage: int | str) -> None:
+        self.at = stage_at(stage, self._stages)
+        self._draw()
+
+    def _make_asking(self) -> None:
+        session = self._session
+        self._asked = self._bind(
+            question_box(session.questions, session.label),
+            lambda asked: asked and self.ask(asked),
+            lambda: question_label(self._question),
+        )
+        self._method = self._bind(
+            widgets.Dropdown(options=session.methods, description="method"),
+            lambda name: self._show(self._question, name, self._moved),
+            lambda: self._method_name,
+        )
+        self._method.layout.display = None if len(session.methods) > 1 else "none"
+
+    def _make_stepping(self, width: str = "400px") -> tuple[widgets.Widget, widgets.Widget]:
+        """A slider from stage to stage, and a button that plays them."""
+        self._stage = self._bind(
+            widgets.SelectionSlider(
+                options=[("", 0)], description="stage", continuous_update=False, layout={"width": width}
+            ),
+            self._go,
+            lambda: self.at or 0,
+            lambda: [(name, at) for at, name in enumerate(self._stages)] or [("nothing passed", 0)],
+        )
+        self._play = widgets.Play(min=0, max=1, interval=1500, show_repeat=False)
+        self._on(self._play, self._go)
+        return self._stage, self._play
+
+    def _show_controls(self) -> None:
+        super()._show_controls()
+        if hasattr(self, "_play"):
+            with self._quietly():
+                self._play.max, self._play.value = max(0, len(self._stages) - 1), self.at
+
+
 def offer(control: widgets.Widget, value: Any) -> None:
     """Set a control; first extends its options or range if they do not include the value."""
-    if isinstance(control, widgets.SelectionSlider):
-        control.options = sorted({*control.options, value})
-    elif isinstance(control, widgets.Dropdown):
-        values = [option[1] if isinstance(option, tuple) else option for option in control.options]
-        control.options = control.options if value in values else [*control.options, (value, value)]
+    if isinstance(control, widgets.SelectionSlider | widgets.Dropdown):
+        if value not in [option[1] if isinstance(option, tuple) else option for option in control.options]:
+            ordered = isinstance(control, widgets.SelectionSlider)
+            control.options = sorted({*control.options, value}) if ordered else [*control.options, (value, value)]
     elif hasattr(control, "min"):
         control.min, control.max = min(control.min, value), max(control.max, value)
     control.value = value
+
+
+def setting_slider(
+    label: str, low: float, high: float, step: float, *, value: float | None = None, width: int, label_width: float
+) -> widgets.Widget:
+    """A slider for a setting, of whole numbers where `low` is one; its range is extended to the value."""
+    value = low if value is None else value
+    kind = widgets.FloatSlider if isinstance(value, float) else widgets.IntSlider
+    return kind(
+        value=value, min=min(low, value), max=max(high, value), step=step, description=label, continuous_update=False,
+        layout={"width": f"{width}px"}, style={"description_width": f"{label_width}em"},
+    )  # fmt: skip
 
 
 def stage_at(stage: int | str, names: Sequence[str]) -> int:

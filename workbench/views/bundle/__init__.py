@@ -32,8 +32,7 @@ from workbench.text import clean
 from workbench.views.base import NAME, esc
 from workbench.views.bundle.contents import Contents
 from workbench.views.bundle.pages import conditions, results, runs_of, subtitle_of, title_of, warnings
-from workbench.views.bundle.private import eraser
-from workbench.views.bundle.store import CHUNK, TEXTS, Chunks, Pages, Texts, packed
+from workbench.views.bundle.store import CHUNK, TEXTS, Chunks, Pages, Texts, eraser, packed
 from workbench.views.stepped import SCRIPT, STYLE
 
 FORMAT = 1

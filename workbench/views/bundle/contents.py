@@ -25,8 +25,7 @@ from workbench.text import clean, counted, short, spelt_out
 from workbench.trace import Trace
 from workbench.views.base import NAME, table
 from workbench.views.bundle.parts import plain, traced_parts
-from workbench.views.bundle.private import bare
-from workbench.views.bundle.store import Texts, every
+from workbench.views.bundle.store import Texts, bare, every
 from workbench.views.records import reading_text
 
 # Right is who scores 1 in the first of these that the run has; the page offers the others as well.

@@ -17,9 +17,9 @@ from workbench.text import clean, counted, short
 from workbench.views.base import Markup, details, esc, number, table, warned_part
 from workbench.views.bundle.contents import JUDGED_BY, Contents, unfinished
 from workbench.views.bundle.parts import plain, words
-from workbench.views.bundle.private import bare
-from workbench.views.frames import frame_part
+from workbench.views.bundle.store import bare
 from workbench.views.palette import BLUE, GREY, ORANGE
+from workbench.views.reports import frame_part
 from workbench.views.run import notes_of, parts_of
 
 # The measures whose differences stand unfolded.
@@ -158,17 +158,22 @@ def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compared(frame: pd.DataFrame) -> str:
+    """Differences with their intervals; `against` and `p` where the frame has them."""
     reach = {
         measure: max([1e-12, *(abs(value) for name in ("low", "high") for value in rows[name] if pd.notna(value))])
         for measure, rows in frame.groupby("measure")
     }
+    against, p = ([name] * (name in frame) for name in ("against", "p"))
+    baseline = "baseline_value" if "baseline_value" in frame else "baseline"
     rows = [
-        (row.measure, bare(row.method), int(row.n), row.value, row.baseline_value, Markup(_signed(row.difference)),
-         Markup(_interval(row.low, row.difference, row.high, reach[row.measure])),
-         f"[{number(row.low, 3)}, {number(row.high, 3)}]", row.p, row.p_holm)
-        for row in frame.itertuples()
+        (row["measure"], bare(row["method"]), *(bare(row[name]) for name in against), int(row["n"]), row["value"],
+         row[baseline], Markup(_signed(row["difference"])),
+         Markup(_interval(row["low"], row["difference"], row["high"], reach[row["measure"]])),
+         f"[{number(row['low'], 3)}, {number(row['high'], 3)}]", *(row[name] for name in p), row["p_holm"])
+        for row in frame.to_dict("records")
     ]  # fmt: skip
-    return table(["measure", "method", "n", "mean", "baseline", "difference", "", "95 %", "p", "p (Holm)"], rows)
+    headers = ["measure", "method", *against, "n", "mean", "baseline", "difference", "", "95 %", *p, "p (Holm)"]
+    return table(headers, rows)
 
 
 def _signed(value: float) -> str:
@@ -238,17 +243,10 @@ def _between(contents: Contents) -> str:
         except SettingError as error:
             parts.append(title + _note(bare(str(error))))
             continue
-        shown = _in_order(found.frame)
-        rows = [
-            (row.measure, bare(row.method), bare(row.against), int(row.n), row.value, row.baseline,
-             Markup(_signed(row.difference)), f"[{number(row.low, 3)}, {number(row.high, 3)}]", row.p_holm)
-            for row in shown.itertuples()
-        ]  # fmt: skip
         differing = [tuple(bare(short(part, 300)) for part in one.values()) for one in found.conditions]
-        headers = ["measure", "method", "against", "n", "mean", "baseline", "difference", "95 %", "p (Holm)"]
         parts += [
             title,
-            _scroll(table(headers, rows)),
+            _scroll(_compared(_in_order(found.frame))),
             details(
                 f"what else differs ({len(differing)})", _scroll(table(["", "first", "second"], differing)), open=True
             )

@@ -9,13 +9,14 @@ from typing import Any
 
 from workbench.errors import WorkbenchError
 from workbench.methods.catrag.steering import steering
-from workbench.methods.dotrag.dots import Dots, dots
-from workbench.methods.gfm_rag.passing import Passing, passing
-from workbench.methods.iterative.replay import Replay, replay
-from workbench.methods.youtu.routed import Routes, routed
-from workbench.records import Passage, Proof, Question
+from workbench.methods.dotrag.dots import dots
+from workbench.methods.gfm_rag.passing import passing
+from workbench.methods.iterative.replay import replay
+from workbench.methods.youtu.routed import routed
+from workbench.records import Passage, Question
 from workbench.text import clean
 from workbench.trace import Trace
+from workbench.views import dot_drawing
 from workbench.views import dots as dots_view
 from workbench.views import passing as passing_view
 from workbench.views import replay as replay_view
@@ -25,7 +26,7 @@ from workbench.views.drawing import drawing_part
 from workbench.views.proofs import proof_drawing, proof_from_trace, proof_part
 from workbench.views.records import notes_part
 from workbench.views.routes import FUSED, rounds_part, routes_part
-from workbench.views.stepped import stepped_dots, stepped_passing, stepped_replay
+from workbench.views.stepped import stages_part
 from workbench.views.trace import tree
 
 Passages = Mapping[str, Passage]
@@ -44,56 +45,48 @@ def traced_parts(config: Mapping[str, Any], trace: Trace | None, question: Quest
     if trace is None:
         return []
     titles = {name: Passage(name, passage.title, "") for name, passage in passages.items()}
-    found = [
+    proof = proof_from_trace(trace)
+    parts = [
         *_searched(config, trace, question, titles),
-        *((title, part) for title, part in [("query", _proof(proof_from_trace(trace)))] if part),
+        *([("query", proof_part(proof) + drawing_part(proof_drawing(proof)))] if proof else []),
         ("trace", tree(trace)),
     ]
-    return [(title, plain(part)) for title, part in found]
+    return [(title, plain(part)) for title, part in parts]
 
 
 def _searched(config: Mapping[str, Any], trace: Trace, question: Question, titles: Passages) -> Iterator[Part]:
     name = config["label"].partition("[")[0]
-    known: tuple[str, Callable, Callable] | None = _SEARCHES.get(name)
-    if known is None and "iterations" in config.get("settings", {}):
-        known = _REPLAY
-    if known is None:
-        return
-    title, read, show = known
-    try:
-        yield title, show(read(trace, question.support), titles)
-    except WorkbenchError as error:  # a method that failed or fell back, or hashes in the place of texts
-        yield title, f"<p class='q'>nothing to replay: {esc(error, 400)}</p>"
+    title, read, show = _SEARCHES.get(name) or (_REPLAY if "iterations" in config.get("settings", {}) else (None,) * 3)
+    if read and show:
+        try:
+            yield title, show(read(trace, question.support), titles)
+        except WorkbenchError as error:  # a method that failed or fell back, or hashes in the place of texts
+            yield title, f"<p class='q'>nothing to replay: {esc(error, 400)}</p>"
 
 
-def _replay(shown: Replay, passages: Passages) -> str:
-    return notes_part(replay_view.notes(shown), shown.failure) + stepped_replay(shown, passages)
+def _stepped(view: Any, stepped: Callable[..., str]) -> Callable[..., str]:
+    return lambda shown, titles: notes_part(view.notes(shown), shown.failure) + stepped(shown, titles)
 
 
-def _dots(shown: Dots, passages: Passages) -> str:
-    return notes_part(dots_view.notes(shown), shown.failure) + stepped_dots(shown, passages)
-
-
-def _routes(shown: Routes, passages: Passages) -> str:
-    return routes_part(shown, FUSED, None) + details("rounds", rounds_part(shown), open=True)
-
-
-def _passing(shown: Passing, passages: Passages) -> str:
-    parts = passing_view.heading, stepped_passing, passing_view.layers_part, passing_view.documents_part
-    return "".join(part(shown) for part in parts)
-
-
-def _proof(proof: Proof | None) -> str:
-    return proof_part(proof) + drawing_part(proof_drawing(proof)) if proof else ""
-
-
-_REPLAY = ("replay", replay, _replay)
+# Method → title of its part, what reads a trace of it, what shows that.
+_REPLAY = ("replay", replay, _stepped(replay_view, lambda *shown: stages_part(replay_view.stages(*shown))))
 _SEARCHES: dict[str, tuple[str, Callable, Callable]] = {
-    "dotrag": ("DOTs", dots, _dots),
+    "dotrag": ("DOTs", dots, _stepped(dots_view, dot_drawing.stepped)),
     "catrag": ("steering", steering, steering_view.whole),
-    "youtu": ("routes", routed, _routes),
-    "gfm_rag": ("messages", passing, _passing),
-}
+    "youtu": (
+        "routes", routed,
+        lambda shown, _: routes_part(shown, FUSED, None) + details("rounds", rounds_part(shown), open=True),
+    ),
+    "gfm_rag": (
+        "messages", passing,
+        lambda shown, _: "".join(
+            part(shown)
+            for part in (
+                passing_view.heading, passing_view.stepped, passing_view.layers_part, passing_view.documents_part
+            )
+        ),
+    ),
+}  # fmt: skip
 
 
 def words(value: Any) -> str:
