@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, requires, version
-from itertools import chain, groupby
+from itertools import chain
 from pathlib import Path
 from shlex import quote
 
@@ -23,7 +23,6 @@ from packaging.requirements import Requirement
 from pydantic import RootModel
 
 from workbench import encoding, integrity
-from workbench.display import text
 from workbench.errors import EXTRAS, WorkbenchError, install_extra
 from workbench.language import pipeline
 from workbench.llm import Step, engine, local
@@ -31,14 +30,11 @@ from workbench.llm.endpoint import where
 from workbench.places import ROOT, home, is_checkout
 from workbench.records import Record
 from workbench.registry import broken
-from workbench.text import clean, counted
-from workbench.views.terminal import indented
+from workbench.text import counted
 
 WIDGETS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
 _INSTALL = "make setup" if is_checkout() else "pip install --upgrade hopscope"
 _PYTHON = quote(sys.executable)
-_WIDE, _LONGEST = 100, 400  # columns that the text fits into; characters of what was found, and of a command
-_MARKS = {"ok": "✓", "optional": "–", "MISSING": "✗"}
 _ASK = "export OPENAI_API_KEY=… or OPENAI_BASE_URL=…, or name a model: workbench doctor --ask --model MODEL"
 _Reply = RootModel[str]  # of any words
 
@@ -61,29 +57,16 @@ class Finding(Record):
         return "MISSING" if not self.good else "optional" if self.optional and self.remedy else "ok"
 
 
-@dataclass(frozen=True, repr=False)
-class Examination(Record):
-    """All findings, in the order in which one would mend them."""
-
-    findings: tuple[Finding, ...]
-
-    @property
-    def good(self) -> bool:
-        return all(finding.good for finding in self)
-
-    def __iter__(self) -> Iterator[Finding]:
-        return iter(self.findings)
-
-
-def examine(folder: str | Path | None = None, *, ask: bool = False, model: str | None = None) -> Examination:
-    """Look at everything. `folder` holds `indexes/`, `runs/` and `figures/` (by default `wb.home()`). With `ask` the
-    endpoint of the environment is asked one tiny question of `model`: by default OpenAI's gpt-4o-mini."""
+def examine(folder: str | Path | None = None, *, ask: bool = False, model: str | None = None) -> tuple[Finding, ...]:
+    """Look at everything, in the order in which one would mend it. `folder` holds `indexes/`, `runs/` and `figures/`
+    (by default `wb.home()`). With `ask` the endpoint of the environment is asked one tiny question of `model`: by
+    default OpenAI's gpt-4o-mini."""
     folder = home() if folder is None else Path(folder)
     areas = {"environment": _environment(folder), "models": _models(), "endpoint": _endpoint(),
              "notebooks": _notebooks(), "machine": _machine(folder)}  # fmt: skip
     if ask:
         areas["endpoint"] = chain(areas["endpoint"], map(_answer, [model]))
-    return Examination(tuple(replace(one, area=area) for area, findings in areas.items() for one in findings))
+    return tuple(replace(one, area=area) for area, findings in areas.items() for one in findings)
 
 
 def _look(what: str, look: Callable[[], str], remedy: str = _INSTALL, *, optional: bool = False) -> Finding:
@@ -209,22 +192,3 @@ def _machine(folder: Path) -> Iterator[Finding]:
     yield _look("disk", lambda: _need(free > 2, f"{free:,.1f} GiB free", lacking), f"du -sh {place}/*")
     may = os.access(there, os.W_OK)
     yield _look("folder", lambda: _need(may, str(there), f"{there} may not be written"), f"chmod u+w {place}")
-
-
-@text.register
-def _(examination: Examination) -> str:
-    """What was found, and below it what mends it."""
-    lines = [_verdict(examination)]
-    for area, findings in groupby(examination, lambda finding: finding.area):
-        lines.append(clean(area))
-        for one in findings:
-            optional = " (optional)" if one.mark == "optional" else ""
-            found = f"{_MARKS[one.mark]} {clean(one.what, _LONGEST)}: {clean(one.found, _LONGEST)}{optional}"
-            remedy = indented(f"→ {clean(one.remedy, _LONGEST)}", 4, _WIDE) if one.remedy else []
-            lines += [*indented(found, 2, _WIDE), *remedy]
-    return "\n".join(lines)
-
-
-def _verdict(examination: Examination) -> str:
-    bad = sum(not finding.good for finding in examination)
-    return f"{bad} of {len(examination.findings)} things are to be mended." if bad else "Nothing is to be mended."

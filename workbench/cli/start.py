@@ -47,7 +47,9 @@ def doctor(
 
     found = examine(ask=ask, model=model)
     rows = [{"area": f.area, "": f.mark, "what": f.what, "found": f.found, "do": f.remedy} for f in found]
-    return Output(rows, [found], code=0 if found.good else 1)
+    bad = sum(not finding.good for finding in found)
+    verdict = f"{bad} of {len(found)} things are to be mended." if bad else "Nothing is to be mended."
+    return Output(rows, [table_of(rows, lead=3), verdict], code=1 if bad else 0)
 
 
 @verb

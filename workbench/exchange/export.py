@@ -1,5 +1,4 @@
-"""Write an index as GraphML or CSV, for other programs and for import, and read it again; or write its schema graph as
-Youtu-GraphRAG's list.
+"""Write an index as GraphML or CSV, for other programs and for import, and read it again.
 
 A phrase is the node `e<row>`, a passage `p<row>`. Every fact is a separate edge of kind `relation`, from subject to
 object, with the number of passages that state it as weight; `context` joins a passage to the phrases of its facts;
@@ -77,16 +76,12 @@ NODE, EDGE = _attributes(Node, "id"), _attributes(Edge, "source", "target")
 
 
 def write(index: Index, to: str | Path) -> list[Path]:
-    """Write an index as `FILE.graphml`, its schema graph as `FILE.json` or, if `to` has no suffix, the index as a
-    folder of CSV files; return the written files."""
+    """Write an index as `FILE.graphml` or, if `to` has no suffix, as a folder of CSV files; return what is written."""
     to = Path(to).expanduser()
-    if to.suffix.lower() == ".json":
-        return to_youtu(index, to)
     if to.suffix.lower() == ".graphml":
         return [to_graphml(index, to)]
     if to.suffix and not to.is_dir():
-        known = "name a FILE.graphml, a FILE.json or a folder"
-        raise SettingError(f"{to}: {to.suffix!r} is no format to export to; {known}")
+        raise SettingError(f"{to}: {to.suffix!r} is no format to export to; name a FILE.graphml or a folder")
     return to_csv(index, to)
 
 
@@ -143,48 +138,6 @@ def to_csv(index: Index, folder: str | Path) -> list[Path]:
             writer.writerow(header)
             writer.writerows([_cell(value) for value in row] for row in rows)
     return written
-
-
-def to_youtu(index: Index, path: str | Path) -> list[Path]:
-    """Write the schema graph as Youtu-GraphRAG's list of edges, and its passages beside it as the file of chunks.
-
-    A node has the id of its first passage as `chunk id`, as in the source, and those of all of them as `chunk ids`. An
-    entity without relation or attribute is in no edge and not written. Raises :class:`DataError` for a passage whose id
-    has a tab or a line break.
-    """
-    path = Path(path).expanduser()
-    chunks = path.with_name(f"{path.stem.removesuffix('_new')}.txt")
-    for passage in index.passages.passages:
-        if re.search(r"[\t\r\n]", passage.id):
-            raise DataError(
-                f"the passage id {passage.id!r} has a tab or a line break, which end an id in {chunks.name}"
-            )
-    with replacing(chunks) as file:
-        for passage in index.passages.passages:
-            text = json.dumps({"title": passage.title, "text": passage.text}, ensure_ascii=False)
-            file.write(f"id: {passage.id}\tChunk: {text}\n")
-    with replacing(path) as file:
-        json.dump(list(_youtu_edges(index)), file, ensure_ascii=False, indent=1)
-    return [path, chunks]
-
-
-def _youtu_edges(index: Index) -> Iterator[dict[str, Any]]:
-    """Attributes, then relations."""
-    graph, ids = index.schema_graph, [passage.id for passage in index.passages.passages]
-
-    def node(label: str, name: str, stated: Any, row: int, **properties: str) -> dict[str, Any]:
-        found = [ids[passage] for passage in stated.indices[stated.indptr[row] : stated.indptr[row + 1]]]
-        held = {"name": name, "chunk id": found[0] if found else "", "chunk ids": found, **properties}
-        return {"label": label, "properties": held}
-
-    def entity(row: int) -> dict[str, Any]:
-        return node("entity", graph.names[row], graph.stated, row, schema_type=graph.types[row])
-
-    for row, one in enumerate(graph.attributes):
-        value = node("attribute", one.text, graph.attribute_stated, row)
-        yield {"start_node": entity(one.entity), "relation": "has_attribute", "end_node": value}
-    for source, label, target in zip(graph.sources.tolist(), graph.labels, graph.targets.tolist()):
-        yield {"start_node": entity(source), "relation": label, "end_node": entity(target)}
 
 
 def nodes(index: Index, *, text: bool) -> Iterator[Node]:
