@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from urllib.parse import quote, unquote
 
-from workbench.data.lines import regular
+from workbench.data.lines import once, regular
 from workbench.errors import DataError, SettingError
 from workbench.exchange.export import replacing
 from workbench.records import Question, Record
@@ -167,7 +167,7 @@ def read_run(
                 raise DataError(f"{where}: {known.unknown(word)}; strict=False leaves such lines out")
             left_out += 1
             continue
-        _once(seen, (tag, question, passage), where, f"the passage {word!r} of the question {qid!r}")
+        once(seen, (tag, question, passage), "ranking of question and passage", where, key="")
         line = _Line(passage, _whole(rank, "rank", where), _score(score, where))
         rankings.setdefault(question, []).append(line)
     if not any(found.values()):
@@ -203,7 +203,7 @@ def read_qrels(
     others: set[str] = set()
     for where, qid, word, relevance in judgements(path):
         relevant = relevance > 0
-        _once(seen, (qid, word), where, f"the passage {word!r} of the question {qid!r}")
+        once(seen, (qid, word), "judgement of question and passage", where, key="")
         if (question := asked.of(qid)) is None:
             others.add(qid)
             continue
@@ -331,12 +331,6 @@ def _fields(words: list[bytes], names: str, where: str) -> list[str]:
         return [word.decode("utf-8") for word in words]
     except UnicodeDecodeError as error:
         raise DataError(f"{where} is not UTF-8 ({error.reason}); save the file as UTF-8") from None
-
-
-def _once(seen: dict, key: tuple[str, ...], where: str, what: str) -> None:
-    if key in seen:
-        raise DataError(f"{where}: {what} stands already in {seen[key]}; take one of the lines out")
-    seen[key] = where
 
 
 def _whole(text: str, what: str, where: str) -> int:
