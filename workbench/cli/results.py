@@ -123,7 +123,7 @@ def export(
 ) -> Output:
     """Write the graph or vectors of an index, or the rankings or traces of a run, for other programs.
 
-    Graphs and rankings can be read back: `index`, and `evaluate --ranking`. Vectors serve `dense[store=chroma]`.
+    Rankings can be read back with `evaluate --ranking`, and vectors serve `dense[store=chroma]`.
     """
     import workbench as wb
     from workbench import exchange
