@@ -1,4 +1,4 @@
-"""The time to export an index and to import it again, with networkx on the same file for comparison.
+"""The time to export an index, and networkx's to read it.
 
 python benchmarks/exchange.py INDEX
 """
@@ -25,10 +25,8 @@ def main(folder: Path) -> None:
         graphml, tables = Path(place) / "index.graphml", Path(place) / "tables"
         for what, job in (
             ("write GraphML", lambda: exchange.write(index, graphml)),
-            ("read GraphML", lambda: exchange.read(graphml)),
             ("networkx reads it", lambda: networkx.read_graphml(graphml)),
             ("write CSV", lambda: exchange.write(index, tables)),
-            ("read CSV", lambda: exchange.read(tables)),
         ):
             print(f"{what:18} {_seconds(job):6.1f} s")
 

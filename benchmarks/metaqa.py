@@ -3,7 +3,7 @@
     python benchmarks/metaqa.py INDEX QUESTIONS --out RUN [--limit 20] [--method dotrag …] [-k 10] [--trace ids]
 
 QUESTIONS is a folder with questions_1hop.jsonl, questions_2hop.jsonl, questions_3hop.jsonl; `--limit` takes the first
-of each. Steps run by rules. The run is written to RUN and can be resumed; `workbench tables --paper dotrag --run RUN`
+of each. Steps run by rules. The run is written to RUN and can be resumed; `workbench table dotrag --run RUN`
 puts it next to the paper's numbers. Retrieval only, one question at a time. Methods share the vector of a question,
 which the first one encodes. Memory is the peak of the whole process, including index and encoder.
 """

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from workbench.cli import doctor
-from workbench.cli.doctor import Examination, Finding, examine
+from workbench.cli.doctor import Finding, examine
 
 sys.path.insert(0, str(Path(__file__).parent / "llm"))
 from chat_server import ChatServer, completion, error
@@ -141,18 +141,18 @@ def test_an_endpoint_that_is_gone(endpoint):
     assert not finding.good and "cannot be reached" in finding.found and "OPENAI_BASE_URL" in finding.remedy
 
 
+def test_another_endpoint_needs_a_model(endpoint):
+    server = endpoint(lambda asked: completion("ok"))
+    finding = doctor._answer(None)
+    assert not finding.good and "name a model" in finding.found and "--model MODEL" in finding.remedy
+    assert not server.seen
+
+
 def test_without_key_and_address_nothing_is_asked(monkeypatch):
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     finding = doctor._answer(None)
     assert not finding.good and "no key" in finding.found and finding.remedy.startswith("export OPENAI_API_KEY")
-
-
-def test_the_model_is_the_first_that_the_endpoint_lists(endpoint, monkeypatch):
-    endpoint(lambda asked: completion("ok"))
-    assert not doctor._answer(None).good, "this server lists none"
-    monkeypatch.setattr(doctor, "_some_model", lambda: "listed")
-    assert doctor._answer(None).found.startswith("listed answered")
 
 
 # -- all of them ------------------------------------------------------------------------------------------------------
@@ -168,17 +168,12 @@ def test_an_examination_asks_nobody_unless_told_to(endpoint, tmp_path):
     assert any(f.what == "answer" for f in examine(tmp_path, ask=True, model="m")) and len(server.seen) == 1
 
 
-def test_the_look_of_an_examination():
+def test_the_verb_shows_what_is_to_be_mended(workbench, monkeypatch):
     evil = "<script>alert(1)</script>\x1b[31m"
-    findings = (
-        Finding(evil, evil, False, evil, area=evil),
-        Finding("Chromium", "not installed", True, "apt-get install chromium", True, "notebooks"),
-        Finding("disk", "1 TiB", True, area="machine"),
-    )
-    examined = Examination(findings)
-    page, told = examined._repr_html_(), repr(examined)
-    assert "<script>" not in page and "\x1b" not in page + told
-    assert told.startswith("1 of 3 things are to be mended.") and "✗ <script>" in told
-    assert "– Chromium: not installed (optional)\n    → apt-get install chromium" in told and "✓ disk: 1 TiB" in told
-    assert "Nothing is to be mended" in repr(Examination(findings[1:]))
-    assert (len(examined), examined.good, Examination(findings[1:]).good) == (3, False, True)
+    optional = Finding("Chromium", "not installed", True, "apt-get install chromium", True, "notebooks")
+    findings = [Finding(evil, evil, False, evil, area="machine"), optional]
+    monkeypatch.setattr(doctor, "examine", lambda **_: tuple(findings))
+    told = workbench("doctor", code=1).output
+    assert "1 of 2 things are to be mended." in told and "MISSING" in told and "\x1b" not in told
+    del findings[0]
+    assert "Nothing is to be mended." in workbench("doctor").output

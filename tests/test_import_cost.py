@@ -61,7 +61,7 @@ def test_what_only_lists_loads_neither_arrays_nor_models(words):
 
 def test_bm25_over_an_index_loads_no_models_and_no_data_frames(tmp_path):
     index = Index.build(tiny_dataset(), None, tmp_path / "index", encoder=TinyEncoder(), progress=False)
-    words = ["retrieve", str(index.folder), "Which lake does the river flow into?", "-m", "bm25"]
+    words = ["ask", str(index.folder), "Which lake does the river flow into?", "-m", "bm25", "-r", "none"]
     assert loaded(VERB, ",".join(MODELS), *words) == ["LOADED"]
     assert loaded(VERB, ",".join((*MODELS, *FRAMES)), *words) == ["LOADED"]  # by then the scores are kept
 

@@ -88,7 +88,7 @@ def test_from_an_empty_folder_to_a_traced_answer(workbench):
     assert said["answer"] == ANSWER and said["passages"] and said["engine"] == "rules"
     assert {event["step"] for event in said["trace"]} >= {"dense", "direct"}
     assert (workbench.folder / "indexes" / "meridian" / "manifest.json").exists()
-    again = workbench("retrieve", "meridian", QUESTION, "-m", "bm25")
+    again = workbench("ask", "meridian", QUESTION, "-m", "bm25", "-r", "none")
     assert "First the index" not in again.stderr
 
 

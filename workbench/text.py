@@ -92,11 +92,6 @@ def table_cell(text: str) -> str:
     return f"'{text}" if _FORMULA.match(text) else text
 
 
-def of_table_cell(cell: str) -> str:
-    """The text of a cell that :func:`table_cell` wrote."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
-
-
 def text_hash(text: str) -> str:
     """The identifier of a text: 16 hex digits of the SHA-256 of its UTF-8 bytes."""
     return bytes_hash(text.encode("utf-8", "surrogatepass"))

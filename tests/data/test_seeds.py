@@ -48,7 +48,7 @@ def test_the_project_s_own_form(tmp_path):
     ("content", "said"),
     [
         ("{", "is not JSON"),
-        ("[]", "it should be one JSON object"),
+        ("[]", "is a JSON list, not a dict"),
         ('{"Nodes": "person"}', "'Nodes' is 'person'; it should be a list of strings"),
         ('{"Nodes": [3]}', r"'Nodes' is \[3\]; it should be a list of strings"),
         ("{}", "'entity_types' is None"),

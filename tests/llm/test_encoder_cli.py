@@ -99,7 +99,7 @@ def test_a_limit_of_the_command_stops_the_encoder_and_the_same_command_goes_on(s
 def test_an_index_is_asked_at_another_address_and_by_no_other_encoder(serve, workbench, town, tmp_path):
     servers = [serve(embedded), serve(embedded)]
     workbench("index", town, "-o", tmp_path / "index", "--encoder", f"openai:m@{servers[0].url}")
-    words = ("retrieve", tmp_path / "index", QUESTION, "-m", "dense", "--json", "--encoder")
+    words = ("ask", tmp_path / "index", QUESTION, "-m", "dense", "-r", "none", "--json", "--encoder")
     found = json.loads(workbench(*words, f"openai:m@{servers[1].url}").stdout)
     assert len(found["passages"]) == 8 and asked_for(servers[1]) == [QUESTION, compared()]
     assert "was encoded by 'openai:m', not by" in workbench(*words, "minilm", code=1).stderr.replace("\n", " ")

@@ -13,7 +13,6 @@ from test_views import HOSTILE, UNSHOWABLE, Checked, hostile
 from tiny import TinyEncoder
 
 import workbench as wb
-from workbench.cli.doctor import Examination, Finding
 from workbench.data import Dataset, Extraction
 from workbench.data.origin import Origin, SourceFile
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
@@ -45,7 +44,6 @@ def things(text: str) -> list:
         EntityProfile(text, text, text, (text,)),
         RelationProfile(text, text, text, (text,), 0.5, (text,)),
     )
-    findings = (Finding(text, text, False, text, False, text), Finding(text, text, True, text, True, text))
     known = Known(text, text, 1, None, None, text, text, text, ("short",))  # short names are our own
     return [
         NodeDetails(text, "phrase", 3, (triple,), ranked([Entity(text)], [0.9]), (passage,), (1, 1, 1)),
@@ -60,7 +58,6 @@ def things(text: str) -> list:
         Entry(text, text, (), print, text, text, text, note=text),
         Estimate(text, text, (Cost(text, text, exactly(1), seconds=None),), (text,), (text,)),
         Estimate(text, "rules", ()),
-        Examination(findings),
         entity,
         relation,
         Profiles((entity,), (relation,)),

@@ -6,7 +6,7 @@ Youtu-GraphRAG, as each docstring states."""
 
 from workbench.analyses.base import Analysis
 from workbench.analyses.construction_cost import ConstructionCost, construction_cost
-from workbench.analyses.cost_quality import CostQuality, cost_quality, pareto, run_pareto
+from workbench.analyses.cost_quality import CostQuality, cost_quality, pareto
 from workbench.analyses.decomposition import covered_only, decomposition, recomputed_routing
 from workbench.analyses.depth import quality_against_k, recall_curve, running_time, wall_clock
 from workbench.analyses.hub_bias import HubBias, hub_bias, hub_bias_specs, run_hub_bias
@@ -22,8 +22,6 @@ from workbench.analyses.rounds import (
     promotion,
     rounds_curve,
     rounds_specs,
-    run_ablation,
-    run_rounds,
 )
 
 __all__ = [
@@ -31,6 +29,6 @@ __all__ = [
     "Promotion", "WinRate", "ablation", "ablation_specs", "at_equal_nodes", "by_hops", "by_kind", "complementarity",
     "construction_cost", "cost_quality", "covered_only", "cuts", "decomposition", "gains_by_kind", "gains_over_static",
     "hub_bias", "hub_bias_specs", "judge_check", "judged_accuracy", "pareto", "promotion", "quality_against_k",
-    "recall_curve", "recomputed_routing", "rounds_curve", "rounds_specs", "run_ablation", "run_hub_bias", "run_pareto",
-    "run_rounds", "running_time", "wall_clock", "win_rate",
+    "recall_curve", "recomputed_routing", "rounds_curve", "rounds_specs", "run_hub_bias", "running_time", "wall_clock",
+    "win_rate",
 ]  # fmt: skip

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from workbench.analyses.base import Analysis, Runs, cautions_of, mean_of, measured, of_runs
@@ -22,20 +21,14 @@ from workbench.analyses.construction_cost import (
     PUBLISHED,
     ConstructionCost,
     construction_cost,
-    methods_of,
     published_as,
 )
 from workbench.errors import SettingError
-from workbench.evaluation.evaluate import evaluate
 from workbench.evaluation.run import Run
 from workbench.index import Index
 from workbench.index.usage import ARTICLES
-from workbench.llm.engine import Engine
 from workbench.measures.cost import cost, tokens
-from workbench.methods import method
 from workbench.published import paper, youtu
-from workbench.reading.base import Reader
-from workbench.records import Question
 
 MONEY, TOKENS, SHOWN = "US dollars", "tokens", "tokens of context shown"
 CONSTRUCTION = "tokens of construction and communities"
@@ -135,25 +128,6 @@ def _on_front(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> bool
         for quality, paid in others
         if quality is not None and paid is not None
     )
-
-
-def run_pareto(
-    questions: Sequence[Question],
-    index: Index,
-    engine: Engine | None = None,
-    reader: Reader | None = None,
-    out: str | Path | None = None,
-    *,
-    specs: Iterable[str] | None = None,
-    measure: str = "accuracy",
-    beside: Iterable[str] | None = None,
-    **settings: Any,
-) -> CostQuality:
-    """Evaluate methods over an index, by default all whose layers stand, and show their accuracy against the cost of
-    these layers. `out` and `settings` are those of `evaluate`; the same call resumes a stopped run."""
-    methods = [method(spec, index, engine) for spec in specs or methods_of(index)]
-    run = evaluate(questions, methods, reader, out, **settings)
-    return pareto(run, Index.open(index.folder), measure=measure, beside=beside)
 
 
 def pareto(

@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -43,14 +42,9 @@ from workbench.analyses.base import (
     runs_of,
 )
 from workbench.errors import SettingError
-from workbench.evaluation.evaluate import evaluate
 from workbench.evaluation.run import Run
 from workbench.evaluation.significance import compared
-from workbench.index import Index
-from workbench.llm.engine import Engine
-from workbench.methods import method
 from workbench.methods.iterative.replay import Replay, replay
-from workbench.reading.base import Reader
 from workbench.records import Question
 from workbench.settings import parse_spec, spec_of
 from workbench.trace import Trace
@@ -135,23 +129,6 @@ def rounds_specs(spec: str = "ircot", rounds: Iterable[int] = range(5)) -> list[
     """
     name, settings = parse_spec(spec)
     return [spec_of(name, settings | {"iterations": number}) for number in rounds]
-
-
-def run_rounds(
-    questions: Sequence[Question],
-    index: Index,
-    engine: Engine | None = None,
-    reader: Reader | None = None,
-    out: str | Path | None = None,
-    *,
-    spec: str = "ircot",
-    rounds: Iterable[int] = range(5),
-    **settings: Any,
-) -> Analysis:
-    """Evaluate the method with each number of rounds, and return the curve. `out` and `settings` are those of
-    `evaluate`; the same call resumes a stopped run."""
-    methods = [method(one, index, engine) for one in rounds_specs(spec, rounds)]
-    return rounds_curve(evaluate(questions, methods, reader, out, **settings))
 
 
 def rounds_curve(run: Run, *, progress: bool = True) -> Analysis:
@@ -349,22 +326,6 @@ def ablation_specs(backbone: str = "hipporag2") -> list[str]:
     """The SPECs: the backbone alone, DTR, BGEC, both, the two other policies, and both with five passages at most."""
     over = {"backbone": backbone}
     return [backbone, *(spec_of("bdtr", over | variant) for variant in VARIANTS)]
-
-
-def run_ablation(
-    questions: Sequence[Question],
-    index: Index,
-    engine: Engine | None = None,
-    reader: Reader | None = None,
-    out: str | Path | None = None,
-    *,
-    backbone: str = "hipporag2",
-    **settings: Any,
-) -> Analysis:
-    """Evaluate the variants over a backbone. `out` and `settings` are those of `evaluate`; the same call resumes a
-    stopped run."""
-    methods = [method(spec, index, engine) for spec in ablation_specs(backbone)]
-    return ablation(evaluate(questions, methods, reader, out, **settings), methods[0].label)
 
 
 def ablation(run: Run, static: str | None = None) -> Analysis:

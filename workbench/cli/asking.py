@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -17,28 +17,6 @@ from workbench.text import clean
 
 
 @verb
-def retrieve(
-    folder: opt.FolderOrName,
-    question: str,
-    retrieving: opt.Retrieving = opt.RETRIEVING,
-    model: opt.Model = opt.MODEL,
-) -> Output:
-    """The passages that a method finds for a question, and why."""
-    folder = opening.at_hand(folder, model, retrieving.method)
-    opened, runner = opening.index_and_engine(folder, model, retrieving.encoder)
-    evidence = _retrieve(opened, runner, question, retrieving)
-    shown = [*warning_lines(opened.warnings), evidence]
-    whole = {**_evidence(evidence, retrieving.trace), "warnings": list(opened.warnings)}
-    return Output(whole, [*shown, evidence.trace] if retrieving.trace else shown)
-
-
-def _retrieve(opened, runner, question: str, retrieving: opt.Retrieving):
-    import workbench as wb
-
-    return wb.method(retrieving.method, opened, runner).retrieve(question, retrieving.k, budget=retrieving.budget)
-
-
-@verb
 def ask(
     folder: opt.FolderOrName,
     question: str,
@@ -47,23 +25,39 @@ def ask(
     of_reader: opt.OfReader = opt.OF_READER,
     model: opt.Model = opt.MODEL,
 ) -> Output:
-    """The answer to a question, with the passages that it was read from."""
+    """The answer to a question, with the passages that it was read from; with --reader none, these alone."""
+    import workbench as wb
+
+    named = None if reader == "none" else reader
+    folder = opening.at_hand(folder, model, retrieving.method, named)
+    index, runner = opening.index_and_engine(folder, model, retrieving.encoder)
+    method = wb.method(retrieving.method, index, runner)
+    evidence = method.retrieve(question, retrieving.k, budget=retrieving.budget)
+    reading = opening.reader(named, runner, index, of_reader)
+    if reading is None:
+        whole = {**_evidence(evidence, retrieving.trace), "warnings": list(index.warnings)}
+        shown, trace, code = [*warning_lines(index.warnings), evidence], evidence.trace, 0
+    else:
+        answer = reading.read(question, evidence)
+        lacking = [*index.warnings, *([f"{evidence.method} fell back: {evidence.fallback}"] * bool(evidence.fallback))]
+        whole, shown, failed = _answer(answer, lacking)
+        whole |= {"engine": runner.name, **_evidence(evidence, retrieving.trace)}
+        shown, trace, code = [*shown, evidence], answer.trace, int(failed)
+    return Output(whole, [*shown, trace] if retrieving.trace else shown, code=code)
+
+
+def _answer(answer, lacking: list[str]) -> tuple[dict, list[str], bool]:
+    """(JSON, lines, whether it failed) of an answer, with what was `lacking` when it was read."""
     from workbench.llm.engine import no_model, whose_words
     from workbench.views.contexts import excerpt
     from workbench.views.records import REPLY, failure_of, unread_reply
 
-    folder = opening.at_hand(folder, model, retrieving.method, reader)
-    index, runner = opening.index_and_engine(folder, model, retrieving.encoder)
-    evidence = _retrieve(index, runner, question, retrieving)
-    answer = opening.reader(reader, runner, index, of_reader).read(question, evidence)
     flaw, unread = answer.reading.flaw if answer.reading else "", unread_reply(answer)
-    mark = answer.proof.mark if answer.proof else None
-    failure = failure_of(answer)
-    said = "abstained: not found in the passages" if answer.abstained else answer.text
-    said = f"failed: {failure}" if failure else said
+    mark, failure = answer.proof.mark if answer.proof else None, failure_of(answer)
+    text = "abstained: not found in the passages" if answer.abstained else answer.text
+    text = f"failed: {failure}" if failure else text
     by = escape(whose_words(answer.engines)) + ", not by a language model" * all(map(no_model, answer.engines))
-    shown = [f"[bold]{escape(clean(said))}[/] [dim](by {by})[/]"]
-    lacking = [*index.warnings, *([f"{evidence.method} fell back: {evidence.fallback}"] if evidence.fallback else [])]
+    shown = [f"[bold]{escape(clean(text))}[/] [dim](by {by})[/]"]
     shown = [*shown, *warning_lines(lacking)] if failure else [*warning_lines(lacking), *shown]
     if unread:
         shown.append(f"The model replied: {escape(clean(unread, REPLY))}")
@@ -72,11 +66,7 @@ def ask(
     if answer.thought and not unread:
         shown.append(escape(str(excerpt(answer.thought, answer.text, 400))))
     fields = fields_of(answer, "abstained", "thought", "failure", flaw=flaw, reply=unread, read=list(answer.passages))
-    whole = {"answer": answer.text, **fields, "engine": runner.name, "mark": mark, "warnings": lacking}
-    whole |= _evidence(evidence, retrieving.trace)
-    return Output(
-        whole, [*shown, evidence, answer.trace] if retrieving.trace else [*shown, evidence], code=1 if failure else 0
-    )
+    return {"answer": answer.text, **fields, "mark": mark, "warnings": lacking}, shown, bool(failure)
 
 
 def _evidence(evidence, with_trace: bool) -> dict:
@@ -251,8 +241,18 @@ _OF_GRID = (
 
 @verb
 def table(
-    paper: Annotated[str, typer.Argument(help="bdtr, catrag, dotrag, reasoning or youtu", metavar="PAPER")],
-    number: Annotated[str, typer.Argument(help="the table's number or name, such as 1", metavar="TABLE")],
+    paper: Annotated[str, typer.Argument(help="bdtr, catrag, dotrag, reasoning or youtu", metavar="PAPER")] = "bdtr",
+    number: Annotated[
+        str | None, typer.Argument(help="the table's number or name, such as 1: it is run", metavar="[TABLE]")
+    ] = None,
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option("--run", help="without TABLE: the folder of a run to put beside all tables; repeatable"),
+    ] = None,
+    source_prompt: Annotated[
+        list[str] | None,
+        typer.Option(help="a wording from a file that is the source's, as run.json names it: 'answer v2 file 0123…'"),
+    ] = None,
     model: opt.Model = opt.MODEL,
     reader_engine: Annotated[
         list[str] | None, typer.Option(help="the engine that answers, if it is another; one for each model of the rows")
@@ -265,35 +265,50 @@ def table(
     plan: Annotated[bool, typer.Option("--plan", help="say what it takes; ask nothing")] = False,
     form: Annotated[str, typer.Option("--format", help="text, csv, markdown or latex")] = "text",
 ) -> Output:
-    """A table of a paper from nothing: data, indexes, runs, and its cells beside ours with their verdicts.
+    """A paper's tables beside what runs measured, each number with its verdict. With TABLE, that table from nothing:
+    data, indexes and runs.
 
     What exists is kept, so the same command goes on where it was stopped. An endpoint that costs needs a limit, such as
     --max-money 5.
     """
+    import workbench as wb
     from workbench.papers import planning, reproduce
     from workbench.views.tables import written
 
     if form not in (forms := ("text", "csv", "markdown", "latex")):
         raise SettingError(f"--format {form!r} is unknown; choose one of {', '.join(forms)}")
+    if number is not None and (beside or source_prompt):
+        raise SettingError("--run and --source-prompt belong to all tables of a paper; leave out the table's number")
     if plan:
+        if number is None:
+            raise SettingError(f"--plan: name the table as well, such as {paper} 1")
         planned = planning.plan(
             paper, number, model.engine, reader_engine=reader_engine, judge=judge, data=data, limit=run.limit,
             repeats=run.repeats,
         )  # fmt: skip
         whole = {"rows": planned.frame.to_dict("records"), "notes": list(planned.notes)}
         return Output(whole, [planned], wrapped=False)
-    specs = dict.fromkeys(one for one in (model.engine, *(reader_engine or ()), judge) if one)
+    if number is None:
+        found = wb.tables(paper, beside or (), source_prompts=source_prompt or ())
+    else:
+        engines = _limited(model, [*(reader_engine or ()), *([judge] if judge else [])])
+        found = reproduce.reproduce(
+            paper, number, engines[model.engine], reader_engine=[engines[spec] for spec in reader_engine or ()],
+            judge=engines.get(judge), data=data, encoder=encoder, out=out, **vars(run),
+        )  # fmt: skip
+    whole = {**asdict(found), "counts": found.counts(), "warnings": list(found.warnings)}
+    shown, notes = (found, []) if form == "text" else (escape(written(found, form)), warning_lines(found.warnings))
+    code = 0 if number is None else code_of(found.runs)
+    return Output(whole, [shown], notes, code=code, wrapped=False)
+
+
+def _limited(model: opt.Model, others: list[str]) -> dict[str, Any]:
+    """SPEC → engine, of all that a table asks; one that may cost money needs a limit."""
+    specs = dict.fromkeys([model.engine, *others])
     sends = opening.exporting.get() is None and not model.replay
-    if sends and model.limits is None and (paid := [one for one in specs if one.startswith("openai:")]):
+    if sends and model.limits is None and (paid := [spec for spec in specs if spec.startswith("openai:")]):
         raise SettingError(
             f"{paid[0]} may cost money; say how much with --max-money, --max-tokens or --max-calls (--plan tells what "
             "the table takes)"
         )
-    engines = {spec: opening.engine(model, spec) for spec in specs}
-    found = reproduce.reproduce(
-        paper, number, engines[model.engine], reader_engine=[engines[one] for one in reader_engine or ()],
-        judge=engines.get(judge), data=data, encoder=encoder, out=out, **vars(run),
-    )  # fmt: skip
-    whole = {**asdict(found), "counts": found.counts(), "warnings": list(found.warnings)}
-    shown, notes = (found, []) if form == "text" else (escape(written(found, form)), warning_lines(found.warnings))
-    return Output(whole, [shown], notes, code=code_of(found.runs), wrapped=False)
+    return {spec: opening.engine(model, spec) for spec in specs}

@@ -1,7 +1,6 @@
 """What this machine has, what is missing, and the one command that mends it.
 
-    workbench.cli.doctor.examine()              in a notebook: a table
-    workbench.cli.doctor.examine(ask=True)      and one tiny call to the endpoint of the environment
+    workbench.cli.doctor.examine(ask=True)      with one tiny call to the endpoint of the environment
 
 Without `ask` no endpoint is asked, and nothing is ever downloaded. Keys are never shown."""
 
@@ -15,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, requires, version
-from itertools import chain, groupby
+from itertools import chain
 from pathlib import Path
 from shlex import quote
 
@@ -24,23 +23,18 @@ from packaging.requirements import Requirement
 from pydantic import RootModel
 
 from workbench import encoding, integrity
-from workbench.display import html, text
 from workbench.errors import EXTRAS, WorkbenchError, install_extra
 from workbench.language import pipeline
 from workbench.llm import Step, engine, local
-from workbench.llm.endpoint import connect, where
+from workbench.llm.endpoint import where
 from workbench.places import ROOT, home, is_checkout
 from workbench.records import Record
 from workbench.registry import broken
-from workbench.text import clean, counted
-from workbench.views.base import Markup, esc, page, table
-from workbench.views.terminal import indented
+from workbench.text import counted
 
 WIDGETS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
 _INSTALL = "make setup" if is_checkout() else "pip install --upgrade hopscope"
 _PYTHON = quote(sys.executable)
-_WIDE, _LONGEST = 100, 400  # columns that the text fits into; characters of what was found, and of a command
-_MARKS = {"ok": "✓", "optional": "–", "MISSING": "✗"}
 _ASK = "export OPENAI_API_KEY=… or OPENAI_BASE_URL=…, or name a model: workbench doctor --ask --model MODEL"
 _Reply = RootModel[str]  # of any words
 
@@ -63,43 +57,25 @@ class Finding(Record):
         return "MISSING" if not self.good else "optional" if self.optional and self.remedy else "ok"
 
 
-@dataclass(frozen=True, repr=False)
-class Examination(Record):
-    """All findings, in the order in which one would mend them."""
-
-    findings: tuple[Finding, ...]
-
-    @property
-    def good(self) -> bool:
-        return all(finding.good for finding in self)
-
-    def __iter__(self) -> Iterator[Finding]:
-        return iter(self.findings)
-
-    def __len__(self) -> int:
-        return len(self.findings)
-
-
-def examine(folder: str | Path | None = None, *, ask: bool = False, model: str | None = None) -> Examination:
-    """Look at everything. `folder` holds `indexes/`, `runs/` and `figures/` (by default `wb.home()`). With `ask` the
-    endpoint of the environment is asked one tiny question of `model`: by default gpt-4o-mini of OpenAI's own, the first
-    that it lists of another."""
+def examine(folder: str | Path | None = None, *, ask: bool = False, model: str | None = None) -> tuple[Finding, ...]:
+    """Look at everything, in the order in which one would mend it. `folder` holds `indexes/`, `runs/` and `figures/`
+    (by default `wb.home()`). With `ask` the endpoint of the environment is asked one tiny question of `model`: by
+    default OpenAI's gpt-4o-mini."""
     folder = home() if folder is None else Path(folder)
     areas = {"environment": _environment(folder), "models": _models(), "endpoint": _endpoint(),
              "notebooks": _notebooks(), "machine": _machine(folder)}  # fmt: skip
     if ask:
         areas["endpoint"] = chain(areas["endpoint"], map(_answer, [model]))
-    return Examination(tuple(replace(one, area=area) for area, findings in areas.items() for one in findings))
+    return tuple(replace(one, area=area) for area, findings in areas.items() for one in findings)
 
 
 def _look(what: str, look: Callable[[], str], remedy: str = _INSTALL, *, optional: bool = False) -> Finding:
     """What `look` says; whatever it raises is to be mended, unless the thing is `optional`."""
     try:
         return Finding(what, look())
-    except WorkbenchError as error:
-        return Finding(what, str(error), optional, remedy, optional)
     except Exception as error:
-        return Finding(what, f"{type(error).__name__}: {error}", optional, remedy, optional)
+        why = str(error) if isinstance(error, WorkbenchError) else f"{type(error).__name__}: {error}"
+        return Finding(what, why, optional, remedy, optional)
 
 
 def _need(good: object, found: str, lacking: str) -> str:
@@ -125,7 +101,7 @@ def _environment(_: Path | None) -> Iterator[Finding]:
 
 def _packages() -> str:
     """Those that are needed without extras, in the right version of whatever build, such as that without CUDA."""
-    whole = [Requirement(one) for one in requires("hopscope") or ()]
+    whole = map(Requirement, requires("hopscope") or ())
     needed = [one for one in whole if one.marker is None or one.marker.evaluate({"extra": ""})]
     wrong = [
         f"{one.name} {here or 'not installed'}, needed {one.specifier}"
@@ -172,23 +148,13 @@ def _answer(model: str | None) -> Finding:
     step = Step("doctor", _Reply, lambda text: [{"role": "user", "content": text}], read=_Reply, max_tokens=16)
 
     def answer() -> str:
-        name = _need((asked := model or _some_model()), asked or "", "the endpoint does not list its models")
+        own = not os.environ.get("OPENAI_BASE_URL")  # which the client reads itself
+        name = _need(model or own, model or "gpt-4o-mini", "another endpoint than OpenAI's: name a model that it has")
         with engine(f"openai:{name}", attempts=1, timeout=30) as asking:
             (result,) = asking.run(step, ["Say: ok"])
         return _need(not result.failure, f"{name} answered", f"{name}: {result.failure}")
 
     return _look("answer", answer, _ASK)
-
-
-def _some_model() -> str | None:
-    """gpt-4o-mini at OpenAI; of another endpoint the first model that it lists, None if it lists none."""
-    if not os.environ.get("OPENAI_BASE_URL"):  # which the client reads itself
-        return "gpt-4o-mini"
-    try:
-        connection = connect(None, None, 30.0)
-        return connection.blot(str(connection.client.models.list().data[0].id))
-    except Exception:  # its words may hold the key or the address; the call itself says what is wrong
-        return None
 
 
 def _notebooks() -> Iterator[Finding]:
@@ -226,35 +192,3 @@ def _machine(folder: Path) -> Iterator[Finding]:
     yield _look("disk", lambda: _need(free > 2, f"{free:,.1f} GiB free", lacking), f"du -sh {place}/*")
     may = os.access(there, os.W_OK)
     yield _look("folder", lambda: _need(may, str(there), f"{there} may not be written"), f"chmod u+w {place}")
-
-
-# -- How it shows itself -----------------------------------------------------------------------------------------------
-
-
-@text.register
-def _(examination: Examination) -> str:
-    """What was found, and below it what mends it."""
-    lines = [_verdict(examination)]
-    for area, findings in groupby(examination, lambda finding: finding.area):
-        lines.append(clean(area))
-        for one in findings:
-            optional = " (optional)" if one.mark == "optional" else ""
-            found = f"{_MARKS[one.mark]} {clean(one.what, _LONGEST)}: {clean(one.found, _LONGEST)}{optional}"
-            remedy = indented(f"→ {clean(one.remedy, _LONGEST)}", 4, _WIDE) if one.remedy else []
-            lines += [*indented(found, 2, _WIDE), *remedy]
-    return "\n".join(lines)
-
-
-@html.register
-def _(examination: Examination) -> str:
-    look = {"ok": "✓", "optional": "<span class='q'>optional</span>", "MISSING": "<span class='bad'>✗</span>"}
-    rows = [
-        (one.area, Markup(look[one.mark]), *(clean(part, _LONGEST) for part in (one.what, one.found, one.remedy)))
-        for one in examination
-    ]
-    return page(f"<p><b>{esc(_verdict(examination))}</b></p>", table(["", "", "what", "found", "do"], rows))
-
-
-def _verdict(examination: Examination) -> str:
-    bad = sum(not finding.good for finding in examination)
-    return f"{bad} of {len(examination)} things are to be mended." if bad else "Nothing is to be mended."

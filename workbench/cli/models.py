@@ -89,7 +89,7 @@ def batch_export(
             )
     rows, said = export.rows(), {"round": export.round, "requests": export.requests, "recording": str(export.record)}
     then = (
-        f"Next: workbench batch submit {folder}, and fetch; or let another program answer the files. Then workbench "
+        f"Next: workbench batch submit {folder} --wait, or let another program answer the files. Then workbench "
         f"batch import {folder}, and this command again"
     )
     shown = [export, *([table_of(rows), escape(then)] if rows else [f"The answers are in {escape(said['recording'])}"])]
@@ -127,34 +127,22 @@ def batch_import(
 
 
 @verb(of=batches, name="submit")
-def batch_submit(folder: opt.BatchFolder, url: opt.BaseUrl = None) -> Output:
-    """Upload the files of the last round and begin a batch for each. What was submitted is not submitted again."""
-    from workbench.llm import batch
-
-    return listed(_batches(batch.submit(folder, url)))
-
-
-@verb(of=batches, name="status")
-def batch_status(folder: opt.BatchFolder, url: opt.BaseUrl = None) -> Output:
-    """The files of all rounds, and how far their batches are."""
-    from workbench.llm import batch
-
-    return listed(_batches(batch.status(folder, url)))
-
-
-@verb(of=batches, name="fetch")
-def batch_fetch(
+def batch_submit(
     folder: opt.BatchFolder,
     url: opt.BaseUrl = None,
     wait: Annotated[bool, typer.Option("--wait", help="until all batches have ended")] = False,
 ) -> Output:
-    """Download the results of the batches that have ended, also of those that expired in part."""
+    """Upload the files of the last round, begin a batch for each, and download the results of those that have ended.
+
+    What was submitted is not submitted again, so the same command later says how far the batches are, and downloads
+    what has ended since, also of batches that expired in part.
+    """
     from workbench.llm import batch
 
-    return listed(_batches(batch.fetch(folder, url, wait=wait)))
-
-
-def _batches(files) -> list[dict]:
-    return [fields_of(one, "round", requests=one.requests, file=one.name, engine=one.engine, batch=one.batch,
-                    status=one.status, completed=one.completed, failed=one.failed, fetched=one.fetched,
-                    errors=list(one.errors)) for one in files]  # fmt: skip
+    batch.submit(folder, url)
+    files = batch.fetch(folder, url, wait=wait)
+    return listed([
+        fields_of(one, "round", requests=one.requests, file=one.name, engine=one.engine, batch=one.batch,
+                  status=one.status, completed=one.completed, failed=one.failed, fetched=one.fetched,
+                  errors=list(one.errors)) for one in files
+    ])  # fmt: skip

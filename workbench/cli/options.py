@@ -23,7 +23,9 @@ Replay = Annotated[
 ]
 Method = Annotated[str, typer.Option("--method", "-m", help="a SPEC, such as hipporag2[profile=paper,damping=0.6]")]
 Methods = Annotated[list[str], typer.Option("--method", "-m", help="a SPEC; give it again for another method")]
-Reader = Annotated[str, typer.Option("--reader", "-r", help="a reader's SPEC, such as direct[k=5]")]
+Reader = Annotated[
+    str, typer.Option("--reader", "-r", help="a reader's SPEC, such as direct[k=5]; none of ask: passages alone")
+]
 Compress = Annotated[
     str | None, typer.Option(help="a compressor's SPEC for the reader's context: graph-walk[budget=4000]")
 ]
@@ -135,22 +137,6 @@ class Depth:
 
 
 @dataclass(frozen=True)
-class OfWorld:
-    """The dials of a generated world; those that are not given have the defaults of `workbench.data.worlds.Dials`."""
-
-    passages: Annotated[int | None, typer.Option(help="how many, 1,000 by default")] = None
-    seed: Annotated[int | None, typer.Option(help="of everything: the same dials give the same bytes")] = None
-    questions: Annotated[int | None, typer.Option(help="how many, whatever the size")] = None
-    aliases: Annotated[float | None, typer.Option(help="share of entities with a second name")] = None
-    hubs: Annotated[float | None, typer.Option(help="share of relations that end in few entities")] = None
-    paraphrase: Annotated[float | None, typer.Option(help="0: the words of the schema; 1: the most distant too")] = None
-    density: Annotated[float | None, typer.Option(help="probability of each fact beyond the first")] = None
-    hearsay: Annotated[float | None, typer.Option(help="share of articles with a false statement, marked so")] = None
-    distractors: Annotated[float | None, typer.Option(help="share of passages that state no fact")] = None
-    locale: Annotated[str | None, typer.Option(help="of dates and numbers: en-GB, en-US, de, fr, iso or mixed")] = None
-
-
-@dataclass(frozen=True)
 class OfReader:
     """What options add to a reader's SPEC."""
 
@@ -160,7 +146,7 @@ class OfReader:
 
 
 # Where nothing is given.
-MODEL, RETRIEVING, RUN, DEPTH, OF_WORLD, OF_READER = Model(), Retrieving(), RunOptions(), Depth(), OfWorld(), OfReader()
+MODEL, RETRIEVING, RUN, DEPTH, OF_READER = Model(), Retrieving(), RunOptions(), Depth(), OfReader()
 
 
 def flattened(function: Callable, json: bool) -> Callable:

@@ -69,25 +69,6 @@ def diagnose(
 
 
 @verb
-def tables(
-    paper: Annotated[str, typer.Option(help="bdtr (Beyond Static Retrieval), dotrag or reasoning")] = "bdtr",
-    run: Annotated[
-        list[Path] | None, typer.Option("--run", help="folder of a run to put beside them; give it again for more")
-    ] = None,
-    source_prompt: Annotated[
-        list[str] | None,
-        typer.Option(help="a wording from a file that is the source's, as run.json names it: 'answer v2 file 0123…'"),
-    ] = None,
-) -> Output:
-    """A paper's tables next to what runs measured: each number with its verdict, and why where it does not compare."""
-    import workbench as wb
-
-    found = wb.tables(paper, run or (), source_prompts=source_prompt or ())
-    whole = {**asdict(found), "counts": found.counts(), "warnings": list(found.warnings)}
-    return Output(whole, [found], wrapped=False)
-
-
-@verb
 def bundle(
     run: Annotated[list[Path], typer.Argument(help="folders of runs or grids, shown side by side", metavar="RUN…")],
     to: Annotated[
@@ -119,6 +100,10 @@ def export(
     to: Annotated[
         Path | None, typer.Option("--to", help="of an index: FILE.graphml, or a folder for CSV files")
     ] = None,
+    chroma: Annotated[
+        str | None, typer.Option("--chroma", help="of an index: host:port of `chroma run`, or here, for INDEX/chroma")
+    ] = None,
+    kinds: Annotated[str, typer.Option("--kinds", help="with --chroma: of passages,phrases,facts")] = "passages",
     trec: Annotated[
         Path | None, typer.Option("--trec", help="of a run: a folder for its rankings and gold as TREC files")
     ] = None,
@@ -136,17 +121,18 @@ def export(
         typer.Option("--begin", help="with --openinference: when the first trace begins, UTC; by default 2000-01-01"),
     ] = None,
 ) -> Output:
-    """Write the graph of an index, or the rankings or traces of a run, for other programs.
+    """Write the graph or vectors of an index, or the rankings or traces of a run, for other programs.
 
-    Graphs and rankings can be read back: `index`, and `evaluate --ranking`.
+    Rankings can be read back with `evaluate --ranking`, and vectors serve `dense[store=chroma]`.
     """
     import workbench as wb
     from workbench import exchange
 
-    if (to is None) == (trec is None and openinference is None):
-        raise SettingError("name what to write: --to of an index, or --trec or --openinference of a run")
+    if (to is None and chroma is None) == (trec is None and openinference is None):
+        raise SettingError("name what to write: --to or --chroma of an index, or --trec or --openinference of a run")
     if (index or seconds or begin) and not openinference:
         raise SettingError("--index, --seconds and --begin belong to --openinference FILE.jsonl")
+    rows = _in_chroma(wb.Index.open(folder), chroma, kinds.split(",")) if chroma else []
     written = exchange.write(wb.Index.open(folder), to) if to else []
     if trec:
         written += exchange.to_trec(wb.Run(folder), trec)
@@ -154,7 +140,16 @@ def export(
         given: dict[str, Any] = {"passages": wb.Index.open(index).passages.passages} if index else {}
         given |= {"begin": begin.replace(tzinfo=UTC)} if begin else {}
         written.append(exchange.to_openinference(wb.Run(folder), openinference, seconds=seconds, **given))
-    return listed([{"file": str(path), "bytes": path.stat().st_size} for path in written])
+    return listed([*({"file": str(path), "bytes": path.stat().st_size} for path in written), *rows])
+
+
+def _in_chroma(index, place: str, kinds: list[str]) -> list[dict]:
+    """The collections that Chroma holds of an index, filled or brought up to date."""
+    from workbench.index import chroma
+
+    client = chroma.derive(index, kinds, server="" if place == "here" else place, progress=True)
+    held = {kind: client.get_collection(chroma.collection_name(index, kind)) for kind in kinds}
+    return [{"kind": kind, "collection": one.name, "vectors": one.count()} for kind, one in held.items()]
 
 
 @verb
@@ -163,12 +158,20 @@ def check(
 ) -> Output:
     """Whether the files are what was written, read in full and compared with their checksums; exit code 1 if not.
 
-    Of a recording, also what it holds, per engine and Step.
+    Of an index, also whether its graph is fit for use: counts beside published graphs, hubs, and warnings in words. Of
+    a recording, also what it holds, per engine and Step.
     """
+    import workbench as wb
     from workbench.cli.check import check as checked
     from workbench.llm.record import Recording
 
     found = checked(place)
-    held = Recording(place, create=False).summary() if found.kind == "recording" and found.good else []
-    shown = [found, table_of(held, lead=2)] if held else [found]
-    return Output({**asdict(found), **({"holds": held} if held else {})}, shown, code=0 if found.good else 1)
+    whole, shown = asdict(found), [found]
+    if found.good and found.kind == "recording" and (held := Recording(place, create=False).summary()):
+        whole, shown = {**whole, "holds": held}, [found, table_of(held, lead=2)]
+    if found.good and found.kind == "index":
+        graph = wb.checkup(wb.Index.open(place))
+        hubs = [hub._asdict() for hub in graph.hubs]
+        whole |= {"graph": {**graph.measured, "warnings": list(graph.warnings), "hubs": hubs}}
+        shown = [found, graph]
+    return Output(whole, shown, code=0 if found.good else 1)

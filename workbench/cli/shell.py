@@ -22,20 +22,21 @@ from workbench.views.terminal import lay_out
 
 # Group in the help → its verbs, both in the order in which the help shows them.
 GROUPS = {
-    "Start": ("doctor", "datasets", "index", "ask", "retrieve", "methods", "readers", "lab", "notebooks", "run"),
-    "Evaluate": (
-        "questions", "world", "estimate", "evaluate", "grid", "measures", "compressors", "runs", "compare", "diagnose",
-        "tables", "table",
-    ),
-    "Share": ("bundle", "export", "store", "anonymise"),
+    "Start": ("doctor", "list", "index", "ask", "lab", "notebooks", "run"),
+    "Evaluate": ("estimate", "evaluate", "grid", "runs", "compare", "diagnose", "table"),
+    "Share": ("bundle", "export"),
     "Models": ("answers", "batch", "train"),
-    "Maintain": ("insert", "delete", "checkup", "check"),
-}  # fmt: skip
+    "Maintain": ("insert", "delete", "check"),
+}
+KINDS = ("methods", "readers", "compressors", "measures", "datasets")  # of `list`; each is also short for it
 GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}
 
 
 class _Grouped(typer.core.TyperGroup):
-    """Lists the verbs in the order of `GROUPS`."""
+    """Lists the verbs in the order of `GROUPS`; the name of a kind stands for `list KIND`."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        return super().resolve_command(ctx, ["list", *args] if args[0] in KINDS else args)
 
     def list_commands(self, ctx: Any) -> list[str]:
         return sorted(self.commands, key=lambda name: [*GROUP_OF, name].index(name))

@@ -12,33 +12,26 @@ import typer
 from rich.markup import escape
 
 from workbench.cli import opening
-from workbench.cli.shell import Output, err, listed, table_of, verb
+from workbench.cli.shell import KINDS, Output, err, listed, table_of, verb
 from workbench.errors import SettingError
 
 _EXECUTED, _CHECKED = Path("build/notebooks"), Path("build/regression")
 
 
-def _catalogue(kind: str, help: str) -> None:
-    """A verb that lists what there is of a kind."""
-
-    @verb(name=kind, help=help)
-    def of_kind() -> Output:
-        from workbench.cli import catalogue
-
-        return listed(catalogue.rows(kind))
-
-
-_catalogue("methods", "Every method: what it needs, whose it is, what it asks a model per question.")
-_catalogue("readers", "Every reader: what it reads, whose it is, what it asks a model.")
-_catalogue("compressors", "Every compressor of a reader's context, for --compress.")
-_catalogue("measures", "Every measure, for --measure: what it says, what it needs, whose it is.")
-
-
-@verb
-def datasets() -> Output:
-    """Data sets by name: how large, under which licence, from where, and whether they are on this machine."""
+@verb(name="list")
+def list_kind(
+    kind: Annotated[
+        str, typer.Argument(help="methods, readers, compressors, measures or datasets", metavar="KIND")
+    ] = "methods",
+) -> Output:
+    """What there is of a kind: what it needs, whose it is, what it asks a model. `workbench methods` does the same."""
     import workbench as wb
+    from workbench.cli import catalogue
 
+    if kind not in KINDS:
+        raise SettingError(f"{kind!r} is unknown; choose {', '.join(KINDS)}")
+    if kind != "datasets":
+        return listed(catalogue.rows(kind))
     rows = [asdict(known) for known in wb.datasets().datasets]
     named = [row | {"short": ", ".join(row["aliases"])} for row in rows]
     return Output(rows, [table_of(named, ("id", "short", "passages", "questions", "licence", "here"))])
@@ -54,7 +47,9 @@ def doctor(
 
     found = examine(ask=ask, model=model)
     rows = [{"area": f.area, "": f.mark, "what": f.what, "found": f.found, "do": f.remedy} for f in found]
-    return Output(rows, [found], code=0 if found.good else 1)
+    bad = sum(not finding.good for finding in found)
+    verdict = f"{bad} of {len(found)} things are to be mended." if bad else "Nothing is to be mended."
+    return Output(rows, [table_of(rows, lead=3), verdict], code=1 if bad else 0)
 
 
 @verb

@@ -66,19 +66,34 @@ def _irregular(path: Path) -> DataError:
     return DataError(f"{path} is no regular file; put the file itself there")
 
 
+def read_text(path: Path) -> str:
+    """The text in a file, which must be UTF-8."""
+    try:
+        return regular(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}); give the folder that holds it") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8 ({error.reason} at byte {error.start}); save the file as UTF-8") from None
+
+
+def read_json(path: Path, *kinds: type) -> Any:
+    """The JSON value in a file, which must be of one of these kinds."""
+    text = read_text(path)
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path} is not JSON ({error}); mend it, or fetch or copy it again") from None
+    if not isinstance(found, kinds):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise DataError(f"{path} is a JSON {type(found).__name__}, not a {wanted}; is the file of another format?")
+    return found
+
+
 def read_object(path: Path) -> dict:
-    """The JSON object in a file."""
+    """The JSON object in a file of a data folder."""
     if not path.exists():
         raise DataError(f"{path} is missing; see {page('data.md')} for what a data folder holds")
-    with opened(path) as file:
-        raw = file.read()
-    try:
-        found = json.loads(raw.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is not JSON ({error}); it should be one JSON object") from None
-    if not isinstance(found, dict):
-        raise DataError(f"{path} is a JSON {type(found).__name__}; it should be one JSON object")
-    return found
+    return read_json(path, dict)
 
 
 def value(row: dict, name: str, where: str, kind: type, default: Any = None) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 
 from workbench.data.folder import Dataset
 from workbench.errors import DataError, SettingError
-from workbench.exchange import beir, export, gfmrag, hipporag, lightrag, msgraphrag, youtu
+from workbench.exchange import beir, gfmrag, hipporag, lightrag, msgraphrag, youtu
 from workbench.exchange.export import to_csv, to_graphml, write
 from workbench.exchange.openinference import to_openinference
 from workbench.exchange.trec import Ranked, read_qrels, read_run, to_qrels, to_trec
@@ -47,8 +47,6 @@ FORMATS: dict[str, Format] = {
     "gfmrag": Format(gfmrag.LOOKED_FOR, gfmrag.find, gfmrag.read),
     "youtu": Format(youtu.LOOKED_FOR, youtu.find, youtu.read),
     "beir": Format(beir.LOOKED_FOR, beir.find, beir.read),
-    "csv": Format(export.LOOKED_FOR_CSV, export.find_csv, export.read_csv_folder),
-    "graphml": Format(export.LOOKED_FOR_GRAPHML, export.find_graphml, export.read_graphml_file),
 }
 
 
@@ -84,7 +82,7 @@ def read(path: str | Path, kind: str | None = None, *, name: str | None = None, 
 
 def _name(path: Path, kind: str) -> str:
     """The name of a data set: that of a file named by a user, otherwise of the nearest folder named by a user."""
-    if path.is_file() and kind in ("youtu", "graphml"):
+    if path.is_file() and kind == "youtu":
         return path.stem.removesuffix("_new")
     folder = path.resolve() if path.is_dir() else path.resolve().parent
     return next((part for part in reversed(folder.parts[1:]) if part not in _FOLDERS), "data")

@@ -1,5 +1,4 @@
-"""Write an index as GraphML or CSV, for other programs and for import, and read it again; or write its schema graph as
-Youtu-GraphRAG's list.
+"""Write an index as GraphML or CSV, for other programs.
 
 A phrase is the node `e<row>`, a passage `p<row>`. Every fact is a separate edge of kind `relation`, from subject to
 object, with the number of passages that state it as weight; `context` joins a passage to the phrases of its facts;
@@ -7,9 +6,7 @@ object, with the number of passages that state it as weight; `context` joins a p
 the index has profiles; `strength` is the weight that the source of a relation assigned. Ids of passages and keywords
 are JSON lists.
 
-An index built from such files with the same encoder and settings has the same graph, except for facts of the empty
-phrase, which the rule `ascii` can produce: they are omitted. `facts.csv` of a folder is not read, because the edges
-contain the same. Several profiles of a phrase or a pair were merged into one.
+Several profiles of a phrase or a pair are merged into one.
 """
 
 from __future__ import annotations
@@ -18,26 +15,19 @@ import csv
 import json
 import os
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, get_type_hints
 from xml.sax.saxutils import escape, quoteattr
 
-from workbench.data.folder import Dataset
-from workbench.data.profiles import RelationProfile
 from workbench.errors import DataError, SettingError
-from workbench.exchange.files import Gathering, GraphML, checked, literal, number, only, peek, read_csv, read_graphml
-from workbench.text import of_table_cell, table_cell
+from workbench.text import table_cell
 
 if TYPE_CHECKING:
     from workbench.index.index import Index
 
 GRAPH_ID = "hopscope"  # identifies our files
-TABLES = ("passages.csv", "nodes.csv", "edges.csv", "facts.csv")
-LOOKED_FOR_CSV = f"an exported folder ({', '.join(TABLES)})"
-LOOKED_FOR_GRAPHML = "an exported GraphML file"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -77,23 +67,19 @@ NODE, EDGE = _attributes(Node, "id"), _attributes(Edge, "source", "target")
 
 
 def write(index: Index, to: str | Path) -> list[Path]:
-    """Write an index as `FILE.graphml`, its schema graph as `FILE.json` or, if `to` has no suffix, the index as a
-    folder of CSV files; return the written files."""
+    """Write an index as `FILE.graphml` or, if `to` has no suffix, as a folder of CSV files; return what is written."""
     to = Path(to).expanduser()
-    if to.suffix.lower() == ".json":
-        return to_youtu(index, to)
     if to.suffix.lower() == ".graphml":
         return [to_graphml(index, to)]
     if to.suffix and not to.is_dir():
-        known = "name a FILE.graphml, a FILE.json or a folder"
-        raise SettingError(f"{to}: {to.suffix!r} is no format to export to; {known}")
+        raise SettingError(f"{to}: {to.suffix!r} is no format to export to; name a FILE.graphml or a folder")
     return to_csv(index, to)
 
 
 def to_graphml(index: Index, path: str | Path, *, text: bool = True) -> Path:
     """Write an index as GraphML, for networkx, Gephi and others; it replaces an old file only when it is complete.
 
-    `text=False` omits the texts of passages; an index cannot be built from such a file. Characters that XML cannot
+    `text=False` omits the texts of passages. Characters that XML cannot
     represent become U+FFFD; if two passages would then share an id, it raises :class:`DataError`: use CSV.
     """
     path = Path(path).expanduser()
@@ -122,7 +108,7 @@ def to_csv(index: Index, folder: str | Path) -> list[Path]:
     """Write an index as `nodes.csv`, `edges.csv`, `facts.csv` and `passages.csv` (UTF-8, commas, a header).
 
     A text that a spreadsheet would read as a formula (it begins with = + - @, a tab or a line break) gets a leading
-    apostrophe, as spreadsheets themselves mark text; reading removes it. Numbers stay numbers.
+    apostrophe, as spreadsheets themselves mark text. Numbers stay numbers.
     """
     folder = Path(folder).expanduser()
     facts, ids = index.facts, [passage.id for passage in index.passages.passages]
@@ -143,48 +129,6 @@ def to_csv(index: Index, folder: str | Path) -> list[Path]:
             writer.writerow(header)
             writer.writerows([_cell(value) for value in row] for row in rows)
     return written
-
-
-def to_youtu(index: Index, path: str | Path) -> list[Path]:
-    """Write the schema graph as Youtu-GraphRAG's list of edges, and its passages beside it as the file of chunks.
-
-    A node has the id of its first passage as `chunk id`, as in the source, and those of all of them as `chunk ids`. An
-    entity without relation or attribute is in no edge and not written. Raises :class:`DataError` for a passage whose id
-    has a tab or a line break.
-    """
-    path = Path(path).expanduser()
-    chunks = path.with_name(f"{path.stem.removesuffix('_new')}.txt")
-    for passage in index.passages.passages:
-        if re.search(r"[\t\r\n]", passage.id):
-            raise DataError(
-                f"the passage id {passage.id!r} has a tab or a line break, which end an id in {chunks.name}"
-            )
-    with replacing(chunks) as file:
-        for passage in index.passages.passages:
-            text = json.dumps({"title": passage.title, "text": passage.text}, ensure_ascii=False)
-            file.write(f"id: {passage.id}\tChunk: {text}\n")
-    with replacing(path) as file:
-        json.dump(list(_youtu_edges(index)), file, ensure_ascii=False, indent=1)
-    return [path, chunks]
-
-
-def _youtu_edges(index: Index) -> Iterator[dict[str, Any]]:
-    """Attributes, then relations."""
-    graph, ids = index.schema_graph, [passage.id for passage in index.passages.passages]
-
-    def node(label: str, name: str, stated: Any, row: int, **properties: str) -> dict[str, Any]:
-        found = [ids[passage] for passage in stated.indices[stated.indptr[row] : stated.indptr[row + 1]]]
-        held = {"name": name, "chunk id": found[0] if found else "", "chunk ids": found, **properties}
-        return {"label": label, "properties": held}
-
-    def entity(row: int) -> dict[str, Any]:
-        return node("entity", graph.names[row], graph.stated, row, schema_type=graph.types[row])
-
-    for row, one in enumerate(graph.attributes):
-        value = node("attribute", one.text, graph.attribute_stated, row)
-        yield {"start_node": entity(one.entity), "relation": "has_attribute", "end_node": value}
-    for source, label, target in zip(graph.sources.tolist(), graph.labels, graph.targets.tolist()):
-        yield {"start_node": entity(source), "relation": label, "end_node": entity(target)}
 
 
 def nodes(index: Index, *, text: bool) -> Iterator[Node]:
@@ -275,66 +219,3 @@ def replacing(path: Path) -> Iterator[TextIO]:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
-
-
-# -- reading ----------------------------------------------------------------------------------------------------------
-
-
-def find_csv(path: Path) -> list[Path]:
-    return [path] if path.is_dir() and all((path / name).is_file() for name in TABLES) else []
-
-
-def find_graphml(path: Path) -> list[Path]:
-    return [path] if path.is_file() and f'<graph id="{GRAPH_ID}"' in peek(path) else []
-
-
-def read_csv_folder(path: Path, name: str, strict: bool = True) -> Dataset:
-    folder = only(find_csv(path), LOOKED_FOR_CSV, path)
-    found = Gathering("exported edges.csv", strict)
-    for where, row in _rows(folder / "passages.csv", "id", "title", "text"):
-        found.passage(where, row["id"], row["title"], row["text"])
-    nodes = [(where, row["id"], row) for where, row in _rows(folder / "nodes.csv", "id", "kind", "label")]
-    ends = ("source", "target", "kind", "label", "passages")
-    edges = [(where, row["source"], row["target"], row) for where, row in _rows(folder / "edges.csv", *ends)]
-    return _dataset(found, GraphML(nodes, edges).checked(), name, path)
-
-
-def read_graphml_file(path: Path, name: str, strict: bool = True) -> Dataset:
-    file = only(find_graphml(path), LOOKED_FOR_GRAPHML, path)
-    found, graph = Gathering(f"exported {file.name}", strict), read_graphml(file)
-    for where, _, row in graph.nodes:
-        if row.get("kind") == "passage":
-            found.passage(where, row.get("passage_id", ""), row.get("title", ""), row.get("text", ""))
-    return _dataset(found, graph, name, path)
-
-
-def _dataset(found: Gathering, graph: GraphML, name: str, path: Path) -> Dataset:
-    nodes = {node: (where, row) for where, node, row in graph.nodes if row.get("kind") == "phrase"}
-    stating: dict[str, dict[str, None]] = defaultdict(dict)
-    profiles: dict[tuple, dict[str, None]] = defaultdict(dict)
-    for where, source, target, row in graph.edges:
-        if row.get("kind") != "relation":
-            continue
-        subject, obj = (nodes[end][1].get("label", "") if end in nodes else "" for end in (source, target))
-        passages = dict.fromkeys(_strings(row.get("passages", ""), where))
-        found.relation(where, subject, row.get("label", ""), obj, passages)
-        about = row.get("description", ""), _strings(row.get("keywords", ""), where), number(row.get("strength"))
-        pair = (subject, obj) if (obj, subject, *about) not in profiles else (obj, subject)
-        if any(part not in ("", (), None) for part in about):
-            profiles[*pair, *about].update(passages)
-        for end in (source, target):
-            stating[end].update(passages)
-    for node, (where, row) in nodes.items():
-        found.entity(where, row.get("label", ""), stating[node], row.get("type", ""), row.get("description", ""))
-    for profile, passages in profiles.items():
-        found.profile(RelationProfile(*profile, tuple(p for p in passages if p in found.passages)))
-    return found.dataset(name, path)
-
-
-def _strings(text: str, where: str) -> tuple[str, ...]:
-    """A JSON list of strings; an empty cell is an empty list."""
-    return tuple(checked(part, str, where) for part in checked(literal(text or "[]", where), list, where))
-
-
-def _rows(file: Path, *needed: str) -> list[tuple[str, Mapping[str, str]]]:
-    return [(where, {key: of_table_cell(cell) for key, cell in row.items()}) for where, row in read_csv(file, *needed)]

@@ -22,7 +22,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import iterparse
 
 from workbench.data.folder import Dataset, Extraction
-from workbench.data.lines import regular, short
+from workbench.data.lines import read_text, regular, short
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import DataError
 from workbench.records import Passage, Question
@@ -42,26 +42,6 @@ def peek(path: Path) -> str:
             return file.read(_PEEK).decode("utf-8-sig", "replace")
     except (OSError, DataError):
         return ""
-
-
-def read_text(path: Path) -> str:
-    try:
-        return regular(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}); give the folder that holds it") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 ({error.reason} at byte {error.start}); save the file as UTF-8") from None
-
-
-def read_json(path: Path, kind: type[dict] | type[list]) -> Any:
-    """A JSON file with one object (`dict`) or one list."""
-    try:
-        found = json.loads(read_text(path))
-    except DataError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is not JSON ({error}); copy it again from where it was made") from None
-    return checked(found, kind, str(path))
 
 
 def read_csv(path: Path, *needed: str) -> Iterator[tuple[str, dict[str, str]]]:

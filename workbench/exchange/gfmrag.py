@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from workbench.data.folder import Dataset
+from workbench.data.lines import read_json, read_text
 from workbench.errors import DataError, SettingError
 from workbench.exchange.files import (
     Gathering,
@@ -31,8 +32,6 @@ from workbench.exchange.files import (
     number,
     only,
     read_csv,
-    read_json,
-    read_text,
     word,
 )  # fmt: skip
 from workbench.records import Question

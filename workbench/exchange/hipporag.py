@@ -14,7 +14,8 @@ import re
 from pathlib import Path
 
 from workbench.data.folder import Dataset
-from workbench.exchange.files import Gathering, checked, field, only, peek, read_json, word
+from workbench.data.lines import read_json
+from workbench.exchange.files import Gathering, checked, field, only, peek, word
 
 LOOKED_FOR = "an OpenIE file of HippoRAG (openie_results_ner_<model>.json)"
 _NAME = re.compile(r"openie_.*results_ner_.*\.json")

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from workbench.data.folder import Dataset
+from workbench.data.lines import read_json
 from workbench.exchange.files import (
     UNNAMED,
     Gathering,
@@ -26,7 +27,6 @@ from workbench.exchange.files import (
     number,
     only,
     read_graphml,
-    read_json,
     unquoted,
     word,
 )  # fmt: skip

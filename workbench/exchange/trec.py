@@ -19,9 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from urllib.parse import quote, unquote
 
-import numpy as np
-
-from workbench.data.lines import regular
+from workbench.data.lines import once, regular
 from workbench.errors import DataError, SettingError
 from workbench.exchange.export import replacing
 from workbench.records import Question, Record
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from workbench.evaluation.run import Run
 
 QRELS = "qrels.txt"
-TIES = ("rank", "id")
 BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 _LINE_LIMIT = 1 << 20  # bytes
 _APART = 2.0**-20  # by this share of itself, a score falls: eight steps of a 32-bit float
@@ -140,26 +137,22 @@ def _file_names(methods: Iterable[str]) -> dict[str, str]:
 class _Line(NamedTuple):
     """A ranked passage in a file."""
 
-    word: str  # as written, by which trec_eval orders equal scores
     passage: str
     rank: int
     score: float
 
 
 def read_run(
-    path: str | Path, questions: Iterable[Question], passages: Collection[str], *, strict: bool = True,
-    ties: str = "rank",
-) -> dict[str, Ranked]:  # fmt: skip
+    path: str | Path, questions: Iterable[Question], passages: Collection[str], *, strict: bool = True
+) -> dict[str, Ranked]:
     """The rankings of a TREC run file, plain or gzip, for these questions: tag → rankings, because a file may hold
     several systems. `passages` are the ids that can be ranked.
 
-    Passages are ordered by score, as trec_eval does; equal scores by rank, and then as they stand in the file, or with
-    `ties="id"` as trec_eval does. Questions of the file that were not given are not used, and for a given one without a
-    ranking nothing is found; notes count both. An unknown passage is an error, because every rank below it would be
-    wrong; `strict=False` leaves it out. Raises :class:`DataError` with the line for anything else that is not a run.
+    Passages are ordered by score, as trec_eval does; equal scores by rank, and then as they stand in the file.
+    Questions of the file that were not given are not used, and for a given one without a ranking nothing is found;
+    notes count both. An unknown passage is an error, because every rank below it would be wrong; `strict=False` leaves
+    it out. Raises :class:`DataError` with the line for anything else that is not a run.
     """
-    if ties not in TIES:
-        raise SettingError(f"ties={ties!r} is unknown; choose one of {', '.join(TIES)}")
     path, asked = Path(path).expanduser(), _Words("question", (question.id for question in questions))
     known, found, left_out = _Words("passage", passages), {}, 0
     seen: dict[tuple[str, str, str], str] = {}
@@ -174,8 +167,8 @@ def read_run(
                 raise DataError(f"{where}: {known.unknown(word)}; strict=False leaves such lines out")
             left_out += 1
             continue
-        _once(seen, (tag, question, passage), where, f"the passage {word!r} of the question {qid!r}")
-        line = _Line(word, passage, _whole(rank, "rank", where), _score(score, where))
+        once(seen, (tag, question, passage), "ranking of question and passage", where, key="")
+        line = _Line(passage, _whole(rank, "rank", where), _score(score, where))
         rankings.setdefault(question, []).append(line)
     if not any(found.values()):
         raise DataError(f"{path}: {known.none_of(()) if left_out else asked.none_of(others)}")
@@ -184,10 +177,10 @@ def read_run(
         Ranked(
             _as_written(tag),
             {
-                question: tuple((line.passage, line.score) for line in _sorted(lines, ties))
+                question: tuple((line.passage, line.score) for line in _sorted(lines))
                 for question, lines in rankings.items()
             },
-            tuple(_notes(rankings, asked, others, left_out, ties)),
+            tuple(_notes(rankings, asked, others, left_out)),
         )
         for tag, rankings in found.items()
     ]
@@ -210,7 +203,7 @@ def read_qrels(
     others: set[str] = set()
     for where, qid, word, relevance in judgements(path):
         relevant = relevance > 0
-        _once(seen, (qid, word), where, f"the passage {word!r} of the question {qid!r}")
+        once(seen, (qid, word), "judgement of question and passage", where, key="")
         if (question := asked.of(qid)) is None:
             others.add(qid)
             continue
@@ -252,11 +245,8 @@ def _as_written(tag: str) -> str:
     return plain if as_word(plain) == tag else tag
 
 
-def _sorted(lines: Iterable[_Line], ties: str) -> list[_Line]:
-    if ties == "rank":
-        return sorted(lines, key=lambda line: (-line.score, line.rank))
-    by_id = sorted(lines, key=lambda line: line.word.encode(), reverse=True)
-    return sorted(by_id, key=lambda line: -np.float32(line.score))
+def _sorted(lines: Iterable[_Line]) -> list[_Line]:
+    return sorted(lines, key=lambda line: (-line.score, line.rank))
 
 
 def _check_direction(path: Path, found: Mapping[str, Mapping[str, Sequence[_Line]]]) -> None:
@@ -271,7 +261,7 @@ def _check_direction(path: Path, found: Mapping[str, Mapping[str, Sequence[_Line
 
 
 def _notes(
-    rankings: Mapping[str, Sequence[_Line]], asked: _Words, others: Collection[str], left_out: int, ties: str
+    rankings: Mapping[str, Sequence[_Line]], asked: _Words, others: Collection[str], left_out: int
 ) -> Iterator[str]:
     if missing := len(asked.named) - len(rankings):
         yield f"{counted(missing, 'question')} of {len(asked.named):,} without a ranking in the file: nothing is found"
@@ -279,9 +269,9 @@ def _notes(
         yield f"{counted(len(others), 'question')} of the file not asked here: not used"
     if left_out:
         yield f"{counted(left_out, 'line')} with unknown passages left out: passages below them rank higher"
-    by_score = [_sorted(lines, ties) for lines in rankings.values()]
+    by_score = [_sorted(lines) for lines in rankings.values()]
     if tied := sum(any(a.score == b.score for a, b in pairwise(lines)) for lines in by_score):
-        yield f"{counted(tied, 'question')} with equal scores, ordered by {ties}"
+        yield f"{counted(tied, 'question')} with equal scores, ordered by rank"
     if turned := sum(any(a.score > b.score and a.rank > b.rank for a, b in pairwise(lines)) for lines in by_score):
         yield f"{counted(turned, 'question')} whose ranks disagree with the scores: the scores count"
 
@@ -341,12 +331,6 @@ def _fields(words: list[bytes], names: str, where: str) -> list[str]:
         return [word.decode("utf-8") for word in words]
     except UnicodeDecodeError as error:
         raise DataError(f"{where} is not UTF-8 ({error.reason}); save the file as UTF-8") from None
-
-
-def _once(seen: dict, key: tuple[str, ...], where: str, what: str) -> None:
-    if key in seen:
-        raise DataError(f"{where}: {what} stands already in {seen[key]}; take one of the lines out")
-    seen[key] = where
 
 
 def _whole(text: str, what: str, where: str) -> int:

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.data.folder import Dataset
+from workbench.data.lines import read_json, read_text
 from workbench.errors import DataError
-from workbench.exchange.files import Gathering, checked, field, listed, literal, only, peek, read_json, read_text, word
+from workbench.exchange.files import Gathering, checked, field, listed, literal, only, peek, word
 
 LOOKED_FOR = "a graph of Youtu-GraphRAG (output/graphs/<name>_new.json)"
 _CHUNK = re.compile(r"id: ([^\t]+?) ?\tChunk: (.*)", re.DOTALL)

@@ -58,13 +58,11 @@ class Ranking(Method):
         return Evidence(question, self.label, self.scale, passages, fallback=missing)
 
 
-def rankings(
-    path: str | Path, index: Index, questions: Iterable[Question], *, strict: bool = True, ties: str = "rank"
-) -> list[Ranking]:
+def rankings(path: str | Path, index: Index, questions: Iterable[Question], *, strict: bool = True) -> list[Ranking]:
     """The rankings of a TREC run file as methods over an index, one for each tag in the file. See
-    :func:`workbench.exchange.trec.read_run` for `strict`, `ties` and errors."""
+    :func:`workbench.exchange.trec.read_run` for `strict` and errors."""
     questions = list(questions)
-    found = read_run(path, questions, index.passages.row, strict=strict, ties=ties)
+    found = read_run(path, questions, index.passages.row, strict=strict)
     return [Ranking(index, one, questions) for one in found.values()]
 
 

@@ -153,7 +153,7 @@ def test_extractions_that_are_no_triples_are_left_out_and_counted(tmp_path):
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"x_corpus": CORPUS}, r"x\.json is missing"),
+        ({"x_corpus": CORPUS}, r"x\.json cannot be read"),
         ({"x_corpus": "text", "x": []}, "is a JSON str, not a list or dict"),
         ({"x_corpus": CORPUS, "x": {}}, "is a JSON dict, not a list"),
         ({"x_corpus": [{"title": "", "text": " "}], "x": []}, "passage 1 .* neither title nor text"),
@@ -181,7 +181,7 @@ def test_ids_that_stand_twice_are_told_apart(tmp_path):
 def test_a_damaged_file_is_said_to_be(tmp_path):
     write(tmp_path, x=[])
     (tmp_path / "x_corpus.json").write_bytes(b"[" * 100_000)
-    with pytest.raises(DataError, match=r"is not JSON .*fetch it again"):
+    with pytest.raises(DataError, match=r"is not JSON .*fetch or copy it again"):
         read(tmp_path)
 
 

@@ -99,10 +99,12 @@ def test_ketrag(paragraphs):
     assert load(paragraphs).passages == found.passages
 
 
-@pytest.mark.parametrize("content", ["{}x", '[{"id": "a"}]'])
-def test_a_damaged_ketrag_is_named(paragraphs, content):
+@pytest.mark.parametrize(
+    ("content", "said"), [("{}x", "qa-pairs.json is not JSON"), ('[{"id": "a"}]', "has not KET-RAG's layout")]
+)
+def test_a_damaged_ketrag_is_named(paragraphs, content, said):
     (paragraphs / "qa-pairs.json").write_text(content)
-    with pytest.raises(DataError, match="has not KET-RAG's layout"):
+    with pytest.raises(DataError, match=said):
         texts.read_ketrag(paragraphs)
 
 

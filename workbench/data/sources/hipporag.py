@@ -26,7 +26,7 @@ from typing import Any
 
 from workbench.data import lines
 from workbench.data.folder import Extraction
-from workbench.data.lines import regular
+from workbench.data.lines import read_json
 from workbench.data.sources.entry import Converted, one, passage_id, passages, table
 from workbench.errors import DataError
 from workbench.records import Question
@@ -266,19 +266,6 @@ def _title(title: Any, family: str) -> str:
 def _joined(text: Any, family: str) -> str:
     """HotpotQA's sentences begin with a space, those of the others do not."""
     return ("" if family == "hotpotqa" else " ").join(text) if isinstance(text, list) else str(text or "")
-
-
-def read_json(path: Path, *kinds: type) -> Any:
-    """The JSON value of a publisher's file, which must be of one of these kinds."""
-    try:
-        found = json.loads(regular(path).read_bytes().decode("utf-8-sig"))
-    except FileNotFoundError:
-        raise DataError(f"{path} is missing; the corpus and the questions belong together") from None
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is not JSON ({error}); delete it, and fetch it again") from None
-    if not isinstance(found, kinds):
-        raise DataError(f"{path} is a JSON {type(found).__name__}, not a {' or '.join(k.__name__ for k in kinds)}")
-    return found
 
 
 def read_hotpotqa(folder: Path) -> Converted:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from workbench.data.folder import Dataset
-from workbench.data.lines import regular
+from workbench.data.lines import read_text
 from workbench.data.origin import Origin
 from workbench.data.sources.entry import Converted, one
 from workbench.errors import DataError
@@ -139,8 +139,5 @@ def _questions(folder: Path, hops: int, split: str, brackets: bool) -> list[Ques
 
 
 def _lines(path: Path) -> list[str]:
-    try:
-        text = regular(path).read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 (byte {error.start}); fetch it again") from None
+    text = read_text(path)
     return [storable(line.removesuffix("\r")) for line in text.split("\n") if line.strip()]

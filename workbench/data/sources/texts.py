@@ -24,7 +24,7 @@ from typing import Any
 
 from workbench import tokens
 from workbench.data import splitter
-from workbench.data.lines import regular, rows, string, value
+from workbench.data.lines import read_json, read_text, regular, rows, string, value
 from workbench.data.schemas import paper_schema
 from workbench.data.sources.entry import Converted, one, passages, table
 from workbench.errors import DataError, SettingError
@@ -134,11 +134,7 @@ def _answer(given: Any, where: str) -> str:
 
 
 def _text(folder: Path, book: int) -> str:
-    path = one(folder, f"textbook{book}.md")
-    try:
-        return storable(regular(path).read_bytes().decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 (byte {error.start}); fetch it again") from None
+    return storable(read_text(one(folder, f"textbook{book}.md")))
 
 
 def read_anonyrag(folder: Path, language: str) -> Converted:
@@ -167,11 +163,10 @@ def read_ketrag(folder: Path, prefix: str = "mk") -> Converted:
     """Read a folder with `document.txt` and `qa-pairs.json`, at any depth. There are no gold passages and no
     aliases."""
     document, pairs = one(folder, "document.txt"), one(folder, "qa-pairs.json")
+    lines, asked = read_text(document).split("\n"), read_json(pairs, list)
     try:
-        lines = regular(document).read_bytes().decode("utf-8-sig").split("\n")
-        pairs_read = json.loads(regular(pairs).read_bytes().decode("utf-8-sig"))
-        questions = tuple(_of_ketrag(row) for row in pairs_read)
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        questions = tuple(map(_of_ketrag, asked))
+    except (KeyError, TypeError) as error:
         raise DataError(
             f"{folder} has not KET-RAG's layout ({type(error).__name__}: {error}); fetch it again"
         ) from None
