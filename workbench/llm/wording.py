@@ -106,8 +106,7 @@ def read_wording(path: Path) -> Prompt:
     messages, lists, reply = _messages(path, given), _lists(path, given), _reply(path, step, given)
     digest = text_hash(json.dumps([messages, lists, reply], sort_keys=True))[:12]
     templates = tuple((role, _LIST.sub(lambda tag: _as_list(tag, lists), content)) for role, content in messages)
-    derived = step.prompt.derived if isinstance(step.prompt, Prompt) else None
-    prompt = Prompt(templates, digest, derived=derived, mode=mode, brought=True, reply=reply)
+    prompt = Prompt(templates, digest, mode=mode, brought=True, reply=reply)
     _check_fields(path, step, prompt, lists)
     return prompt
 
@@ -225,7 +224,7 @@ def together(step: Step, engines: Sequence[Any]) -> str:
 
 
 def current(wording: str) -> str:
-    """A wording of ours as runs name it today. Earlier versions named it by the byte code of a function, in the table
+    """A wording of ours as runs name it today. Earlier versions named it by the code of functions, in the table
     `prompts/earlier.json`; a wording that is not in it is another one.
 
     >>> current("answer v3 0f89c726fe09") == known_steps()["answer"].wording, current("answer v3 000000000000")

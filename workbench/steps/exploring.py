@@ -11,7 +11,6 @@ Step `directions`: which relations of which entities are worth exploring next (T
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat
 
@@ -35,6 +34,14 @@ class RelationsInput:
     similarities: tuple[float, ...]
     width: int = 3
 
+    @property
+    def patterns(self) -> list[str]:
+        """The relations as facts with "?" for what is unknown, numbered."""
+        return [
+            f"{number}: {self.entity} | {relation} | ?" if forward else f"{number}: ? | {relation} | {self.entity}"
+            for number, (relation, forward) in enumerate(self.relations, 1)
+        ]
+
 
 class Choice(BaseModel):
     """`number` counts from 1."""
@@ -47,17 +54,8 @@ class RelationsOutput(BaseModel):
     choices: list[Choice]
 
 
-def relations_fields(value: RelationsInput) -> dict[str, Any]:
-    """`patterns`: the relations as facts with "?" for what is unknown, numbered."""
-    patterns = [
-        f"{number}: {value.entity} | {relation} | ?" if forward else f"{number}: ? | {relation} | {value.entity}"
-        for number, (relation, forward) in enumerate(value.relations, 1)
-    ]
-    return {"patterns": patterns}
-
-
 RELATIONS = Step.from_text(
-    "choose_relations", RelationsInput, RelationsOutput, relations_fields, max_tokens=256, temperature=0.4, most=15
+    "choose_relations", RelationsInput, RelationsOutput, max_tokens=256, temperature=0.4, most=15
 )
 
 
