@@ -92,6 +92,8 @@ def test_a_reply_of_another_shape_is_read_between_its_marks(folder):
     (request,) = call.requests
     assert request.messages[0]["content"] == 'Q? {"fact": [["a", "b", "c"], ["é", "2", "3"]]}'
     assert request.schema is None  # the Step's own form is not forced on it
+    _, engine = told('[[ ## kept ## ]] ```{"fact": [{"head": "a", "relation": "b", "tail": "c"}]}```', prompts)
+    assert engine.run(fact_filter.STEP, [asked])[0].value.facts == [["a", "b", "c"]], "as any reply is"
     _, engine = told('{"facts": [["a", "b", "c"]]}', prompts)
     assert "no '[[ ## kept ## ]]' in the reply" in engine.run(fact_filter.STEP, [asked])[0].failure
 

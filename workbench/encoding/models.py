@@ -154,7 +154,9 @@ def load(
         raise SettingError(_unloadable(model, error)) from error
     if pooling:
         found = _pooled(found, pooling, device)
-    found.max_seq_length = _readable(model, found, max_tokens)
+    config = getattr(getattr(found[0], "auto_model", None), "config", None)
+    check_positions(model, getattr(config, "max_position_embeddings", None), max_tokens)
+    found.max_seq_length = max_tokens
     return found
 
 
@@ -193,13 +195,6 @@ def _pooled(found: Any, pooling: str, device: str) -> Any:
     return SentenceTransformer(
         modules=[transformer, Pooling(transformer.get_embedding_dimension(), pooling)], device=device
     )
-
-
-def _readable(model: str, found: Any, max_tokens: int) -> int:
-    """`max_tokens`, if the model has that many positions."""
-    config = getattr(getattr(found[0], "auto_model", None), "config", None)
-    check_positions(model, getattr(config, "max_position_embeddings", None), max_tokens)
-    return max_tokens
 
 
 def check_positions(model: str, positions: int | None, max_tokens: int) -> None:

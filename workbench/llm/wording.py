@@ -156,6 +156,7 @@ class _Reading:
 
     def __call__(self, text: str) -> BaseModel:
         from workbench.llm.payloads import payloads
+        from workbench.llm.shapes import shaped
 
         if (after := self.how.get("after")) is not None:
             _, cue, text = text.partition(after)
@@ -170,7 +171,10 @@ class _Reading:
         problem: Exception = ValueError("no JSON found")
         for payload in payloads(text):
             try:
-                return self.step.output.model_validate(_renamed(payload.value, self.how.get("names", {})))
+                value, _ = shaped(self.step.output, _renamed(payload.value, self.how.get("names", {})))
+                return self.step.output.model_validate(value)
+            except TypeError as error:  # no object
+                problem = ValueError(str(error))
             except ValueError as error:
                 problem = error
         raise problem

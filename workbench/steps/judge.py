@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import BaseModel, field_validator
+from pydantic import BaseModel
 
 from workbench.llm.shapes import Blank
 from workbench.llm.step import Step
@@ -37,11 +37,6 @@ class Input:
 class Output(BaseModel):
     verdict: Literal["correct", "incorrect", "unknown"]
     reason: Blank
-
-    @field_validator("verdict", mode="before")
-    @classmethod
-    def _plain(cls, value):
-        return value.strip().casefold() if isinstance(value, str) else value
 
 
 STEP = Step.from_text("judge", Input, Output, max_tokens=160, longest=300)
