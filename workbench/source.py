@@ -56,17 +56,18 @@ class Followed(NamedTuple):
     apart: list[Any]
 
 
-def depends(*roots: Any) -> Followed:
-    """What functions, classes or objects depend on: files, what a notebook defines, versions."""
+def depends(*roots: Any, versions: bool = True) -> Followed:
+    """What functions, classes or objects depend on: files, what a notebook defines, and `versions` of libraries."""
     walk = _Walk()
     walk.visit(*roots)
     files = {_path(name): _module(name).hash for name in closure(*walk.modules)}
-    return Followed(dict(sorted({**walk.finish(), **files, **_versions()}.items())), walk.apart)
+    of_libraries = _versions() if versions else {}
+    return Followed(dict(sorted({**walk.finish(), **files, **of_libraries}.items())), walk.apart)
 
 
-def hash_of(*roots: Any) -> str:
+def hash_of(*roots: Any, versions: bool = True) -> str:
     """12 hex digits for what the roots depend on."""
-    return _digest(*(part for pair in depends(*roots).units.items() for part in pair))
+    return _digest(*(part for pair in depends(*roots, versions=versions).units.items() for part in pair))
 
 
 def closure(*modules: str, apart: Iterable[str] = ()) -> set[str]:

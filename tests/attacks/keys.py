@@ -83,8 +83,14 @@ def _tried(kind: str, echo: Callable, write: Callable[[str], str], login: bool, 
     seen = Seen()
     with (
         seen.everything(),
-        mock.patch.dict(os.environ, {"OPENAI_API_KEY": KEY, "WORKBENCH_HOME": str(folder / "home"),
-                                     "WORKBENCH_ANSWERS": str(folder / "home" / "answers.sqlite")}),
+        mock.patch.dict(
+            os.environ,
+            {
+                "OPENAI_API_KEY": KEY,
+                "WORKBENCH_HOME": str(folder / "home"),
+                "WORKBENCH_ANSWERS": str(folder / "home" / "answers.sqlite"),
+            },
+        ),
     ):
         if kind == "command line":
             _command_line(deed, folder, seen)

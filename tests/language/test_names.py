@@ -3,8 +3,7 @@
 import pytest
 
 import workbench as wb
-from workbench.language.ner import decodable, name_entities
-from workbench.language.pipeline import nlp
+from workbench.language.pipeline import decodable, name_entities, nlp
 
 
 @pytest.fixture(scope="module")

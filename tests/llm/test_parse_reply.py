@@ -171,12 +171,6 @@ def test_nothing_is_ever_evaluated(frame, tmp_path):
     assert not marker.exists()
 
 
-def test_code_in_an_answer_stays_text():
-    code = "__import__('os').system('id')"
-    assert parse(NAMES, Reply(json.dumps([code])))[0].names == [code]
-    assert parse(SAID, Reply(f"Answer: {code}"))[0].said == code
-
-
 HOSTILE = {
     "brackets": "[" * 199_000,
     "objects": '{"a":' * 39_000,

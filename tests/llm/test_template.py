@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from workbench.evaluation.sums import read_config
 from workbench.llm.step import Step, known_steps
-from workbench.llm.template import PROMPTS, Prompt, parsed, source_of
+from workbench.llm.template import PROMPTS, Prompt, parsed
 from workbench.llm.wording import current
 
 
@@ -33,6 +33,10 @@ class Input:
     most: int | None = None
     fact: Fact = NAMED
 
+    @property
+    def twice(self) -> list[str]:
+        return [self.question, self.question]
+
 
 class Output(BaseModel):
     helps: bool
@@ -49,6 +53,7 @@ def filled(template: str, value: Input | None = None, **more) -> str:
         ("{question} {{question}} {other} {} {a: 1}", "Where is {facts}? {question} {other} {} {a: 1}"),
         ("{question:json} {most} {words}", '"Where is {facts}?" null ["a", "b"]'),
         ("{fact.object}", "y"),
+        ('{*twice " "}{.}{/twice}', "Where is {facts}? Where is {facts}?"),
         ('{*words ", "}{#}{.}{/words}', "1a, 2b"),
         ('{*facts "\\n"}{0} {1:json}{?object}!{|}?{/object}{/facts}', 'Ada "Orsby"!\nB "o" ""?'),
         ("{*words}{.}{question:json}{/words}", 'a"Where is {facts}?"b"Where is {facts}?"'),
@@ -71,9 +76,9 @@ def test_a_section_is_closed():
         parsed("{?most}x")
 
 
-def step_of(folder: Path, text: str, derived=None) -> Step:
+def step_of(folder: Path, text: str) -> Step:
     (folder / "helps.md").write_text(text, encoding="utf-8")
-    return Step.from_text("helps", Input, Output, derived, folder=folder)
+    return Step.from_text("helps", Input, Output, folder=folder)
 
 
 TEXT = "=== system\nSay \\\nit.\n\n=== user\n{question}{?open} Guess.{/open}\n"
@@ -89,27 +94,7 @@ def test_a_step_is_its_file(tmp_path):
     assert step_of(tmp_path, "=== user\n{question}").open is None
 
 
-def twice(value: Input) -> dict[str, str]:
-    """A docstring."""
-    return {"twice": MARK + joined(value.question)}
-
-
-def joined(text: str) -> str:
-    return text + text
-
-
-MARK = "!"
-
-
-def test_what_a_function_computes_counts_with_what_it_names(tmp_path, monkeypatch):
-    step = step_of(tmp_path, "=== user\n{twice}", twice)
-    assert step.prompt(Input("Q?"))[0]["content"] == "!Q?Q?"
-    assert "docstring" not in source_of(twice) and "return text + text" in source_of(twice)
-    monkeypatch.setitem(twice.__globals__, "MARK", "?")
-    assert step_of(tmp_path, "=== user\n{twice}", twice).prompt_hash != step.prompt_hash
-
-
-def test_what_earlier_versions_named_by_byte_code_is_found(tmp_path):
+def test_what_earlier_versions_named_by_code_is_found(tmp_path):
     """The stored run is from before prompts were texts."""
     table = json.loads((PROMPTS / "earlier.json").read_text(encoding="utf-8"))
     for file, hashes in table.items():

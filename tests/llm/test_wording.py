@@ -18,40 +18,36 @@ from workbench.llm.wording import held, worded, wordings
 from workbench.reading.prompts import step_of
 from workbench.steps import answer, dot_rules, fact_filter, judge, judge_paths, named_entities, next_thought
 
-ANSWER = """
-[[messages]]
-role = "system"
-content = 'Read. {braces} stay where {{question}} is in two.'
-[[messages]]
-role = "user"
-content = "{context}\\n\\nQ: {question}\\nThought: "
-""".replace("{braces}", '{"braces": 1}')
+ANSWER = """=== system
+Read. {"braces": 1} stay where {{question}} is in two.
 
-FILTER = """
-[[messages]]
-role = "user"
-content = '{question} {"fact": {facts}}'
-[reply]
+=== user
+{context}
+
+Q: {question}
+Thought: """
+
+FILTER = """=== user
+{question} {"fact": {facts}}
+
+=== reply
 after = "[[ ## kept ## ]]"
 before = "[[ ## completed ## ]]"
 names = { fact = "facts" }
 """
 
-THOUGHT = """
-[[messages]]
-role = "user"
-content = "{passages}\\n{thoughts}\\n{question}"
-[lists.passages]
-each = "Title: {0}\\n{1}"
-between = "\\n\\n"
-"""
+THOUGHT = """=== user
+{*passages "\\n\\n"}Title: {0}
+{1}{/passages}
+{thoughts}
+{question}"""
 
 
 @pytest.fixture
 def folder(tmp_path):
     def write(**files):
         for name, text in files.items():
-            (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")
+            (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
         return tmp_path
 
     return write
@@ -96,6 +92,8 @@ def test_a_reply_of_another_shape_is_read_between_its_marks(folder):
     (request,) = call.requests
     assert request.messages[0]["content"] == 'Q? {"fact": [["a", "b", "c"], ["é", "2", "3"]]}'
     assert request.schema is None  # the Step's own form is not forced on it
+    _, engine = told('[[ ## kept ## ]] ```{"fact": [{"head": "a", "relation": "b", "tail": "c"}]}```', prompts)
+    assert engine.run(fact_filter.STEP, [asked])[0].value.facts == [["a", "b", "c"]], "as any reply is"
     _, engine = told('{"facts": [["a", "b", "c"]]}', prompts)
     assert "no '[[ ## kept ## ]]' in the reply" in engine.run(fact_filter.STEP, [asked])[0].failure
 
@@ -106,17 +104,12 @@ def test_lists_are_written_as_the_file_says(folder):
     assert step.prompt(value)[0]["content"] == 'Title: A\na {1}\n\nTitle: B\nb\n["first", "second"]\nQ?'
 
 
-def test_a_text_is_read_as_toml_is(folder):
-    """In the language of our own prompts; how the reply is read stands in its last section."""
-    text = '=== user\n{question} {"fact": {facts}}\n\n=== reply\n' + FILTER.partition("[reply]\n")[2]
-    (folder() / "fact_filter.md").write_text(text, encoding="utf-8")
-    (folder() / "README.md").write_text("# Where these words are from", encoding="utf-8")
-    (ours,) = wordings(folder()).values()
-    assert ours.hash == wordings(folder(fact_filter=FILTER))["fact_filter"].hash
-    (folder() / "fact_filter.toml").unlink()
-    (folder() / "fact_filter.md").write_text("=== user\n{?question}", encoding="utf-8")
-    with pytest.raises(SettingError, match="is not closed"):
-        wordings(folder())
+def test_other_files_of_the_folder_are_no_prompts(folder):
+    where = folder(fact_filter=FILTER, README="# Where these words are from")
+    assert {*wordings(where)} == {"fact_filter"}
+    (where / "answer.toml").write_text("", encoding="utf-8")
+    with pytest.raises(SettingError, match=r"should be a text, answer\.md"):
+        wordings(where)
 
 
 @pytest.mark.parametrize(
@@ -128,16 +121,15 @@ def test_a_text_is_read_as_toml_is(folder):
     ],
 )
 def test_a_copy_of_ours_asks_as_ours_does(folder, step, value):
-    """In both modes, and with what a function computes: a folder of other words begins with a copy."""
+    """In both modes, and with what an input computes: a folder of other words begins with a copy."""
     text = (PROMPTS / f"{step.name}.md").read_text(encoding="utf-8")
-    (folder() / f"{step.file}.md").write_text(text, encoding="utf-8")
-    copied = worded(step, wordings(folder()))
+    copied = worded(step, wordings(folder(**{step.file: text})))
     assert copied.from_file and copied.prompt(value) == step.prompt(value)
 
 
 def test_records_are_written_by_their_fields(folder):
     """As DotRAG's judge of paths is shown the rules one by one, and its paths as JSON or line by line."""
-    text = "[[messages]]\nrole = 'user'\ncontent = '{rules.terminal_rules}: {paths}'\n"
+    text = "=== user\n{rules.terminal_rules}: {paths}"
     rules = dot_rules.Output(
         query_constraints="", intermediate_rules=[], terminal_rules=["names a town"], allowed_types=[], initial_query=""
     )
@@ -147,14 +139,14 @@ def test_records_are_written_by_their_fields(folder):
     rules, _, paths = asked["content"].partition(": ")
     assert json.loads(rules) == value.rules.terminal_rules and "query_constraints" not in asked["content"]
     assert [(one["id"], one["passage"]) for one in json.loads(paths)] == [(one.id, one.passage) for one in value.paths]
-    lines = text + "[lists.paths]\neach = '{id} {1}'\nbetween = '|'\n"
+    lines = '=== user\n{rules.terminal_rules}: {*paths "|"}{id} {1}{/paths}'
     (asked,) = worded(judge_paths.STEP, wordings(folder(judge_paths=lines))).prompt(value)
     assert asked["content"].partition(": ")[2].split("|") == [f"{one.id} {one.passage}" for one in value.paths]
 
 
 def test_a_reply_that_is_no_json_can_be_a_field(folder):
     """As IRGS's prompt in BDTR's figure 13 asks for an answer alone."""
-    text = "[[messages]]\nrole = 'user'\ncontent = '{passages} {question}'\n[reply]\ntext = 'answer'"
+    text = "=== user\n{passages} {question}\n\n=== reply\ntext = 'answer'"
     _, engine = told(" In Orsby. ", wordings(folder(generation=text)))
     (result,) = engine.run(next_thought.GENERATION, [next_thought.GenerationInput("Where?", ())])
     assert (result.value.answer, result.value.reasoning) == ("In Orsby.", "")
@@ -212,8 +204,7 @@ def test_the_mode_open_has_a_file_of_its_own(folder):
 @pytest.mark.parametrize("reader", ["global", "sparql-exec", "direct[prompt=knowledge]", "direct[prompt=essay]"])
 def test_every_reader_s_open_messages_can_be_replaced(reader, folder, tiny_index):
     asked = wb.reader(f"{reader.rstrip(']')}{',' if '[' in reader else '['}mode=open]", index=tiny_index).reworded
-    said = "[[messages]]\nrole = 'user'\ncontent = '{question}'"
-    prompts = wordings(folder(**{step.file: said for step in asked}))
+    prompts = wordings(folder(**{step.file: "=== user\n{question}" for step in asked}))
     assert asked and all(worded(step, prompts).from_file for step in asked)
 
 
@@ -232,7 +223,7 @@ def a_paper(monkeypatch):
 
 def test_runs_and_layers_carry_what_a_file_is_to_the_prompts_of_sources(folder, a_paper):
     """Of its own Step alone: the right words in the wrong place are not the source's."""
-    text = f"[[messages]]\nrole = 'user'\ncontent = '{LIKE}'"
+    text = f"=== user\n{LIKE}"
     inner = text.replace("{context}", "{title}").replace("{question}", "{text}")
     prompts = wordings(folder(**{"answer.open": text, "answer": text, "triples": inner.replace("guess.", "guess it!")}))
     _, engine = told("x", prompts)
@@ -258,18 +249,16 @@ def test_an_engine_takes_a_folder_and_rules_read_none(folder):
     ("nothing", ANSWER, "no Step is called 'nothing'"),
     ("answer.closed", ANSWER, "answer has no mode 'closed'; there are answer.open, "),
     ("triples.open", ANSWER, "triples has no mode 'open'; there are answer.open, "),
-    ("answer", "messages = 3", "needs .*messages.* with a role"),
-    ("answer", "[[messages]]\nrole = 'robot'\ncontent = '{question}'", "needs .*messages"),
-    ("answer", "[[messages]]\nrole = 'assistant'\ncontent = '{question}'", "the last should be of user"),
-    ("answer", "[[messages]]\nrole = 'user'\ncontent = 'Hello'", "it would ask nothing"),
-    ("answer", "[[messages]]\nrole = 'user'\ncontent = '{gold}'", "has no 'gold'; it has context, ends, mode"),
-    ("answer", "not toml", "cannot be read"),
-    ("answer", ANSWER + "[tools]\nx = 1", "has 'tools'; it may have lists, messages, reply"),
-    ("answer", ANSWER + "[lists.passages]\neach = '{0}'", "each and between"),
-    ("answer", ANSWER + "[reply]\nafter = 3", "after, before and text"),
-    ("answer", ANSWER + "[reply]\ntext = 'answr'", "'answr' is no field of what answer gives: thought"),
-    ("judge_paths", "[[messages]]\nrole = 'user'\ncontent = '{rules.secret}'", "judge_paths has no 'rules.secret'"),
-    ("judge_paths", "[[messages]]\nrole = 'user'\ncontent = '{rules.__class__}'", "has no 'rules.__class__'"),
+    ("answer", "=== robot\n{question}", "has 'robot'; it may have system, user, assistant, reply"),
+    ("answer", "=== assistant\n{question}", "end with a message of user"),
+    ("answer", "=== user\nHello", "it would ask nothing"),
+    ("answer", "=== user\n{?question}", "is not closed"),
+    ("answer", "=== user\n{gold}", "has no 'gold'; it has context, ends, mode"),
+    ("answer", ANSWER + "\n\n=== reply\nnot toml", "cannot be read"),
+    ("answer", ANSWER + "\n\n=== reply\nafter = 3", "after, before and text"),
+    ("answer", ANSWER + "\n\n=== reply\ntext = 'answr'", "'answr' is no field of what answer gives: thought"),
+    ("judge_paths", "=== user\n{rules.secret}", "judge_paths has no 'rules.secret'"),
+    ("judge_paths", "=== user\n{rules.__class__}", "has no 'rules.__class__'"),
     ("answer", ANSWER + "#" * 200_000, "at most 200,000"),
 ])  # fmt: skip
 def test_a_wrong_file_is_named(folder, name, text, why):

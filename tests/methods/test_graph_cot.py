@@ -15,8 +15,8 @@ from workbench.llm.call import Reply
 from workbench.llm.parse import parse
 from workbench.methods.graph_cot import GraphActions
 from workbench.records import Passage
-from workbench.steps import graph_action
-from workbench.steps.graph_action import Action
+from workbench.steps import exploring
+from workbench.steps.exploring import Action
 
 QUESTION = "Where was the founder of Kestrel born?"
 STATED = {
@@ -120,9 +120,9 @@ def test_what_cannot_be_done_is_told_and_counted(index, action, said):
 
 def test_the_schema_names_the_actions_and_a_reply_may_name_others():
     """Refused as a whole, a reply would lose its good actions too."""
-    assert graph_action.STEP.schema["$defs"]["Action"]["properties"]["action"]["enum"] == list(graph_action.ACTIONS)
+    assert exploring.STEP.schema["$defs"]["Action"]["properties"]["action"]["enum"] == list(exploring.ACTIONS)
     reply = Reply('{"thought": "", "actions": [{"action": "fly", "argument": 7, "type": ""}]}')
-    value, level = parse(graph_action.STEP, reply)
+    value, level = parse(exploring.STEP, reply)
     assert (value.actions[0].action, value.actions[0].argument, level) == ("fly", "7", "strict")
 
 
@@ -155,7 +155,7 @@ def test_each_prompt_shows_what_was_done_before(index):
     found = walk(index, engine := Told(*WALK), dense_fill=False)
     assert "nothing" not in dict(found.ranking), "without a tail only what was used is ranked"
     assert [len(value.turns) for value in engine.turns] == [0, 1, 2, 3]
-    shown = json.loads(graph_action.STEP.prompt(engine.turns[-1])[-1]["content"])
+    shown = json.loads(exploring.STEP.prompt(engine.turns[-1])[-1]["content"])
     assert shown["question"] == QUESTION
     assert shown["steps so far"][2]["observations"][1] == "taste\nText of taste."
     assert "nora | likes | tea [taste]" in shown["steps so far"][2]["observations"][0]
@@ -175,7 +175,7 @@ def test_actions_count_once_up_to_ten_a_step_and_none_behind_a_finish(index):
 
 
 def test_it_ends_before_a_prompt_that_is_too_long(index):
-    sizes = [sum(tokens.count(m["content"]) for m in graph_action.STEP.messages(graph_action.Input(QUESTION)))]
+    sizes = [sum(tokens.count(m["content"]) for m in exploring.STEP.messages(exploring.Input(QUESTION)))]
     found = walk(index, engine := Told(*[[("read", "taste", "")]] * 20), prompt_tokens=sizes[0] + 150)
     assert ends(found)[0] == "the prompt is longer than its limit" and 1 < len(engine.turns) < 15
     assert all(e.inputs["prompt_tokens"] <= sizes[0] + 150 for e in found.trace if e.step.startswith("round "))

@@ -6,8 +6,7 @@ from workbench.language.questions import start_names
 from workbench.records import Triple
 from workbench.rules import exploring
 from workbench.steps import exploring as steps
-from workbench.steps import graph_action
-from workbench.steps.graph_action import Action, Observation, Turn
+from workbench.steps.exploring import Action, Observation, Turn
 
 
 def choose_relations(question, walked, relations, similarities, width):
@@ -29,7 +28,7 @@ def enough(question, facts):
 
 def act(question, turns):
     """(action, argument, type) of what is done next."""
-    actions = exploring.graph_action(graph_action.Input(question, tuple(turns))).actions
+    actions = exploring.graph_action(steps.Input(question, tuple(turns))).actions
     return [(one.action, one.argument, one.type) for one in actions]
 
 

@@ -187,12 +187,6 @@ def test_numbers_are_the_same_however_they_are_grouped(number):
     assert ruled([str(number)], str(number + 1)) == "incorrect"
 
 
-@pytest.mark.parametrize("said", ["correct", "Correct", " INCORRECT "])
-def test_a_verdict_is_read_whatever_its_case(said):
-    reply = Reply(json.dumps({"verdict": said, "reason": "x"}))
-    assert parse(judge.STEP, reply)[0].verdict == said.strip().lower()
-
-
 @pytest.mark.parametrize("reply", ['{"verdict": "maybe", "reason": "x"}', "correct", '{"verdict": 1, "reason": ""}'])
 def test_any_other_verdict_is_unreadable(reply):
     """The measure counts it as unknown, and as a failure of the judge."""
@@ -231,28 +225,6 @@ def test_no_prediction_can_pretend_to_be_gold():
 def test_a_thought_is_taken_without_what_stands_around_it(step, text, said):
     """It is searched for literally: a label in it is a word of the query, and nothing is no query."""
     assert parse(step, Reply(text))[0].thought == said
-
-
-@pytest.mark.parametrize(
-    "step", [next_thought.STEP, next_thought.MISSING, next_thought.GENERATION, exploring.DIRECTIONS]
-)
-@pytest.mark.parametrize("text", ["", " \n"])
-def test_an_empty_reply_is_no_thought(step, text):
-    with pytest.raises(Unreadable, match="empty"):
-        parse(step, Reply(text))
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ('{"reasoning": " a ", "answer": "b\\n"}', ("a", "b")),
-        ('Sure!\n```json\n{"reasoning": "a", "answer": ""}\n```', ("a", "")),
-        ('{"reasoning": "a", "answer": "b"', ("a", "b")),  # broken off
-    ],
-)
-def test_a_generation_is_read_from_what_surrounds_it(text, value):
-    found = parse(next_thought.GENERATION, Reply(text))[0]
-    assert (found.reasoning, found.answer) == value
 
 
 @pytest.mark.parametrize("text", ["It is Oslo.", '{"reasoning": "a"}', '{"reasoning": ["a"], "answer": null}', "[]"])

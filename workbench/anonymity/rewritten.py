@@ -20,7 +20,7 @@ from workbench.data.origin import Origin
 from workbench.errors import DataError
 from workbench.llm.engine import Engine
 from workbench.records import Passage, Question, Triple
-from workbench.steps import naming
+from workbench.steps import named_entities as naming
 
 
 class Anonymised(NamedTuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+import tomllib
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,8 +43,9 @@ Instruction = str | tuple[tuple[str, str], ...] | None  # one template, or (task
 
 @dataclass(frozen=True)
 class Known:
-    """Facts about a model, from its card: how many tokens it reads, and how it was trained to be used. `pooling` is for
-    models whose files do not say it, and `dimension`, the length of vectors, for those behind an endpoint."""
+    """Facts about a model, from its card (`models.toml`): how many tokens it reads, and how it was trained to be used.
+    `pooling` is for models whose files do not say it, and `dimension`, the length of vectors, for those behind an
+    endpoint."""
 
     max_tokens: int = 256
     pooling: str | None = None
@@ -53,24 +55,8 @@ class Known:
 
 
 KNOWN = {
-    "minilm": Known(256),
-    "sentence-transformers/all-MiniLM-L6-v2": Known(256),
-    "sentence-transformers/all-mpnet-base-v2": Known(384),
-    "sentence-transformers/gtr-t5-base": Known(512),
-    "facebook/contriever": Known(512, pooling="mean"),
-    "facebook/contriever-msmarco": Known(512, pooling="mean"),
-    "intfloat/e5-base-v2": Known(512, instruction=STYLES["e5"], passage=PASSAGE_STYLES["e5"]),
-    # The multilingual ones, for other languages than English.
-    "intfloat/multilingual-e5-small": Known(512, instruction=STYLES["e5"], passage=PASSAGE_STYLES["e5"]),
-    "intfloat/multilingual-e5-base": Known(512, instruction=STYLES["e5"], passage=PASSAGE_STYLES["e5"]),
-    "BAAI/bge-m3": Known(8192),
-    "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2": Known(128),
-    # 2048 of its 32,768 tokens, as in HippoRAG 2; it was trained with an end mark after each text.
-    "nvidia/NV-Embed-v2": Known(2048, instruction=f"{INSTRUCT}</s>", passage="{passage}</s>"),
-    # Behind an endpoint; tokens of cl100k.
-    "openai:text-embedding-3-small": Known(8191, dimension=1536),
-    "openai:text-embedding-3-large": Known(8191, dimension=3072),
-    "openai:text-embedding-ada-002": Known(8191, dimension=1536),
+    name: Known(**facts)
+    for name, facts in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
 }
 
 
@@ -168,7 +154,9 @@ def load(
         raise SettingError(_unloadable(model, error)) from error
     if pooling:
         found = _pooled(found, pooling, device)
-    found.max_seq_length = _readable(model, found, max_tokens)
+    config = getattr(getattr(found[0], "auto_model", None), "config", None)
+    check_positions(model, getattr(config, "max_position_embeddings", None), max_tokens)
+    found.max_seq_length = max_tokens
     return found
 
 
@@ -207,13 +195,6 @@ def _pooled(found: Any, pooling: str, device: str) -> Any:
     return SentenceTransformer(
         modules=[transformer, Pooling(transformer.get_embedding_dimension(), pooling)], device=device
     )
-
-
-def _readable(model: str, found: Any, max_tokens: int) -> int:
-    """`max_tokens`, if the model has that many positions."""
-    config = getattr(getattr(found[0], "auto_model", None), "config", None)
-    check_positions(model, getattr(config, "max_position_embeddings", None), max_tokens)
-    return max_tokens
 
 
 def check_positions(model: str, positions: int | None, max_tokens: int) -> None:

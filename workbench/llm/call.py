@@ -141,11 +141,11 @@ def retrying(
     retry."""
     import tenacity
 
-    backoff = tenacity.wait_exponential_jitter(multiplier=first, max=longest, jitter=first)
+    backoff = tenacity.wait_exponential(multiplier=first) + tenacity.wait_random(0, first)
 
     def wait(state: tenacity.RetryCallState) -> float:
         asked = getattr(state.outcome.exception(), "wait", None)
-        return min(max(asked, _LEAST), longest) if asked is not None else backoff(state)
+        return min(backoff(state) if asked is None else max(asked, _LEAST), longest)
 
     retry = tenacity.Retrying(
         retry=tenacity.retry_if_exception_type(Transient),

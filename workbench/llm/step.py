@@ -8,7 +8,7 @@ the same job without a model stands in `workbench/rules/`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from importlib import import_module
@@ -18,9 +18,10 @@ from typing import Any, Generic, TypeVar, cast, get_type_hints
 from pydantic import BaseModel
 
 from workbench.llm.fingerprints import recognised
-from workbench.llm.template import FORMAT, PROMPTS, Prompt, source_of
+from workbench.llm.template import PROMPTS, Prompt
 from workbench.records import Record
-from workbench.text import clean, text_hash
+from workbench.source import hash_of
+from workbench.text import clean
 
 I = TypeVar("I")  # noqa: E741
 O = TypeVar("O", bound=BaseModel)  # noqa: E741
@@ -76,14 +77,13 @@ class Step(Record, Generic[I, O]):
         name: str,
         input: type[I],
         output: type[O],
-        derived: Callable[[I], Mapping[str, Any]] | None = None,
         *,
         folder: str | Path = PROMPTS,
         **options: Any,
     ) -> Step[I, O]:
-        """The Step whose prompt is the file `<name>.md` of the folder, which may name the fields of the input and those
-        that `derived` computes. Its mode `open` is that of the file, if it has words for it."""
-        prompt = Prompt.read(Path(folder) / f"{name}.md", input, derived)
+        """The Step whose prompt is the file `<name>.md` of the folder, which may name the fields and properties of the
+        input. Its mode `open` is that of the file, if it has words for it."""
+        prompt = Prompt.read(Path(folder) / f"{name}.md", input)
         return cls(name, output, prompt, open=prompt.opened, **options)
 
     def messages(self, value: I) -> list[Message]:
@@ -144,7 +144,7 @@ class Step(Record, Generic[I, O]):
         wordings are not comparable."""
         if isinstance(self.prompt, Prompt):
             return self.prompt.hash
-        return text_hash(f"{FORMAT}\n{source_of(self.prompt)}")[:12]
+        return hash_of(self.prompt, versions=False)
 
     @cached_property
     def schema(self) -> dict | None:

@@ -4,7 +4,7 @@
 the instructions, then worked examples (what was asked, what was replied), last what is asked. A backslash at the end of
 a line continues it in the next. In a message
 
-    {question}                                the field of the input; what is no text is written as JSON
+    {question}                                a field or property of the input; what is no text is written as JSON
     {question:json}                           as JSON, so that no text can pretend to be another field
     {rules.allowed_types}                     a field of a field
     {?found}Not again: {found}{/found}        only if the field holds something
@@ -17,16 +17,12 @@ reader's mode of this name. Other braces are text, and what fills a field is nev
 
 from __future__ import annotations
 
-import ast
-import inspect
 import json
 import re
-import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 from pydantic import BaseModel
@@ -55,29 +51,26 @@ def sections(text: str) -> list[tuple[str, str]]:
 class Prompt:
     """The messages of a file as the `prompt` of a Step: called with an input, it gives what is sent.
 
-    `derived` computes fields that the input does not have. `hash` names the wording in 12 hex digits. `ours`: the file
-    is of this package. `brought`: it is a user's, in place of ours (`workbench.llm.wording`), and `reply` says how the
-    reply is read."""
+    `hash` names the wording in 12 hex digits. `ours`: the file is of this package. `brought`: it is a user's, in place
+    of ours (`workbench.llm.wording`), and `reply` says how the reply is read."""
 
     messages: tuple[tuple[str, str], ...]  # role, template
     hash: str
     input: type | None = None
-    derived: Callable[[Any], Mapping[str, Any]] | None = None
     mode: str = ""
     ours: bool = False
     brought: bool = False
     reply: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @classmethod
-    def read(cls, path: Path, input: type, derived: Callable[[Any], Mapping[str, Any]] | None = None) -> Prompt:
+    def read(cls, path: Path, input: type) -> Prompt:
         """The prompt of a file, for inputs of this type."""
         messages = tuple(sections(path.read_text(encoding="utf-8")))
-        code = source_of(derived) if derived else ""
-        digest = text_hash(json.dumps([FORMAT, messages, code]))[:12]
-        return cls(messages, digest, input, derived, ours=path.parent == PROMPTS)
+        digest = text_hash(json.dumps([FORMAT, messages, ""]))[:12]  # as when files had functions beside them
+        return cls(messages, digest, input, ours=path.parent == PROMPTS)
 
     def __call__(self, value: Any) -> list[dict[str, str]]:
-        scope = {**_plain(value), OPEN: self.mode == OPEN, **(self.derived(value) if self.derived else {})}
+        scope = {**_plain(value), OPEN: self.mode == OPEN, **_computed(value, self.fields)}
         return [{"role": role, "content": "".join(_filled(parts, scope))} for role, parts in self._parsed]
 
     @property
@@ -180,6 +173,11 @@ def _plain(record: Any) -> dict[str, Any]:
     return record._asdict() if hasattr(record, "_asdict") else dict(vars(record))
 
 
+def _computed(value: Any, names: Iterable[str]) -> dict[str, Any]:
+    """Those of the names that are properties of a record's class."""
+    return {name: getattr(value, name) for name in names if isinstance(getattr(type(value), name, None), property)}
+
+
 def in_json(value: Any) -> str:
     """A value as JSON, records as their fields."""
     return json.dumps(value, ensure_ascii=False, default=_plain)
@@ -197,20 +195,3 @@ def _names(parts: tuple[str | _Tag, ...]) -> Iterator[str]:
         if isinstance(part, _Tag):
             yield part.name
             yield from _names((*(part.inside if part.kind == "?" else ()), *part.otherwise))
-
-
-def source_of(function: Callable) -> str:
-    """The code of a function, and of the functions and constants that it names, without comments and docstrings: the
-    same in every Python. Of what has no source, its byte code."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError):
-        code = getattr(function, "__code__", None)
-        return repr((code.co_code, code.co_names)) if code else type(function).__qualname__
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-    named = sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)})
-    used = [function.__globals__[name] for name in named if name in getattr(function, "__globals__", {})]
-    helpers = [source_of(one) for one in used if isinstance(one, FunctionType) and one is not function]
-    return "\n".join([ast.unparse(tree), *helpers, *(repr(one) for one in used if isinstance(one, str | int | tuple))])

@@ -2,27 +2,19 @@
 
     engine = wb.engine("openai:gpt-4o-mini", prompts="prompts/hipporag2")  # a folder: one file for each Step
 
-`<step>.md` has the messages of a Step as ours have theirs (`workbench.llm.template`), `<step>.toml` the same as TOML:
+`<step>.md` has the messages of a Step as ours have theirs (`workbench.llm.template`), `<step>.open.md` those of its
+mode `open`. The last section may say in TOML how the reply is read, if not as the Step's own:
 
-    [[messages]]
-    role = "user"
-    content = "{passages}\\n\\nQuestion: {question}"
-
-    [lists.passages]            # for {*passages "\\n\\n"}Title: {0}\\n{1}{/passages} in the messages
-    each = "Title: {0}\\n{1}"
-    between = "\\n\\n"
-
-    [reply]                     # how the reply is read, if not as the Step's own: each of these may be left out
+    === reply
     after = "## answer"         # what precedes the first of these, and
     before = "## end"           # what follows the next of these, does not count
     names = { fact = "facts" }  # a name in its JSON → that of the Step
     text = "answer"             # it is no JSON: the whole of it is this field of the output, and others are empty
 
-In a file of text the last section may be `=== reply`, with these as TOML. `<step>.open.md` has the messages of a
-reader's mode `open`. A file is only text: nothing in it is executed. Runs and layers name its wording by a hash and by
-what it is to the prompts that sources print (`workbench.llm.fingerprints`), so that results made with it are told apart
-(`reflect v1 file 0123456789ab same 100% of youtu-a8.2`), and a table of the paper counts it as the source's wording. Of
-other texts its user can say so (`wb.tables(…, source_prompts=[…])`)."""
+A file is only text: nothing in it is executed. Runs and layers name its wording by a hash and by what it is to the
+prompts that sources print (`workbench.llm.fingerprints`), so that results made with it are told apart (`reflect v1 file
+0123456789ab same 100% of youtu-a8.2`), and a table of the paper counts it as the source's wording. Of other texts its
+user can say so (`wb.tables(…, source_prompts=[…])`)."""
 
 from __future__ import annotations
 
@@ -45,8 +37,7 @@ from workbench.llm.template import PROMPTS, ROLES, Prompt, sections
 from workbench.text import storable, text_hash
 
 LONGEST = 200_000  # characters of a file
-_PARTS = {"messages", "lists", "reply"}
-_LIST = re.compile(r"(?<!\{)\{(\w+(?:\.\w+)?)\}(?!\})")
+REPLY = "reply"  # the section of a file that says how a reply is read
 _OURS = re.compile(r"(?P<step>\w+) (?P<version>v\d+) (?P<hash>[0-9a-f]{12})")
 
 
@@ -67,16 +58,17 @@ def wordings(given: str | Path | Mapping[str, Prompt]) -> dict[str, Prompt]:
     if isinstance(given, Mapping):
         return dict(given)
     folder = Path(given)
-    files = sorted(path for path in folder.iterdir() if _is_prompt(path)) if folder.is_dir() else []
-    if not files:
+    files = sorted(folder.iterdir()) if folder.is_dir() else []
+    if other := next((path for path in files if path.suffix == ".toml"), None):
+        raise SettingError(f"the prompt {other} should be a text, {other.stem}.md, as those of the package are")
+    prompts = {path.stem: read_wording(path) for path in files if path.suffix == ".md" and _has_messages(path)}
+    if not prompts:
         raise SettingError(f"prompts={str(given)!r}; it should be a folder with a file <step>.md for each Step")
-    return {path.stem: read_wording(path) for path in files}
+    return prompts
 
 
-def _is_prompt(path: Path) -> bool:
-    """Whether a file has messages: a text without a section is none, such as a README."""
-    if path.suffix != ".md":
-        return path.suffix == ".toml"
+def _has_messages(path: Path) -> bool:
+    """Whether a text has a section, which a README has not."""
     return bool(sections(path.read_text(encoding="utf-8", errors="replace")))
 
 
@@ -89,7 +81,8 @@ def read_wording(path: Path) -> Prompt:
     """The wording of one file, whose name is that of a Step (`Step.file`)."""
     try:
         text = path.read_text(encoding="utf-8")
-        given = tomllib.loads(text) if path.suffix == ".toml" else _of_sections(text)
+        parts = sections(text)
+        replies = [tomllib.loads(part) for name, part in parts if name == REPLY]
     except (OSError, ValueError) as error:
         raise SettingError(f"the prompt {path} cannot be read: {error}") from None
     name, _, mode = path.stem.partition(".")
@@ -101,18 +94,15 @@ def read_wording(path: Path) -> Prompt:
         raise SettingError(f"the prompt {path}: {name} has no mode {mode!r}; there are {opened}")
     if len(text) > LONGEST:
         raise SettingError(f"the prompt {path} has {len(text):,} characters; at most {LONGEST:,} are read")
-    if unknown := given.keys() - _PARTS:
-        raise SettingError(f"the prompt {path} has {min(unknown)!r}; it may have {', '.join(sorted(_PARTS))}")
-    messages, lists, reply = _messages(path, given), _lists(path, given), _reply(path, step, given)
-    digest = text_hash(json.dumps([messages, lists, reply], sort_keys=True))[:12]
-    templates = tuple((role, _LIST.sub(lambda tag: _as_list(tag, lists), content)) for role, content in messages)
-    derived = step.prompt.derived if isinstance(step.prompt, Prompt) else None
-    prompt = Prompt(templates, digest, derived=derived, mode=mode, brought=True, reply=reply)
-    _check_fields(path, step, prompt, lists)
+    messages = _messages(path, [part for part in parts if part[0] != REPLY])
+    reply = _reply(path, step, replies[0] if replies else {})
+    digest = text_hash(json.dumps([messages, {}, reply], sort_keys=True))[:12]  # {} as when files listed lists apart
+    prompt = Prompt(messages, digest, mode=mode, brought=True, reply=reply)
+    _check_fields(path, step, prompt)
     return prompt
 
 
-def _check_fields(path: Path, step: Step, prompt: Prompt, lists: Mapping[str, Any]) -> None:
+def _check_fields(path: Path, step: Step, prompt: Prompt) -> None:
     try:
         fields = prompt.fields
     except ValueError as error:
@@ -121,50 +111,22 @@ def _check_fields(path: Path, step: Step, prompt: Prompt, lists: Mapping[str, An
         raise SettingError(f"the prompt {path} names no field of the input, such as {{question}}: it would ask nothing")
     has = fields_of_input(step)
     has |= {*step.prompt.fields} if isinstance(step.prompt, Prompt) else set()  # and what our prompt computes
-    if has and (unknown := {*fields, *lists} - has):
+    if has and (unknown := {*fields} - has):
         raise SettingError(f"the prompt {path}: {step.name} has no {min(unknown)!r}; it has {', '.join(sorted(has))}")
 
 
-def _of_sections(text: str) -> dict[str, Any]:
-    """What a file of text has, as TOML would give it."""
-    parts = sections(text)
-    reply = [tomllib.loads(part) for name, part in parts if name == "reply"]
-    messages = [{"role": name, "content": part} for name, part in parts if name != "reply"]
-    return {"messages": messages, **({"reply": reply[0]} if reply else {})}
+def _messages(path: Path, parts: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    if unknown := {role for role, _ in parts} - {*ROLES}:
+        raise SettingError(f"the prompt {path} has {min(unknown)!r}; it may have {', '.join((*ROLES, REPLY))}")
+    if not parts or parts[-1][0] != "user":
+        raise SettingError(f"the prompt {path} should end with a message of user")
+    return tuple((role, storable(content)) for role, content in parts)
 
 
-def _as_list(tag: re.Match, lists: Mapping[str, Mapping[str, str]]) -> str:
-    if (how := lists.get(tag[1])) is None:
-        return tag[0]
-    return f"{{*{tag[1]} {json.dumps(how['between'])}}}{how['each']}{{/{tag[1]}}}"
-
-
-def _messages(path: Path, given: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    rows = given.get("messages")
-    listed = isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
-    messages = [(row.get("role"), row.get("content")) for row in rows] if listed else []
-    if not messages or not all(role in ROLES and isinstance(content, str) for role, content in messages):
-        raise SettingError(f"the prompt {path} needs messages, each with a role ({', '.join(ROLES)}) and a content")
-    if messages[-1][0] != "user":
-        raise SettingError(f"the prompt {path} ends with a message of {messages[-1][0]}; the last should be of user")
-    return tuple((role, storable(content)) for role, content in messages)
-
-
-def _lists(path: Path, given: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    lists = given.get("lists", {})
-    if not isinstance(lists, dict) or not all(
-        isinstance(how, dict) and {*how} == {"each", "between"} and all(isinstance(text, str) for text in how.values())
-        for how in lists.values()
-    ):
-        raise SettingError(f"the prompt {path}: [lists.<field>] should have the texts each and between, and no more")
-    return lists
-
-
-def _reply(path: Path, step: Step, given: Mapping[str, Any]) -> dict[str, Any]:
-    reply = given.get("reply", {})
+def _reply(path: Path, step: Step, reply: dict[str, Any]) -> dict[str, Any]:
     kinds = {"after": str, "before": str, "names": dict, "text": str}
-    if not isinstance(reply, dict) or not all(isinstance(value, kinds.get(key, ())) for key, value in reply.items()):
-        raise SettingError(f"the prompt {path}: [reply] may have the texts after, before and text, and the table names")
+    if not all(isinstance(value, kinds.get(key, ())) for key, value in reply.items()):
+        raise SettingError(f"the prompt {path}: reply may have the texts after, before and text, and the table names")
     if (whole := reply.get("text")) is not None and whole not in (has := step.output.model_fields):
         raise SettingError(f"the prompt {path}: text={whole!r} is no field of what {step.name} gives: {', '.join(has)}")
     return reply
@@ -194,6 +156,7 @@ class _Reading:
 
     def __call__(self, text: str) -> BaseModel:
         from workbench.llm.payloads import payloads
+        from workbench.llm.shapes import shaped
 
         if (after := self.how.get("after")) is not None:
             _, cue, text = text.partition(after)
@@ -208,7 +171,10 @@ class _Reading:
         problem: Exception = ValueError("no JSON found")
         for payload in payloads(text):
             try:
-                return self.step.output.model_validate(_renamed(payload.value, self.how.get("names", {})))
+                value, _ = shaped(self.step.output, _renamed(payload.value, self.how.get("names", {})))
+                return self.step.output.model_validate(value)
+            except TypeError as error:  # no object
+                problem = ValueError(str(error))
             except ValueError as error:
                 problem = error
         raise problem
@@ -225,7 +191,7 @@ def together(step: Step, engines: Sequence[Any]) -> str:
 
 
 def current(wording: str) -> str:
-    """A wording of ours as runs name it today. Earlier versions named it by the byte code of a function, in the table
+    """A wording of ours as runs name it today. Earlier versions named it by the code of functions, in the table
     `prompts/earlier.json`; a wording that is not in it is another one.
 
     >>> current("answer v3 0f89c726fe09") == known_steps()["answer"].wording, current("answer v3 000000000000")

@@ -29,7 +29,7 @@ from workbench.operators.linking import near
 from workbench.operators.walk_distribution import with_dense_fill
 from workbench.records import Entity, Evidence, Passage, Scored, Triple, ranked
 from workbench.settings import Positive, validated
-from workbench.steps.graph_action import ACTIONS, STEP, TYPES, Action, Input, Observation, Turn
+from workbench.steps.exploring import ACTIONS, STEP, TYPES, Action, Input, Observation, Turn
 from workbench.text import PHRASE_RULES
 from workbench.trace import Trace
 

@@ -45,8 +45,7 @@ _BODIES = {
     "write_article_paper",
 }
 _BATCH_BODIES = {
-    "extraction": "named_entities question_entities triples",
-    "relating": "entity_relations graph_records",
+    "extraction": "entity_relations graph_records named_entities question_entities triples",
     "structuring": "schema_extraction",
 }
 RULES: dict[str, Rule] = {

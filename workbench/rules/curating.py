@@ -11,7 +11,8 @@ from __future__ import annotations
 from workbench.language.entity_types import type_of
 from workbench.language.pipeline import parse
 from workbench.language.relations import LISTS, stem
-from workbench.steps import curating, naming
+from workbench.steps import curating
+from workbench.steps import named_entities as naming
 from workbench.text import unicode_phrase
 
 

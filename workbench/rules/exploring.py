@@ -14,7 +14,6 @@ from workbench.language.questions import Hop, analysis_of, start_names
 from workbench.language.relations import KIN, relatedness, stem
 from workbench.records import Triple
 from workbench.steps import exploring
-from workbench.steps import graph_action as graph
 
 OTHER = 0.5  # worth of a word of another level: questions do not always go from the inside out
 SIMILAR = 0.3  # worth of the similarity beside that of the words
@@ -104,38 +103,38 @@ FOLLOWED = 2  # facts that are followed from one phrase
 NAMED = 5  # names that are looked up
 
 
-def graph_action(value: graph.Input) -> graph.Output:
+def graph_action(value: exploring.Input) -> exploring.Output:
     """Find the names; list their facts; of each list follow the facts whose relation holds the words of the level, or
     else the first one, and read where they are stated; finish at the last level."""
     if not value.turns:
         names = start_names(value.question)[:NAMED]
-        return graph.Output(thought="Find what the question names.", actions=_actions("find", names))
+        return exploring.Output(thought="Find what the question names.", actions=_actions("find", names))
     if len(value.turns) == 1:
         nodes = dict.fromkeys(seen.nodes[0] for seen in value.turns[0].observations if seen.nodes)
         actions = _actions("neighbours", nodes) or _actions("finish", [""])
-        return graph.Output(thought="List the facts of what was found.", actions=actions)
+        return exploring.Output(thought="List the facts of what was found.", actions=actions)
     return _follow(value.question, len(value.turns) - 2, value.turns[-1])
 
 
-def _follow(question: str, depth: int, last: graph.Turn) -> graph.Output:
+def _follow(question: str, depth: int, last: exploring.Turn) -> exploring.Output:
     chosen = [
         (fact, fact.object if action.argument == fact.subject else fact.subject)
         for action, seen in zip(last.actions, last.observations)
         for fact in _fitting(question, depth, seen.facts)
     ]
     if not chosen:
-        return graph.Output(thought="Nothing leads on.", actions=_actions("finish", [""]))
+        return exploring.Output(thought="Nothing leads on.", actions=_actions("finish", [""]))
     read = _actions("read", dict.fromkeys(fact.passages[0] for fact, _ in chosen if fact.passages))
     ends = list(dict.fromkeys(end for _, end in chosen))
     done = depth + 1 >= len(levels(question))
     facts = "; ".join(" — ".join(fact.members) for fact, _ in chosen)
     following = _actions("finish", ends[:1]) if done else _actions("neighbours", ends)
-    return graph.Output(thought=f"Follow {facts}.", actions=[*read, *following])
+    return exploring.Output(thought=f"Follow {facts}.", actions=[*read, *following])
 
 
-def _actions(action: str, arguments: Iterable[str]) -> list[graph.Action]:
+def _actions(action: str, arguments: Iterable[str]) -> list[exploring.Action]:
     edge = "relation" if action == "neighbours" else ""
-    return [graph.Action(action=action, argument=argument, type=edge) for argument in arguments]
+    return [exploring.Action(action=action, argument=argument, type=edge) for argument in arguments]
 
 
 def _fitting(question: str, depth: int, facts: Sequence[Triple]) -> list[Triple]:

@@ -10,18 +10,25 @@ from spaCy's parse.
 
 Every name of a passage gets a fact: its relation is read off the parse, from the name up to the verb or to the next
 name; its subject is that verb's subject, or that next name. Since an encyclopedia's passage is about its title, each
-fact about something else is tied to the title as well (what something else *is*, the title *has*)."""
+fact about something else is tied to the title as well (what something else *is*, the title *has*).
+
+Rule bodies of `graph_records` and `entity_relations`: these facts as entities with descriptions, and as relationships
+with strengths or relations with labels."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from workbench.language.pipeline import parse
+from workbench.language.entity_types import type_of
+from workbench.language.pipeline import content_words, parse
 from workbench.language.relations import LISTS
+from workbench.steps import entity_relations as typed
+from workbench.steps import graph_records as graph
 from workbench.steps import named_entities as ner
+from workbench.steps.entity_relations import clean_name
 
 _SUBJECTS = ("nsubj", "nsubjpass", "csubj", "expl")
 _COMPLEMENTS = ("dobj", "attr", "oprd", "acomp")
@@ -39,6 +46,8 @@ _ARTICLES = ("the ", "a ", "an ")
 _STEPS = 15  # how far up a parse is followed; it bounds what a garbled one can cost
 _DEEP = 4  # nouns within nouns that are followed to a name
 _LONG = 8  # words of a noun phrase beyond which its head alone is its name
+FACTS = 5  # facts in a description
+SENTENCES = 3  # in a description
 
 
 class Reading(NamedTuple):
@@ -386,3 +395,98 @@ def _bare(phrase: str) -> str:
     phrase = " ".join(phrase.split()).strip(" ,;:\"'()[]“”‘’–—-.")
     phrase = phrase[:-2] if phrase.endswith(("'s", "’s")) else phrase
     return next((phrase[len(article) :] for article in _ARTICLES if phrase.lower().startswith(article)), phrase)
+
+
+# -- records of graphs -------------------------------------------------------------------------------------------------
+
+
+def graph_records(values: Sequence[graph.Input]) -> list[graph.Output]:
+    """The rules name no types but their own. A text that is put together from parts is read part by part."""
+    parts = [value.parts or ((value.title, value.text),) for value in values]
+    readings = iter(read([part for some in parts for part in some]))
+    return [_joined([_records(next(readings)) for _ in some]) for some in parts]
+
+
+def _joined(outputs: Sequence[graph.Output]) -> graph.Output:
+    entities = [entity for output in outputs for entity in output.entities]
+    relationships = [relationship for output in outputs for relationship in output.relationships]
+    return graph.Output(entities=entities, relationships=relationships)
+
+
+def _records(reading: Reading) -> graph.Output:
+    """The ends of the facts, each with its first facts; pairs of ends with all that joins them, and as strength how
+    many facts that is, at most 10."""
+    about: dict[str, list[str]] = defaultdict(list)
+    joined: dict[frozenset[str], list[tuple[str, str, str]]] = defaultdict(list)
+    for subject, relation, obj in reading.triples:
+        for end in dict.fromkeys((subject, obj)):
+            about[end].append(f"{subject} {relation} {obj}")
+        if subject != obj:
+            joined[frozenset((subject, obj))].append((subject, relation, obj))
+    return graph.Output(
+        entities=[
+            graph.EntityRecord(name=name, type=reading.types.get(name, ""), description="; ".join(facts[:FACTS]))
+            for name, facts in about.items()
+        ],
+        relationships=[
+            graph.RelationRecord(
+                source=facts[0][0],
+                target=facts[0][2],
+                description="; ".join(map(" ".join, facts)),
+                strength=float(min(len(facts), 10)),
+            )
+            for facts in joined.values()
+        ],
+    )
+
+
+def entity_relations(values: Sequence[typed.Input]) -> list[typed.Output]:
+    """The names that facts join, with their types (`entity_types.type_of`) and the first sentences with a fact about
+    them; the facts that join two names, their words as label. A fact with an end that is no name (a *novelist*, an
+    *office*) makes neither entity nor relation: as a node it would join all that have one."""
+    readings = read([(value.title, value.text) for value in values])
+    docs = parse([value.text for value in values], lemmas=False)
+    return [_typed(reading, doc, value.types) for reading, doc, value in zip(readings, docs, values)]
+
+
+def _typed(reading: Reading, doc, types: Sequence[tuple[str, str]]) -> typed.Output:
+    names, sentences = {name: clean_name(name) for name in reading.entities}, _Sentences(doc)
+    about: dict[str, dict[str, None]] = defaultdict(dict)
+    relations = []
+    for subject, label, obj in reading.triples:
+        sentence = sentences.of(f"{subject} {label} {obj}")
+        for end in (subject, obj):
+            about[end][sentence] = None
+        source, target = names.get(subject), names.get(obj)
+        if source and target and source != target:
+            words = sorted(content_words(label))
+            record = typed.RelationRecord(
+                source=source, target=target, keywords=words, description=sentence, label=label
+            )
+            relations.append(record)
+    entities = [
+        typed.EntityRecord(
+            name=names[name],
+            type=type_of(name, reading.types.get(name, ""), types),
+            description=" ".join(list(stating)[:SENTENCES]),
+        )
+        for name, stating in about.items()
+        if names.get(name)
+    ]
+    return typed.Output(entities=entities, relations=relations)
+
+
+class _Sentences:
+    """The sentences of a parsed text, to be found by their words."""
+
+    def __init__(self, doc):
+        self.texts = [" ".join(sentence.text.split()) for sentence in doc.sents]
+        self.having: dict[str, list[int]] = defaultdict(list)
+        for row, text in enumerate(self.texts):
+            for word in content_words(text):
+                self.having[word].append(row)
+
+    def of(self, fact: str) -> str:
+        """The sentence that shares most words with a fact, the first of several."""
+        shared = Counter(row for word in content_words(fact) for row in self.having.get(word, ()))
+        return self.texts[min(shared, key=lambda row: (-shared[row], row), default=0)]

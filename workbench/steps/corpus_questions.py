@@ -13,7 +13,6 @@ the last entity, and no two questions are the same."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -110,6 +109,10 @@ class PathInput:
     many: int = 5
     objection: str = ""
 
+    @property
+    def path(self) -> list[dict[str, str]]:
+        return [{"name": name, "type": type} for name, type in zip(self.names, self.types)]
+
 
 def path_flaw(value: PathInput, output: PathOutput) -> str:
     """What of a reply does not fit, of the first question with which something is wrong.
@@ -148,8 +151,4 @@ def _named(name: str, text: str) -> bool:
     return f" {_plain(name)} " in f" {_plain(text)} " if _plain(name) else name in text
 
 
-def path_fields(value: PathInput) -> dict[str, Any]:
-    return {"path": [{"name": name, "type": type} for name, type in zip(value.names, value.types)]}
-
-
-PATH = Step.from_text("path_questions", PathInput, PathOutput, path_fields, max_tokens=1024, longest=400)
+PATH = Step.from_text("path_questions", PathInput, PathOutput, max_tokens=1024, longest=400)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -102,6 +101,10 @@ class TypesInput:
     types: tuple[tuple[str, str], ...]
     objection: str = ""
 
+    @property
+    def definitions(self) -> dict[str, str]:
+        return dict(self.types)
+
 
 def types_flaw(value: TypesInput, output: TypesOutput) -> str:
     """What of a reply does not fit: ids that are missing, said twice or unknown, a type that is none."""
@@ -113,8 +116,4 @@ def types_flaw(value: TypesInput, output: TypesOutput) -> str:
     return "; ".join(wrong[:3])
 
 
-def types_fields(value: TypesInput) -> dict[str, Any]:
-    return {"definitions": dict(value.types)}
-
-
-TYPES = Step.from_text("relabel_entities", TypesInput, TypesOutput, types_fields, max_tokens=1024, longest=120)
+TYPES = Step.from_text("relabel_entities", TypesInput, TypesOutput, max_tokens=1024, longest=120)

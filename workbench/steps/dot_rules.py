@@ -10,7 +10,7 @@ and outputs follow its text, Algorithm 1 and figure 10, the wording and the exam
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
@@ -36,6 +36,14 @@ class Input:
     begins: tuple[tuple[str, bool], ...] = ()
     joins: frozenset[tuple[tuple[str, bool], tuple[str, bool]]] = frozenset()
     others: tuple[str, ...] = ()
+
+    @property
+    def patterns(self) -> list[str]:
+        """The relations with the types of their ends."""
+        return [
+            f"{'/'.join(head)} -[{label}]-> {'/'.join(tail)}: {definition}"
+            for label, head, tail, definition in self.relations
+        ]
 
 
 class Written(BaseModel):
@@ -103,16 +111,7 @@ def _told(rules: list[str]) -> list[str]:
     return [rule for rule in rules if rule.strip()]
 
 
-def derived(value: Input) -> dict[str, Any]:
-    """`patterns`: the relations with the types of their ends."""
-    patterns = [
-        f"{'/'.join(head)} -[{label}]-> {'/'.join(tail)}: {definition}"
-        for label, head, tail, definition in value.relations
-    ]
-    return {"patterns": patterns}
-
-
-STEP = Step.from_text("dot_rules", Input, Output, derived, max_tokens=768, most=60)
+STEP = Step.from_text("dot_rules", Input, Output, max_tokens=768, most=60)
 
 
 class PaperOutput(Written):

@@ -21,7 +21,6 @@ the literal reading of Eq. 5; the method shuffles larger batches, because models
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -100,6 +99,11 @@ class VerifyInput:
     passages: tuple[tuple[str, str], ...]
     words: int | None = None
 
+    @property
+    def shown(self) -> list[tuple[str, str]]:
+        """The passages, with as many words as are asked for."""
+        return [(title, beginning(text, self.words)) for title, text in self.passages]
+
 
 class Supporting(BaseModel):
     """Numbers of the supporting documents, from 1 on."""
@@ -113,9 +117,4 @@ def beginning(text: str, words: int | None) -> str:
     return text if not words or len(parts) <= words else " ".join(parts[:words]) + " …"
 
 
-def verify_fields(value: VerifyInput) -> dict[str, Any]:
-    """`shown`: the passages, with as many words as the input asks for."""
-    return {"shown": [(title, beginning(text, value.words)) for title, text in value.passages]}
-
-
-VERIFY = Step.from_text("verify", VerifyInput, Supporting, verify_fields, max_tokens=256, most=60)
+VERIFY = Step.from_text("verify", VerifyInput, Supporting, max_tokens=256, most=60)

@@ -6,19 +6,25 @@ much each entity at the end of a relation helps, as scores. `enough`, after each
 suffice to answer the question? The released code shows the facts of the last depth only, ours shows all.
 
 Step `directions`: which relations of which entities are worth exploring next (Think-on-Graph, arXiv 2307.07697, as
-"Beyond Static Retrieval" adapts it to documents; its prompt is an image, the wording is ours)."""
+"Beyond Static Retrieval" adapts it to documents; its prompt is an image, the wording is ours).
+
+Step `graph_action`: a thought, and what to do next in the graph (Graph-CoT's five actions; the wording is ours).
+Actions are typed data and are never run as code, unlike the released program, which evaluates what the model wrote."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, FiniteFloat
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from workbench.llm.shapes import Number
+from workbench.llm.shapes import Blank, Number, Reading, blank
 from workbench.llm.step import Step
+from workbench.records import Triple
 
 Fact = tuple[str, str, str]
+ACTIONS = ("find", "read", "neighbours", "count", "finish")
+TYPES = ("relation", "synonym", "context")
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,14 @@ class RelationsInput:
     similarities: tuple[float, ...]
     width: int = 3
 
+    @property
+    def patterns(self) -> list[str]:
+        """The relations as facts with "?" for what is unknown, numbered."""
+        return [
+            f"{number}: {self.entity} | {relation} | ?" if forward else f"{number}: ? | {relation} | {self.entity}"
+            for number, (relation, forward) in enumerate(self.relations, 1)
+        ]
+
 
 class Choice(BaseModel):
     """`number` counts from 1."""
@@ -47,17 +61,8 @@ class RelationsOutput(BaseModel):
     choices: list[Choice]
 
 
-def relations_fields(value: RelationsInput) -> dict[str, Any]:
-    """`patterns`: the relations as facts with "?" for what is unknown, numbered."""
-    patterns = [
-        f"{number}: {value.entity} | {relation} | ?" if forward else f"{number}: ? | {relation} | {value.entity}"
-        for number, (relation, forward) in enumerate(value.relations, 1)
-    ]
-    return {"patterns": patterns}
-
-
 RELATIONS = Step.from_text(
-    "choose_relations", RelationsInput, RelationsOutput, relations_fields, max_tokens=256, temperature=0.4, most=15
+    "choose_relations", RelationsInput, RelationsOutput, max_tokens=256, temperature=0.4, most=15
 )
 
 
@@ -120,3 +125,46 @@ class DirectionsOutput(BaseModel):
 
 
 DIRECTIONS = Step.from_text("directions", DirectionsInput, DirectionsOutput, max_tokens=256, most=10, longest=200)
+
+
+class Action(BaseModel):
+    """`argument` is a keyword, a node or the answer; `type`, of an edge, is for neighbours and count.
+
+    The schema names what there is; that a reply holds something else is told to the model and is no failure."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    action: Annotated[str, Field(json_schema_extra={"enum": list(ACTIONS)})]
+    argument: Blank
+    type: Annotated[str, Reading(blank), Field(json_schema_extra={"enum": ["", *TYPES]})] = ""
+
+
+class Output(BaseModel):
+    thought: str
+    actions: list[Action]
+
+
+class Observation(NamedTuple):
+    """The result of an action: a text for the model, and the nodes and facts in it for the rules."""
+
+    text: str
+    nodes: tuple[str, ...] = ()
+    facts: tuple[Triple, ...] = ()
+    malformed: bool = False
+
+
+class Turn(NamedTuple):
+    """One observation per action."""
+
+    thought: str
+    actions: tuple[Action, ...]
+    observations: tuple[Observation, ...]
+
+
+@dataclass(frozen=True)
+class Input:
+    question: str
+    turns: tuple[Turn, ...] = ()
+
+
+STEP = Step.from_text("graph_action", Input, Output, max_tokens=512, most=10)

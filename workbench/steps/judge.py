@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, field_validator
+from pydantic import BaseModel
 
 from workbench.llm.shapes import Blank
 from workbench.llm.step import Step
@@ -29,22 +29,17 @@ class Input:
     gold: tuple[str, ...]
     prediction: str
 
+    @property
+    def answers(self) -> str:
+        return " | ".join(self.gold)
+
 
 class Output(BaseModel):
     verdict: Literal["correct", "incorrect", "unknown"]
     reason: Blank
 
-    @field_validator("verdict", mode="before")
-    @classmethod
-    def _plain(cls, value):
-        return value.strip().casefold() if isinstance(value, str) else value
 
-
-def derived(value: Input) -> dict[str, Any]:
-    return {"answers": " | ".join(value.gold)}
-
-
-STEP = Step.from_text("judge", Input, Output, derived, max_tokens=160, longest=300)
+STEP = Step.from_text("judge", Input, Output, max_tokens=160, longest=300)
 
 
 class Digit(BaseModel):

@@ -59,11 +59,6 @@ class Verdict(BaseModel):
     justification: Blank
     next_question: Query
 
-    @field_validator("label", mode="before")
-    @classmethod
-    def _plain(cls, said):
-        return said.strip().lower() if isinstance(said, str) else said
-
     @field_validator("confidence")
     @classmethod
     def _clamped(cls, said: float) -> float:

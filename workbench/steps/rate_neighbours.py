@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -39,6 +38,19 @@ class Input:
     known: tuple[tuple[str, str, str], ...]
     entity: str
     neighbours: tuple[Neighbour, ...]
+
+    @property
+    def statements(self) -> list[str]:
+        """The known facts as words."""
+        return list(map(statement, self.known))
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        """What is shown of each neighbour."""
+        return [
+            {"name": each.name, "facts": " ".join(map(statement, each.facts)), "context": each.context}
+            for each in self.neighbours
+        ]
 
 
 class Rating(BaseModel):
@@ -109,13 +121,4 @@ def _place(rating: Rating, names: list[str]) -> int | None:
     return next((at for at, other in enumerate(names) if name and other and (name in other or other in name)), None)
 
 
-def derived(value: Input) -> dict[str, Any]:
-    """`statements`: the known facts as words; `rows`: what is shown of each neighbour."""
-    rows = [
-        {"name": each.name, "facts": " ".join(map(statement, each.facts)), "context": each.context}
-        for each in value.neighbours
-    ]
-    return {"statements": list(map(statement, value.known)), "rows": rows}
-
-
-STEP = Step.from_text("rate_neighbours", Input, Output, derived, read=read, max_tokens=1024)
+STEP = Step.from_text("rate_neighbours", Input, Output, read=read, max_tokens=1024)

@@ -9,7 +9,6 @@ wording). The fragments come from different passages and may concern two entitie
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -24,6 +23,11 @@ class Texts:
     texts: tuple[str, ...]
     limit: int
 
+    @property
+    def words(self) -> int:
+        """Of English: a reply of more than `limit` tokens is cut off."""
+        return max(1, self.limit * 3 // 4)
+
 
 class Summary(BaseModel):
     summary: str
@@ -34,12 +38,7 @@ def read_texts(text: str) -> Summary:
     return Summary(summary=" ".join(worded(text, "summary", names=["summary"]).split()))
 
 
-def texts_fields(value: Texts) -> dict[str, Any]:
-    """`words` of English: a reply of more than `limit` tokens is cut off."""
-    return {"words": max(1, value.limit * 3 // 4)}
-
-
-TEXTS = Step.from_text("summarise", Texts, Summary, texts_fields, read=read_texts, max_tokens=100)
+TEXTS = Step.from_text("summarise", Texts, Summary, read=read_texts, max_tokens=100)
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,10 @@ class EntityInput:
     entity: str
     facts: tuple[tuple[str, str, str], ...]
     limit: int = 150
+
+    @property
+    def statements(self) -> list[str]:
+        return list(map(statement, self.facts))
 
 
 def statement(fact: tuple[str, str, str]) -> str:
@@ -60,11 +63,7 @@ def statement(fact: tuple[str, str, str]) -> str:
     return " ".join(part for part in fact if part) + "."
 
 
-def entity_fields(value: EntityInput) -> dict[str, Any]:
-    return {"statements": list(map(statement, value.facts))}
-
-
-ENTITY = Step.from_text("summarise_entity", EntityInput, Summary, entity_fields, max_tokens=256, longest=1_200)
+ENTITY = Step.from_text("summarise_entity", EntityInput, Summary, max_tokens=256, longest=1_200)
 
 
 LIMIT = 600  # cl100k tokens of a description
@@ -80,6 +79,15 @@ class Fragments:
     fragments: tuple[str, ...]
     limit: int = LIMIT
 
+    @property
+    def words(self) -> int:
+        """Of English, that the limit allows."""
+        return self.limit * 3 // 4
+
+    @property
+    def label(self) -> str:
+        return self.kind.capitalize()
+
 
 class Description(BaseModel):
     description: str
@@ -90,11 +98,4 @@ def read_description(text: str) -> Description:
     return Description(description=" ".join(worded(text, "description", names=["description"]).split()))
 
 
-def description_fields(value: Fragments) -> dict[str, Any]:
-    """`words` of English that the limit allows; `label`, before the name."""
-    return {"words": value.limit * 3 // 4, "label": value.kind.capitalize()}
-
-
-FUSE = Step.from_text(
-    "fuse_descriptions", Fragments, Description, description_fields, read=read_description, max_tokens=LIMIT * 2
-)
+FUSE = Step.from_text("fuse_descriptions", Fragments, Description, read=read_description, max_tokens=LIMIT * 2)

@@ -15,7 +15,6 @@ MetaQA, third stage, figure 7; our wording)."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -39,6 +38,12 @@ class Topic:
     earlier: str = ""
     missing: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> list[str]:
+        """The names that the article must mention."""
+        ends = (end for triple in self.triples for end in (triple[0], triple[2]))
+        return list(dict.fromkeys(end for end in ends if end != self.topic))
+
 
 class Article(BaseModel):
     text: str
@@ -51,13 +56,7 @@ def read_article(text: str) -> Article:
 ARTICLE = Step.from_text("write_article", Topic, Article, read=read_article, max_tokens=1500)
 
 
-def paper_fields(value: Topic) -> dict[str, Any]:
-    """`names` that the article must mention."""
-    ends = (end for triple in value.triples for end in (triple[0], triple[2]))
-    return {"names": list(dict.fromkeys(end for end in ends if end != value.topic))}
-
-
-ARTICLE_PAPER = Step.from_text("write_article_paper", Topic, Article, paper_fields, read=read_article, max_tokens=1500)
+ARTICLE_PAPER = Step.from_text("write_article_paper", Topic, Article, read=read_article, max_tokens=1500)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ question."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel
 
@@ -26,6 +26,10 @@ class Input:
     question: str
     context: str
     titles: tuple[str, ...] = ()
+
+    @property
+    def beginning(self) -> str:
+        return self.context[:LONGEST]
 
 
 class TriplePattern(BaseModel):
@@ -50,8 +54,4 @@ class Output(BaseModel):
     compare: Compare | None = None
 
 
-def derived(value: Input) -> dict[str, Any]:
-    return {"beginning": value.context[:LONGEST]}
-
-
-STEP = Step.from_text("write_patterns", Input, Output, derived, max_tokens=384, most=8, longest=200)
+STEP = Step.from_text("write_patterns", Input, Output, max_tokens=384, most=8, longest=200)
