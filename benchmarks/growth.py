@@ -31,7 +31,7 @@ import workbench as wb
 from workbench import register
 from workbench.data.curated import extracted
 from workbench.data.folder import read_questions
-from workbench.index import index as building
+from workbench.index import building
 from workbench.index.synonyms import close_pairs
 from workbench.records import Passage
 

@@ -53,6 +53,18 @@ def graph(**more):
     return SimpleNamespace(names=NAMES, types=["place", "lake", "person", "place", "place"], **more)
 
 
+def test_the_tree_and_the_types():
+    tree = SimpleNamespace(
+        community_of=np.array([0, 0, -1, 1, 1]), communities=[SimpleNamespace(id=0), SimpleNamespace(id=1)],
+        label=lambda id: ["waters", "towns"][id],
+    )  # fmt: skip
+    found = groupings.by_tree(tree, graph())
+    assert found.group_of == {"Harbour Town": 0, "Lake Mira": 0, "Orsby": 1, "Quell": 1}
+    assert found.titles == {0: "waters", 1: "towns"} and found.groups == 2
+    kinds = groupings.by_type(graph())
+    assert kinds.titles == {0: "lake", 1: "person", 2: "place"} and kinds.group_of["Quell"] == 2
+
+
 def test_leiden_groups_the_entities_that_are_phrases():
     facts = SimpleNamespace(phrases=["harbour town", "lake mira", "orsby", "tide"],
                             metadata={"settings": {"normalise": "unicode"}})  # fmt: skip

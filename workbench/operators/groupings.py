@@ -18,6 +18,7 @@ from workbench.index.communities import CommunitiesLayer
 from workbench.index.facts import FactsLayer
 from workbench.index.schema_graph import SchemaGraphLayer
 from workbench.index.summaries import SummariesLayer
+from workbench.index.tree import TreeLayer
 from workbench.records import Record
 from workbench.text import PHRASE_RULES
 
@@ -66,6 +67,20 @@ class Agreement(Record):
     nmi: float
     purity: tuple[float, float]
     splits: tuple[Split, ...]
+
+
+def by_tree(tree: TreeLayer, graph: SchemaGraphLayer) -> Grouping:
+    """Communities of the tree."""
+    placed = zip(graph.names, tree.community_of.tolist())
+    titles = {community.id: tree.label(community.id) for community in tree.communities}
+    return Grouping("tree", {name: group for name, group in placed if group >= 0}, titles)
+
+
+def by_type(graph: SchemaGraphLayer) -> Grouping:
+    """Types of the entities."""
+    types = sorted(set(graph.types))
+    number = {kind: at for at, kind in enumerate(types)}
+    return Grouping("types", dict(zip(graph.names, map(number.__getitem__, graph.types))), dict(enumerate(types)))
 
 
 def by_leiden(
