@@ -85,7 +85,8 @@ class ExtractionsLayer(Layer):
         )
         given = {record.passage_id: record for record in build.data.extractions or ()}
         known = {**(old.extracted if old else {}), **answers.known}
-        table = [_of_passage(p, given.get(p.id), known.get(_key(p))) for p in build.data.passages]
+        keyed = ((_key(passage), passage) for passage in build.data.passages)
+        table = [_of_passage(key, passage, given.get(passage.id), known.get(key)) for key, passage in keyed]
         text = answers.settle(lines(extracted.row() for extracted in table))
         return {
             "content": text_hash(text),  # what the layers above depend on, however the records came about
@@ -103,12 +104,19 @@ class ExtractionsLayer(Layer):
 
     @cached_property
     def records(self) -> Sequence[Extraction]:
+        rows = self._rows
+        if isinstance(rows, list):
+            return [row.record for row in rows]
         return json_rows(self._raw, lambda row: Extracted.of_row(row).record)
 
     @cached_property
     def extracted(self) -> dict[str, Extracted]:
         """Key of a passage's content → its record."""
-        return {extracted.key: extracted for extracted in json_rows(self._raw, Extracted.of_row)}
+        return {extracted.key: extracted for extracted in self._rows}
+
+    @cached_property
+    def _rows(self) -> Sequence[Extracted]:
+        return json_rows(self._raw, Extracted.of_row)
 
     def __repr__(self) -> str:
         return f"ExtractionsLayer({len(self.records):,} passages)"
@@ -189,11 +197,16 @@ def _needs_engine(build: Build) -> bool:
     return any(passage.id not in given for passage in build.data.passages)
 
 
-def _of_passage(passage: Passage, given: Extraction | None, known: Extracted | None) -> Extracted:
+def _of_passage(key: str, passage: Passage, given: Extraction | None, known: Extracted | None) -> Extracted:
     """The record of a passage. An insert passes back records that this layer has made: their flaws are still known."""
-    record = replace(given or known.record, passage_id=passage.id)
-    same = known is not None and replace(known.record, passage_id=passage.id) == record
-    return Extracted(_key(passage), record, known.flaws if same else {})
+    record = _for(passage, given or known.record)
+    same = known is not None and _for(passage, known.record) == record
+    return Extracted(key, record, known.flaws if same else {})
+
+
+def _for(passage: Passage, record: Extraction) -> Extraction:
+    """The record under the passage's id: one of the same content may have made it."""
+    return record if record.passage_id == passage.id else replace(record, passage_id=passage.id)
 
 
 def _key(passage: Passage) -> str:

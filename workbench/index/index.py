@@ -285,13 +285,14 @@ class Index(Record):
                 f"the profiles of {self.folder} were written by an engine, and cannot be joined by given ones; "
                 "leave profiles= out: the engine writes those of the new passages"
             )
-        known = [profiles] if profiles is not None else []
+        known = [within(profiles, ids)] if profiles is not None else []
         if "profiles" in self._layers and not written:
-            known.insert(0, self.profiles.profiles)
+            standing = self.profiles.profiles
+            known.insert(0, standing if ids >= self.passages.row.keys() else within(standing, ids))
         data = replace(
             self._of(passages),
             extractions=records or None,
-            profiles=within(joined(known), ids) if known else None,
+            profiles=joined(known) if known else None,
         )
         return self._rebuild(data, engine, progress, keep_going=keep_going)
 
