@@ -72,6 +72,7 @@ def moments(steps: int, most: int) -> list[int]:
 @pytest.mark.full
 def test_stopped_before_any_step_on_the_disk(ask, monkeypatch):
     """An evaluation stopped and one that goes on, for each of a dozen moments."""
+    ask("first")  # what a process looks up once has steps that no later evaluation has
     with monkeypatch.context() as patch:
         reached = stop_at(patch, 10_000)
         whole = same_always(ask("whole"))
