@@ -287,8 +287,8 @@ class Index(Record):
             )
         known = [within(profiles, ids)] if profiles is not None else []
         if "profiles" in self._layers and not written:
-            standing = self.profiles.profiles
-            known.insert(0, standing if ids >= self.passages.row.keys() else within(standing, ids))
+            stated = self.profiles.profiles
+            known.insert(0, stated if ids >= self.passages.row.keys() else within(stated, ids))
         data = replace(
             self._of(passages),
             extractions=records or None,

@@ -88,7 +88,7 @@ class _MadeRows(_Rows[T]):
 class _JsonRows(_Rows[T]):
     def __init__(self, raw: bytes, parse: Callable[[dict[str, Any]], T]):
         self._raw, self._parse = raw, parse
-        self._ends = line_ends(raw)
+        self._ends = _line_ends(raw)
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -99,7 +99,7 @@ class _JsonRows(_Rows[T]):
             yield self._parse(json.loads(self._raw[start : self._ends[row]]))
 
 
-def line_ends(raw: bytes) -> np.ndarray:
+def _line_ends(raw: bytes) -> np.ndarray:
     """Places of the line feeds, int64."""
     return np.flatnonzero(np.frombuffer(raw, dtype=np.uint8) == ord("\n"))
 
