@@ -208,4 +208,4 @@ def test_rows_that_a_worker_lost_are_asked_again_when_the_run_is_resumed(two, in
     (tmp_path / "one" / "checksums.json").unlink()  # as in a run that was stopped
     evaluated(index, wb.engine("rules"), tmp_path / "one", two)
     assert path.read_text() == whole and len(one.rows) == 24
-    assert list(sums.by_cell(path)) == [(row["question_id"], row["method"]) for row in one.rows]
+    assert list(sums.by_cell(path)) == [sums.cell_of(row) for row in one.rows]

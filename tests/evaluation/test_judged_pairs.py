@@ -16,8 +16,8 @@ from workbench.analyses.judging import binomial_interval
 from workbench.errors import SettingError
 from workbench.evaluation.asking import path_questions
 from workbench.evaluation.evaluate import evaluate
-from workbench.evaluation.pairs import DIMENSIONS, FILE, on_disk, wins
-from workbench.evaluation.run import Run, repeat_folder
+from workbench.evaluation.pairs import DIMENSIONS, FILE, file_of, on_disk, wins
+from workbench.evaluation.run import Run
 from workbench.evaluation.side_by_side import ComparedAnswers
 from workbench.evaluation.significance import bootstrap_interval
 from workbench.index import Index, journal
@@ -66,18 +66,21 @@ def planted(folder, n=N, better=BETTER) -> Run:
     """`a` has the good answer to the first share of the questions, `b` to the others."""
     methods = {"a": {}, "b": {}}
     run = written(folder, methods, methods, questions=QUESTIONS[:n])
-    rows = []
-    for row in run.rows:
-        at = int(row["question_id"][1:])
-        good = (row["method"] == "a") == (at < better * n)
-        rows.append(json.dumps(row | {"answer": f"{'good' if good else 'bad'} words about {at} and {row['method']}"}))
-    (run.folder / "checksums.json").unlink(missing_ok=True)
-    (run.folder / "results.jsonl").write_text("\n".join(rows) + "\n")
+    (run.folder / "results.jsonl").write_text("".join(lines(run.rows, n, better)))
     (run.folder / "checksums.json").unlink(missing_ok=True)
     (run.folder / "questions.jsonl").write_text(
         "".join(json.dumps({"id": one.id, "question": one.question, "answers": ["x"]}) + "\n" for one in QUESTIONS[:n])
     )
     return Run(run.folder)
+
+
+def lines(rows, n, better, **further):
+    """The rows with these answers, as lines."""
+    for row in rows:
+        at = int(row["question_id"][1:])
+        good = (row["method"] == "a") == (at < better * n)
+        answer = f"{'good' if good else 'bad'} words about {at} and {row['method']}"
+        yield json.dumps(row | {"answer": answer} | further) + "\n"
 
 
 @pytest.fixture
@@ -190,8 +193,9 @@ def test_by_default_nothing_is_written(tmp_path):
 def repeated(folder, n=N, repeats=3) -> Run:
     """`a` has the good answer to a share of the questions that falls from repeat to repeat: 0.7, 0.6, 0.5 …"""
     run = planted(folder, n)
-    for number in range(1, repeats):
-        planted(repeat_folder(folder, number), n, BETTER - number / 10)
+    with (folder / "results.jsonl").open("a") as results:
+        for number in range(1, repeats):
+            results.writelines(lines(run.rows, n, BETTER - number / 10, repeat=number))
     write_config(folder, repeats=repeats)
     return Run(run.folder)
 
@@ -245,7 +249,7 @@ def test_a_judging_of_repeats_goes_on_where_it_was_killed(tmp_path, monkeypatch,
     again = win_rate(killed, "a", killed, "b", judge=(rest := Biased(0.3)), **given)
     assert len(rest.seen) == 48 - calls and again.rows == once.rows
     for number in range(3):
-        files = [(repeat_folder(run.folder, number) / FILE).read_bytes() for run in (whole, killed)]
+        files = [file_of(run.folder, number).read_bytes() for run in (whole, killed)]
         assert files[0] == files[1] and b'"repeat"' not in files[0]
     alone = planted(tmp_path / "alone", 8)
     win_rate(alone, "a", alone, "b", judge=Biased(0.3), **given)

@@ -37,6 +37,13 @@ def test_makers_by_hand(of, says, parts):
     assert (made_by(of, "m"), without_model(of, "m")) == (says, parts)
 
 
+def test_who_read_and_judged_counts_only_where_that_is_measured():
+    of = config("openai:8b", "rules") | {"judging": {"engine": "worked:meridian#ab12"}}
+    assert [without_model(of, "m", after) for after in ((), {"reader"}, {"judge"})] == [
+        (), ("rules",), ("replies written by hand",),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(("spec", "asked"), [
     ("dense", ()), ("hipporag2", ("fact_filter",)), ("hipporag2[filter=identity]", ()),
     ("ircot[backbone=dense]", ("next_thought",)), ("ircot[backbone=dense,iterations=0]", ()),

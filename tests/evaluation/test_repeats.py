@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from dataclasses import replace
 
@@ -14,7 +15,8 @@ from typer.testing import CliRunner
 import workbench as wb
 from workbench.cli.app import app
 from workbench.errors import EngineUnavailable, SettingError
-from workbench.evaluation.run import HYPOTHESES
+from workbench.evaluation import sums
+from workbench.evaluation.run import HYPOTHESES, trace_name
 from workbench.llm.call import Reply
 from workbench.llm.chat import ChatEngine, recorded, replay_engine
 
@@ -85,10 +87,10 @@ def test_each_repeat_asks_with_another_seed_and_the_scores_are_their_means(ask):
 
 def test_the_first_repeat_is_the_run_without_repeats_byte_for_byte(ask):
     one, five = (same_always(ask(n, out=str(n)).folder) for n in (1, 5))
-    assert not any(name.startswith("repeats/") for name in one)
     for word in (b'"repeats"', b'"repeat"', b'"seeds"', b'"fingerprints"'):
         assert word not in one["run.json"] + one["results.jsonl"]
-    derived = {"run.json", "table.csv", "usage.json", "checksums.json"}
+    assert five["results.jsonl"].startswith(one["results.jsonl"]), "the rows of the other repeats follow"
+    derived = {"run.json", "results.jsonl", "table.csv", "usage.json", "checksums.json"}
     assert {name: five[name] for name in one if name not in derived} == {
         name: content for name, content in one.items() if name not in derived
     }
@@ -136,7 +138,8 @@ def test_rows_of_changed_code_are_no_repeats_of_the_new_ones(ask, tiny_index, mo
     again = wb.Run(run.folder)
     assert {len(each) for each in again.values("em", "dense").values()} == {1}, "no mean over two versions"
     assert again.table().loc["dense", "repeats"] == 1
-    assert any(part.name == "before" for part in (run.folder / "repeats" / "1").iterdir())
+    (before,) = (run.folder / "before").iterdir()
+    assert wb.Run(before).table().loc["dense", "repeats"] == 3
 
 
 def test_measures_and_gold_that_change_are_measured_in_all_repeats_without_a_call(ask, tiny):
@@ -156,7 +159,7 @@ def test_measures_and_gold_that_change_are_measured_in_all_repeats_without_a_cal
 
 def test_rules_are_asked_once_and_the_record_says_so(ask):
     run = ask(5, engine=wb.engine("rules"))
-    assert not (run.folder / "repeats").exists()
+    assert len(sums.read_rows(run.folder / "results.jsonl")) == len(run.rows)
     frame = run.intervals(["em"])
     assert set(frame["deviation"]) == {0} and all(frame["deterministic"]) and set(frame["repeats"]) == {5}
     assert all(run.deterministic(method) for method in run.methods)
@@ -209,7 +212,6 @@ def test_a_run_says_its_seeds_and_does_not_pass_for_one_with_others(ask):
     run = ask(2, call=call, seed=7)
     assert set(call.seeds) == {7, 8}
     assert run.config["seeds"] == {"openai:scripted": [7]}
-    assert run.repeated[1].config["seeds"] == {"openai:scripted": [8]}
     with pytest.raises(SettingError, match="the seed of openai:scripted: 7, now 0"):
         ask(2, seed=0)
 
@@ -262,9 +264,46 @@ def test_in_a_grid_all_readers_read_the_evidence_of_their_repeat(tiny, tiny_inde
     assert len(call.seen) == before
 
 
-def test_a_repeat_is_no_run_of_its_own_in_a_list(ask, tmp_path):
+def as_earlier(run):
+    """The run as earlier versions wrote it: each further repeat as a run of its own in `repeats/`."""
+    rows, timings = ([*sums.by_cell(run.folder / name).values()] for name in (sums.ROWS, sums.TIMINGS))
+    for number in range(run.repeats):
+        place = run.folder / "repeats" / str(number) if number else run.folder
+        (place / "traces").mkdir(parents=True, exist_ok=True)
+        for name, lines in ((sums.ROWS, rows), (sums.TIMINGS, timings)):
+            mine = [row for row in lines if row.get("repeat", 0) == number]
+            text = "".join(json.dumps({k: v for k, v in row.items() if k != "repeat"}) + "\n" for row in mine)
+            (place / name).write_text(text)
+        if number:
+            for name in ("run.json", "questions.jsonl", "sources.json"):
+                (place / name).write_bytes((run.folder / name).read_bytes())
+            shutil.copytree(run.folder / "contexts", place / "contexts")
+            for row in (one for one in rows if one.get("repeat") == number):
+                cell = row["question_id"], row["method"]
+                (run.folder / "traces" / trace_name(*cell, number)).rename(place / "traces" / trace_name(*cell))
+    (run.folder / "checksums.json").unlink()
+
+
+def test_repeats_in_folders_of_an_earlier_version_are_read_and_not_written(ask, tmp_path):
     run = ask(3)
-    assert list(wb.runs(tmp_path)["run"]) == [run.folder.name]
+    seen = [[(row, again.context(row), again.trace(row["question_id"], row["method"])) for row in again.rows]
+            for again in run.repeated]  # fmt: skip
+    seconds = [again.seconds() for again in run.repeated]
+    as_earlier(run)
+    earlier = wb.Run(run.folder)
+    read = [[(row, again.context(row), again.trace(row["question_id"], row["method"])) for row in again.rows]
+            for again in earlier.repeated]  # fmt: skip
+    assert [[one[:2] for one in rows] for rows in read] == [[one[:2] for one in rows] for rows in seen]
+    assert [[list(one[2]) for one in rows] for rows in read] == [[list(one[2]) for one in rows] for rows in seen]
+    assert all(a.equals(b) for a, b in zip((again.seconds() for again in earlier.repeated), seconds, strict=True))
+    assert earlier.table().equals(run.table()) and earlier.intervals().equals(run.intervals())
+    assert list(wb.runs(tmp_path)["run"]) == [run.folder.name], "a repeat is no run of its own in a list"
+    assert CliRunner().invoke(app, ["check", str(run.folder)]).exit_code == 0
+    with pytest.raises(SettingError, match="keeps its repeats in folders"):
+        ask(3)
+    path = run.folder / "repeats" / "1" / "results.jsonl"
+    path.write_text(path.read_text().replace('"key": "', '"key": "0'))
+    assert wb.Run(run.folder).table().loc["dense", "repeats"] == 2, "rows made otherwise are no repeats"
 
 
 def test_a_comparison_pairs_the_means_of_questions_and_tests_hypotheses_only(ask):

@@ -18,12 +18,14 @@ import workbench as wb
 from workbench import analyses
 from workbench.cli.app import app
 from workbench.errors import DataError, SettingError
+from workbench.evaluation.counting import Unasked
+from workbench.evaluation.estimate import estimate_build
 from workbench.evaluation.pairs import DIMENSIONS
 from workbench.llm.step import Result
 from workbench.papers import planning
 from workbench.papers import reproduce as reproducing
 from workbench.papers.planning import plan
-from workbench.papers.recipes import EVERY, models_of, recipes, recipes_of, tables_of
+from workbench.papers.recipes import EVERY, layers_of, models_of, recipes, recipes_of, tables_of
 from workbench.papers.reproduce import engines_by_row, reproduce
 from workbench.papers.tables import NOT_COMPARABLE, NOT_MEASURED, tables
 from workbench.published import paper, papers
@@ -331,6 +333,14 @@ def test_a_plan_without_the_data_counts_from_the_sizes_that_the_paper_states(cou
     assert planned.frame["calls"].to_list() == [10 * 11_656 / 165] + [10 * 1_000 / 5] * 4
     assert "Counted on meridian with 5 questions, scaled to 1,000." in planned.notes
     assert "Counted on meridian with 165 passages, scaled to 11,656." in planned.notes
+
+
+def test_the_build_in_a_plan_is_that_of_an_estimate():
+    """A small sample names little often, and says too little of what is asked once enough is said of a name."""
+    recipe, engine, data = recipes(paper("dotrag"), "1")[0], Unasked("openai:gpt-4o-mini"), wb.load("meridian")
+    row = planning.of_build(recipe, planning.Counted(data), engine)
+    whole = estimate_build(data, engine, layers=layers_of(recipe, data)[0]).total
+    assert row["calls"] == whole.calls.value and row["prompt_tokens"] == whole.prompt_tokens.value
 
 
 def test_it_is_written_in_four_forms():

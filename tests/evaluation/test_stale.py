@@ -118,9 +118,9 @@ def _one_version(folder):
 def asked(tiny, tiny_index, tmp_path, monkeypatch):
     evaluation, ask = Evaluation(tiny, tiny_index, tmp_path / "run"), Plan.ask
 
-    def noted(plan, question, name):
+    def noted(plan, question, name, repeat):
         evaluation.asked.append((question.id, name))
-        return ask(plan, question, name)
+        return ask(plan, question, name, repeat)
 
     monkeypatch.setattr(Plan, "ask", noted)
     return evaluation

@@ -129,6 +129,17 @@ def test_who_is_no_model_stands_beside_a_name(engine, maker, said):
     assert f"hipporag2{said}  " in line
 
 
+@pytest.mark.parametrize(("measures", "labels"), [
+    (("recall@5",), [""]), (("f1",), [" (by rules)"]), (("recall@5", "f1"), ["", " (by rules)"]),
+])  # fmt: skip
+def test_rules_that_only_read_are_named_where_answers_are_measured(measures, labels):
+    run = thousand({"hipporag2": 300}, {"hipporag2": {}}, measures=measures, reading={"engine": "rules"})
+    found = compare(run, "catrag")
+    lines = [line for line in repr(found).splitlines() if line.startswith("  HippoRAG 2 ")]
+    assert [f"hipporag2{label}  " in line for label, line in zip(labels, lines, strict=True)] == [True] * len(labels)
+    assert found.measured is None or ("by rules" in found.measured.title) == any(labels)
+
+
 @pytest.mark.usefixtures("comparable")
 def test_settings_say_which_row_it_is():
     methods = {

@@ -16,7 +16,7 @@ from workbench.evaluation import sums
 from workbench.evaluation.book import locked
 from workbench.evaluation.grid import Grid
 from workbench.evaluation.retrieved import read as read_evidence
-from workbench.evaluation.run import REPEATS, Run
+from workbench.evaluation.run import Run
 from workbench.index.index import Index
 from workbench.index.layer import DESCRIPTION, FILES
 from workbench.index.store import Store
@@ -124,7 +124,7 @@ def _try(look: Callable[[], object], path: Path, remedy: str, damage: list[Damag
 def _run(path: Path) -> tuple[int, list[Damage]]:
     again = "delete it, and the same evaluation makes it again"
     files, damage = 0, list[Damage]()
-    for folder in [path, *sorted((path / REPEATS).glob("*/"))]:
+    for folder in [path, *sums.earlier_repeats(path).values()]:
         try:
             noted = sums.noted(folder)
         except WorkbenchError as error:

@@ -5,7 +5,7 @@ matches the current method, reader and question (`identity`). Invalid rows move 
 run, and so do rows of methods that are not requested now and were made by other code. No run has rows of two versions.
 
 Rows are appended one by one, each flushed before the next, after the files that it names. At the end they are sorted by
-questions and methods, so a run that grew has the same bytes as one made at once."""
+repeats, questions and methods, so a run that grew has the same bytes as one made at once."""
 
 from __future__ import annotations
 
@@ -23,11 +23,7 @@ from workbench import places
 from workbench.errors import SettingError
 from workbench.evaluation import sums
 from workbench.evaluation.identity import Identity, row_key
-from workbench.evaluation.run import (
-    Run,
-    summed,
-    trace_name,
-)
+from workbench.evaluation.run import Run, summed, trace_name
 from workbench.index.journal import lines
 from workbench.index.store import key_of
 from workbench.places import folder_name
@@ -38,7 +34,14 @@ from workbench.trace import Trace
 
 # Conditions shared by all rows of a run; other conditions make another run.
 FIXED = ("format", "reader", "k", "budget", "trace")
-Cell = tuple[str, str]  # question id, method
+
+
+class Job(NamedTuple):
+    """A question that is asked of a method, in a repeat."""
+
+    question: Question
+    method: str
+    repeat: int = 0
 
 
 class Parts(NamedTuple):
@@ -75,9 +78,9 @@ class Standing:
     config: dict[str, Any]
     sources: dict[str, dict[str, str]]  # method (or "(reader)", "(judge)") -> unit of code -> hash
     questions: dict[str, Question]
-    rows: dict[Cell, dict]
+    rows: dict[sums.Cell, dict]
     room: Callable[[str], int | None]
-    stale: dict[Cell, dict] = field(default_factory=dict)
+    stale: dict[sums.Cell, dict] = field(default_factory=dict)
     before: Earlier | None = None
     why: list[str] = field(default_factory=list)
     lost: int = 0
@@ -126,10 +129,9 @@ class Standing:
         room = self.room(question.question)
         return room == cut_to if cut_to is not None else room is None or row["read_tokens"] <= room
 
-    def missing(self, questions: Iterable[Question], methods: Iterable[str]) -> list[tuple[Question, str]]:
-        """The (question, method) pairs without a row, in the order of questions and methods."""
-        methods = list(methods)
-        return [(one, name) for one in questions for name in methods if (one.id, name) not in self.rows]
+    def missing(self, jobs: Iterable[Job]) -> list[Job]:
+        """Those without a row."""
+        return [job for job in jobs if (job.question.id, job.method, job.repeat) not in self.rows]
 
 
 class Book:
@@ -149,7 +151,7 @@ class Book:
         self._mend()
 
     @property
-    def rows(self) -> dict[Cell, dict]:
+    def rows(self) -> dict[sums.Cell, dict]:
         return self.standing.rows
 
     @property
@@ -162,7 +164,7 @@ class Book:
     @contextmanager
     def open(self) -> Iterator[Callable[[dict, Mapping[str, Any] | None, Trace | None, Mapping[str, str]], None]]:
         """Yields a function that adds a row with its timing, trace and contexts, and replaces an earlier row of the
-        same question and method."""
+        same key."""
         with (
             (self.folder / "results.jsonl").open("a", encoding="ascii") as results,
             (self.folder / "timings.jsonl").open("a", encoding="ascii") as timings,
@@ -170,13 +172,13 @@ class Book:
 
             def add(row, timing, trace, contexts) -> None:
                 self._loosen()
-                cell = {"question_id": row["question_id"], "method": row["method"]}
+                cell = {name: row[name] for name in ("question_id", "method", "repeat") if name in row}
                 self._write_files(row, trace, contexts)
                 for out, line in ((timings, timing and {**cell, **timing}), (results, row)):
                     if line:
                         out.write(json.dumps(line) + "\n")
                         out.flush()
-                self.rows[tuple(cell.values())] = row
+                self.rows[sums.cell_of(row)] = row
 
             yield add
 
@@ -186,7 +188,7 @@ class Book:
             if not (path := self.folder / "contexts" / name).exists():
                 _whole(path, lambda part, text=text: part.write_text(text, encoding="utf-8"))
         if trace:
-            name = trace_name(row["question_id"], row["method"])
+            name = trace_name(*sums.cell_of(row))
             _whole(self.folder / "traces" / name, trace.save)
             self._written.add(f"traces/{name}")
 
@@ -204,8 +206,11 @@ class Book:
         return sums.read_context(self.folder, name)
 
     def close(self) -> None:
-        """Sort rows and timings by questions and methods, delete files that no row names, and write the summaries."""
-        cells = [(one, name) for one in self.standing.questions for name in self.standing.config["methods"]]
+        """Sort rows and timings by repeats, questions and methods, delete files that no row names, and write the
+        summaries."""
+        config, questions = self.standing.config, self.standing.questions
+        repeats = range(config.get("repeats", 1))
+        cells = [(one, name, number) for number in repeats for one in questions for name in config["methods"]]
         rows = [self.rows[cell] for cell in cells if cell in self.rows]
         timings = self._timings()
         self._replace("results.jsonl", lines(rows))
@@ -238,7 +243,7 @@ class Book:
         if timings.keys() - self.rows.keys():
             self._replace("timings.jsonl", lines(timings[cell] for cell in timings if cell in self.rows))
 
-    def _timings(self) -> dict[Cell, dict]:
+    def _timings(self) -> dict[sums.Cell, dict]:
         return sums.by_cell(self.folder / "timings.jsonl", growing=True)
 
     def _put_aside(self) -> Path:
@@ -255,14 +260,14 @@ class Book:
             (self.folder / "traces" / trace_name(*cell)).unlink(missing_ok=True)
         return target
 
-    def _write_earlier(self, part: Path, stale: Mapping[Cell, dict]) -> None:
+    def _write_earlier(self, part: Path, stale: Mapping[sums.Cell, dict]) -> None:
         """Write the stale rows as a run with the earlier configuration."""
         for name in ("traces", "contexts"):
             (part / name).mkdir(parents=True)
         before = self.standing.before
         known = before.config["methods"]
-        methods = {name: known[name] for name in dict.fromkeys(name for _, name in stale) if name in known}
-        question_ids = {one for one, _ in stale}
+        methods = {name: known[name] for name in dict.fromkeys(name for _, name, _ in stale) if name in known}
+        question_ids = {one for one, *_ in stale}
         questions = [question for one, question in before.questions.items() if one in question_ids]
         sources = {name: units for name, units in before.sources.items() if name in (*methods, "(reader)")}
         timings = self._timings()
@@ -283,7 +288,7 @@ def files_of(row: Mapping[str, Any], trace: str) -> Iterator[tuple[str, str]]:
     """(folder, name) of the files that belong to a row, in a run with this level of trace."""
     yield from (("contexts", row[name]) for name in ("context", "retrieved") if row.get(name))
     if trace != "off":
-        yield "traces", trace_name(row["question_id"], row["method"])
+        yield "traces", trace_name(*sums.cell_of(row))
 
 
 def check_same(folder: Path, asked: Mapping[str, Any]) -> dict | None:
@@ -292,6 +297,11 @@ def check_same(folder: Path, asked: Mapping[str, Any]) -> dict | None:
     if not (folder / "run.json").exists():
         return None
     before = sums.read_config(folder)
+    if sums.earlier_repeats(folder):
+        raise SettingError(
+            f"{folder} keeps its repeats in folders, as an earlier version wrote them: it opens and compares, but "
+            "nothing is added to it; choose another folder"
+        )
     differing = [name for name in FIXED if before.get(name) != asked[name]]
     if not differing:
         differing += list(_other_seeds(before, asked))
@@ -380,13 +390,13 @@ def _grown(name: str, value: Any, usual: Any) -> dict[str, Any]:
 def _reasons(standing: Standing, left_out: Mapping[str, list[str]]) -> Iterator[str]:
     """Why rows are invalid, a line for each method."""
     stale = standing.stale.items()
-    for name, count in Counter(method for (_, method), _ in stale).items():
+    for name, count in Counter(method for (_, method, _), _ in stale).items():
         if name in left_out:
             what = _first(left_out[name])
             yield f"{count:,} rows of {name}, which was not asked for, were put aside, because {what} changed"
         else:
             changes = _changes(standing, name)
-            if not changes and any(method == name and not standing.fits(row) for (_, method), row in stale):
+            if not changes and any(method == name and not standing.fits(row) for (_, method, _), row in stale):
                 changes = [f"the window of {standing.config['reading']['engine']}"]
             what = _first(changes or ["a question"])
             yield f"{count:,} rows of {name} were asked again, because {what} changed"

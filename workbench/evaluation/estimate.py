@@ -33,7 +33,6 @@ from workbench.evaluation.counting import Counting, Unasked, counted_by, in_plac
 from workbench.evaluation.evaluate import asked_for, check_whole
 from workbench.evaluation.fitting import fits
 from workbench.evaluation.plan import Plan, Settings
-from workbench.evaluation.run import repeat_folder
 from workbench.evaluation.scoring import Measures
 from workbench.index import Index, extractions
 from workbench.index.building import LAYERS, closure, resumed
@@ -307,19 +306,18 @@ def estimate_run(
     plan = Plan.of(methods, reader, measures, **asked)
     check_whole(sample=sample, repeats=repeats)
     shortened = fits(plan.methods, plan.reader, plan.judge)
-    missing = [
-        (question, name)
-        for part in map(plan.repeated, range(repeats))
-        for question, name in _missing(part, questions, out, repeats)
-    ]
-    left, costs, unknown = Counter(name for _, name in missing), [], []
+    jobs = missing = plan.jobs(questions, repeats)
+    if out is not None:
+        config = plan.config(questions, repeats)
+        missing = Standing.of(Path(out), config, plan.parts, questions, plan.room).missing(jobs)
+    left, costs, unknown = Counter(job.method for job in missing), [], []
     for name in left:
-        mine = list({question.id: question for question, method in missing if method == name}.values())
+        mine = list({job.question.id: job.question for job in missing if job.method == name}.values())
         mine = stratified(mine, sample, lambda q: (q.hops or 0, q.type or "", len(q.question), q.id))
         found, unseen = _run(plan, name, mine, left[name] / len(mine))
         costs += found
         unknown += [f"not known: how often {name} asks {step}, which the sample did not show" for step in unseen]
-    standing = sum(len(questions) * len(plan.repeated(number).methods) for number in range(repeats)) - len(missing)
+    standing = len(jobs) - len(missing)
     what = (
         f"a run of {len(questions):,} questions and {len(methods)} methods"
         f"{f', each asked {repeats} times' if repeats > 1 else ''}{f', {standing:,} rows are done' if standing else ''}"
@@ -352,17 +350,6 @@ def _run(plan: Plan, name: str, sample: Sequence[Question], times: float) -> tup
     seen = {step for engine in counted.engines for step in engine.meter.steps}
     steps = {*plan.methods[name].steps, *(plan.reader.steps if plan.reader else ())}
     return [*costs, Cost(name, "this machine", seconds=exactly(seconds))], sorted(steps - seen)
-
-
-def _missing(
-    plan: Plan, questions: Sequence[Question], out: str | Path | None, repeats: int
-) -> Iterable[tuple[Question, str]]:
-    """What a repeat of the run has no row for."""
-    if out is None or not plan.methods:
-        return [(question, name) for question in questions for name in plan.methods]
-    config = plan.config(questions) if plan.repeat else plan.config(questions, repeats)
-    standing = Standing.of(repeat_folder(Path(out), plan.repeat), config, plan.parts, questions, plan.room)
-    return standing.missing(questions, plan.methods)
 
 
 def _behind_endpoints(methods: Iterable[Method]) -> list[EndpointEncoder]:

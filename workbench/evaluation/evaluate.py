@@ -18,9 +18,8 @@ from workbench.errors import SettingError
 from workbench.evaluation import fitting
 from workbench.evaluation.book import Standing, default_name, locked
 from workbench.evaluation.plan import Plan, skip
-from workbench.evaluation.run import REPEATS, Run, repeat_folder
+from workbench.evaluation.run import Run
 from workbench.evaluation.scoring import Measures, graph_of
-from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import Engine
 from workbench.methods import Method
 from workbench.methods.base import CUT_TO_K
@@ -86,20 +85,10 @@ def evaluate(
     folder = Path(out or home() / "runs" / default_name(plan.config(questions, repeats)))
     config = plan.config(questions, repeats)
     workers = workers or plan.workers
-    notes: list[str] = []
-    deferrals = Deferrals()
     with over(cluster), locked(folder), _bar(progress, len(questions) * len(methods) * repeats) as bar:
-        for number in range(max(repeats, _kept(folder))):
-            part, ask = plan.repeated(number), questions if number < repeats else []
-            skip(bar, len(ask) * (len(methods) - len(part.methods)))  # the first stands for them
-            if part.methods:
-                asked = config if not number else part.config(questions)
-                standing = Standing.of(repeat_folder(folder, number), asked, part.parts, questions, part.room)
-                with deferrals:
-                    notes += part.fill(standing, ask, workers, bar)
-        deferrals.end()
-        if number:  # the summaries are of all repeats
-            Run(folder).save_summaries()
+        standing, jobs = Standing.of(folder, config, plan.parts, questions, plan.room), plan.jobs(questions, repeats)
+        skip(bar, len(questions) * len(methods) * repeats - len(jobs))  # the first repeat stands for them
+        notes = plan.fill(standing, jobs, workers, bar)
     ids = [question.id for question in questions]
     asked = {"methods": methods, "questions": ids, "measures": plan.measures, "repeats": repeats}
     return Run(folder, **asked, notes=(*notes, *plan.sent, *cut_to_k(Run(folder, **asked))))
@@ -114,12 +103,6 @@ def cut_to_k(run: Run) -> Iterator[str]:
                 f"{name}: the final set of {cut:,} of {len(mine):,} questions is {CUT_TO_K}={run.config['k']}; "
                 "evaluate with a larger k for the whole"
             )
-
-
-def _kept(folder: Path) -> int:
-    """The number of repeats that a run has begun; they are measured, and put aside, with the first."""
-    begun = [int(one.parent.name) for one in (folder / REPEATS).glob("*/run.json") if one.parent.name.isdigit()]
-    return max(begun, default=0) + 1
 
 
 def check_whole(**settings: Any) -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from workbench.errors import SettingError
 from workbench.evaluation import sums
-from workbench.evaluation.run import Run, is_repeat
+from workbench.evaluation.run import Run
 from workbench.evaluation.significance import Differences, compared, holm
 from workbench.places import home
 from workbench.records import Record
@@ -30,8 +30,9 @@ def runs(folder: str | Path | None = None) -> pd.DataFrame:
     if not place.is_dir():
         raise SettingError(f"{place} is no folder, so there are no runs in it; wb.evaluate(…) makes some")
     found = sorted(path.parent for path in place.rglob("run.json"))
-    whole = [one for one in found if not is_repeat(one) and not any(part.endswith(".part") for part in one.parts)]
-    return pd.DataFrame([_listed(one, place) for one in whole], columns=list(_COLUMNS))
+    whole = (one for one in found if not any(part.endswith(".part") for part in one.parts))
+    listed = [_listed(one, place) for one in whole if not sums.is_earlier_repeat(one)]
+    return pd.DataFrame(listed, columns=list(_COLUMNS))
 
 
 _COLUMNS = (

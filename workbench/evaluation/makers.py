@@ -3,7 +3,7 @@ are named wherever they had a part, so that no table shows theirs as a model's."
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from workbench.data.curated import CURATED
@@ -11,6 +11,7 @@ from workbench.index.journal import by_rules, signed_by
 from workbench.llm.engine import NO_MODEL, no_model
 
 NOBODY = "no model"
+PARTS = {"reader": "reading", "judge": "judging"}  # what comes after retrieval → its entry of a configuration
 _NO_MODELS = {label: label for label in NO_MODEL.values()} | dict.fromkeys(CURATED, "curated facts")
 
 
@@ -26,14 +27,16 @@ def made_by(config: Mapping[str, Any], method: str) -> str:
     return "; ".join(f"{part} {_said(makers)}" for part, makers in _parts(config, method)) or NOBODY
 
 
-def without_model(config: Mapping[str, Any], method: str) -> tuple[str, ...]:
-    """What had a part in it that is no model's: rules, replies or facts written by hand.
+def without_model(config: Mapping[str, Any], method: str, after: Container[str] = PARTS) -> tuple[str, ...]:
+    """What had a part in it that is no model's: rules, replies or facts written by hand. `after`: which of `PARTS` make
+    what is measured.
 
     >>> described = {"engine": "worked:meridian#7000ef98", "layers": {"extractions": {"made_by": ["curated, by hand"]}}}
     >>> without_model({"methods": {"m": described}, "reading": {"engine": "openai:70b"}}, "m")
     ('curated facts', 'replies written by hand')
     """
-    found = (maker for _, makers in _parts(config, method) for maker in makers)
+    parts = (makers for part, makers in _parts(config, method) if part in after or part not in PARTS)
+    found = (maker for makers in parts for maker in makers)
     return tuple(sorted({_NO_MODELS[maker] for maker in found if maker in _NO_MODELS}))
 
 
@@ -45,8 +48,8 @@ def _parts(config: Mapping[str, Any], method: str) -> Iterator[tuple[str, list[s
         signed = layer.get("made_by") or ()
         if makers := ["rules" if by_rules(one) else (signed_by(one) or (one,))[0] for one in signed]:
             yield kind, list(dict.fromkeys(makers))
-    for part, name in (("reading", "reader"), ("judging", "judge")):
-        if engines := _engines(config.get(part) or {}):
+    for name, entry in PARTS.items():
+        if engines := _engines(config.get(entry) or {}):
             yield name, engines
 
 

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import SettingError
-from workbench.evaluation.run import Run, repeat_folder
+from workbench.evaluation.run import Run
+from workbench.evaluation.sums import place_of
 from workbench.index.journal import Journal, defect, maker, read, request_key
 from workbench.integrity import SUM
 from workbench.llm.call import repeating
@@ -55,7 +56,7 @@ class Pair(NamedTuple):
 
 class Judgement(NamedTuple):
     """What a judge said of a pair, a line on disk. `output`: dimension → winner (1 or 2, by place) and reason; None
-    with a `failure`. The folder of a line says of which `repeat` it is."""
+    with a `failure`. The file of a line says of which `repeat` it is."""
 
     key: str
     made_by: str
@@ -138,13 +139,12 @@ def paired(question: Question, a: str, b: str, ours: str, theirs: str, a_first: 
 def judged(
     judge: Engine, pairs: Sequence[Pair], *, folder: Path | None = None, progress: bool = False
 ) -> list[Judgement]:
-    """A judgement per pair, those of a repeat with its seed. With the `folder` of a run, each is written there, or into
-    that of its repeat, as soon as it is made, and none that stands there by the same judge is asked for again, unless
-    it failed."""
+    """A judgement per pair, those of a repeat with its seed. With the `folder` of a run, each is written there as soon
+    as it is made, and none that stands there by the same judge is asked for again, unless it failed."""
     found: list[Judgement] = []
     for number, group in groupby(pairs, attrgetter("repeat")):
         with repeating(number):
-            found += _judged(judge, list(group), folder and repeat_folder(folder, number), number, progress)
+            found += _judged(judge, list(group), folder, number, progress)
     return found
 
 
@@ -162,8 +162,8 @@ def _judged(
     if folder is None:
         found = {one.key: one for one in ask(by_key)}
     else:
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / FILE
+        path = file_of(folder, number)
+        path.parent.mkdir(parents=True, exist_ok=True)
         journal = Journal(path, partial(_parsed, number=number), made_by, part=path, progress=progress)
         found = journal.ask(by_key, ask, f"judge pairs of repeat {number}" if number else "judge pairs", "pair")
     return (found[pair.key] for pair in pairs)
@@ -207,7 +207,7 @@ def by_comparison(judgements: Iterable[Judgement]) -> dict[tuple[str, int], list
 def said_of_failures(run: Run, judgements: Sequence[Judgement]) -> Iterator[str]:
     """How many judgements failed, the files that hold them, and the first failure."""
     if failed := [one for one in judgements if one.failure]:
-        files = dict.fromkeys(str(repeat_folder(run.folder, one.repeat) / FILE) for one in failed)
+        files = dict.fromkeys(str(file_of(run.folder, one.repeat)) for one in failed)
         yield (
             f"The judge failed on {len(failed):,} of {len(judgements):,} comparisons ({', '.join(files)}); the first "
             f"time: {failed[0].failure}"
@@ -221,8 +221,14 @@ def no_rules(judge: Engine) -> None:
 
 
 def _stored(run: Run) -> list[Judgement]:
-    files = (repeat_folder(run.folder, number) / FILE for number in range(run.repeats))
+    files = (file_of(run.folder, number) for number in range(run.repeats))
     return [one for number, file in enumerate(files) for one in read(file, partial(_parsed, number=number))]
+
+
+def file_of(folder: Path, repeat: int) -> Path:
+    """The judgements of a repeat of a run."""
+    place, number = place_of(folder, repeat)
+    return place / (f"judgements-{number}.jsonl" if number else FILE)
 
 
 def _parsed(row: Mapping[str, Any], number: int) -> Judgement:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property, partial
 from threading import Lock
 from time import perf_counter
@@ -17,13 +17,12 @@ from workbench import source
 from workbench.encoding import noting_reuse
 from workbench.errors import EngineError, FileDamaged
 from workbench.evaluation import identity
-from workbench.evaluation.book import Book, Parts, Standing
+from workbench.evaluation.book import Book, Job, Parts, Standing
 from workbench.evaluation.retrieved import Retrieved
-from workbench.evaluation.run import Run, summed, varies
+from workbench.evaluation.run import read_trace, summed, varies
 from workbench.evaluation.scoring import Measures, Scoring, measurable
-from workbench.evaluation.sums import FORMAT
+from workbench.evaluation.sums import FORMAT, cell_of
 from workbench.index.building import versions
-from workbench.index.index import Index
 from workbench.index.journal import is_rules
 from workbench.language.pipeline import nlp
 from workbench.llm.call import repeating
@@ -99,14 +98,8 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Plan(Scoring):
-    """The configuration of an evaluation, or of a repeat of it. `config` returns it as JSON; `ask` runs one question,
-    `fill` all that are missing."""
-
-    first: Plan | None = None  # that of the first repeat
-
-    @cached_property
-    def graph(self) -> Index | None:
-        return self.first.graph if self.first else super().graph
+    """The configuration of an evaluation. `config` returns it as JSON; `ask` runs one question, `fill` all that are
+    missing."""
 
     @classmethod
     def of(
@@ -123,9 +116,11 @@ class Plan(Scoring):
         depth = k or max(20, measures_.deepest(list(chosen)))
         return cls(methods, reader, judge, chosen, depth, settings.get("budget"), settings.get("trace", "full"))
 
-    def repeated(self, number: int) -> Plan:
-        """The plan of a repeat, from 0: from 1 on, with the methods whose rows can differ."""
-        return replace(self, repeat=number, methods=self.varying, first=self) if number else self
+    def jobs(self, questions: Sequence[Question], repeats: int) -> list[Job]:
+        """All that is asked, in the order of repeats, questions and methods; after the first repeat only of the methods
+        whose rows can differ."""
+        methods = [self.methods, *[self.varying] * (repeats - 1)]
+        return [Job(one, name, number) for number, names in enumerate(methods) for one in questions for name in names]
 
     @property
     def varying(self) -> dict[str, Method]:
@@ -137,17 +132,17 @@ class Plan(Scoring):
             if always or varies(self.parts.methods[name].description["engine"])
         }
 
-    def fill(self, standing: Standing, questions: Sequence[Question], workers: int, bar: tqdm) -> tuple[str, ...]:
+    def fill(self, standing: Standing, asked: Sequence[Job], workers: int, bar: tqdm) -> tuple[str, ...]:
         """Ask what is missing, judge and measure what was not; returns the notes. Deferred rows are not written."""
         book, deferrals = Book(standing), Deferrals()
-        jobs = standing.missing(questions, self.methods)
-        skip(bar, len(questions) * len(self.methods) - len(jobs))
+        jobs = standing.missing(asked)
+        skip(bar, len(asked) - len(jobs))
         if jobs and not is_spread():
             started = perf_counter()
             self._loaded  # noqa: B018 (its value is that it is there)
             bar.set_postfix_str(f"models loaded in {perf_counter() - started:.1f} s, apart from the questions")
         with book.open() as add:
-            unjudged = self.unjudged(book, questions)
+            unjudged = self.unjudged(book, asked)
             judge_again = deferrals.tried(lambda row: self.judge_again(row, book))
             ask = self.ask_job if is_spread() else deferrals.tried(self.ask_job)  # a batch is collected here
             for outcome in filter(None, in_order(judge_again, unjudged, workers, self.close)):
@@ -161,7 +156,7 @@ class Plan(Scoring):
         book.keep("sent", self.sent)
         return book.notes
 
-    def ask_job(self, job: tuple[Question, str]) -> Outcome:
+    def ask_job(self, job: Job) -> Outcome:
         with _loading:
             self._loaded  # noqa: B018 (its value is that it is there)
         return self.ask(*job)
@@ -215,7 +210,7 @@ class Plan(Scoring):
     @property
     def seeds(self) -> dict[str, list[int]]:
         """Engine → the seed that its requests carry, of engines that have one; several if two of one name differ."""
-        known = [(engine.name, engine.seed + self.repeat) for engine in self.engines if hasattr(engine, "seed")]
+        known = [(engine.name, engine.seed) for engine in self.engines if hasattr(engine, "seed")]
         return {name: sorted({seed for of, seed in known if of == name}) for name in sorted({of for of, _ in known})}
 
     @property
@@ -251,13 +246,13 @@ class Plan(Scoring):
         for one in (*self.engines, *(method.index.encoder_in_use for method in self.methods.values())):
             getattr(one, "close", lambda: None)()
 
-    def ask(self, question: Question, name: str) -> Outcome:
+    def ask(self, question: Question, name: str, repeat: int = 0) -> Outcome:
         """The outcome of one question. Method and reader see its text only; its gold is used for scoring."""
         trace = Trace("ids" if self.trace == "off" else self.trace)  # the source of timings, even if it is not kept
         attempt = Attempt()
-        with repeating(self.repeat), collect() as usage, noting_reuse() as encoded:
+        with repeating(repeat), collect() as usage, noting_reuse() as encoded:
             self._attempt(attempt, question.question, name, trace)
-            row = self._row(attempt, question, name)
+            row = self._row(attempt, Job(question, name, repeat))
             text_of = attempt.texts.__getitem__
             row["judge"] = self.ask_judge(question, self.outcome(row, question, text_of), trace)
         row["usage"] = usage.as_dict(seconds=False)
@@ -290,8 +285,9 @@ class Plan(Scoring):
         finally:  # a reader that fails has seen its context
             attempt.shown, attempt.retrieved = contexts.shown, contexts.retrieved
 
-    def _row(self, attempt: Attempt, question: Question, name: str) -> dict[str, Any]:
+    def _row(self, attempt: Attempt, job: Job) -> dict[str, Any]:
         """The row without its measurements."""
+        question, name, repeat = job
         decides = self.parts.methods[name].key, self.parts.reader and self.parts.reader.key
         evidence, retrieved, shown, answer = attempt.evidence, attempt.retrieved, attempt.shown, attempt.answer
         return {
@@ -299,6 +295,7 @@ class Plan(Scoring):
             "type": question.type,
             "hops": question.hops,
             "method": name,
+            **({"repeat": repeat} if repeat else {}),
             "key": identity.row_key(*decides, question),
             "ranking": [list(pair) for pair in evidence.ranking] if evidence else [],
             "selected": evidence.selected if evidence else None,
@@ -327,20 +324,19 @@ class Plan(Scoring):
     def score_again(self, book: Book) -> None:
         """Compute the measures of all rows that were scored by other measures, or with other gold."""
         measures = book.standing.config["measures"]
-        for (question_id, _), row in book.rows.items():
+        for (question_id, *_), row in book.rows.items():
             question = book.standing.questions[question_id]
             if row["scored"] != identity.scores_key(measures, question):
                 self.score(row, question, book.context, measures)
 
-    def unjudged(self, book: Book, questions: Iterable[Question]) -> list[dict]:
+    def unjudged(self, book: Book, jobs: Iterable[Job]) -> list[dict]:
         """The rows left to the judge that it has not seen."""
         if self.judge is None:
             return []
         return [
             row
-            for question in questions
-            for name in self.methods
-            if (row := book.rows.get((question.id, name)))
+            for question, name, repeat in jobs
+            if (row := book.rows.get((question.id, name, repeat)))
             and (row["judge"] or {}).get("key") != identity.judged_key(self.parts.judge.key, question)
             and measures_.left_to_judge(question, self.outcome(row, question, book.context))
         ]
@@ -348,8 +344,9 @@ class Plan(Scoring):
     def judge_again(self, row: dict, book: Book) -> Outcome:
         """An existing row with the judge's verdict."""
         question = book.standing.questions[row["question_id"]]
-        trace = Trace("off") if self.trace == "off" else Run(book.folder).trace(row["question_id"], row["method"])
-        with repeating(self.repeat), collect() as usage:
+        cell = cell_of(row)
+        trace = Trace("off") if self.trace == "off" else read_trace(book.folder, *cell)
+        with repeating(cell[-1]), collect() as usage:
             for engine_name, fingerprints in row.get("fingerprints", {}).items():
                 for fingerprint in fingerprints:
                     usage.served(engine_name, fingerprint)

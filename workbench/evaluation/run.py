@@ -8,6 +8,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -37,7 +38,6 @@ from workbench.records import Question, Record
 from workbench.text import table_cell, text_hash
 from workbench.trace import Trace
 
-REPEATS = "repeats"  # the folder of a run that holds its repeats, each a run of its own
 HYPOTHESES = ("recall@5", "all_gold@5", "em", "f1")  # measures that a comparison tests unless it is told others
 # Fields missing from rows of earlier formats.
 _SINCE = {
@@ -54,6 +54,8 @@ class Run(Record):
 
     A run with repeats has asked each question several times, each time with another seed. What it says of a question is
     then the mean of its repeats; `rows`, traces and contexts are those of the first, and `repeated` has them all."""
+
+    repeat = 0  # the number of the repeat whose rows, traces and contexts these are
 
     def __init__(
         self,
@@ -88,7 +90,7 @@ class Run(Record):
     @property
     def notes(self) -> tuple[str, ...]:
         """Remarks: rows that were asked again and why, and servers that changed while they were asked."""
-        return (*self._notes, *_served(row for run in self.repeated for row in run.rows))
+        return (*self._notes, *_served(self.all_rows))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -108,8 +110,7 @@ class Run(Record):
 
     @property
     def _outcomes(self) -> list[Outcomes]:
-        rows = [row for run in self.repeated for row in run.rows]
-        return [Outcomes.of(name, [row for row in rows if row["method"] == name]) for name in self.methods]
+        return [Outcomes.of(name, self._all_of(name)) for name in self.methods]
 
     @property
     def methods(self) -> list[str]:
@@ -141,38 +142,42 @@ class Run(Record):
     def rows(self) -> list[dict]:
         """The rows of results.jsonl, one for each question and method: question_id, type, hops, method, key, ranking,
         selected, nodes, context, retrieved, context_tokens, read, read_tokens, answer, abstained, scores, scored,
-        judge, reading, proof, failure, fallback, usage; `short` as well if the answer was rewritten. Fields missing
-        from an earlier format are None."""
-        found = {cell: {**_SINCE, **row} for cell, row in sums.by_cell(self.folder / "results.jsonl").items()}
-        asked = [question.id for question in self.questions]
+        judge, reading, proof, failure, fallback, usage; `short` as well if the answer was rewritten, and `repeat` but
+        in the first. Fields missing from an earlier format are None."""
+        return self._rows_of(self.repeat)
+
+    def _rows_of(self, repeat: int) -> list[dict]:
+        rows, asked = self._cells, [question.id for question in self.questions]
         if not asked:  # of an earlier format
-            return list(found.values())
-        return [found[one, name] for one in asked for name in self.methods if (one, name) in found]
+            return [row for (*_, number), row in rows.items() if number == repeat]
+        return [rows[one, name, repeat] for one in asked for name in self.methods if (one, name, repeat) in rows]
+
+    @cached_property
+    def _cells(self) -> dict[sums.Cell, dict]:
+        return {cell: {**_SINCE, **row} for cell, row in sums.rows_of(self.folder).items()}
+
+    @property
+    def all_rows(self) -> list[dict]:
+        """The rows of all repeats."""
+        return [row for run in self.repeated for row in run.rows]
+
+    def _all_of(self, method: str) -> list[dict]:
+        return [row for row in self.all_rows if row["method"] == method]
 
     @property
     def repeated(self) -> tuple[Run, ...]:
-        """The run of each repeat, the first of which is this one. A repeat has the methods that can vary, and the rows
-        that were made as those of the first: with the same code, settings and layers."""
+        """The run as each repeat has it, the first of which is this one. A repeat has the methods that can vary."""
         return (self, *self._others)
 
     @cached_property
     def _others(self) -> tuple[Run, ...]:
-        return tuple(one for number in range(1, self.repeats) if (one := self._repeat(number)))
+        return tuple(one for number in range(1, self.repeats) if (one := self._as_repeat(number)).rows)
 
-    def _repeat(self, number: int) -> Run | None:
-        folder = repeat_folder(self.folder, number)
-        if not (folder / "run.json").exists():
-            return None
-        there, asked = Run(folder), self.config["measures"]
-        kept, known = there.config["measures"], {question.id: question for question in there.questions}
-        run = Run(
-            folder,
-            methods=[name for name in self.methods if name in there.config["methods"]],
-            questions=[question.id for question in self.questions if known.get(question.id) == question],
-            measures=[name for name in asked if name in kept and kept[name] == asked[name]],
-        )
-        keys = {(row["question_id"], row["method"]): row["key"] for row in self.rows}
-        run.rows = [row for row in run.rows if keys.get((row["question_id"], row["method"])) == row["key"]]
+    def _as_repeat(self, number: int) -> Run:
+        run, varying = copy(self), [name for name in self.methods if not self.deterministic(name)]
+        run.repeat, run.repeats = number, 1
+        run.config = {**self.config, "methods": {name: self.config["methods"][name] for name in varying}}
+        run.rows = run._rows_of(number)
         return run
 
     def deterministic(self, method: str) -> bool:
@@ -203,10 +208,8 @@ class Run(Record):
         if measure not in self.measures or method not in self.methods:
             raise SettingError(f"the run has the measures {self.measures} and the methods {self.methods}")
         found: dict[str, list[float | None]] = {}
-        for run in self.repeated:
-            for row in run.rows if measure in run.config["measures"] else ():
-                if row["method"] == method:
-                    found.setdefault(row["question_id"], []).append(row["scores"].get(measure))
+        for row in self._all_of(method):
+            found.setdefault(row["question_id"], []).append(row["scores"].get(measure))
         if measure in UNDEFINED_AS_A_WHOLE and any(None in several for several in found.values()):
             return {}
         known = {one: [value for value in several if value is not None] for one, several in found.items()}
@@ -234,7 +237,7 @@ class Run(Record):
         is asked once and stands for all."""
         if self.deterministic(method):
             return self.repeats
-        asked = Counter(row["question_id"] for run in self.repeated for row in run.rows if row["method"] == method)
+        asked = Counter(row["question_id"] for row in self._all_of(method))
         return min(asked.values(), default=0)
 
     def tested(self, measures: Sequence[str] | None) -> list[str]:
@@ -253,7 +256,7 @@ class Run(Record):
         seconds."""
         rows = {}
         for method in self.methods:
-            mine = [row for run in self.repeated for row in run.rows if row["method"] == method]
+            mine = self._all_of(method)
             rows[method] = {measure: _mean(self.scores(measure, method)) for measure in self.measures}
             rows[method] |= {"abstained": rows[method].get("abstained", _mean_of(row["abstained"] for row in mine))}
             if seconds:
@@ -297,14 +300,13 @@ class Run(Record):
 
     def trace(self, question_id: str, method: str) -> Trace:
         """The stored trace of one question and method."""
-        name = f"traces/{trace_name(question_id, method)}"
-        sums.content(self.folder, name)
-        return Trace.open(self.folder / name)
+        return read_trace(self.folder, question_id, method, self.repeat)
 
     def context(self, row: Mapping, *, retrieved: bool = False) -> str | None:
         """The text that the reader saw for a row, or with `retrieved` the text before compression."""
         name = row.get("retrieved" if retrieved else "context")
-        return sums.read_context(self.folder, name) if name else None
+        place, _ = sums.place_of(self.folder, row.get("repeat", 0))
+        return sums.read_context(place, name) if name else None
 
     def seconds(self) -> pd.DataFrame:
         """Seconds per question, method and stage."""
@@ -327,18 +329,18 @@ class Run(Record):
     @property
     def timed(self) -> list[dict]:
         """The seconds of each question and method, by stage; none where they were not kept."""
-        path = self.folder / "timings.jsonl"
+        place, repeat = sums.place_of(self.folder, self.repeat)
+        path = place / sums.TIMINGS
         rows = sums.read_rows(path)
         for number, row in enumerate(rows, 1):
             seconds = row.get("seconds")
             if not {"question_id", "method"} <= row.keys() or not isinstance(seconds, dict):
                 raise sums.damaged(path, f"is damaged: line {number} says no seconds", "delete this line")
-        return rows
+        return [row for row in rows if row.get("repeat", 0) == repeat]
 
     def save_summaries(self) -> None:
         """usage.json and table.csv, both derived from the rows."""
-        every = [row for run in self.repeated for row in run.rows]
-        sums.write_new(self.folder / "usage.json", json.dumps(_usage(every), indent=1) + "\n")
+        sums.write_new(self.folder / "usage.json", json.dumps(_usage(self.all_rows), indent=1) + "\n")
         out = io.StringIO()
         self.table().rename(index=table_cell).to_csv(out, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
         sums.write_new(self.folder / "table.csv", out.getvalue())
@@ -383,19 +385,17 @@ def _most_frequent(reasons: Sequence[str]) -> str:
     return Counter(reasons).most_common(1)[0][0][:200]
 
 
-def trace_name(question_id: str, method: str) -> str:
-    """A valid file name for any question and method."""
-    return f"{text_hash(json.dumps([question_id, method]))}.jsonl"
+def trace_name(question_id: str, method: str, repeat: int = 0) -> str:
+    """A valid file name for any question and method, with the number of a repeat behind it."""
+    return f"{text_hash(json.dumps([question_id, method]))}{f'-{repeat}' if repeat else ''}.jsonl"
 
 
-def repeat_folder(folder: Path, number: int) -> Path:
-    """The folder of a repeat; the first is the run itself."""
-    return folder / REPEATS / str(number) if number else folder
-
-
-def is_repeat(folder: Path) -> bool:
-    """Whether the folder is that of a run's repeat, which counts with its run."""
-    return folder.parent.name == REPEATS and (folder.parents[1] / "run.json").exists()
+def read_trace(folder: Path, question_id: str, method: str, repeat: int) -> Trace:
+    """The stored trace of a row of the run in a folder."""
+    place, number = sums.place_of(folder, repeat)
+    name = f"traces/{trace_name(question_id, method, number)}"
+    sums.content(place, name)
+    return Trace.open(place / name)
 
 
 def varies(engines: str | None) -> bool:

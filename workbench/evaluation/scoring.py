@@ -23,8 +23,7 @@ Measures = Sequence[str | Measure]
 
 @dataclass(frozen=True)
 class Scoring:
-    """The measures and the judge of an evaluation, or of its repeat with the number `repeat`; `k`, `budget` and `trace`
-    are those of `evaluate`."""
+    """The measures and the judge of an evaluation; `k`, `budget` and `trace` are those of `evaluate`."""
 
     methods: Mapping[str, Method]
     reader: Reader | None
@@ -33,7 +32,6 @@ class Scoring:
     k: int
     budget: int | None
     trace: str
-    repeat: int = 0
 
     @cached_property
     def graph(self) -> Index | None:

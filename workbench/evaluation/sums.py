@@ -22,6 +22,8 @@ FORMAT = 4  # of run.json and of the rows
 FILE, ROWS, TIMINGS = "checksums.json", "results.jsonl", "timings.jsonl"
 NAMED = ("run.json", "sources.json", "questions.jsonl", ROWS)
 PLACES = ("contexts", "traces")
+EARLIER = "repeats"  # the folder in which earlier versions kept each repeat as a run of its own
+Cell = tuple[str, str, int]  # question id, method, number of the repeat
 
 
 def noted(folder: Path) -> Mapping[str, Note]:
@@ -158,9 +160,42 @@ def read_rows(path: Path, *, mend: bool = False, growing: bool = False) -> list[
     return list(read_lines(path.parent, path.name, growing=growing or mend))
 
 
-def by_cell(path: Path, *, growing: bool = False) -> dict[tuple[str, str], dict]:
-    """(question id, method) → the last such row of a JSON Lines file."""
+def cell_of(row: Mapping[str, Any]) -> Cell:
+    """The key of a row; the first repeat has no number."""
+    return row["question_id"], row["method"], row.get("repeat", 0)
+
+
+def by_cell(path: Path, *, growing: bool = False) -> dict[Cell, dict]:
+    """Key → the last such row of a JSON Lines file."""
     try:
-        return {(row["question_id"], row["method"]): row for row in read_rows(path, growing=growing)}
+        return {cell_of(row): row for row in read_rows(path, growing=growing)}
     except KeyError as error:
         raise damaged(path, f"is damaged: a line has no {error}") from None
+
+
+def rows_of(folder: Path) -> dict[Cell, dict]:
+    """Key → row of a run. Of repeats in folders of their own, those that were made and measured as the first is."""
+    rows = by_cell(folder / ROWS)
+    for number, place in earlier_repeats(folder).items():
+        for (question_id, method, _), row in by_cell(place / ROWS).items():
+            first = rows.get((question_id, method, 0), {})
+            if all(first.get(name) == row.get(name) for name in ("key", "scored")):
+                rows[question_id, method, number] = {**row, "repeat": number}
+    return rows
+
+
+def place_of(folder: Path, repeat: int) -> tuple[Path, int]:
+    """The folder with the files of a repeat of a run, and the number that they have there."""
+    own = earlier_repeats(folder).get(repeat)
+    return (own, 0) if own else (folder, repeat)
+
+
+def earlier_repeats(folder: Path) -> dict[int, Path]:
+    """Number → folder of the repeats that an earlier version wrote."""
+    there = (path.parent for path in (folder / EARLIER).glob("*/run.json"))
+    return {int(path.name): path for path in there if path.name.isdigit()}
+
+
+def is_earlier_repeat(folder: Path) -> bool:
+    """Whether the folder is one of these, which counts with its run."""
+    return folder.parent.name == EARLIER and (folder.parents[1] / "run.json").exists()

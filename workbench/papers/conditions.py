@@ -85,17 +85,20 @@ def _settings(prefix: str, ours: Mapping[str, Any], said: Mapping[str, Stated], 
 # -- models -----------------------------------------------------------------------------------------------------------
 
 
-def parts_of(one: Measured, terms: Terms, measure: str) -> dict[str, Mapping[str, Any]]:
-    """What a run says of the parts on which the number of a measure depends: method, reader, judge."""
+def parts_behind(terms: Terms, measure: str) -> list[str]:
+    """The parts on which the number of a measure depends: method, reader, judge."""
     reader = terms["reader"]
-    parts: dict[str, Mapping[str, Any]] = {"method": one.described}
-    if measure in reader["of"]:
-        parts["reader"] = one.reading
-    if measure in reader.get("judged", ()):
-        parts["judge"] = {**(one.run.config.get("judging") or {}), "engine": one.run.judge}
-    if measure in reader.get("compared", ()):
-        parts["judge"] = {"engine": one.judgements[0], "prompts": {judge_pair.STEP.name: judge_pair.STEP.wording}}
-    return parts
+    judged = measure in (*reader.get("judged", ()), *reader.get("compared", ()))
+    return ["method", *["reader"] * (measure in reader["of"]), *["judge"] * judged]
+
+
+def parts_of(one: Measured, terms: Terms, measure: str) -> dict[str, Mapping[str, Any]]:
+    """What a run says of these parts."""
+    judge = {**(one.run.config.get("judging") or {}), "engine": one.run.judge}
+    if measure in terms["reader"].get("compared", ()):
+        judge = {"engine": one.judgements[0], "prompts": {judge_pair.STEP.name: judge_pair.STEP.wording}}
+    parts = {"method": one.described, "reader": one.reading, "judge": judge}
+    return {part: parts[part] for part in parts_behind(terms, measure)}
 
 
 def _models(one: Measured, terms: Terms, measure: str) -> Facts:

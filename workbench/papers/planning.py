@@ -41,7 +41,7 @@ from workbench.steps import judge_pair
 AMOUNTS = ("calls", "prompt_tokens", "completion_tokens", "dollars", "dollars_in_batches", "hours")
 ANSWER = 300  # tokens of an answer in full, and of a judgement: assumed
 BUNDLED, COUNTED = "meridian", 5  # stands in for data that are not on this machine; so many questions are counted
-SAMPLE, ASKED = 40, 8  # passages of the small index on which a plan counts prompts, and questions of each method
+OVER, ASKED = 40, 8  # passages of the small index over which questions are asked, and questions of each method
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,14 +145,14 @@ def counted_on(source: Paper, recipe: Recipe, stand_in: Dataset | str, limit: in
 def of_build(recipe: Recipe, here: Counted, engine: Engine) -> dict[str, Any]:
     """The row of a plan for the index."""
     kinds, _ = layers_of(recipe, here.data)
-    build = estimate_build(here.data, engine, SAMPLE, layers=kinds)
+    build = estimate_build(here.data, engine, layers=kinds)
     what = f"index{f' for {recipe.variant}' if recipe.variant else ''}: {', '.join(kinds)}"
     return {"data": here.data.name, "what": what, "reader": "", **_times(_cost(build), here.of_index)}
 
 
 def of_runs(recipe: Recipe, here: Counted, asked: Engines, repeats: int = 1) -> Iterator[dict[str, Any]]:
     """The rows of a plan for the methods, each with each reader."""
-    small = replace(here.data, passages=here.data.passages[:SAMPLE], questions=(), extractions={}, profiles=None)
+    small = replace(here.data, passages=here.data.passages[:OVER], questions=(), extractions={}, profiles=None)
     engine = asked.reader if recipe.answered else RulesEngine()
     with tempfile.TemporaryDirectory() as folder:
         index = Index.build(small, RulesEngine(), folder, layers=layers_of(recipe, small)[0], progress=False)

@@ -30,8 +30,8 @@ from workbench.evaluation.run import Run
 from workbench.evaluation.significance import FEWEST, Value, bootstrap_interval, deviation, holm
 from workbench.evaluation.verdict import Verdict
 from workbench.llm import fingerprints
-from workbench.papers.conditions import differences
-from workbench.papers.figures import KINDS, SCORES, Found, found_of
+from workbench.papers.conditions import differences, parts_behind
+from workbench.papers.figures import KINDS, NEEDED, SCORES, Found, found_of
 from workbench.papers.placing import SEED, Measured, judgements_of, misplaced, places
 from workbench.published import Key, Paper, stands_for
 from workbench.published.claims import check_claims, is_by_us
@@ -195,7 +195,7 @@ def tables(
     for cell in cells:
         if cell.ours is not None and cell.kind in SCORES:
             ours.setdefault(Key(cell.backbone, cell.method, cell.data, cell.measure), cell.ours)
-    title = f"The paper's claims, by our numbers{_parts_of_no_model(measurements)}"
+    title = f"The paper's claims, by our numbers{_parts_of_no_model(source.terms, cells, measurements)}"
     measured = check_claims(source.terms["claims"], ours, title)
     return Tables(
         source.name,
@@ -216,12 +216,23 @@ def tables(
     )
 
 
-def _parts_of_no_model(measurements: Iterable[Measured]) -> str:
+def made_without_model(
+    terms: Mapping[str, Any], cells: Iterable[Cell], measurements: Iterable[Measured]
+) -> dict[tuple[str, str], tuple[str, ...]]:
+    """(run, label) → what had a part in what these cells measure of it that is no model's."""
+    after: dict[tuple[str | None, str | None], set[str]] = {}
+    for cell in cells:
+        after.setdefault((cell.run, cell.label), set()).update(parts_behind(terms, NEEDED.get(cell.kind, cell.measure)))
+    there = {(str(one.run.folder), one.label): one.run.config for one in measurements}
+    return {place: without_model(there[place], place[1], parts) for place, parts in after.items() if place in there}
+
+
+def _parts_of_no_model(terms: Mapping[str, Any], cells: Iterable[Cell], measurements: Iterable[Measured]) -> str:
     """What had a part in our numbers that is no model's, and in which methods'."""
     parts: dict[str, set[str]] = {}
-    for one in measurements:
-        for part in without_model(one.run.config, one.label):
-            parts.setdefault(part, set()).add(one.label)
+    for (_, label), makers in made_without_model(terms, cells, measurements).items():
+        for maker in makers:
+            parts.setdefault(maker, set()).add(label)
     said = (f"{part} ({', '.join(sorted(labels))})" for part, labels in sorted(parts.items()))
     return f", in which these had a part: {'; '.join(said)}" if parts else ""
 

@@ -7,11 +7,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from workbench import published
 from workbench.display import html, text
-from workbench.evaluation.makers import without_model
 from workbench.evaluation.verdict import Check, Verdict
 from workbench.papers.planning import TablePlan
-from workbench.papers.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables
+from workbench.papers.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables, made_without_model
 from workbench.published.claims import RECOMPUTED, is_by_us
 from workbench.text import clean, counted, short, table_cell
 from workbench.views.base import NAME, aligned, details, esc, page, table, warned, warned_part
@@ -114,23 +114,18 @@ def layouts(tables: Tables) -> Iterator[Layout]:
     width = len(keys)
     keys += ["measured as"] * any(cell.label for cell in tables.cells)
     several = len({cell.run for cell in tables.cells if cell.run}) > 1
-    made = _made_by_no_model(tables)
     for number, cells in groupby(tables.cells, lambda cell: cell.table):
         mine, rows = list(cells), {}
         for cell in sorted(mine, key=lambda cell: cell.run is None):  # what is not measured joins a row that is
-            label = short(cell.label or "", SHORT) + made.get((cell.run, cell.label), "")
-            if several and cell.run:
-                label += f", {Path(cell.run).name}"
             names = (cell.backbone, cell.method)[-width:]
             known = [row for row in rows if row[:width] == names]
-            row = (*names, label, cell.run) if cell.run or not known else known[0]
+            row = (*names, cell.label, cell.run) if cell.run or not known else known[0]
             rows.setdefault(row, {})[_column(cell)] = cell
         printed = list(dict.fromkeys((cell.backbone, cell.method)[-width:] for cell in mine))
         rows = dict(sorted(rows.items(), key=lambda row: printed.index(row[0][:width])))
         columns = list(dict.fromkeys(map(_column, mine)))
-        yield Layout(
-            number, _title(number), keys, columns, [(names[: len(keys)], filled) for names, filled in rows.items()]
-        )
+        named = [((*row[:width], _label(tables, filled.values(), several)), filled) for row, filled in rows.items()]
+        yield Layout(number, _title(number), keys, columns, [(names[: len(keys)], filled) for names, filled in named])
 
 
 def _column(cell: Cell) -> tuple[str, str]:
@@ -172,15 +167,17 @@ def _title(number: str) -> str:
     return f"Table {number}" if number[:1].isdigit() else clean(number[:1].upper() + number[1:], NAME)
 
 
-def _made_by_no_model(tables: Tables) -> dict[tuple, str]:
-    """(run, label) → what no model made of what was measured."""
-    return {
-        (str(one.run.folder), one.label): "".join(
-            f" ({maker})"
-            for maker in dict.fromkeys(MADE_BY.get(by, by) for by in without_model(one.run.config, one.label))
-        )
-        for one in tables.measurements
-    }
+def _label(tables: Tables, cells: Iterable[Cell], several: bool) -> str:
+    """What the cells of a row are measured as, and what no model made of it; of several runs also which."""
+    mine, by = [cell for cell in cells if cell.run], ""
+    if not mine:
+        return ""
+    run, label = mine[0].run, mine[0].label or ""
+    if tables.measurements:
+        made = made_without_model(published.paper(tables.paper).terms, mine, tables.measurements)
+        makers = dict.fromkeys(MADE_BY.get(maker, maker) for maker in made.get((run, label), ()))
+        by = "".join(f" ({maker})" for maker in makers)
+    return f"{short(label, SHORT)}{by}{f', {Path(run).name}' if several else ''}"
 
 
 def _cell_text(cell: Cell | None) -> str:

@@ -72,8 +72,6 @@ class Contents:
             raise SettingError("a bundle needs a run; give the folder of one, such as runs/first")
         for run in runs:
             check(run)
-            for again in run.repeated[1:]:
-                check(again)
         return cls(tuple(runs), tuple(_named([run.folder.resolve() for run in runs])), index, stands_for or {})
 
     @cached_property
@@ -129,11 +127,11 @@ class Contents:
         return tuple(_diagnosed(run, self.index) for run in self.runs)
 
     @cached_property
-    def cases(self) -> dict[tuple[Path, str, str], Case]:
-        """(folder of a run or a repeat, method, question id) → why the answer is wrong."""
+    def cases(self) -> dict[tuple[Path, int, str, str], Case]:
+        """(folder of a run, repeat, method, question id) → why the answer is wrong."""
         repeats = [_diagnosed(again, self.index) for run in self.runs for again in run.repeated[1:]]
         return {
-            (found.run.folder, case.method, case.question_id): case
+            (found.run.folder, found.run.repeat, case.method, case.question_id): case
             for found in (*self.diagnoses, *repeats)
             if isinstance(found, Diagnosis)
             for case in found.cases
@@ -165,7 +163,7 @@ class Contents:
         by_column = list(zip(self.columns, self.rows))
 
         def cause(column: Column, name: str) -> int:
-            case = self.cases.get((column.run.folder, column.method, name))
+            case = self.cases.get((column.run.folder, 0, column.method, name))
             return cause_names.index(case.cause) if case else 0
 
         return {
@@ -219,7 +217,7 @@ class Contents:
         if row is None:
             return None
         run, judge = column.run, row["judge"]
-        case = self.cases.get((run.folder, column.method, question.id))
+        case = self.cases.get((run.folder, run.repeat, column.method, question.id))
         text_of: Callable[[bool], list[int] | None] = lambda whole: _lines(run, row, whole, texts)  # noqa: E731
         return {
             "answer": None if (answer := row.get("answer")) is None else clean(answer),
