@@ -139,12 +139,6 @@ def paired(ours: Mapping[str, float], base: Mapping[str, float]) -> dict[str, fl
     return {"difference": float(differences.mean()), "low": defined(low), "high": defined(high)}
 
 
-def mean_of(values: Iterable[float | None]) -> float | None:
-    """The mean of the defined values."""
-    defined = [value for value in values if value is not None]
-    return float(np.mean(defined)) if defined else None
-
-
 def cautions_of(runs: Runs) -> tuple[str, ...]:
     """The cautions that apply to every number of the runs, each once."""
     return tuple(dict.fromkeys(note for run in runs_of(runs).values() for note in cautions(run)))

@@ -18,7 +18,7 @@ import pandas as pd
 
 from workbench.analyses.base import Analysis, frame_of
 from workbench.errors import SettingError
-from workbench.evaluation.estimate import Cost, Range, exactly, forecast_layers
+from workbench.evaluation.estimate import NOTHING, Cost, Range, exactly, forecast_layers
 from workbench.index import Index
 from workbench.index.building import closure
 from workbench.index.journal import by_rules, signed_by
@@ -33,7 +33,6 @@ UNKNOWN = "unknown"
 BROUGHT = ("extractions", "profiles")  # by articles on a graph of triples, which alone are asked for then
 COMMUNITIES = ("summaries", "communities", "tree")  # layers that Figure 5b counts: texts about groups
 COUNTS = ("calls", "prompt_tokens", "completion_tokens", "construction", "community", "tokens", "low", "high")
-NOTHING = exactly(0)
 _NO_NUMBERS = dict.fromkeys(("calls", "prompt_tokens", "completion_tokens", "tokens", "low", "high"))
 
 
@@ -193,18 +192,15 @@ def _measured(index: Index, kind: str) -> Usage | None:
 
 
 def _counted(usage: Usage) -> dict[str, Any]:
-    tokens = usage.prompt_tokens + usage.completion_tokens
-    return {
-        "calls": usage.calls, "prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens,
-        "tokens": tokens, "low": tokens, "high": tokens,
-    }  # fmt: skip
+    return _amounts(*map(exactly, (usage.calls, usage.prompt_tokens, usage.completion_tokens)))
 
 
 def _foretold(costs: Sequence[Cost]) -> dict[str, Any]:
-    calls, prompt, completion = (
-        sum((getattr(cost, what) for cost in costs), NOTHING)
-        for what in ("calls", "prompt_tokens", "completion_tokens")
-    )
+    names = ("calls", "prompt_tokens", "completion_tokens")
+    return _amounts(*(sum((getattr(cost, name) for cost in costs), NOTHING) for name in names))
+
+
+def _amounts(calls: Range, prompt: Range, completion: Range) -> dict[str, Any]:
     tokens = prompt + completion
     return {
         "calls": round(calls.value), "prompt_tokens": round(prompt.value),

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.analyses.base import Analysis, Runs, cautions_of, mean_of, measured, of_runs
+from workbench.analyses.base import Analysis, Runs, cautions_of, measured, of_runs
 from workbench.analyses.construction_cost import (
     FORECAST,
     FREE,
@@ -25,6 +25,7 @@ from workbench.analyses.construction_cost import (
 )
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
+from workbench.evaluation.significance import mean_of
 from workbench.index import Index
 from workbench.index.usage import ARTICLES
 from workbench.measures.cost import cost, tokens

@@ -27,14 +27,13 @@ from workbench.analyses.base import (
     Runs,
     cautions_of,
     known_methods,
-    mean_of,
     of_runs,
     runs_of,
     same_questions,
 )
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run, alike
-from workbench.evaluation.significance import compared
+from workbench.evaluation.significance import compared, mean_of
 from workbench.reading.prompts import POLICY, other
 from workbench.settings import parse_spec
 from workbench.steps.final_answer import DEFAULT

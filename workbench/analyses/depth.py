@@ -17,10 +17,10 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from workbench import measures, published
-from workbench.analyses.base import Analysis, asked, cautions, known_methods, mean_of
+from workbench.analyses.base import Analysis, asked, cautions, known_methods
 from workbench.errors import EngineError, SettingError
 from workbench.evaluation.run import Run
-from workbench.evaluation.sums import read_rows
+from workbench.evaluation.significance import mean_of
 from workbench.llm.engine import Engine
 from workbench.measures.ranking import recall
 from workbench.methods import Method
@@ -167,7 +167,7 @@ def seconds_of(run: Run, methods: Iterable[str] | None = None) -> dict[str, list
     """Method → stage → seconds of each question that was timed, in the order in which they were done; methods without
     any are left out. The whole of a retrieval has the label of its method. Raises :class:`SettingError` for a run
     without timings."""
-    timed = read_rows(run.folder / "timings.jsonl")
+    timed = run.timed
     if not timed:
         raise SettingError(f"the run {run.folder} has no timings.jsonl; make it again, seconds are written as it runs")
     found = {

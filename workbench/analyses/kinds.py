@@ -26,7 +26,6 @@ from workbench.analyses.base import (
     corrected,
     kinds_among,
     known_methods,
-    mean_of,
     measured,
     paired,
     runs_of,
@@ -35,7 +34,7 @@ from workbench.analyses.base import (
 )
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
-from workbench.evaluation.significance import compared, paired_test
+from workbench.evaluation.significance import compared, mean_of, paired_test
 from workbench.measures import NODES
 from workbench.measures.ranking import node_f1, node_precision, node_recall
 from workbench.records import Question

@@ -36,14 +36,13 @@ from workbench.analyses.base import (
     corrected,
     frame_of,
     known_methods,
-    mean_of,
     measured,
     paired,
     runs_of,
 )
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
-from workbench.evaluation.significance import compared
+from workbench.evaluation.significance import compared, mean_of
 from workbench.methods.iterative.replay import Replay, replay
 from workbench.records import Question
 from workbench.settings import parse_spec, spec_of

@@ -64,8 +64,7 @@ class Earlier:
     @classmethod
     def of(cls, folder: Path, config: dict[str, Any]) -> Earlier:
         questions = {question.id: question for question in sums.read_questions_of(folder, growing=True)}
-        there = (folder / "sources.json").exists()
-        return cls(config, sums.read_object(folder, "sources.json") if there else {}, questions)
+        return cls(config, sums.read_sources(folder), questions)
 
 
 @dataclass
@@ -392,13 +391,13 @@ def _reasons(standing: Standing, left_out: Mapping[str, list[str]]) -> Iterator[
     stale = standing.stale.items()
     for name, count in Counter(method for (_, method, _), _ in stale).items():
         if name in left_out:
-            what = _first(left_out[name])
+            what = first_of(left_out[name])
             yield f"{count:,} rows of {name}, which was not asked for, were put aside, because {what} changed"
         else:
             changes = _changes(standing, name)
             if not changes and any(method == name and not standing.fits(row) for (_, method, _), row in stale):
                 changes = [f"the window of {standing.config['reading']['engine']}"]
-            what = _first(changes or ["a question"])
+            what = first_of(changes or ["a question"])
             yield f"{count:,} rows of {name} were asked again, because {what} changed"
 
 
@@ -418,9 +417,10 @@ def _deciding(method: Mapping[str, Any]) -> dict[str, Any]:
     return {**{what: method.get(what) for what in ("settings", "engine", "encoder", "window")}, "layers": layers}
 
 
-def _first(names: Sequence[str], most: int = 3) -> str:
+def first_of(names: Sequence[str], most: int = 3) -> str:
+    """The first of the names, and how many more there are."""
     first = ", ".join(names[:most])
-    return f"{first} and {len(names) - most} more" if len(names) > most else first
+    return f"{first} and {len(names) - most:,} more" if len(names) > most else first
 
 
 def default_name(config: Mapping[str, Any]) -> str:

@@ -17,7 +17,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Unpack
 
-import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
@@ -28,7 +27,7 @@ from workbench.evaluation.evaluate import asked_for, evaluate
 from workbench.evaluation.plan import Settings
 from workbench.evaluation.retrieved import Retrieved
 from workbench.evaluation.run import Run, alike
-from workbench.evaluation.significance import Differences, compared, holm
+from workbench.evaluation.significance import Differences, compared, holm, mean_of
 from workbench.index.store import key_of, write_atomically
 from workbench.integrity import seal, unseal
 from workbench.llm.deferrals import Deferrals
@@ -140,8 +139,7 @@ class Grid(Record):
         return Differences(frame.assign(p_holm=holm(frame["p"].tolist()), by=by) if len(frame) else frame)
 
     def _read(self, reader: str, method: str) -> float | None:
-        read = [row["read_tokens"] for row in self.runs[reader].rows if row["method"] == method]
-        return float(np.mean(known)) if (known := [one for one in read if one is not None]) else None
+        return mean_of(row["read_tokens"] for row in self.runs[reader].rows if row["method"] == method)
 
 
 def _begun(folder: Path) -> bool:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from workbench.errors import SettingError
 from workbench.evaluation import sums
+from workbench.evaluation.book import first_of
 from workbench.evaluation.run import Run
 from workbench.evaluation.significance import Differences, compared, holm
 from workbench.places import home
@@ -144,10 +145,10 @@ def _differing(one: Run, other: Run, pairs: Sequence[tuple[str, str]]) -> Iterat
     for name in CONDITIONS:
         if (was := one.config.get(name)) != (now := other.config.get(name)):
             yield name, (was, now)
-    were, are = (_sources(run) for run in (one, other))
+    were, are = (sums.read_sources(run.folder) for run in (one, other))
     for name, base in [*pairs, ("(reader)", "(reader)")]:
         if base in were and name in are and (units := changed(were[base], are[name])):
-            yield f"code of {name}", ("as it was", _changed_code(units))
+            yield f"code of {name}", ("as it was", f"changed: {first_of(units)}")
     for name, base in pairs:
         was, now = one.config["methods"][base], other.config["methods"][name]
         for what in ("label", "settings", "encoder", "layers"):
@@ -155,18 +156,8 @@ def _differing(one: Run, other: Run, pairs: Sequence[tuple[str, str]]) -> Iterat
                 yield f"{what} of {name}", (_short(was.get(what), now.get(what)), _short(now.get(what), was.get(what)))
 
 
-def _changed_code(units: Sequence[str]) -> str:
-    """The first of the units that differ and how many there are."""
-    first = ", ".join(units[:3])
-    return f"changed: {first}" + (f" and {len(units) - 3:,} more" if units[3:] else "")
-
-
 def _short(mine: Any, theirs: Any) -> Any:
     """The differing settings and layers."""
     if not isinstance(mine, dict) or not isinstance(theirs, dict):
         return mine
     return {key: value for key, value in mine.items() if theirs.get(key) != value}
-
-
-def _sources(run: Run) -> dict[str, dict[str, str]]:
-    return sums.read_object(run.folder, "sources.json") if (run.folder / "sources.json").exists() else {}

@@ -14,7 +14,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from workbench.errors import SettingError
@@ -27,6 +26,7 @@ from workbench.evaluation.significance import (
     defined,
     deviation,
     holm,
+    mean_of,
     mean_of_repeats,
 )
 from workbench.index.store import key_of
@@ -164,14 +164,10 @@ class Run(Record):
     def _all_of(self, method: str) -> list[dict]:
         return [row for row in self.all_rows if row["method"] == method]
 
-    @property
+    @cached_property
     def repeated(self) -> tuple[Run, ...]:
         """The run as each repeat has it, the first of which is this one. A repeat has the methods that can vary."""
-        return (self, *self._others)
-
-    @cached_property
-    def _others(self) -> tuple[Run, ...]:
-        return tuple(one for number in range(1, self.repeats) if (one := self._as_repeat(number)).rows)
+        return (self, *(run for run in map(self._as_repeat, range(1, self.repeats)) if run.rows))
 
     def _as_repeat(self, number: int) -> Run:
         run, varying = copy(self), [name for name in self.methods if not self.deterministic(name)]
@@ -225,7 +221,8 @@ class Run(Record):
             values = self.values(measure, method)
             low, high = bootstrap_interval(list(values.values()))
             rows.append(
-                {"method": method, "measure": measure, "n": len(values), "mean": _mean(self.scores(measure, method)),
+                {"method": method, "measure": measure, "n": len(values),
+                 "mean": mean_of(self.scores(measure, method).values()),
                  "low": defined(low), "high": defined(high), "repeats": self.asked(method),
                  "deviation": 0.0 if self.deterministic(method) else deviation(values.values()),
                  "deterministic": self.deterministic(method)}
@@ -257,8 +254,8 @@ class Run(Record):
         rows = {}
         for method in self.methods:
             mine = self._all_of(method)
-            rows[method] = {measure: _mean(self.scores(measure, method)) for measure in self.measures}
-            rows[method] |= {"abstained": rows[method].get("abstained", _mean_of(row["abstained"] for row in mine))}
+            rows[method] = {measure: mean_of(self.scores(measure, method).values()) for measure in self.measures}
+            rows[method] |= {"abstained": rows[method].get("abstained", mean_of(row["abstained"] for row in mine))}
             if seconds:
                 rows[method] |= self._seconds(method)
             asked = len({row["question_id"] for row in mine})
@@ -322,7 +319,7 @@ class Run(Record):
         asked = {row["question_id"] for row in self.rows if row["method"] == method}
         timed = self.timed
         mine = [row for row in timed if row["method"] == method and row["question_id"] in asked]
-        mean = {"seconds": _mean_of(seconds_of(row["seconds"]) for row in mine)}
+        mean = {"seconds": mean_of(seconds_of(row["seconds"]) for row in mine)}
         reused = {"reused": sum(row.get("reused", False) for row in mine)}
         return mean | (reused if any(row.get("reused") for row in timed) else {})
 
@@ -433,16 +430,6 @@ def summed(config: Mapping[str, Any], questions: Iterable[Question]) -> dict[str
         "prompts": dict(sorted(prompts.items())),
         "judge": (config.get("judging") or {}).get("engine"),
     }
-
-
-def _mean(scores: Mapping[str, float]) -> float | None:
-    return _mean_of(scores.values())
-
-
-def _mean_of(values: Iterable[float | None]) -> float | None:
-    """The mean of the defined values."""
-    defined = [value for value in values if value is not None]
-    return float(np.mean(defined)) if defined else None
 
 
 def alike(runs: Mapping[str, Run]) -> dict[tuple[str, str], list[str]]:

@@ -77,6 +77,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def mean_of(values: Iterable[float | None]) -> float | None:
+    """The mean of the defined values."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
+
+
 def mean_of_repeats(value: Value) -> float:
     """What a question counts: its value, or the mean of its repeats."""
     return float(np.mean(value)) if isinstance(value, Sequence) else float(value)

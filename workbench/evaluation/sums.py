@@ -106,6 +106,11 @@ def read_object(folder: Path, name: str) -> dict[str, Any]:
     return value
 
 
+def read_sources(folder: Path) -> dict[str, dict[str, str]]:
+    """The code behind a run, as `book.Standing.sources`; nothing in earlier formats."""
+    return read_object(folder, "sources.json") if (folder / "sources.json").exists() else {}
+
+
 def read_lines(folder: Path, name: str, *, growing: bool = False) -> Iterator[dict[str, Any]]:
     """The objects of a JSON Lines file of a run; a last line that a killed process left unfinished is ignored. A file
     that was noted and is gone is an error, but for who asks for its rows again (`growing`)."""

@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from workbench.analyses.decomposition import kinds, routed
 from workbench.analyses.depth import makespan
-from workbench.evaluation.significance import Value, mean_of_repeats, paired_test
+from workbench.evaluation.significance import Value, mean_of, mean_of_repeats, paired_test
 from workbench.measures import is_known, needs_reader
 from workbench.papers.placing import COVERAGE, COVERED, SEED, STATIC, Compared, Measured, by_question, of_both
 from workbench.published import Paper
@@ -236,8 +234,7 @@ def _weighted(several: Sequence[Sequence[Value]]) -> list[Value]:
 
 def _mean(values: Iterable[Value]) -> float:
     """Over the questions, of the means of their repeats; 0 without any."""
-    means = [mean_of_repeats(value) for value in values]
-    return float(np.mean(means)) if means else 0.0
+    return mean_of(map(mean_of_repeats, values)) or 0.0
 
 
 def _share_of_questions(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
