@@ -13,7 +13,7 @@ from workbench import display
 from workbench.data.curated import CURATED
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
-from workbench.evaluation.significance import bootstrap_interval, defined, holm
+from workbench.evaluation.significance import bootstrap_interval, defined
 from workbench.index.store import key_of
 from workbench.llm.engine import no_model
 from workbench.measures import WHOLE
@@ -122,11 +122,6 @@ def kinds_among(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Any, s
 def among(values: Mapping[str, Any], ids: Container[str]) -> dict[str, Any]:
     """The values of these questions."""
     return {one: value for one, value in values.items() if one in ids}
-
-
-def corrected(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """The rows with `p_holm`, their p corrected over all of them."""
-    return tuple({**row, "p_holm": p} for row, p in zip(rows, holm([row["p"] for row in rows])))
 
 
 def paired(ours: Mapping[str, float], base: Mapping[str, float]) -> dict[str, float | None]:

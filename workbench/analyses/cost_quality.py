@@ -62,13 +62,11 @@ def cost_quality(
     local model), and tokens of context if no tokens were counted (rules)."""
     rows: list[dict[str, Any]] = []
     for reader, run, label in of_runs(runs, methods):
-        measured(run, [measure])
         mine = [row for row in run.rows if row["method"] == label]
         spent = [tokens(row["usage"]) for row in mine]
-        scores = run.scores(measure, label)
         rows.append(
             {
-                "reader": reader, "method": label, "n": len(scores), "quality": mean_of(scores.values()),
+                "reader": reader, "method": label, **_quality(run, label, measure),
                 "tokens": mean_of(spent), "shown": mean_of(_shown(row) for row in mine),
                 "money": _money(mine, spent, _price(prices, reader)),
             }
@@ -159,11 +157,15 @@ def pareto(
 
 def _asked(reader: str, run: Run, label: str, measure: str) -> dict[str, Any]:
     """A configuration, its quality, and the layers that it reads, with those below them."""
+    place = {"data": run.config["data"]["name"], "reader": reader, "method": label}
+    layers = [ARTICLES, *run.config["methods"][label]["layers"]]
+    return {**place, **_quality(run, label, measure), "layers": layers}
+
+
+def _quality(run: Run, label: str, measure: str) -> dict[str, Any]:
     measured(run, [measure])
     scores = run.scores(measure, label)
-    place = {"data": run.config["data"]["name"], "reader": reader, "method": label}
-    quality = {"n": len(scores), "quality": mean_of(scores.values())}
-    return {**place, **quality, "layers": [ARTICLES, *run.config["methods"][label]["layers"]]}
+    return {"n": len(scores), "quality": mean_of(scores.values())}
 
 
 def _basis(rows: Iterable[Mapping[str, Any]], costs: ConstructionCost) -> str:

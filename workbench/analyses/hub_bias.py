@@ -13,10 +13,10 @@ from typing import Any
 import pandas as pd
 from tqdm.auto import tqdm
 
-from workbench.analyses.base import Analysis, corrected, frame_of
+from workbench.analyses.base import Analysis, frame_of
 from workbench.errors import SettingError
 from workbench.evaluation.evaluate import asked_for
-from workbench.evaluation.significance import compared, mean_of
+from workbench.evaluation.significance import compared, corrected, mean_of
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.methods import method

@@ -23,7 +23,6 @@ from workbench.analyses.base import (
     asked,
     cautions,
     cautions_of,
-    corrected,
     kinds_among,
     known_methods,
     measured,
@@ -34,7 +33,7 @@ from workbench.analyses.base import (
 )
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
-from workbench.evaluation.significance import compared, mean_of, paired_test
+from workbench.evaluation.significance import compared, corrected, mean_of, paired_test
 from workbench.measures import NODES
 from workbench.measures.ranking import node_f1, node_precision, node_recall
 from workbench.records import Question

@@ -33,7 +33,6 @@ from workbench.analyses.base import (
     asked,
     cautions,
     cautions_of,
-    corrected,
     frame_of,
     known_methods,
     measured,
@@ -42,7 +41,7 @@ from workbench.analyses.base import (
 )
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
-from workbench.evaluation.significance import compared, mean_of
+from workbench.evaluation.significance import compared, corrected, mean_of
 from workbench.methods.iterative.replay import Replay, replay
 from workbench.records import Question
 from workbench.settings import parse_spec, spec_of

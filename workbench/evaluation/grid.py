@@ -27,7 +27,7 @@ from workbench.evaluation.evaluate import asked_for, evaluate
 from workbench.evaluation.plan import Settings
 from workbench.evaluation.retrieved import Retrieved
 from workbench.evaluation.run import Run, alike
-from workbench.evaluation.significance import Differences, compared, holm, mean_of
+from workbench.evaluation.significance import Differences, compared, corrected, mean_of
 from workbench.index.store import key_of, write_atomically
 from workbench.integrity import seal, unseal
 from workbench.llm.deferrals import Deferrals
@@ -134,9 +134,7 @@ class Grid(Record):
                         rows.append({"measure": measure, "reader": label, "method": method,
                                      "against": " / ".join(against), **values,
                                      **dict(zip(("read_tokens", "against_tokens"), read))})  # fmt: skip
-        frame = pd.DataFrame(rows)
-        by = [self.runs[row.reader].made_by(row.method) for row in frame.itertuples()]
-        return Differences(frame.assign(p_holm=holm(frame["p"].tolist()), by=by) if len(frame) else frame)
+        return Differences({**row, "by": self.runs[row["reader"]].made_by(row["method"])} for row in corrected(rows))
 
     def _read(self, reader: str, method: str) -> float | None:
         return mean_of(row["read_tokens"] for row in self.runs[reader].rows if row["method"] == method)

@@ -14,7 +14,7 @@ from workbench.errors import SettingError
 from workbench.evaluation import sums
 from workbench.evaluation.book import first_of
 from workbench.evaluation.run import Run
-from workbench.evaluation.significance import Differences, compared, holm
+from workbench.evaluation.significance import Differences, compared, corrected
 from workbench.places import home
 from workbench.records import Record
 from workbench.source import changed
@@ -136,9 +136,7 @@ def between(first: Run | str | Path, second: Run | str | Path, measures: Sequenc
     ]
     if not rows:
         raise SettingError(f"{one.folder} and {other.folder} share no question that both have measured")
-    frame = pd.DataFrame(rows)
-    frame = Differences(frame.assign(p_holm=holm(frame["p"].tolist())))
-    return Between(one, other, frame, dict(_differing(one, other, pairs)))
+    return Between(one, other, Differences(corrected(rows)), dict(_differing(one, other, pairs)))
 
 
 def _differing(one: Run, other: Run, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, tuple[Any, Any]]]:

@@ -23,9 +23,9 @@ from workbench.evaluation.significance import (
     Differences,
     bootstrap_interval,
     compared,
+    corrected,
     defined,
     deviation,
-    holm,
     mean_of,
     mean_of_repeats,
 )
@@ -286,14 +286,10 @@ class Run(Record):
             for method in self.methods:
                 if method == baseline or not (found := compared(self.values(measure, method), base)):
                     continue
-                rows.append(
-                    {"measure": measure, "method": method, "baseline": baseline, "n": found["n"],
-                     "value": found["value"], "baseline_value": found["baseline"], "difference": found["difference"],
-                     "low": found["low"], "high": found["high"], "p": found["p"]}
-                )  # fmt: skip
-        frame = pd.DataFrame(rows)
-        by = [self.made_by(method) for method in frame.get("method", ())]
-        return Differences(frame.assign(p_holm=holm(frame["p"].tolist()), by=by) if len(frame) else frame)
+                names = {"measure": measure, "method": method, "baseline": baseline}
+                means = {"n": found["n"], "value": found["value"], "baseline_value": found["baseline"]}
+                rows.append(names | means | {name: found[name] for name in ("difference", "low", "high", "p")})
+        return Differences({**row, "by": self.made_by(row["method"])} for row in corrected(rows))
 
     def trace(self, question_id: str, method: str) -> Trace:
         """The stored trace of one question and method."""

@@ -77,6 +77,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def corrected(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """The rows with `p_holm`, their p corrected over all of them."""
+    return tuple({**row, "p_holm": p} for row, p in zip(rows, holm([row["p"] for row in rows])))
+
+
 def mean_of(values: Iterable[float | None]) -> float | None:
     """The mean of the defined values."""
     known = [value for value in values if value is not None]
