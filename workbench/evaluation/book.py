@@ -171,9 +171,9 @@ class Book:
 
             def add(row, timing, trace, contexts) -> None:
                 self._loosen()
-                cell = {name: row[name] for name in ("question_id", "method", "repeat") if name in row}
+                named = {name: row[name] for name in ("question_id", "method", "repeat") if name in row}
                 self._write_files(row, trace, contexts)
-                for out, line in ((timings, timing and {**cell, **timing}), (results, row)):
+                for out, line in ((timings, timing and {**named, **timing}), (results, row)):
                     if line:
                         out.write(json.dumps(line) + "\n")
                         out.flush()

@@ -18,7 +18,7 @@ from workbench.encoding import noting_reuse
 from workbench.errors import EngineError, FileDamaged
 from workbench.evaluation import identity
 from workbench.evaluation.book import Book, Job, Parts, Standing
-from workbench.evaluation.retrieved import Retrieved, count_again, servers_of
+from workbench.evaluation.retrieved import Retrieved
 from workbench.evaluation.run import read_trace, summed, varies
 from workbench.evaluation.scoring import Measures, Scoring, measurable
 from workbench.evaluation.sums import FORMAT, cell_of
@@ -28,7 +28,8 @@ from workbench.language.pipeline import nlp
 from workbench.llm.call import repeating
 from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import Engine, engine, rules_stand_in
-from workbench.llm.meter import collect
+from workbench.llm.meter import Meter, collect
+from workbench.llm.step import Usage
 from workbench.measures import Measure
 from workbench.methods import Method
 from workbench.reading.base import Reader
@@ -255,7 +256,7 @@ class Plan(Scoring):
             text_of = attempt.texts.__getitem__
             row["judge"] = self.ask_judge(question, self.outcome(row, question, text_of), trace)
         row["usage"] = usage.as_dict(seconds=False)
-        row |= servers_of(usage)
+        row |= _served(usage)
         self.score(row, question, text_of, self.parts.measures)
         reused = {"reused": True} if attempt.reused or any(encoded.values()) else {}
         timing = {"seconds": trace.seconds()} | reused
@@ -346,9 +347,14 @@ class Plan(Scoring):
         cell = cell_of(row)
         trace = Trace("off") if self.trace == "off" else read_trace(book.folder, *cell)
         with repeating(cell[-1]), collect() as usage:
-            count_again(usage, row, left_out="" if row["judge"] is None else judge_step.STEP.name)
+            for engine_name, fingerprints in row.get("fingerprints", {}).items():
+                for fingerprint in fingerprints:
+                    usage.served(engine_name, fingerprint)
+            for step, used in row["usage"].items():
+                if row["judge"] is None or step != judge_step.STEP.name:
+                    usage.add(step, Usage(**used))
             judged = self.ask_judge(question, self.outcome(row, question, book.context), trace)
-        row = {**row, "judge": judged, "usage": usage.as_dict(seconds=False), **servers_of(usage), "scored": None}
+        row = {**row, "judge": judged, "usage": usage.as_dict(seconds=False), **_served(usage), "scored": None}
         return Outcome(row, None, trace, {})
 
     def ask_judge(self, question: Question, outcome: measures_.Outcome, trace: Trace) -> dict | None:
@@ -427,3 +433,9 @@ def skip(bar: tqdm, done: int) -> None:
         bar.initial += done
         bar.n += done
         bar.refresh()
+
+
+def _served(usage: Meter) -> dict[str, dict[str, list[str]]]:
+    """`fingerprints`: engine → what its servers say of their configuration; nothing if none says it."""
+    found = {name: sorted(fingerprints) for name, fingerprints in sorted(usage.fingerprints.items())}
+    return {"fingerprints": found} if found else {}

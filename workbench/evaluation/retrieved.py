@@ -19,7 +19,7 @@ from workbench.evaluation.identity import Identity, of_method
 from workbench.evaluation.run import varies
 from workbench.integrity import SUM, checksum, checksum_of
 from workbench.llm.call import repeat
-from workbench.llm.meter import Meter, collect
+from workbench.llm.meter import collect
 from workbench.llm.step import Usage
 from workbench.methods import Method
 from workbench.records import (
@@ -88,7 +88,11 @@ class Retrieved:
             return self._ask(file, question, k, budget, trace)
         stored, evidence, found = read(file)
         with collect() as usage:
-            count_again(usage, stored)
+            for step, used in stored["usage"].items():
+                usage.add(step, Usage(**used))
+            for engine, fingerprints in stored.get("fingerprints", {}).items():
+                for fingerprint in fingerprints:
+                    usage.served(engine, fingerprint)
         trace.graft(found)
         return replace(evidence, trace=trace)
 
@@ -101,7 +105,8 @@ class Retrieved:
             trace.graft(own)
         used, plain = usage.as_dict(seconds=False), asdict(replace(evidence, trace=None))
         stored = {"method": self.method.label, "k": k, "budget": budget, "usage": used, "evidence": plain}
-        stored |= servers_of(usage)
+        if usage.fingerprints:
+            stored["fingerprints"] = {name: sorted(found) for name, found in sorted(usage.fingerprints.items())}
         text, trace_file = json.dumps(stored), own.save(file.with_suffix(".jsonl"))
         sums = {".json": checksum(text.encode()), ".jsonl": checksum_of(trace_file)}
         file.with_suffix(".seconds").write_text(json.dumps({"seconds": [one.seconds for one in own], "sums": sums}))
@@ -109,22 +114,6 @@ class Retrieved:
         part.write_text(text, encoding="ascii")
         os.replace(part, file.with_suffix(".json"))
         return replace(evidence, trace=trace)
-
-
-def servers_of(usage: Meter) -> dict[str, dict[str, list[str]]]:
-    """`fingerprints`: engine → what its servers say of their configuration; nothing if none says it."""
-    found = {name: sorted(fingerprints) for name, fingerprints in sorted(usage.fingerprints.items())}
-    return {"fingerprints": found} if found else {}
-
-
-def count_again(usage: Meter, stored: Mapping[str, Any], left_out: str = "") -> None:
-    """Add the usage and the servers of stored evidence, or of a row, without those of a Step."""
-    for step, used in stored["usage"].items():
-        if step != left_out:
-            usage.add(step, Usage(**used))
-    for engine, fingerprints in stored.get("fingerprints", {}).items():
-        for fingerprint in fingerprints:
-            usage.served(engine, fingerprint)
 
 
 def read(file: FilePath) -> tuple[dict[str, Any], Evidence, Trace]:

@@ -164,10 +164,14 @@ class Run(Record):
     def _all_of(self, method: str) -> list[dict]:
         return [row for row in self.all_rows if row["method"] == method]
 
-    @cached_property
+    @property
     def repeated(self) -> tuple[Run, ...]:
         """The run as each repeat has it, the first of which is this one. A repeat has the methods that can vary."""
-        return (self, *(run for run in map(self._as_repeat, range(1, self.repeats)) if run.rows))
+        return (self, *self._others)
+
+    @cached_property
+    def _others(self) -> tuple[Run, ...]:
+        return tuple(run for run in map(self._as_repeat, range(1, self.repeats)) if run.rows)
 
     def _as_repeat(self, number: int) -> Run:
         run, varying = copy(self), [name for name in self.methods if not self.deterministic(name)]
