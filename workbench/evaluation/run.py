@@ -189,8 +189,8 @@ class Run(Record):
         """One row per question and method, and with repeats, per `repeat`; measures are numeric columns, NaN if
         undefined."""
         rows = [
-            {**row, **row["scores"], **({"repeat": number} if self.repeats > 1 else {})}
-            for number, run in enumerate(self.repeated)
+            {**row, **row["scores"], **({"repeat": run.repeat} if self.repeats > 1 else {})}
+            for run in self.repeated
             for row in run.rows
         ]
         frame = pd.DataFrame(rows).drop(columns="scores", errors="ignore")
