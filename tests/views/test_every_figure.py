@@ -175,6 +175,7 @@ def drawn(shown, monkeypatch) -> dict[str, list]:
     return boxes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*CASES, *MORE])
 def test_no_text_meets_another_or_leaves_the_frame(name, made, monkeypatch, tmp_path):
     which, of = MORE.get(name, (name, CASES.get(name)))

@@ -77,7 +77,7 @@ class Picture:
             figure.draw_without_rendering()
             figure.set_layout_engine("none")
             _place(figure, labels)
-            self._lacking += lacking(figure)
+            self._lacking = lacking(figure)
         self.figure, self.description, self.data = figure, description, data
 
     def save(self, path: str | Path) -> Path:
