@@ -215,6 +215,16 @@ class Ran:
         (figures,) = (self.project / "figures").iterdir()
         return figures
 
+    def pictures(self) -> set[str]:
+        """The names of the pictures that it wrote, each as PNG, SVG and PDF."""
+        kinds = [{path.stem for path in self.figures.glob(f"*{kind}")} for kind in (".png", ".svg", ".pdf")]
+        assert kinds[0] == kinds[1] == kinds[2]
+        return kinds[0]
+
+    def tables(self) -> set[str]:
+        """The names of the tables that it wrote, with the data of its pictures."""
+        return {path.stem for path in self.figures.glob("*.csv")}
+
     @property
     def verdict(self) -> dict:
         return json.loads((self.figures / f"{self.path.name[:2]}_verdict.json").read_text())

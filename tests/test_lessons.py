@@ -5,18 +5,35 @@ from __future__ import annotations
 import copy
 
 import pytest
+from planted_tree import planted_tree
 from steered import ASKED, QUESTION, SPEC, Rater, hub_index
 
 import workbench as wb
 from workbench import analyses
-from workbench.lessons import ablate_reasoning, steer_the_walk
+from workbench.lessons import ablate_reasoning, inspect_communities, steer_the_walk
 from workbench.methods.catrag.steering import staged
+from workbench.notebooks.lab import Absent
+from workbench.operators.groupings import Grouping
 
 READERS = {"brief": "direct[prompt=brief]", "sparql": "direct[prompt=sparql,compress=graph-walk[budget=60]]"}
 
 
 def held(verdict) -> dict[str, bool]:
     return {check.name: check.holds for check in verdict.checks}
+
+
+def test_what_is_absent_says_so_and_so_does_all_that_is_made_of_it():
+    absent = Absent("no questions")
+    assert not absent and list(absent) == [] and repr(absent.table().head(3)["f1"]) == "no questions"
+    assert "no questions" in absent._repr_html_() and not hasattr(absent, "_ipython_display_")
+
+
+def test_groupings_without_a_common_entity_are_not_compared(monkeypatch):
+    tree = planted_tree()
+    monkeypatch.setattr(inspect_communities, "offered", lambda tree: ["leiden", "raptor"])
+    others = {"leiden": inspect_communities.other(tree, "leiden"), "raptor": Grouping("raptor", {}, {})}
+    monkeypatch.setattr(inspect_communities, "other", lambda tree, name: others[name])
+    assert list(inspect_communities.agreements(tree)) == ["leiden"]
 
 
 # -- 05 ----------------------------------------------------------------------------------------------------------------

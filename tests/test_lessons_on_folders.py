@@ -10,7 +10,7 @@ import pytest
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 ASKED = {"question": "Who designed the theatre in Halden?", "engine": "rules"}
 GIVEN = {
-    "02": {**ASKED, "raptor": False},
+    "02": {**ASKED, "raptor": True},
     "04": {**ASKED, "backbone": "dense", "other": "bdtr[policy=strict]"},
     "05": ASKED,
     "06": ASKED,

@@ -15,9 +15,8 @@ from workbench.lessons.sentences import decided
 
 def test_on_the_bundled_corpus(notebook):
     ran = notebook("01")
-    assert {path.name for path in ran.figures.iterdir()} == {
-        *("01_checkup.csv", "01_retrieval.csv", "01_ranking.png", "01_walk.png", "01_verdict.json")
-    }
+    assert ran.pictures() == {"01_ranking", "01_walk"}
+    assert ran.tables() == {"01_checkup", "01_facts", "01_ranking", "01_retrieval", "01_walk"}
     assert ran.verdict["holds"] and len(ran.verdict["checks"]) == 7
     facts = ran.verdict["facts"]
     assert facts["hipporag2 all_gold@5"] > facts["dense all_gold@5"]

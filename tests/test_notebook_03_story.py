@@ -18,10 +18,8 @@ from workbench.trace import Trace
 def test_on_the_bundled_corpus(notebook):
     """It opens on a question that ends right, and shows one on which DotRAG fails."""
     ran = notebook("03")
-    assert {path.name for path in ran.figures.iterdir()} == {
-        *(f"03_{name}.csv" for name in ("beside", "paths", "run", "settings")),
-        *("03_dot.png", "03_path.png", "03_trace.jsonl", "03_verdict.json"),
-    }
+    assert ran.pictures() == {"03_dot", "03_hops", "03_path"}
+    assert ran.tables() == ran.pictures() | {f"03_{name}" for name in ("beside", "paths", "run", "settings")}
     facts = ran.verdict["facts"]
     assert ran.verdict["holds"] and len(ran.verdict["checks"]) == 8
     assert (facts["answer"], facts["accepted paths"]) == ("Ansgard Polytechnic", 1)

@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -37,6 +38,21 @@ def test_it_is_a_document(path):
     assert cells[-1].source.startswith("assert verdict.holds")
 
 
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
+def test_it_is_read_like_a_paper(path):
+    """One import, short cells, and none that asks whether something is there."""
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    cells = [cell for cell in cells if "parameters" not in cell.metadata.get("tags", [])]
+    assert cells[0].source.splitlines()[0] == "import workbench as wb"
+    trees = [ast.parse(cell.source) for cell in cells]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    assert sum(isinstance(node, ast.Import | ast.ImportFrom) for node in nodes) == 1
+    assert [ast.unparse(node) for node in nodes if isinstance(node, ast.If | ast.IfExp | ast.Match)] == []
+    assert [cell.source for cell in cells if len(cell.source.splitlines()) > 6] == []
+    shown = [cell.source.splitlines()[-1] for cell in cells]
+    assert shown.count("verdict") == 1 and shown[-1] == "verdict", "the checks are shown once, at the end"
+
+
 def made(cell) -> set[str]:
     """The names that a code cell binds in the notebook; those of a comprehension stay inside it."""
     tree = ast.parse(cell.source)
@@ -55,6 +71,7 @@ def test_each_name_is_made_by_one_cell(path):
     assert [name for name, count in counted.items() if count > 1] == []
 
 
+PICTURE = {"image/png", "image/svg+xml", "application/vnd.jupyter.widget-view+json"}
 NUMBERS = [path.name[:2] for path in ALL]
 
 
@@ -64,6 +81,12 @@ def test_it_runs_from_the_first_cell_to_the_last(notebook, number):
     ran = notebook(number)
     assert all(cell.execution_count for cell in ran.cells)
     assert ran.verdict["holds"]
+    shown = [output.get("data", {}) for cell in ran.cells[:2] for output in cell.outputs]
+    assert any(data.keys() & PICTURE for data in shown), "a picture after two cells"
+    bars = [data for cell in ran.cells for output in cell.outputs if "it/s" in str(data := output.get("data", {}))]
+    assert bars == [], "bars of progress vanish"
+    (folded,) = [output["data"]["text/html"] for output in ran.cells[-1].outputs if "data" in output]
+    assert re.search(r"<details><summary>.*\d+ of \d+ checks hold</summary>", folded, re.DOTALL)
 
 
 @pytest.mark.parametrize("number", NUMBERS)

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from workbench.views.figures import Picture
+    from workbench.views.charts import Picture
 
 VIEWS = "workbench.views"  # nothing below it imports it
 
@@ -27,9 +27,11 @@ def text(thing: Any) -> str:
     return import_module(VIEWS).text_view(type(thing))(thing)
 
 
-def picture(name: str, thing: Any, **settings: Any) -> Picture:
-    """The picture of a thing that has this name (`PICTURES` of :mod:`workbench.views`)."""
-    return import_module(VIEWS).PICTURES.look_up(name)(thing, **settings)
+def picture(name: str, thing: Any, *more: Any, **settings: Any) -> Picture:
+    """The picture of a thing that has this name (`PICTURES` of :mod:`workbench.views`): it shows itself, and
+    `.save("name")` writes it as PNG, SVG and PDF, with its data as CSV. Raises :class:`SettingError` for another
+    name."""
+    return import_module(VIEWS).PICTURES.look_up(name)(thing, *more, **settings)
 
 
 def page_head() -> str:

@@ -100,7 +100,7 @@ def opens_on_a_success(opened: Notebook) -> None:
 
 
 def its_widgets_walk_the_tree(notebook: Notebook) -> None:
-    expect(notebook.outputs("02 Inspect communities: meridian")).to_contain_text("all checks hold")
+    expect(notebook.outputs("02 Inspect communities: meridian")).to_contain_text("checks hold")
     widgets = notebook.panel.locator(".hopscope-tree")
     expect(widgets).to_have_count(3, timeout=60_000)
     live, weighed, saved = widgets.all()

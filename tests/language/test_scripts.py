@@ -31,9 +31,9 @@ from workbench.reading.compression.texts import Texts
 from workbench.records import Passage, Unit
 from workbench.steps import fact_filter, named_entities
 from workbench.text import sentences, words
-from workbench.views import figures
+from workbench.views import charts
+from workbench.views.charts import Picture
 from workbench.views.contexts import Marks
-from workbench.views.figures import Picture
 
 # Without İ, which folds to an i and a mark of its own.
 LATIN = st.text(st.characters(max_codepoint=0x17F, exclude_categories=("Cs",), exclude_characters="İ"))
@@ -166,7 +166,7 @@ def test_a_prompt_has_one_line_more_where_the_texts_are_in_another_language():
 
 
 def test_letters_that_no_font_has_stay_text_in_svg(monkeypatch, tmp_path):
-    monkeypatch.setattr(figures, "_installed", tuple)
+    monkeypatch.setattr(charts, "_installed", tuple)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for name, kept in (("镜月湖", True), ("Tüllsee", False)):

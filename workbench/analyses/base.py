@@ -21,7 +21,7 @@ from workbench.records import Question, Record
 from workbench.text import storable
 
 if TYPE_CHECKING:
-    from workbench.views.figures import Picture
+    from workbench.views.charts import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -44,7 +44,9 @@ class Analysis(Record):
     def figure(self) -> Picture:
         if self.draw is None:
             raise NotImplementedError("this Analysis has no figure; give it one that draws it: draw=…")
-        return display.picture(self.draw, self) if isinstance(self.draw, str) else self.draw(self)
+        made = display.picture(self.draw, self) if isinstance(self.draw, str) else self.draw(self)
+        made.data = self.frame() if made.data is None else made.data
+        return made
 
 
 def frame_of(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:

@@ -3,18 +3,87 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from workbench import analyses
 from workbench.analyses import Analysis
 from workbench.analyses.diagnose import Diagnosis
 from workbench.evaluation.grid import Grid
+from workbench.evaluation.grid import grid as grid_of
 from workbench.evaluation.verdict import Verdict
 from workbench.index import Index
 from workbench.lessons.sentences import over
+from workbench.methods import method
+from workbench.notebooks.lab import Lab
+from workbench.records import Question
 from workbench.settings import parse_spec
 from workbench.sparql import facts_of
-from workbench.text import counted, wrapped
+from workbench.text import clean, counted, wrapped
 from workbench.views.ablator import Ablator
+
+HEADLINE = ["accuracy", "f1", "abstained", "coverage", "coverage:read", "read_tokens"]
+OF_PAPER = ("ket_rag", "lightrag")  # with their readers: the whole context, and what the released walk leaves of it
+WALK = "compress=graph-walk[budget=4000,profile=released]"
+PAPER_READERS = {"brief": "direct[prompt=brief,k=none]", "brief + GW 4000": f"direct[prompt=brief,k=none,{WALK}]"}
+
+
+def readers(prompts: Sequence[str], budgets: Sequence[int], tokens: int) -> dict[str, str]:
+    """The readers of the grid: each prompt over a whole and over shorter contexts, routing, and the executed query."""
+    whole = f"k=none,budget={tokens}"
+    found = {prompt: f"direct[prompt={prompt},{whole}]" for prompt in prompts}
+    for size in budgets:
+        walk = f"compress=graph-walk[budget={size}]"
+        found |= {f"{prompt} + GW {size}": f"direct[prompt={prompt},{whole},{walk}]" for prompt in prompts}
+    return found | {"routing": f"direct[route=true,{whole}]", "executed": f"sparql-exec[budget={tokens}]"}
+
+
+def read(
+    lab: Lab, questions: Sequence[Question], specs: Sequence[str], readers: Mapping[str, str], place: Path
+) -> Grid:
+    """A grid by the maker, which resumes where it was stopped, and asks nothing again."""
+    searchers = {spec: method(spec, lab.index, lab.maker) for spec in specs}
+    return grid_of(questions, searchers, readers, place, k=50)
+
+
+def of_paper(lab: Lab, questions: Sequence[Question], place: Path) -> Grid:
+    """The grid of the paper's methods, whole and shortened by its own walk."""
+    return read(lab, questions, OF_PAPER, PAPER_READERS, place)
+
+
+def headline(grid: Grid) -> pd.DataFrame:
+    """The means of the distinct readers of a grid."""
+    return grid.distinct()[HEADLINE].round(2)
+
+
+def reasoning_share(parts: Analysis) -> pd.DataFrame:
+    """How many wrong answers of each configuration stood in the text that was read, and their share."""
+    columns = ["reader", "method", "n", "reasoning", "reasoning_share", "reasoning_share_read"]
+    return parts.frame()[columns].round(2)
+
+
+def gold_read(shown: Ablator) -> pd.DataFrame:
+    """The lines of the context that was read which hold a gold answer, or are of a gold passage."""
+    attempt, titles = shown.attempt, {passage.id: passage.title for passage, _ in shown.attempt.evidence.passages}
+    marks = {answer: "an answer" for answer in attempt.question.answers}
+    marks |= {titles[name]: "a gold passage" for name in attempt.question.support if titles.get(name)}
+    lines = attempt.shown.text.splitlines()
+    rows = [(at, clean(line, 300), f"{what}: {name}") for at, line in enumerate(lines, 1)
+            for name, what in marks.items() if name.casefold() in line.casefold()]  # fmt: skip
+    return pd.DataFrame(rows, columns=["line", "text", "holds"])
+
+
+def tables(
+    grid: Grid, parts: Analysis, diagnosis: Diagnosis, methods: Sequence[str], prompts: Sequence[str]
+) -> dict[str, Analysis | pd.DataFrame]:
+    """Analyses, which are drawn, and tables by name."""
+    return {
+        "decomposition": parts, "covered_only": analyses.covered_only(grid), "cost": analyses.cost_quality(grid),
+        "by_kind": analyses.decomposition(grid, methods[:1], by=("type", "hops")).frame(),
+        "diagnosis": diagnosis.frame(), "grid": grid.table().reset_index(), "compared": grid.compare(prompts[0]),
+    }  # fmt: skip
 
 
 def verdict(

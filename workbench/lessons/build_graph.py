@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from workbench import errors
-from workbench.data import Dataset
 from workbench.evaluation.agreement import Agreement, compare_extractions
 from workbench.evaluation.endings import Endings
 from workbench.evaluation.evaluate import evaluate
@@ -16,10 +15,11 @@ from workbench.evaluation.run import Run
 from workbench.evaluation.verdict import Verdict
 from workbench.index import Index, chroma
 from workbench.lessons.sentences import answered, decided, state_run
-from workbench.llm.engine import Engine
-from workbench.methods import method
+from workbench.methods import Method, method
+from workbench.notebooks.lab import Absent, Lab
 from workbench.operators.checkup import Checkup
-from workbench.operators.walk_distribution import WalkDistribution
+from workbench.operators.neighbourhood import Subgraph
+from workbench.operators.walk_distribution import WalkDistribution, walk_subgraph
 from workbench.records import Answer, Evidence, Question
 from workbench.text import counted
 from workbench.views.index import facts_by
@@ -72,38 +72,63 @@ class Elsewhere(NamedTuple):
     agreement: Agreement
 
 
-def on_other_facts(
-    run: Run, built: Index, dataset: Dataset, maker: Engine, specs: Sequence[str], limit: int | None = None
-) -> Elsewhere | None:
-    """Retrieval as in `run`, on the facts of `maker` where those of `built` are curated, else on the curated ones; None
-    where the data offer none."""
-    if CURATED not in dataset.offers:
-        return None
-    curated = built.extraction == CURATED
-    second = Index.build(dataset, maker, extraction=None if curated else CURATED, keep=True)
-    there = evaluate(dataset.questions, [method(spec, second, maker) for spec in specs], limit=limit)
+def on_other_facts(lab: Lab, run: Run | Absent, specs: Sequence[str]) -> Elsewhere | Absent:
+    """Retrieval as in `run`, on facts by the rules where those of the lab are curated, else on the curated ones."""
+    if not run or CURATED not in lab.data.offers:
+        return Absent("The data bring no curated facts with questions, so facts of two makers cannot be compared.")
+    curated = lab.index.extraction == CURATED
+    second = Index.build(lab.data, lab.maker, extraction=None if curated else CURATED, keep=True)
+    there = evaluate(run.questions, [method(spec, second, lab.maker) for spec in specs])
     if curated:
-        return Elsewhere(second, there, compare_extractions(second, built, (there, run)))
-    return Elsewhere(second, there, compare_extractions(built, second, (run, there)))
+        return Elsewhere(second, there, compare_extractions(second, lab.index, (there, run)))
+    return Elsewhere(second, there, compare_extractions(lab.index, second, (run, there)))
 
 
-class Lacking:
-    """What a cell shows in place of its result where the packages of an extra are missing."""
+def beside(lab: Lab, elsewhere: Elsewhere | Absent, passages: Sequence[str]) -> pd.DataFrame | Absent:
+    """What both makers state in these passages, side by side."""
+    if not elsewhere:
+        return Absent("There are facts of one maker alone.")
+    both = {facts_by(one.facts_by): _stated(one, passages) for one in (lab.index, elsewhere.index)}
+    return pd.DataFrame({name: pd.Series(facts, dtype=object) for name, facts in both.items()}).fillna("")
 
-    def __init__(self, extra: str):
-        self.extra = extra
 
-    def __repr__(self) -> str:
-        return errors.lacking_extra(self.extra)
+def _stated(index: Index, passages: Sequence[str]) -> list[str]:
+    rows = {row for row, passage in enumerate(index.passages.passages) if passage.id in passages}
+    stated = {fact for passage, fact in zip(*index.facts.stated) if passage in rows}
+    return sorted(" – ".join(index.facts.facts[fact]) for fact in stated)
+
+
+def walked(searcher: Method, question: str) -> tuple[WalkDistribution | Absent, Subgraph | Absent]:
+    """The walk of a method and the picture of where it went."""
+    if not hasattr(searcher, "walk_distribution"):
+        return (Absent(f"{searcher.label} walks on no graph, so there is no walk to see."),) * 2
+    walk = searcher.walk_distribution(question)
+    return walk, walk_subgraph(walk, 20)
+
+
+def deciding(walk: WalkDistribution | Absent, passages: Sequence[str]) -> pd.DataFrame | Absent:
+    """The facts that lead from the seeds of a walk into these passages, by the weight of their seeds: what decides
+    which passages the walk reaches."""
+    if not (walk and walk.seeds and passages):
+        return Absent("Without a walk and gold passages, no edge can be named that decided the ranking.")
+    index, weight = walk.index, {walk.index.facts.phrases[row]: share for row, share in walk.seeds}
+    rows = []
+    for at, fact in zip(*index.facts.stated):
+        subject, relation, object = index.facts.facts[fact]
+        if (name := index.passages.passages[at].id) in passages:
+            rows.append((subject, relation, object, name, max(weight.get(subject, 0), weight.get(object, 0))))
+    columns = ["subject", "relation", "object", "stated in", "weight of its seed"]
+    found = pd.DataFrame(rows, columns=columns)
+    return found[found.iloc[:, 4] > 0].sort_values(columns[4], ascending=False, ignore_index=True).head(8)
 
 
 def facts_in_chroma(
     built: Index, question: str, where: Mapping[str, Any] | None = None, k: int = 5
-) -> pd.DataFrame | Lacking:
+) -> pd.DataFrame | Absent:
     """The facts nearest to a question in the Chroma collection of an index, of those that fit a filter of Chroma's on
     `subject`, `relation` and `object`; by default, those of the subject of the nearest fact."""
     if not errors.has_extra("chroma"):
-        return Lacking("chroma")
+        return Absent(errors.lacking_extra("chroma"))
     vector = built.encode_query(question, "facts")
     where = where or {"subject": built.facts.facts[int((built.facts.fact_vectors @ vector).argmax())][0]}
     client = chroma.derive(built, ["facts"])
@@ -115,10 +140,10 @@ def facts_in_chroma(
     return rows.assign(cosine=[round(1 - distance, 3) for distance in found["distances"][0]])
 
 
-def chroma_agreement(built: Index, questions: Sequence[Question], k: int = 10) -> chroma.StoreAgreement | Lacking:
+def chroma_agreement(built: Index, questions: Sequence[Question], k: int = 10) -> chroma.StoreAgreement | Absent:
     """How many of the k passages nearest to the questions by exact search Chroma finds."""
     if not errors.has_extra("chroma"):
-        return Lacking("chroma")
+        return Absent(errors.lacking_extra("chroma"))
     return chroma.agreement(built, [question.question for question in questions], k)
 
 

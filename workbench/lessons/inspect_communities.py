@@ -6,19 +6,27 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
+from workbench.analyses.construction_cost import ConstructionCost, construction_cost
+from workbench.data import Dataset
 from workbench.evaluation.run import Run
 from workbench.evaluation.verdict import Verdict
 from workbench.index import Index
 from workbench.lessons.sentences import answered, helped, state_run
 from workbench.llm.worked import Ask
 from workbench.methods.youtu.routed import Routes, Searched
+from workbench.methods.youtu.routed import routed as routed
+from workbench.notebooks.lab import Absent, Lab
 from workbench.operators.groupings import Agreement, compare
 from workbench.operators.knowledge_tree import KnowledgeTree
-from workbench.operators.regrouping import Division, Weighing, changes, moved, offered, other
+from workbench.operators.regrouping import Division, Weighing, changes, moved, offered, other, rows_of
 from workbench.records import Answer, Passage, Question
+from workbench.settings import parse_spec
+from workbench.views.drawing import Map
+from workbench.views.tree_map import community_map, overview_map, palette_of
 from workbench.views.tree_widget import Tree
 
 MEASURES = ("recall@5", "all_gold@5")
+MU = 0.3  # confidence from which a type is admitted here
 STRUCTURE, BAR = (0.1, 0.3, 0.5, 0.7, 0.9), 0.1  # weights of relations; a lower bar of similarity between centres
 
 
@@ -64,7 +72,10 @@ def weights(knowledge: KnowledgeTree) -> pd.DataFrame:
 def agreements(knowledge: KnowledgeTree) -> dict[str, Agreement]:
     """The communities beside each other grouping that the index offers, by its name."""
     mine = Division.built(knowledge).grouping(knowledge.graph.names)
-    return {name: compare(mine, other(knowledge, name)) for name in offered(knowledge)}
+    others = {name: other(knowledge, name) for name in offered(knowledge)}
+    # A small corpus may have no cluster, and so no entity in common with the tree.
+    shared = {name: one for name, one in others.items() if mine.group_of.keys() & one.group_of.keys()}
+    return {name: compare(mine, one) for name, one in shared.items()}
 
 
 def agreed(found: Mapping[str, Agreement]) -> pd.DataFrame:
@@ -89,6 +100,55 @@ def gained(index: Index) -> pd.DataFrame:
     columns = ["kind", "name", "confidence", "admitted", "passages", "first asked for by"]
     found = pd.DataFrame(rows, columns=columns)
     return found.sort_values(["admitted", "passages"], ascending=False, ignore_index=True)
+
+
+def grown(lab: Lab, passages: int = 40) -> Index:
+    """The tree of the first passages, read as text: extraction asks for the types that the schema lacks. The bar is
+    low, so that a type that one passage asks for is admitted (`MU`)."""
+    part = Dataset(f"{lab.data.name}-part", tuple(lab.data.passages[:passages]), (), ())
+    return Index.build(
+        part, lab.maker, keep=True, layers=("schema_graph", "tree"), settings={"schema_graph": {"mu": MU}}
+    )
+
+
+def cost(index: Index, spec: str) -> ConstructionCost:
+    """What the tree of an index costs to build, measured or foreseen."""
+    return construction_cost(index, [parse_spec(spec)[0]], beside=[])
+
+
+def only_by(run: Run | Absent, measure: str = "recall@5") -> pd.DataFrame | Absent:
+    """The questions of a run on which methods differ, with the measure of each."""
+    if not run:
+        return run
+    scores = pd.DataFrame({name: run.scores(measure, name) for name in run.methods})
+    differing = scores[scores.nunique(axis=1) > 1]
+    texts = {question.id: question.question for question in run.questions}
+    return differing.assign(question=[texts[name] for name in differing.index]).rename_axis(measure)
+
+
+def saved(lab: Lab, run: Run | Absent) -> Tree | Absent:
+    """The trees of a run, from its folder."""
+    return run and Tree(run.folder, lab.data.questions, index=lab.index)
+
+
+def maps(knowledge: KnowledgeTree) -> dict[str, Map]:
+    """The maps of all communities, beside Leiden's, and of the largest community."""
+    division, names = Division.built(knowledge), knowledge.graph.names
+    leiden = {"leiden": rows_of(other(knowledge, "leiden"), names)}
+    palettes = {"map": ("type", {}), "leiden": ("leiden", leiden)}
+    found = {
+        name: overview_map(knowledge, division, palette_of(knowledge, division, *colours))
+        for name, colours in palettes.items()
+    }
+    return found | ({"largest": community_map(knowledge, 0)} if knowledge.tree.communities else {})
+
+
+def tables(
+    index: Index, found: Mapping[str, Agreement], routes: Routes, **more: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """The tables of the notebook by name."""
+    return {"levels": levels(index), "merges": merges(index), "agreement": agreed(found),
+            "differences": differences(found), "routes": taken(routes), "rounds": rounds(routes), **more}  # fmt: skip
 
 
 def taken(routes: Routes) -> pd.DataFrame:

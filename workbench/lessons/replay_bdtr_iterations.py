@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import pandas as pd
+
 from workbench import analyses
-from workbench.analyses.base import Analysis
+from workbench.analyses import Analysis, Promotion
 from workbench.evaluation.run import Run
 from workbench.evaluation.verdict import Verdict
 from workbench.lessons.sentences import answered, helped, state_run
 from workbench.llm.worked import Ask
 from workbench.methods import Method, method
 from workbench.methods.iterative.replay import Replay, replay
+from workbench.notebooks.lab import Absent, Lab
 from workbench.records import Passage, Question
+from workbench.views.charts import Picture
+from workbench.views.replay import bump_figure, scores_figure
 from workbench.views.replay_widget import ReplayWidget
 
 MEASURES = ("recall@5", "f1")
@@ -25,6 +31,11 @@ class Edited(NamedTuple):
     words: str
     before: Replay
     after: Replay
+
+    def frame(self) -> pd.DataFrame:
+        """Both, side by side."""
+        shown = {"as it was": self.before.frame(), f"round 1: {self.words}": self.after.frame()}
+        return pd.concat(shown, axis=1)
 
 
 def edit(widget: ReplayWidget, passages: Mapping[str, Passage], words: str | None = None) -> Edited:
@@ -38,21 +49,73 @@ def edit(widget: ReplayWidget, passages: Mapping[str, Passage], words: str | Non
     return Edited(words, shown, widget.rerun(1, **{first: words}))
 
 
-def studied(run: Run, questions: list[Question], static: str, iterative: str) -> dict[str, Analysis]:
-    """The analyses of BDTR's paper over a run: `static` is the method without rounds, `iterative` the one with all."""
+def specs(lab: Lab, iterative: Method, other: str, backbone: str) -> list[str]:
+    """What a study compares: the backbone alone, BDTR with and without its parts, the iterative method shown, and the
+    other one with 0, 1 and 2 rounds."""
+    rounds = analyses.rounds_specs(method(other, lab.index, lab.maker, backbone=backbone).label, range(3))
+    return list(dict.fromkeys([*analyses.ablation_specs(backbone), iterative.label, *rounds]))
+
+
+def saved(lab: Lab, run: Run | Absent) -> ReplayWidget | Absent:
+    """The replays of a run, from its folder."""
+    return run and ReplayWidget(run.folder, lab.data.questions)
+
+
+def studied(lab: Lab, run: Run | Absent, iterative: str) -> Mapping[str, Analysis | Absent]:
+    """The analyses of BDTR's paper over a run: the first of its methods is the one without rounds, `iterative` the one
+    with all."""
+    if not run:
+        return defaultdict(lambda: run)
+    questions, static, quiet = lab.data.questions, run.methods[0], {"progress": False}
     shown = (static, iterative)
-    quiet = {"progress": False}
     found = {
         "ablation": analyses.ablation(run, static),
         "promotion": analyses.promotion(run, questions, shown[1:], **quiet),
         "recall": analyses.recall_curve(run, questions, methods=shown),
-        "complementarity": analyses.complementarity(run, static, iterative),
+        "complementarity": analyses.complementarity(run, *shown),
         "cuts": analyses.cuts(run, **quiet),
         "rounds": analyses.rounds_curve(run, **quiet),
     }
     if any(question.type or question.hops for question in questions):
         found["by_kind"] = analyses.by_kind(run, questions, static)
     return found
+
+
+def failed(lab: Lab, question: Question, spec: str, backbone: str) -> ReplayWidget:
+    """A question without a round, beside the method shown."""
+    shown = {"methods": ["ircot[iterations=0]", spec], "backbones": [backbone]}
+    widget = ReplayWidget(lab.index, [question], **shown, engine=lab.engine, reader=lab.reader)
+    widget.compare(spec)
+    return widget
+
+
+def by_thought(shown: Replay) -> pd.DataFrame:
+    """What each thought of a round searched for, and which gold passages stand among the first five of its search."""
+    rows = [
+        (one.number, search.origin, search.query,
+         ", ".join(name for name, _ in search.ranking[:5] if name in shown.gold))
+        for one in shown.rounds[1:]
+        for search in one.searches
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=["round", "thought", "query", "gold among its first five"])
+
+
+def raised(promotion: Promotion | Absent, deep: int = 10) -> pd.DataFrame | Absent:
+    """The gold passages that ranked deeper than `deep` after the last round, and among the first five in the end."""
+    if not promotion:
+        return promotion
+    found = promotion.passages()
+    last = [name for name in found.columns if name.startswith("round ")][-1:]
+    if "end" not in found or not last:
+        return Absent("No method of the run promotes passages in the end.")
+    lifted = found[(found[last[0]] > deep) & (found["end"] <= 5)]
+    return lifted if len(lifted) else Absent(f"The verifier raised no gold passage from below rank {deep}.")
+
+
+def pictures(shown: Replay, edited: Replay, passages: Mapping[str, Passage]) -> dict[str, Picture]:
+    """The ranks of what was shown and edited, and the scores where there was a cut."""
+    ranks = {"ranks": bump_figure(shown, passages), "ranks_edited": bump_figure(edited, passages)}
+    return ranks | ({"scores": scores_figure(shown)} if shown.cut else {})
 
 
 def verdict(

@@ -16,7 +16,7 @@ from workbench.text import counted
 
 def state_run(verdict: Verdict, run: Run | None) -> None:
     """Check that no question of a run failed, and state its means; nothing without one."""
-    if run is not None:
+    if run:
         table = run.table()
         verdict.none("failed questions", int(table["failures"].sum()))
         verdict.state(**{f"{m} {measure}": table.loc[m, measure] for m in run.methods for measure in run.measures})
@@ -29,7 +29,7 @@ def over(questions: int, made_by: str) -> str:
 
 def helped(run: Run | None, measures: Sequence[str], method: str = "") -> str:
     """Whether a `method` of a run, by default the last, did better than its first, by each of the `measures`."""
-    if run is None:
+    if not run:
         return "Did it help? There are no questions with gold to say so."
     method = method if method in run.methods else run.methods[-1]
     found = run.compare(measures=measures).to_dict("records")

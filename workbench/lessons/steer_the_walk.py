@@ -15,13 +15,20 @@ from workbench.llm.engine import whose_words
 from workbench.measures.answers import exact_match
 from workbench.methods import Method, method
 from workbench.methods.catrag import CatRAG
-from workbench.methods.catrag.steering import Stage, StagedWalk, staged
+from workbench.methods.catrag.steering import ALONE, CUMULATIVE, Flow, Stage, StagedWalk, staged
+from workbench.notebooks.lab import Absent, Lab
 from workbench.reading import Reader
 from workbench.records import Question
 from workbench.text import wrapped
+from workbench.views.charts import Picture
+from workbench.views.drawing import Drawing
+from workbench.views.replay import bump_figure
+from workbench.views.steering_drawing import steered_drawing
 from workbench.views.steering_widget import Steer
 
 NEUTRAL = "catrag[epsilon=0,beta=0,dynamic_weights=false]"  # CatRAG without anything that steers
+MEASURES = ("recall@5", "all_gold@5", "joint@5")
+DAMPINGS = (0.1, 0.3, 0.5, 0.7, 0.85, 0.95)
 
 
 def answers(question: Question, methods: Sequence[Method], reader: Reader, k: int) -> pd.DataFrame:
@@ -42,6 +49,73 @@ def answers(question: Question, methods: Sequence[Method], reader: Reader, k: in
             }
         )
     return pd.DataFrame(rows).set_index("method")
+
+
+def climb(lab: Lab, walk: StagedWalk) -> Picture:
+    """The ranks of passages from mechanism to mechanism."""
+    return bump_figure(walk, {passage.id: passage for passage in lab.index.passages.passages}, ylabel="rank")
+
+
+def flow(walk: StagedWalk) -> pd.DataFrame:
+    """The phrases that gained and lost most probability by steering."""
+    moved = walk.flow(len(CUMULATIVE) - 1)
+    found = pd.DataFrame(walk.spelled([*moved[:5], *moved[-5:]]), columns=Flow._fields).drop(columns="row")
+    return found.assign(change=found["after"] - found["before"])
+
+
+def rate_best(by_hand: Steer, walk: StagedWalk) -> pd.DataFrame:
+    """The ranks of gold passages as rated, and after the best edge of the strongest seed was rated 0 by hand."""
+    for seed in by_hand.shown.rated[:1]:
+        for edge in seed.best[:1]:
+            by_hand.rate(seed.phrase, edge.name, 0)
+    return pd.DataFrame({"as rated": walk.ranks(), "by hand": by_hand.walk.ranks()})
+
+
+def anchored(lab: Lab, questions: Sequence[Question], spec: str, k: int) -> pd.DataFrame | Absent:
+    """What anchors alone do to questions that have some: the rank of the last gold passage and the mass on hubs."""
+    many, rows = method(spec, lab.index, lab.maker), []
+    stages = {name: ALONE[name] for name in ALONE if name in (next(iter(ALONE)), "anchors alone")}
+    for question in questions:
+        walk = staged(many, question.question, question.support, stages=stages, k=k)
+        seeds = [seed.phrase for seed in walk.parts[-1].steering.seeds if seed.entity]
+        frame = walk.frame()
+        if seeds:
+            ranks, hubs = frame["best gold rank"].tolist(), frame["on hubs"].tolist()
+            rows.append((question.question, ", ".join(map(str, seeds)), ranks[0], ranks[-1], hubs[0], hubs[-1]))
+    columns = ["question", "anchors", "best gold rank", "with anchors", "on hubs", "on hubs with anchors"]
+    return pd.DataFrame(rows, columns=columns) if rows else Absent("No name in these questions became an anchor.")
+
+
+def by_damping(catrag: CatRAG, question: Question, k: int) -> dict[str, dict[float, float]]:
+    """First and last stage → {damping: the share of the phrases' mass on hubs}."""
+    ends = {name: CUMULATIVE[name] for name in (next(iter(CUMULATIVE)), list(CUMULATIVE)[-1])}
+    both = {long: staged(catrag.adjusted(damping=long), question.question, stages=ends, k=k) for long in DAMPINGS}
+    return {
+        name: {long: walk.parts[at].walk.hubs.share_all for long, walk in both.items()} for at, name in enumerate(ends)
+    }
+
+
+def drift(lab: Lab, questions: Sequence[Question], spec: str, k: int) -> pd.DataFrame:
+    """The means of the stages over questions."""
+    many = method(spec, lab.index, lab.maker)
+    frames = [staged(many, one.question, k=k).frame().drop(columns="best gold rank") for one in questions]
+    return pd.concat(frames).groupby("stage", sort=False).mean()
+
+
+def saved(lab: Lab, run: Run | Absent, k: int) -> Steer | Absent:
+    """The walks of a run, from its folder."""
+    return run and Steer(run.folder, run.questions, index=lab.index, k=k)
+
+
+def alone(catrag: CatRAG, question: Question, k: int) -> pd.DataFrame:
+    """Each mechanism alone, then all three."""
+    return staged(catrag, question.question, question.support, stages=ALONE, k=k).frame()
+
+
+def drawings(walk: StagedWalk) -> dict[str, Drawing]:
+    """The static and the steered walk."""
+    shown = {"static": 0, "steered": -1} if walk.parts[-1].walk.pagerank else {}
+    return {name: steered_drawing(walk, at) for name, at in shown.items()}
 
 
 def verdict(
@@ -66,7 +140,7 @@ def verdict(
     unlike = sum(_unlike_hipporag(catrag, walk.question) for walk in walks)
     verdict.none("questions that neutral settings rank unlike HippoRAG 2", unlike)
     state_run(verdict, run)
-    if run is not None:
+    if run:
         unlike = sum(_unlike_run(row, saved) for row in run.rows if row["method"] == run.methods[-1])
         verdict.none("saved traces that walk to another ranking than the run's", unlike)
     for number, walk in enumerate(walks, 1):
@@ -79,7 +153,7 @@ def verdict(
 def seen(walks: Sequence[StagedWalk], read: Sequence[pd.DataFrame], run: Run | None) -> str:
     """What was seen of the questions shown (their walks and `answers`), and whether steering helped over a run."""
     looked = f"Seen: {' '.join(map(_told, walks, read))}"
-    return wrapped(looked, helped(run, run.measures if run else ()))
+    return wrapped(looked, helped(run, MEASURES))
 
 
 # -- the parts of the verdict ------------------------------------------------------------------------------------------

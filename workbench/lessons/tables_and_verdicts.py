@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 
+from workbench.data import Dataset
+from workbench.display import picture
+from workbench.evaluation.run import Run
 from workbench.evaluation.verdict import Verdict
+from workbench.llm.engine import engine as engine_of
 from workbench.papers.comparable import Conditions, Needed, Questions, side_by_side
-from workbench.papers.tables import Cell, Tables, tables
+from workbench.papers.comparable import asked_for as asked_for
+from workbench.papers.comparable import needed as needed
+from workbench.papers.reproduce import reproduce
+from workbench.papers.tables import Cell, Claims, Tables, tables
 from workbench.text import counted
 from workbench.views.tables import interval_text
 from workbench.views.verdicts_widget import Verdicts
@@ -25,6 +34,40 @@ def by_themselves(sources: pd.DataFrame) -> pd.DataFrame:
     """What each source is worth before anything is run: its printed numbers, its claims that they hold or fail, what we
     recompute from them, and the places where it disagrees with itself."""
     return pd.concat([sources[STATES].sum(axis=1).rename("printed numbers"), sources[OWN]], axis=1).rename_axis(None)
+
+
+def made(paper: str, table: str, engine: str, data: Dataset, limit: int | None) -> list[Run]:
+    """The run of a table over questions of these data, or resumed if it was stopped; none without questions."""
+    settings = {"data": data, "limit": limit, "progress": False}
+    return [reproduce(paper, table, engine_of(engine), **settings)] if data.questions else []
+
+
+def chosen(found: Tables) -> Cell:
+    """The last cell that was measured, else the last of all."""
+    return next((cell for cell in reversed(found.cells) if cell.run), found.cells[-1])
+
+
+def measured_on(found: Tables) -> pd.DataFrame:
+    """The measured cells, with the corpus of the column and the one that ours was measured on."""
+    rows = [(f"{cell.backbone} {cell.method}".strip(), cell.measure, cell.data, cell.published,
+             Run(cell.run).config["data"]["name"], cell.ours, cell.verdict)
+            for cell in found.cells if cell.run]  # fmt: skip
+    columns = ["method", "measure", "column of the paper", "printed", "ours measured on", "ours", "verdict"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def save(
+    folder: Path, sources: pd.DataFrame, found: Tables, conditions: Conditions, claims: Claims, took: Needed,
+    verdict: Verdict,
+) -> None:  # fmt: skip
+    """Write the tables and the verdict of the notebook."""
+    folder.mkdir(parents=True, exist_ok=True)
+    frames = {"sources": sources.reset_index(), "table": found.frame(), "conditions": conditions.frame(),
+              "claims": claims.frame(), "cost": took.frame}  # fmt: skip
+    for name, frame in frames.items():
+        frame.to_csv(folder / f"07_{name}.csv", index=False)
+    picture("verdict", sources[STATES]).save(folder / "07_verdicts")
+    verdict.save(folder / "07_verdict.json")
 
 
 def verdict(

@@ -2,25 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import pairwise
 
+import pandas as pd
+
+from workbench import analyses
+from workbench.analyses.base import Analysis
 from workbench.evaluation.run import Run
 from workbench.evaluation.verdict import Verdict
 from workbench.index import Index
 from workbench.lessons.sentences import answered, helped, state_run
 from workbench.llm.worked import Ask
 from workbench.methods.dotrag import DotRAG
-from workbench.methods.dotrag.dots import Comparison, Dot, dots, whole_region
+from workbench.methods.dotrag.dots import Comparison, Dot, Dots, dots, whole_region
 from workbench.methods.dotrag.events import JudgedPath
+from workbench.notebooks.lab import Absent, Lab
+from workbench.operators.types import types_of
 from workbench.records import Question
 from workbench.text import counted
 from workbench.trace import Trace
+from workbench.views.dot_drawing import path_drawing
 from workbench.views.dot_tracer import Tracer
 from workbench.views.dots import chain
+from workbench.views.drawing import Drawing
 
 MEASURES = ("f1",)
 COUNTS = ("passages", "nodes", "paths", "shared nodes")
+
+
+def rules(shown: Dots) -> pd.DataFrame:
+    """What each concept asks of the nodes on a path and at its end."""
+    rows = [
+        (dot.concept, kind, text)
+        for dot in shown.dots
+        if dot.rules
+        for kind, texts in (("on the way", dot.rules.intermediate_rules), ("at the end", dot.rules.terminal_rules))
+        for text in texts
+    ]
+    return pd.DataFrame(rows, columns=["concept", "rule for nodes", "rule"])
+
+
+def queries(shown: Dots) -> pd.DataFrame:
+    """What each iteration searched for: the first query, or the next question of a path."""
+    rows = [
+        (dot.concept, one.number, origin, text, len(one.paths))
+        for dot in shown.dots
+        for one in dot.iterations
+        for origin, text in one.queries
+    ]
+    return pd.DataFrame(rows, columns=["concept", "iteration", "from", "query", "paths judged"])
+
+
+def failed(lab: Lab, question: Question | Absent, spec: str) -> Tracer | Absent:
+    """The search for a question that fails."""
+    return question and Tracer(lab.index, [question], method=spec, engine=lab.engine, reader=lab.reader)
+
+
+def as_sets(questions: Iterable[Question]) -> tuple[Question, ...]:
+    """Questions whose answers are a set of nodes to be found."""
+    return tuple(replace(question, answer_set=True) for question in questions)
+
+
+def by_hops(run: Run | Absent) -> Analysis | Absent:
+    """The measures of nodes by hops, where questions have some."""
+    known = run and any(question.hops for question in run.questions)
+    return analyses.by_hops(run) if known else run or Absent("No question says how many hops its answer is away.")
+
+
+def best_path(shown: Dots, index: Index) -> Drawing | Absent:
+    """The best of the accepted paths."""
+    types = types_of(index)
+    return path_drawing(shown, shown.final[0], types=types) if shown.final else Absent("No path was accepted.")
+
+
+def kept_first(shown: Dots) -> pd.DataFrame:
+    """All judged paths, those that were kept first."""
+    return shown.frame().sort_values("fate", key=lambda fate: fate != "kept", kind="stable").rename_axis("row")
 
 
 def verdict(

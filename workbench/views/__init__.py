@@ -71,8 +71,14 @@ _PICTURES_IN = {
     ),
     "training": ("training",),
 }  # fmt: skip
+_FIGURES_IN = {  # of records, each by `<name>_figure`
+    "figures": ("degree", "drawing", "graph", "hubs", "map", "ranking", "recall", "verdict", "walk"),
+    "replay": ("bump", "scores"),
+}
 PICTURES: Registry[Callable] = Registry(
-    "pictures", {name: f"workbench.views.{module}:{name}" for module, names in _PICTURES_IN.items() for name in names}
+    "pictures",
+    {name: f"workbench.views.{module}:{name}" for module, names in _PICTURES_IN.items() for name in names}
+    | {name: f"workbench.views.{module}:{name}_figure" for module, names in _FIGURES_IN.items() for name in names},
 )
 
 

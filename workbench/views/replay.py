@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patheffects import Normal, Stroke
 
 from workbench.display import html, text
@@ -20,9 +19,9 @@ from workbench.methods.iterative.events import Chain, Cut, Ranking, Search
 from workbench.methods.iterative.replay import END, Replay, Round
 from workbench.records import Passage
 from workbench.text import clean, counted, short
-from workbench.views import records
+from workbench.views import charts, records
 from workbench.views.base import NAME, Markup, details, esc, number, page, table
-from workbench.views.figures import Picture, plain_label
+from workbench.views.charts import Picture, plain_label
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 from workbench.views.stepped import Stage, stages_part
 
@@ -303,26 +302,23 @@ def bump_figure(
     """The picture of the replay widget, for print."""
     histories, stages = rank_histories(replay, top), replay.stages
     rows = _row_count(histories, top)
-    width = 4.2 + 0.9 * (_step(stages) / _STEP) * len(stages)
-    figure = Figure(figsize=(width, 0.26 * rows + 1.1), layout="constrained", dpi=110)
-    axes = figure.subplots()
-    axes.spines[["top", "right", "bottom"]].set_visible(False)
-    for history in histories:
+    names = [plain_label(_label(history.passage, passages), 44) for history in histories]
+    figure, (axes,) = charts.panels(1.2 + 0.9 * (_step(stages) / _STEP) * len(stages), 0.26 * rows + 1.3, ends=names)
+    axes.spines["bottom"].set_visible(False)
+    ends = []
+    for history, name in zip(histories, names):
         _draw_history(axes, history, stages, top)
         if history.rows[-1]:
-            axes.annotate(
-                plain_label(_label(history.passage, passages), 44), (len(stages) - 1, history.rows[-1]),
-                xytext=(34, 0), textcoords="offset points", va="center", fontsize=8,
-                fontweight="bold" if history.gold else "normal",
-            )  # fmt: skip
+            ends.append(charts.end(axes, name, history.rows[-1], VERMILION if history.gold else "#000000"))
     axes.set_xticks(range(len(stages)), stages)
     axes.set_yticks(range(1, min(rows, top) + 1))
-    axes.set(xlim=(-0.3, len(stages) - 0.7), ylim=(rows + 0.6, 0.4), ylabel=ylabel)
-    axes.set_title(plain_label(replay.question, 90), loc="left", fontsize=9)
-    figure.supxlabel(
-        "diamond: gold" + ("; triangle: chosen by the verifier" if replay.verified else ""), fontsize=8, color=GREY
-    )
-    return Picture(figure, f"ranks of passages over {len(stages)} stages of {replay.method}")
+    axes.set(xlim=(-0.3, len(stages) - 0.5), ylim=(rows + 0.6, 0.4), ylabel=ylabel)
+    looks = {"gold": {"color": VERMILION, "marker": "D"}, "other passages": {"color": GREY, "marker": "o"}}
+    looks |= {"chosen by the verifier": {"color": GREEN, "marker": "^", "linestyle": ""}} if replay.verified else {}
+    charts.legend(figure, looks)
+    data = charts.table(["passage", *stages], ((history.passage, *history.ranks) for history in histories))
+    description = f"ranks of passages over {len(stages)} stages of {replay.method}"
+    return charts.picture(figure, description, data, ends, shown=replay.question)
 
 
 def _draw_history(axes: Axes, history: RankHistory, stages: Sequence[str], top: int) -> None:
@@ -359,23 +355,30 @@ def scores_figure(replay: Replay, top: int = 50) -> Picture:
     if replay.cut is None:
         raise SettingError(f"{replay.method} makes no cut; take the replay of bdtr with bgec=true")
     cut = replay.cut
-    figure = Figure(figsize=(6.8, 3.4), layout="constrained", dpi=110)
-    axes = figure.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
+    levels = {f"μ + σ = {cut.threshold:.4g}": (cut.threshold, BLUE), f"μ = {cut.mu:.4g}": (cut.mu, GREY)}
+    figure, (axes,) = charts.panels(5.8, 3.6, ends=levels)
     groups: dict[str, list[tuple[int, float]]] = {reason: [] for reason in _REASONS}
     for rank, (name, score) in enumerate(replay.final[:top], 1):
         groups[_reason(replay, name)].append((rank, score))
         if name in replay.gold:
             axes.plot(rank, score, marker="o", markersize=14, markerfacecolor="none", color=VERMILION)
+    looks = {}
     for reason, (label, colour, marker, size) in _REASONS.items():
         if groups[reason]:
-            axes.plot(*zip(*groups[reason]), linestyle="", marker=marker, color=colour, markersize=size, label=label)
-    axes.axhline(cut.threshold, color=BLUE, linewidth=1, label=f"μ + σ = {cut.threshold:.4g}")
-    axes.axhline(cut.mu, color=GREY, linewidth=1, linestyle="--", label=f"μ = {cut.mu:.4g}")
+            looks[label] = {"linestyle": "", "marker": marker, "color": colour, "markersize": size}
+            axes.plot(*zip(*groups[reason]), **looks[label], label=label)
+    for name, (level, colour) in levels.items():
+        axes.axhline(level, color=colour, linewidth=1, linestyle="-" if colour == BLUE else "--", label=name)
     axes.set(xlabel="rank at the end", ylabel=f"score ({plain_label(replay.rounds[-1].scale, 40)})")
-    axes.set_title(plain_label(replay.question, 90), loc="left", fontsize=9)
-    axes.legend(frameon=False, fontsize=8, title="circled: gold" if replay.gold else None, title_fontsize=8)
-    return Picture(figure, f"scores at the end of {replay.method} and its cut")
+    circled = {"gold": {"linestyle": "", "marker": "o", "markerfacecolor": "none", "color": VERMILION}}
+    charts.legend(figure, looks | (circled if replay.gold else {}))
+    ranked = enumerate(replay.final[:top], 1)
+    rows = ((rank, name, score, _reason(replay, name)) for rank, (name, score) in ranked)
+    data = charts.table(["rank", "passage", "score", "kept by"], rows)
+    ends = [charts.end(axes, name, level, colour) for name, (level, colour) in levels.items()]
+    return charts.picture(
+        figure, f"scores at the end of {replay.method} and its cut", data, ends, shown=replay.question
+    )
 
 
 def _reason(replay: Replay, name: str) -> str:

@@ -116,29 +116,34 @@ def check_text(check: Check) -> str:
 
 
 def _held(verdict: Verdict) -> str:
-    """What is said of a verdict in which no check fails."""
-    return "all checks hold" if verdict.checks else "nothing to check"
+    """How many checks of a verdict hold."""
+    held = sum(check.holds for check in verdict.checks)
+    return f"{held} of {len(verdict.checks)} checks hold" if verdict.checks else "nothing to check"
 
 
 @text.register
 def _(verdict: Verdict) -> str:
-    lines = [f"{verdict.title}: {'SOME CHECKS FAIL' if not verdict.holds else _held(verdict)}"]
+    lines = [f"{verdict.title}: {'' if verdict.holds else 'SOME CHECKS FAIL, '}{_held(verdict)}"]
     lines += [f"  {'✓' if c.holds else '✗'} {check_text(c)}" for c in verdict.checks]
     return "\n".join(lines + [f"    {name}: {value}" for name, value in verdict.facts.items()])
 
 
 @html.register
 def _(verdict: Verdict) -> str:
+    """A line that opens to the checks, and stands open where one fails."""
     placed = any(c.where for c in verdict.checks)
     rows = [
         (Markup("✓" if c.holds else "<span class='bad'>✗</span>"), c.name, c.value, c.expected, *[c.where] * placed)
         for c in verdict.checks
     ]
-    outcome = _held(verdict) if verdict.holds else "<span class='bad'>some checks fail</span>"
+    outcome = _held(verdict) if verdict.holds else f"<span class='bad'>{_held(verdict)}</span>"
     return page(
-        f"<p><b>{esc(verdict.title)}</b>: {outcome}</p>",
-        table(["", "check", "measured", "expected", *["place"] * placed], rows) if rows else "",
-        table(["stated", ""], verdict.facts.items()) if verdict.facts else "",
+        details(
+            f"<b>{esc(verdict.title)}</b>: {outcome}",
+            table(["", "check", "measured", "expected", *["place"] * placed], rows) if rows else "",
+            table(["stated", ""], verdict.facts.items()) if verdict.facts else "",
+            open=not verdict.holds,
+        )
     )
 
 
