@@ -30,6 +30,7 @@ from workbench.evaluation.run import (
 )
 from workbench.index.journal import lines
 from workbench.index.store import key_of
+from workbench.llm.record import noted, used
 from workbench.places import folder_name
 from workbench.records import Question
 from workbench.source import changed
@@ -172,6 +173,7 @@ class Book:
                 self._loosen()
                 cell = {"question_id": row["question_id"], "method": row["method"]}
                 self._write_files(row, trace, contexts)
+                timing = timing and self._timing(tuple(cell.values()), timing)
                 for out, line in ((timings, timing and {**cell, **timing}), (results, row)):
                     if line:
                         out.write(json.dumps(line) + "\n")
@@ -179,6 +181,19 @@ class Book:
                 self.rows[tuple(cell.values())] = row
 
             yield add
+
+    def _timing(self, cell: Cell, timing: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The seconds of a row and the answers that it used. What its judge alone was asked (without seconds) is added
+        to what it used before."""
+        before = {} if "seconds" in timing else self._timed.get(cell)
+        if before is None:
+            return None
+        folder, answers = self.folder.absolute(), dict(timing.get("answers", {}))
+        for recording, keys in used([before], folder).items():
+            answers[recording] = keys | answers.get(recording, set())
+        line = {**before, **timing, **({"answers": noted(answers, folder)} if answers else {})}
+        self._timed[cell] = line
+        return line
 
     def _write_files(self, row: Mapping[str, Any], trace: Trace | None, contexts: Mapping[str, str]) -> None:
         """The files that a row names. They are written first, so that a row never names a missing file."""
@@ -235,8 +250,9 @@ class Book:
         sums.read_rows(self.folder / "results.jsonl", mend=True)
         sums.read_rows(self.folder / "timings.jsonl", mend=True)
         timings = self._timings()
+        self._timed = {cell: timings[cell] for cell in timings if cell in self.rows}
         if timings.keys() - self.rows.keys():
-            self._replace("timings.jsonl", lines(timings[cell] for cell in timings if cell in self.rows))
+            self._replace("timings.jsonl", lines(self._timed.values()))
 
     def _timings(self) -> dict[Cell, dict]:
         return sums.by_cell(self.folder / "timings.jsonl", growing=True)
