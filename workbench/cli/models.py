@@ -102,7 +102,7 @@ def batch_export(
         list[str] | None, typer.Argument(help="a verb with its arguments, --engine among them", metavar="VERB …")
     ] = None,
     record: Annotated[
-        Path | None, typer.Option("--record", help="the recording; by default recording.sqlite in FOLDER")
+        Path | None, typer.Option("--record", help="the recording; by default answers.sqlite in the working folder")
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="ask again what the recording says has failed")] = False,
     again: Annotated[bool, typer.Option("--again", help="write a round anew that is under way at an endpoint")] = False,
