@@ -16,6 +16,7 @@ from workbench.cli.app import app
 from workbench.encoding import encoder
 from workbench.index import Index
 from workbench.llm import engine
+from workbench.llm.call import Reply, Request
 from workbench.llm.record import Recording
 
 
@@ -66,9 +67,9 @@ def test_the_verb_says_what_is_held_and_forgets_one_engine(serve):
 
 
 def test_an_index_says_what_it_used_and_a_colleague_gets_no_more(tmp_path):
-    engine = Imitated()
-    engine.keep(Recording.of(None))
-    engine.run(NAMES, ["of no index"])
+    engine, store = Imitated(), Recording.of(None)
+    engine.keep(store)
+    store.put(Request("names", "openai:other", (), None, 0.0, 1), Reply("of no index"), good=True)
     given = {"encoder": TinyEncoder(), "layers": ["facts", "summaries"], "progress": False}
     index = Index.build(tiny_dataset(), engine, tmp_path / "index", **given)
     ((place, keys),) = index.recordings.items()
