@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from dataclasses import replace
 
 from chat_server import by_schema, error
 from imitated import Imitated
@@ -70,8 +71,8 @@ def test_an_index_says_what_it_used_and_a_colleague_gets_no_more(tmp_path):
     engine, store = Imitated(), Recording.of(None)
     engine.keep(store)
     store.put(Request("names", "openai:other", (), None, 0.0, 1), Reply("of no index"), good=True)
-    given = {"encoder": TinyEncoder(), "layers": ["facts", "summaries"], "progress": False}
-    index = Index.build(tiny_dataset(), engine, tmp_path / "index", **given)
+    given = {"encoder": TinyEncoder(), "layers": ["facts"], "progress": False}
+    index = Index.build(replace(tiny_dataset(), extractions=None), engine, tmp_path / "index", **given)
     ((place, keys),) = index.recordings.items()
     assert place == places.answers() and f"{len(keys)} answers of {place.name}" in repr(index.usage)
     shared = tmp_path / "shared.sqlite"
