@@ -39,7 +39,7 @@ def inputs(number: int) -> Iterator[named_entities.TriplesInput]:
 
 def export(folder: Path, number: int) -> None:
     some: list[named_entities.TriplesInput] = []
-    with Export(folder, progress=False) as made:
+    with Export(folder, folder / "recording.sqlite", progress=False) as made:
         engine = made.engine("openai:gpt-4o-mini")
         for one in inputs(number):
             some.append(one)

@@ -2,8 +2,9 @@
 damage; they are no protection against forgery.
 
 A folder has a manifest: a JSON object, written after its files, that has their sizes and checksums. It is *sealed*, as
-nothing else vouches for it: its last member, `sum`, is the checksum of the others. What was written before there were
-checksums has none, and is read without this check.
+nothing else vouches for it: its last member, `sum`, is the checksum of the others. Without it, digits that flip in a
+`manifest.json`, `layer.json` or `grid.json` give other results without a word (`tests/attacks/damage.py`). What was
+written before there were checksums has none, and is read without this check.
 
 Of weights that come with the workbench, or as packages that it installs, the SHA-256 of every file that is loaded is in
 `weights.csv`. A file is read in full at its first use in a process: .07 s for the largest. Models that a SPEC names (a

@@ -363,7 +363,8 @@ def bytes_of(place: Path) -> dict[str, bytes]:
     """What is in files that equal makings have equal; of a recording, its rows."""
     if place.is_file():
         with closing(sqlite3.connect(place)) as connection:
-            return {"": repr(connection.execute("SELECT * FROM replies ORDER BY key").fetchall()).encode()}
+            rows = connection.execute("SELECT key, request, reply, good, sum FROM replies ORDER BY key").fetchall()
+            return {"": repr(rows).encode()}
     differ = ("usage.jsonl", "timings.jsonl", ".lock", ".seconds")
     found = (path for path in place.rglob("*") if path.is_file() and not path.name.endswith(differ))
     return {str(path.relative_to(place)): path.read_bytes() for path in found}

@@ -297,7 +297,7 @@ def _batch(deed: Callable[[Deed], None], folder: Path, seen: Seen, login: str) -
     batch = folder / "batch"
     asking = {"base_url": _address(server, login), "attempts": 1, "timeout": 0.5}
     try:
-        with Export(batch, progress=False) as made:
+        with Export(batch, batch / "recording.sqlite", progress=False) as made:
             made.engine("openai:m").run(NAMES, TEXTS)
         with server.misbehaving(deed):
             seen.caught(lambda: submit(batch, progress=False, **asking))

@@ -173,7 +173,7 @@ def _batch(deed: Callable[[Deed], None], folder: Path) -> str:
 def _rounds(deed: Callable[[Deed], None], folder: Path, server: HostileServer, honest: BatchServer) -> str:
     asking = {"base_url": server.url, "attempts": ATTEMPTS, "timeout": TIMEOUT, "progress": False}
     for verb in ("submit", "fetch", "download", "", ""):
-        with Export(folder, progress=False, again=True) as made:
+        with Export(folder, folder / "recording.sqlite", progress=False, again=True) as made:
             results = made.engine(f"openai:{_MODEL}").run(NAMES, TEXTS)
         if not made.requests:
             return "" if [one.value.names for one in results] == [[text] for text in TEXTS] else "lost: answers"

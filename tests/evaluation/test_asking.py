@@ -1,4 +1,4 @@
-"""Questions for a corpus without any: which paths are asked about, which replies are taken, and a stopped call."""
+"""Questions for a corpus without any: which paths are asked about, and which replies are taken."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from imitated import Imitated
 from tiny import TinyEncoder, tiny_dataset
 
 import workbench as wb
@@ -16,8 +17,9 @@ from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import EngineError, SettingError
 from workbench.evaluation.asking import path_questions, persona_questions
-from workbench.index import Index, journal
+from workbench.index import Index
 from workbench.llm.meter import Meter
+from workbench.llm.record import Recording
 from workbench.llm.step import Result
 from workbench.steps import corpus_questions
 
@@ -43,16 +45,14 @@ def chain(tmp_path):
 
 
 class Writer:
-    """Replies that fit; `wrong` first replies do not; stops when `calls` inputs were answered."""
+    """Replies that fit; `wrong` first replies do not."""
 
     workers = 1
 
-    def __init__(self, wrong=0, calls=None):
-        self.name, self.meter, self.wrong, self.calls, self.seen = "openai:writer", Meter(), wrong, calls, []
+    def __init__(self, wrong=0):
+        self.name, self.meter, self.wrong, self.seen = "openai:writer", Meter(), wrong, []
 
     def run(self, step, inputs, *, trace=None):
-        if self.calls is not None and len(self.seen) + len(inputs) > self.calls:
-            raise KeyboardInterrupt("killed")
         self.seen += [(step.name, value) for value in inputs]
         return [Result(step.output(**self._said(step, value)), parse="strict") for value in inputs]
 
@@ -68,11 +68,6 @@ class Writer:
             return {"users": [{"user": f"user {at}", "tasks": tasks} for at in range(value.users)] * many}
         assert step is corpus_questions.TASKS
         return {"questions": [f"{value.user}, {value.task}: {at}?" for at in range(value.many)] * many}
-
-
-@pytest.fixture(autouse=True)
-def small_groups(monkeypatch):
-    monkeypatch.setattr(journal, "GROUP", 2)
 
 
 # -- from paths -------------------------------------------------------------------------------------------------------
@@ -132,17 +127,16 @@ def test_a_reply_that_does_not_fit_is_asked_again_and_then_another_path_is_drawn
         path_questions(chain, Writer(wrong=99), tmp_path / "never", paths=1, each=1, progress=False)
 
 
-@pytest.mark.parametrize("calls", [0, 2, 4])
-def test_a_killed_call_goes_on_where_it_was(chain, tmp_path, calls):
-    whole = path_questions(chain, Writer(), tmp_path / "whole", paths=5, progress=False)
-    with pytest.raises(KeyboardInterrupt):
-        path_questions(chain, Writer(calls=calls), tmp_path / "out", paths=5, progress=False)
-    assert path_questions(chain, rest := Writer(), tmp_path / "out", paths=5, progress=False) == whole
-    assert len(rest.seen) == 5 - calls
-    assert path_questions(chain, idle := Writer(), tmp_path / "out", paths=5, progress=False) == whole
-    assert idle.seen == []
-    for name in ("questions.jsonl", "made.json", "paths.jsonl"):
-        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+def test_the_same_call_asks_nothing_twice_and_writes_the_same(chain, tmp_path):
+    engine = Imitated()
+    engine.keep(Recording(tmp_path / "answers.sqlite"))
+    made = path_questions(chain, engine, tmp_path / "out", paths=3, progress=False)
+    asked, files = engine.meter.total.calls, sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert path_questions(chain, engine, tmp_path / "again", paths=3, progress=False) == made
+    assert (engine.meter.total.recorded, engine.meter.total.calls) == (asked, 2 * asked)
+    assert files == ["made.json", "questions.jsonl"]
+    for name in files:
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
 
 
 PATH = corpus_questions.PathInput(("Marl Viaduct", "Ines Tolland", "Kestrel FM", "Nora Whitlock"), ("",) * 4, "", 1)
@@ -188,18 +182,6 @@ def test_125_questions_of_five_users_with_five_tasks_each(tmp_path):
     assert len(json.loads((tmp_path / "out" / "made.json").read_text())["users"]) == 5
 
 
-@pytest.mark.parametrize("calls", [0, 1, 3, 9])
-def test_a_killed_call_pays_for_no_task_twice(tmp_path, calls):
-    given = {"users": 2, "tasks": 4, "each": 1, "progress": False}
-    whole = persona_questions(data(), Writer(), tmp_path / "whole", **given)
-    if calls < 9:
-        with pytest.raises(KeyboardInterrupt):
-            persona_questions(data(), Writer(calls=calls), tmp_path / "out", **given)
-    assert persona_questions(data(), rest := Writer(), tmp_path / "out", **given) == whole
-    assert len(rest.seen) == 9 - (calls if calls < 9 else 0)
-    assert (tmp_path / "out" / "questions.jsonl").read_bytes() == (tmp_path / "whole" / "questions.jsonl").read_bytes()
-
-
 def test_replies_that_never_fit_are_an_error_that_says_which(tmp_path):
     with pytest.raises(EngineError, match=r"named no users and tasks for chain: .*2 users are wanted, and there are 0"):
         persona_questions(data(), Writer(wrong=3), tmp_path / "a", users=2, progress=False)
@@ -210,8 +192,6 @@ def test_replies_that_never_fit_are_an_error_that_says_which(tmp_path):
 
     with pytest.raises(EngineError, match=r"for 2 of 2 tasks of chain; the first: .*5 questions are wanted"):
         persona_questions(data(), Mute(), tmp_path / "b", users=1, tasks=2, progress=False)
-    assert len(persona_questions(data(), rest := Writer(), tmp_path / "b", users=1, tasks=2, progress=False)) == 10
-    assert [name for name, _ in rest.seen] == ["task_questions"] * 2
 
 
 @pytest.mark.parametrize(("users", "wrong"), [

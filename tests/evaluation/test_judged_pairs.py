@@ -20,7 +20,7 @@ from workbench.evaluation.pairs import DIMENSIONS, FILE, file_of, on_disk, wins
 from workbench.evaluation.run import Run
 from workbench.evaluation.side_by_side import ComparedAnswers
 from workbench.evaluation.significance import bootstrap_interval
-from workbench.index import Index, journal
+from workbench.index import Index
 from workbench.llm.call import repeat
 from workbench.llm.engine import RulesEngine
 from workbench.llm.meter import Meter
@@ -151,23 +151,20 @@ def test_a_check_tells_a_judge_that_reads_from_one_that_does_not(run):
 # -- on disk ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("calls", [0, 8])
-def test_a_judging_that_was_killed_goes_on_and_asks_nothing_twice(tmp_path, monkeypatch, calls):
-    monkeypatch.setattr(journal, "GROUP", 4)
-    whole, killed = planted(tmp_path / "whole", 12), planted(tmp_path / "killed", 12)
-    given = {"questions": QUESTIONS[:12], "both_orders": True, "keep": True}
-    once = win_rate(whole, "a", whole, "b", judge=Biased(0.3), **given)
+def test_judgements_are_written_whole_once_all_are_made(tmp_path):
+    run, given = planted(tmp_path / "run", 12), {"questions": QUESTIONS[:12], "both_orders": True, "keep": True}
     with pytest.raises(KeyboardInterrupt):
-        win_rate(killed, "a", killed, "b", judge=Biased(0.3, calls), **given)
-    with (killed.folder / FILE).open("a") as torn:
+        win_rate(run, "a", run, "b", judge=Biased(0.3, 8), **given)
+    assert not (run.folder / FILE).exists()
+    win_rate(run, "a", run, "b", judge=Biased(0.3), **given)
+    whole = (run.folder / FILE).read_bytes()
+    with (run.folder / FILE).open("a") as torn:
         torn.write('{"key": "half a li')
-    again = win_rate(killed, "a", killed, "b", judge=(rest := Biased(0.3)), **given)
-    assert len(rest.seen) == 24 - calls and again.rows == once.rows
-    assert (killed.folder / FILE).read_bytes() == (whole.folder / FILE).read_bytes()
-    win_rate(killed, "a", killed, "b", judge=(idle := Biased(0.3)), **given)
-    assert idle.seen == []
-    win_rate(killed, "a", killed, "b", judge=(other := Biased(0.3, name="openai:other")), **given)
-    assert len(other.seen) == 24, "another judge judges for itself"
+    win_rate(run, "a", run, "b", judge=Biased(0.3), **given)
+    assert (run.folder / FILE).read_bytes() == whole
+    win_rate(run, "a", run, "b", judge=Biased(0.3, name="openai:other"), **given)
+    both = (run.folder / FILE).read_bytes()
+    assert both.startswith(whole) and both.count(b"\n") == 48 and on_disk(run, "a", "b")[0] == "openai:other"
 
 
 def test_judgements_are_of_the_answers_that_there_are_now(tmp_path):
@@ -238,22 +235,14 @@ def test_below_twenty_questions_the_interval_of_repeats_is_that_of_their_means(t
     assert row["win_rate"] == pytest.approx(0.65) and (row["low"], row["high"]) == binomial_interval(6.5, 10)
 
 
-@pytest.mark.parametrize("calls", [0, 28])
-def test_a_judging_of_repeats_goes_on_where_it_was_killed(tmp_path, monkeypatch, calls):
-    monkeypatch.setattr(journal, "GROUP", 4)
-    whole, killed = repeated(tmp_path / "whole", 8), repeated(tmp_path / "killed", 8)
-    given = {"questions": QUESTIONS[:8], "both_orders": True, "keep": True}
-    once = win_rate(whole, "a", whole, "b", judge=Biased(0.3), **given)
-    with pytest.raises(KeyboardInterrupt):
-        win_rate(killed, "a", killed, "b", judge=Biased(0.3, calls), **given)
-    again = win_rate(killed, "a", killed, "b", judge=(rest := Biased(0.3)), **given)
-    assert len(rest.seen) == 48 - calls and again.rows == once.rows
-    for number in range(3):
-        files = [file_of(run.folder, number).read_bytes() for run in (whole, killed)]
-        assert files[0] == files[1] and b'"repeat"' not in files[0]
-    alone = planted(tmp_path / "alone", 8)
-    win_rate(alone, "a", alone, "b", judge=Biased(0.3), **given)
+def test_the_judgements_of_repeats_are_in_files_of_their_own(tmp_path):
+    whole, alone = repeated(tmp_path / "whole", 8), planted(tmp_path / "alone", 8)
+    for run in (whole, alone):
+        win_rate(run, "a", run, "b", QUESTIONS[:8], Biased(0.3), both_orders=True, keep=True)
     assert (alone.folder / FILE).read_bytes() == (whole.folder / FILE).read_bytes(), "the first is that without repeats"
+    for number in range(3):
+        kept = file_of(whole.folder, number).read_bytes()
+        assert kept.count(b"\n") == 16 and b'"repeat"' not in kept
 
 
 def test_the_tables_find_every_judged_repeat(tmp_path):

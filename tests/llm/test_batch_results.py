@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from batches import requests_of, result
 from chat_server import completion, error, question
 from small_steps import BOOK, NAMES, SAID
 
+from workbench import places
 from workbench.errors import DataError, SettingError
 from workbench.llm import engine
 from workbench.llm.batch import Export, read
@@ -64,7 +66,7 @@ def failures(folder: Path, round: int = 1) -> dict[str, str]:
 
 def test_a_request_is_the_body_that_the_engine_would_send(folder, serve, ask):
     server = serve(names)
-    ask(server).run(NAMES, ["one"])
+    ask(server, record=folder.with_name("live.sqlite")).run(NAMES, ["one"])
     (sent,) = (
         {name: value for name, value in one.items() if name not in ("authorization", "path")} for one in server.seen
     )
@@ -146,9 +148,32 @@ def test_reading_results_twice_changes_nothing(folder):
 
 
 def _rows(folder: Path) -> list:
-    store = Recording(folder / "recording.sqlite")
-    with store.transaction() as connection:
+    with Recording.of(None).transaction() as connection:
         return connection.execute("SELECT * FROM replies ORDER BY key").fetchall()
+
+
+def test_batches_share_the_recording_of_the_working_folder(folder, tmp_path):
+    """Each waits for its own requests; what one was answered the other does not ask for."""
+    other = tmp_path / "other"
+    export(folder), export(other, texts=["three", "four"])
+    both = {one["custom_id"] for at in (folder, other) for one in requests_of(at, 1)}
+    for at, count in ((folder, 3), (other, 2)):
+        assert (
+            read(at, [results(at, *(result(one, names) for one in requests_of(at, 1)))], progress=False).answers
+            == count
+        )
+    assert export(folder, texts=[*TEXTS, "four"])[0].requests == 0
+    assert {row[0] for row in _rows(folder)} == both and len(both) == 4
+
+
+def test_requests_that_an_earlier_version_kept_in_the_recording_wait_on(folder):
+    export(folder)
+    with sqlite3.connect(folder / "pending.sqlite") as own, sqlite3.connect(places.answers()) as store:
+        store.execute("CREATE TABLE asked (key TEXT PRIMARY KEY, step TEXT, engine TEXT, request TEXT, round INTEGER)")
+        store.executemany("INSERT INTO asked VALUES (?,?,?,?,?)", own.execute("SELECT * FROM asked").fetchall())
+        own.execute("DELETE FROM asked")
+    path = results(folder, *(result(one, names) for one in requests_of(folder, 1)))
+    assert read(folder, [path], progress=False).answers == 3
 
 
 def test_results_may_be_read_file_by_file(folder):
@@ -271,7 +296,8 @@ def test_neither_key_nor_address_of_the_engine_is_kept(folder):
     spec = "openai:test-model@http://user:pass-of-the-test@127.0.0.1:9/v1[api_key=sk-of-the-test-0123,window=4096]"
     made, _ = export(folder, spec=spec)
     assert made.requests == 3
-    kept = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    files = [places.answers(), *(path for path in folder.rglob("*") if path.is_file())]
+    kept = b"".join(path.read_bytes() for path in files)
     assert not any(word in kept for word in (b"sk-of-the-test", b"pass-of-the-test", b"127.0.0.1"))
 
 

@@ -61,7 +61,10 @@ def replayed_elsewhere(town: Path, file: Path, engine: str) -> None:
     first, second = town.parent / "first", town.parent / "second"
     for command in commands(town, first, engine):
         run(*command, "--record", file, codes=(0, 1))  # 1: a run that is mostly failed, which is replayed as well
-    again = [[*command, "--replay", str(file)] for command in commands(town, second, engine)]
+    shared = town.parent / "shared.sqlite"
+    used = json.loads(run("answers", "--of", first / "index", "--of", first / "run", "--into", shared, "--json"))
+    assert [row["recording"] for row in used["used"]] == [str(file)]
+    again = [[*command, "--replay", str(shared)] for command in commands(town, second, engine)]
     done = subprocess.run([sys.executable, "-c", ELSEWHERE, json.dumps(again)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert files(second) == files(first)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from chat_server import by_schema, completion, error, question
@@ -13,7 +19,8 @@ from small_steps import BOOK, NAMES, SAID, Names
 from workbench.errors import EngineError, RecordingMiss, SettingError
 from workbench.llm import engine
 from workbench.llm.call import CallFailed, Reply, Request
-from workbench.llm.record import Recording, recording, replaying
+from workbench.llm.meter import collect
+from workbench.llm.record import DAY, Recording, export, noted, recording, replaying, stored, used
 from workbench.trace import Trace
 
 SKY = ({"role": "user", "content": "Name the stars of the sky."},)
@@ -119,7 +126,77 @@ def test_a_recording_says_what_it_holds(store):
     for number, (reply, good) in enumerate([(GOOD, True), (cut, True), (BAD, False), (CallFailed("HTTP 400"), False)]):
         store.put(replace(REQUEST, seed=number), reply, good)
     counts = {"answers": 2, "failures": 2, "cut": 1, "prompt_tokens": 4, "completion_tokens": 0}
-    assert store.summary() == [{"engine": "openai:m", "step": "names", **counts}]
+    today = datetime.now(UTC).date().isoformat()
+    assert store.summary() == [{"engine": "openai:m", "step": "names", **counts, "since": today}]
+
+
+def aged(store: Recording, days: float, *, seed: int) -> None:
+    store.put(replace(REQUEST, seed=seed), GOOD, good=True)
+    at, key = int(time.time() - days * DAY), replace(REQUEST, seed=seed).key
+    with store.transaction() as connection:
+        connection.execute("UPDATE replies SET at = ? WHERE key = ?", (at, key))
+
+
+def test_answers_are_forgotten_by_engine_and_by_age(store):
+    """The time is no part of a request: an old answer is an answer as long as it is there."""
+    for seed, days in enumerate((0, 10, 100)):
+        aged(store, days, seed=seed)
+    store.put(replace(REQUEST, engine="openai:n"), GOOD, good=True)
+    assert store.get(replace(REQUEST, seed=2))
+    assert [store.forget("openai:n", older=30), store.forget(older=30), store.forget(older=5)] == [0, 1, 1]
+    assert [store.forget("openai:m"), len(store), store.forget()] == [1, 1, 1]
+
+
+BEFORE = """CREATE TABLE replies (key TEXT PRIMARY KEY, step TEXT NOT NULL, engine TEXT NOT NULL, request TEXT NOT NULL,
+    reply TEXT NOT NULL, good INTEGER NOT NULL)"""
+
+
+@pytest.fixture
+def earlier(tmp_path) -> Path:
+    """A recording of format 2, whose replies have their checksum among their fields."""
+    path = tmp_path / "earlier.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(BEFORE)
+        reply = json.dumps({**stored(GOOD), "sum": "0badc0de"})
+        row = (REQUEST.key, REQUEST.step, REQUEST.engine, json.dumps(REQUEST.content()), reply, 1)
+        connection.execute("INSERT INTO replies VALUES (?,?,?,?,?,?)", row)
+        connection.execute("PRAGMA user_version = 2")
+    return path
+
+
+def test_a_recording_of_an_earlier_version_is_read_as_it_is_and_brought_up_to_date_to_be_written(earlier):
+    before = earlier.read_bytes()
+    with closing(Recording(earlier, create=False)) as store:
+        assert store.get(REQUEST) == replace(GOOD, recorded=True)
+        assert (store.damaged(), store.summary()[0]["since"], earlier.read_bytes()) == ([], None, before)
+    for _ in range(2):
+        with closing(Recording(earlier)) as store:
+            assert store.get(REQUEST) == replace(GOOD, recorded=True)
+            store.put(replace(REQUEST, seed=1), GOOD, good=True)
+            assert (store.forget(older=1), len(store), store.damaged()) == (0, 2, [])
+
+
+# -- what an index or a run used --------------------------------------------------------------------------------------
+
+
+def test_what_was_used_is_copied_into_a_recording_of_its_own(store, tmp_path):
+    for seed in range(3):
+        store.put(replace(REQUEST, seed=seed), GOOD, good=True)
+    store.keep_window("openai:m", 4096)
+    with collect() as usage:
+        assert store.get(REQUEST) and store.get(replace(REQUEST, seed=1)) and not store.get(replace(REQUEST, seed=9))
+    folder = tmp_path / "run"
+    line = {"answers": noted(usage.answers, folder)}
+    assert line == {"answers": {"../run.sqlite": sorted(replace(REQUEST, seed=seed).key for seed in range(2))}}
+    recordings = used([line, {}], folder)
+    assert recordings == usage.answers
+    assert export(recordings, tmp_path / "shared.sqlite") == 2
+    with closing(Recording(tmp_path / "shared.sqlite", create=False)) as shared:
+        assert shared.get(REQUEST) and not shared.get(replace(REQUEST, seed=2)) and shared.window("openai:m") == 4096
+    store.forget()
+    with pytest.raises(EngineError, match=r"run\.sqlite does not hold 2 of the 2 answers any more"):
+        export(recordings, tmp_path / "other.sqlite")
+    assert not (tmp_path / "other.sqlite").exists()
 
 
 # -- a miss -----------------------------------------------------------------------------------------------------------

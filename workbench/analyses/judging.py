@@ -87,9 +87,9 @@ def win_rate(
     The order of the two answers is random, determined by `seed`, question and `method_b`. With `both_orders`, each pair
     is judged twice, and each side gets half a win if the verdicts disagree; only then can the judge's agreement with
     itself be seen. A reply that cannot be read is asked for twice more; failures are excluded and counted. With `keep`,
-    each judgement is written into the folder of `run_a` as it comes (`judgements.jsonl`), none is asked for again, and
-    the tables of a paper find them; otherwise nothing is written. `judge` should be a model other than the one that
-    answered; the rules cannot judge.
+    the judgements are written into the folder of `run_a` at the end (`judgements.jsonl`), where the tables of a paper
+    find them; otherwise nothing is written. No judgement is paid for twice, since the judge's answers are recorded.
+    `judge` should be a model other than the one that answered; the rules cannot judge.
 
     With repeats, the answers of each are judged, with its seed and, of the two orders, its own coin; their judgements
     are kept in their folders. Answers that cannot vary stand for all repeats of the others, and are judged once if

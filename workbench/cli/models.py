@@ -30,27 +30,69 @@ def answers(
     forget: Annotated[
         list[str] | None, typer.Option("--forget", help="take out what this engine was asked, as the table names it")
     ] = None,
+    older: Annotated[
+        float | None, typer.Option("--older", help="take out what was stored more than so many days ago", min=0)
+    ] = None,
+    of: Annotated[
+        list[Path] | None, typer.Option("--of", help="only what this index, run or grid used", metavar="PLACE")
+    ] = None,
+    into: Annotated[
+        Path | None, typer.Option("--into", help="copy what --of used into this file, to be replayed", metavar="FILE")
+    ] = None,
 ) -> Output:
     """What models were asked and paid for, per engine and Step; it is never asked again.
 
     Every engine that costs something keeps its answers there, and so do encoders behind endpoints; `--record` chooses
-    another file. WORKBENCH_ANSWERS names another default.
+    another file. WORKBENCH_ANSWERS names another default. `--forget` with `--older` takes out what one engine was asked
+    long ago. `--of runs/mine --into mine.sqlite` copies what a colleague needs for `--replay mine.sqlite`.
     """
     from workbench.llm.record import Recording
     from workbench.places import answers as of_this_folder
 
+    if of or into:
+        if file or forget or older is not None or not of:
+            raise SettingError("--into goes with --of, and both name their files: neither FILE, --forget nor --older")
+        return _used(of, into)
     file = file or of_this_folder()
     if not file.exists():
         return Output({"file": str(file), "holds": []}, [f"{escape(str(file))}: nothing was asked yet"])
-    store = Recording(file, create=False)
-    asked = {engine: store.forget(engine) for engine in forget or ()}
-    if unknown := [engine for engine, count in asked.items() if not count]:
+    store = Recording(file, create=bool(forget or older is not None))
+    everybody = [None] if older is not None else []
+    forgot = {engine or "all engines": store.forget(engine, older=older or 0.0) for engine in forget or everybody}
+    if unknown := [engine for engine in forgot if not forgot[engine] and older is None]:
         raise SettingError(f"{file} holds no answer of {unknown[0]!r}; workbench answers {file} lists its engines")
-    shown = [f"Forgot {count:,} answers of {escape(engine)}." for engine, count in asked.items()]
+    shown = [f"Forgot {count:,} answers of {escape(engine)}." for engine, count in forgot.items()]
     holds = store.summary()
     return Output(
-        {"file": str(file), "forgot": asked, "holds": holds}, [escape(str(file)), *shown, table_of(holds, lead=2)]
+        {"file": str(file), "forgot": forgot, "holds": holds}, [escape(str(file)), *shown, table_of(holds, lead=2)]
     )
+
+
+def _used(places: list[Path], into: Path | None) -> Output:
+    """What indexes, runs and grids used; copied into a recording of its own, if there is to be one."""
+    from workbench.cli.check import kind_of
+    from workbench.evaluation import Grid, Run
+    from workbench.index import Index
+    from workbench.llm.record import export
+
+    opened = {"index": lambda place: [Index.open(place)], "run": lambda place: [Run(place)],
+              "grid": lambda place: Grid(place).runs.values()}  # fmt: skip
+    recordings: dict[Path, set[str]] = {}
+    for place in places:
+        if (kind := kind_of(place)) not in opened:
+            raise SettingError(f"{place} is a {kind}; --of takes an index, a run or a grid")
+        for one in opened[kind](place):
+            for path, keys in one.recordings.items():
+                recordings.setdefault(path, set()).update(keys)
+    if not recordings:
+        raise SettingError(f"{places[0]} names no answers: no model was asked for it, or an earlier version made it")
+    rows = [{"recording": str(path), "answers": len(keys)} for path, keys in recordings.items()]
+    shown = [table_of(rows)]
+    if into is not None:
+        shown.append(
+            f"Copied {export(recordings, into):,} answers into {escape(str(into))}; replay them: --replay FILE"
+        )
+    return Output({"used": rows, "into": into and str(into)}, shown)
 
 
 @verb(of=batches, name="export", json=False, **_COMMAND)
@@ -60,7 +102,7 @@ def batch_export(
         list[str] | None, typer.Argument(help="a verb with its arguments, --engine among them", metavar="VERB …")
     ] = None,
     record: Annotated[
-        Path | None, typer.Option("--record", help="the recording; by default recording.sqlite in FOLDER")
+        Path | None, typer.Option("--record", help="the recording; by default answers.sqlite in the working folder")
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="ask again what the recording says has failed")] = False,
     again: Annotated[bool, typer.Option("--again", help="write a round anew that is under way at an endpoint")] = False,

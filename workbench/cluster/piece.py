@@ -18,12 +18,11 @@ from workbench import source, threads
 from workbench.errors import ClusterFault
 from workbench.index.building import versions
 from workbench.llm.call import CallFailed, Reply, Request
-from workbench.llm.meter import Budget, Meter
+from workbench.llm.meter import Budget, Meter, collect, note_answer
 from workbench.llm.record import Recording, Row, checked, row_of
 from workbench.llm.step import Usage
 
 T = TypeVar("T")
-_GOOD = 5  # a column of a row
 THREADS = "threads"
 KEPT = 8  # things that a worker keeps for the next piece: works, engines, indexes
 
@@ -49,12 +48,13 @@ class Told:
 
 class Outcome(NamedTuple):
     """The value of a piece, or its error; what it asked of engines, by their keys; what it spent of each budget
-    (money, tokens, calls)."""
+    (money, tokens, calls); recording → keys of the requests that it answered."""
 
     value: Any
     error: Exception | None
     told: dict[str, Told]
     spent: tuple[tuple[float, int, int], ...]
+    answers: Mapping[Path, set[str]]
 
 
 class _Doing:
@@ -63,7 +63,7 @@ class _Doing:
     def __init__(self, budgets: Sequence[Budget], known: Mapping[str, Sequence[Row]]):
         self.budgets, self._lock = budgets, threading.Lock()
         self.meters: dict[str, Meter] = {}
-        self.known = {engine: {row[0]: row for row in rows} for engine, rows in known.items()}
+        self.known = {engine: {row.key: row for row in rows} for engine, rows in known.items()}
         self.rows: dict[str, dict[str, Row]] = {}
 
     def meter(self, engine: str) -> Meter:
@@ -74,7 +74,7 @@ class _Doing:
         """Keep rows for the recording; a good one is not replaced by a bad one."""
         with self._lock:
             mine = self.rows.setdefault(engine, {})
-            mine.update({row[0]: row for row in rows if row[0] not in mine or row[_GOOD]})
+            mine.update({row.key: row for row in rows if row.key not in mine or row.good})
 
     def row(self, engine: str, key: str) -> Row | None:
         """What this piece was answered, in this attempt or an earlier one."""
@@ -127,17 +127,18 @@ def _place(side: int) -> threading.Semaphore:
 def _done(packed: Packed, piece: Any, shares: Sequence[Mapping], known: Mapping[str, Sequence[Row]]) -> Outcome:
     doing = _Doing([Budget(**share) for share in shares], known)
     token = _doing.set(doing)
-    value = error = None
+    value, error, usage = None, None, Meter(apart=True)
     try:
         check(packed.conditions)
         work = kept(f"work {hash(packed.content)}", lambda: pickle.loads(packed.content))
-        value = work(piece)
+        with collect(usage):
+            value = work(piece)
     except Exception as raised:
         error = _portable(raised)
     finally:
         _doing.reset(token)
     spent = tuple((budget.money, budget.tokens, budget.calls) for budget in doing.budgets)
-    return Outcome(value, error, doing.told(), spent)
+    return Outcome(value, error, doing.told(), spent, usage.answers)
 
 
 def _portable(error: Exception) -> Exception:
@@ -227,11 +228,21 @@ class Carried(Recording):
     def get(self, request: Request, *, bad: bool = False) -> Reply | CallFailed | None:
         doing = _doing.get()
         row = (doing and doing.row(self._key, request.key)) or self._of_file(request.key)
-        return checked(self.path, request, row) if row and (bad or row[_GOOD]) else None
+        if not row or not (bad or row.good):
+            return None
+        self._note(request.key)
+        return checked(self.path, request, row)
+
+    def _note(self, key: str) -> None:
+        if self._file is not None:
+            note_answer(self.path, key)
 
     def put_all(self, outcomes: Any, good: bool) -> None:
         if (doing := _doing.get()) is not None:
-            doing.keep(self._key, [row_of(request, outcome, good) for request, outcome in outcomes])
+            rows = [row_of(request, outcome, good) for request, outcome in outcomes]
+            doing.keep(self._key, rows)
+            for row in rows:
+                self._note(row.key)
 
     def keep_window(self, engine: str, window: int | None) -> None:
         """The process that hands out pieces keeps it."""
@@ -243,7 +254,8 @@ class Carried(Recording):
         if self._file is None:
             return None
         with self._reading:
-            return self._file.execute("SELECT * FROM replies WHERE key = ?", (key,)).fetchone()
+            row = self._file.execute(f"SELECT {', '.join(Row._fields)} FROM replies WHERE key = ?", (key,)).fetchone()
+        return row and Row._make(row)
 
 
 def _readable(file: Path) -> sqlite3.Connection:

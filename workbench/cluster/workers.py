@@ -20,6 +20,7 @@ from uuid import uuid4
 
 from workbench import errors, threads
 from workbench.errors import BudgetSpent, ClusterFault, SettingError
+from workbench.llm.meter import note_answer
 from workbench.records import Record
 
 if TYPE_CHECKING:
@@ -305,6 +306,9 @@ class _Spreading:
 
     def _count(self, outcome: Outcome) -> None:
         """Add what a piece asked to the meters and recordings of this process."""
+        for recording, keys in outcome.answers.items():
+            for key in keys:
+                note_answer(recording, key)
         for key, told in outcome.told.items():
             engine = self.hands.asked[key]
             for step, usage in told.steps.items():

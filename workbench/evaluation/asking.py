@@ -3,15 +3,15 @@
     path_questions(index, engine, out)      from paths of three hops to their ends (DotRAG, on UltraDomain)
     persona_questions(data, engine, out)    5 users × 5 tasks × 5 questions (GraphRAG's and LightRAG's evaluations)
 
-`out` is a folder: every reply is on disk before the next is asked for, so a stopped call goes on where it was;
-`questions.jsonl` has the questions as any data folder has them, `made.json` says how they were made. Questions by rules
-are forms that were filled in (`rules/summarising.py`); their ids and `made.json` say so."""
+`out` is a folder: `questions.jsonl` has the questions as any data folder has them, `made.json` says how they were made.
+A stopped call asks no model twice, since what it answered is recorded. Questions by rules are forms that were filled in
+(`rules/summarising.py`); their ids and `made.json` say so."""
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 from workbench.data import Dataset
 from workbench.errors import EngineError, SettingError
 from workbench.index import Index
-from workbench.index.journal import StepJournal, is_rules, lines, request_key
+from workbench.index.journal import is_rules, lines, maker
 from workbench.index.store import write_atomically
 from workbench.index.typed import TypedLayer
 from workbench.language.pipeline import content_words
@@ -59,20 +59,18 @@ def path_questions(
     checked (`steps/corpus_questions.py`) and asked for again twice; then another path is drawn. Raises
     :class:`SettingError` for a graph without enough paths, :class:`EngineError` if too many replies do not fit."""
     engine, folder, typed = known_engine(engine), _folder(out), index.typed
-    journal = StepJournal(folder, "paths.jsonl", engine, corpus_questions.PATH, None, progress)
     walks, kept, failed = _walks(typed, seed, apart), [], ""
     for _ in range(SPARE):
         drawn = [shown_path(typed, walk, each) for _, walk in zip(range(paths - len(kept)), walks)]
         if not drawn and not kept:
             break
-        answers = journal.run(
-            {request_key(asdict(value)): value for value in drawn},
-            lambda group: retrying.ask(engine, corpus_questions.PATH, group, corpus_questions.path_flaw, RETRIES),
-            "questions on paths",
-        )
-        for value, answer in zip(drawn, answers.values()):
-            failed = answer.failure or failed
-            kept += [(value, answer.output["questions"])] if answer.output else []
+        results = retrying.ask_in_groups(
+            engine, corpus_questions.PATH, drawn, corpus_questions.path_flaw, RETRIES, label="questions on paths",
+            progress=progress,
+        )  # fmt: skip
+        for value, result in zip(drawn, results):
+            failed = result.failure or failed
+            kept += [(value, result.value.questions)] if result.value else []
         if len(kept) == paths or len(drawn) < paths - len(kept):
             break
     if len(kept) < paths:
@@ -88,9 +86,7 @@ def path_questions(
         )
     prefix = _prefix(index.name, engine)
     questions = [
-        Question(
-            f"{prefix}path{at:02}-{number}", one["question"], value.names[-1:], "path", HOPS, start=value.names[:1]
-        )
+        Question(f"{prefix}path{at:02}-{number}", one.question, value.names[-1:], "path", HOPS, start=value.names[:1])
         for at, (value, asked) in enumerate(kept, 1)
         for number, one in enumerate(asked, 1)
     ]
@@ -101,7 +97,7 @@ def path_questions(
         "seed": seed,
         "apart": apart,
     }
-    return _written(folder, {journal: corpus_questions.PATH}, questions, engine, made)
+    return _written(folder, [corpus_questions.PATH], questions, engine, made)
 
 
 def persona_questions(
@@ -120,38 +116,31 @@ def persona_questions(
     engine, folder = known_engine(engine), _folder(out)
     description = (data.schema.description if data.schema else "") or data.name
     titles = _titles(data)
-    first = StepJournal(folder, "personas.jsonl", engine, corpus_questions.PERSONAS, None, progress)
     asked = corpus_questions.PersonasInput(description, titles, users, tasks)
-    (answer,) = first.run(
-        {request_key(asdict(asked)): asked},
-        lambda group: retrying.ask(engine, corpus_questions.PERSONAS, group, corpus_questions.personas_flaw, RETRIES),
-        "users and tasks",
-    ).values()
-    if answer.output is None:
-        raise EngineError(f"{engine.name} named no users and tasks for {data.name}: {answer.failure}")
+    (personas,) = retrying.ask(engine, corpus_questions.PERSONAS, [asked], corpus_questions.personas_flaw, RETRIES)
+    if personas.value is None:
+        raise EngineError(f"{engine.name} named no users and tasks for {data.name}: {personas.failure}")
     inputs = {
-        (u, t): corpus_questions.TasksInput(description, titles, user["user"], task, each)
-        for u, user in enumerate(answer.output["users"], 1)
-        for t, task in enumerate(user["tasks"], 1)
+        (u, t): corpus_questions.TasksInput(description, titles, user.user, task, each)
+        for u, user in enumerate(personas.value.users, 1)
+        for t, task in enumerate(user.tasks, 1)
     }
-    journal = StepJournal(folder, "tasks.jsonl", engine, corpus_questions.TASKS, None, progress)
-    answers = journal.run(
-        {request_key(*place, asdict(value)): value for place, value in inputs.items()},
-        lambda group: retrying.ask(engine, corpus_questions.TASKS, group, corpus_questions.tasks_flaw, RETRIES),
-        "questions of tasks",
-    )
-    if failed := [one.failure for one in answers.values() if one.failure]:
+    results = retrying.ask_in_groups(
+        engine, corpus_questions.TASKS, list(inputs.values()), corpus_questions.tasks_flaw, RETRIES,
+        label="questions of tasks", progress=progress,
+    )  # fmt: skip
+    if failed := [result.failure for result in results if result.failure]:
         raise EngineError(
             f"{engine.name} wrote no questions for {len(failed)} of {len(inputs)} tasks of {data.name}; the first: "
             f"{failed[0]}. The same call asks for these alone"
         )
     questions = [
         Question(f"{_prefix(data.name, engine)}user{u}-task{t}-{number}", text, (), "persona")
-        for (u, t), one in zip(inputs, answers.values())
-        for number, text in enumerate(one.output["questions"], 1)
+        for (u, t), result in zip(inputs, results)
+        for number, text in enumerate(result.value.questions, 1)
     ]
-    made = {"by": "personas", "users": answer.output["users"], "each": each}
-    steps = {first: corpus_questions.PERSONAS, journal: corpus_questions.TASKS}
+    made = {"by": "personas", "users": personas.value.model_dump()["users"], "each": each}
+    steps = [corpus_questions.PERSONAS, corpus_questions.TASKS]
     return _written(folder, steps, questions, engine, made)
 
 
@@ -199,18 +188,10 @@ def _is_fit(words: Sequence[set[str]]) -> bool:
 
 
 def _written(
-    folder: Path,
-    journals: Mapping[StepJournal, Step],
-    questions: list[Question],
-    engine: Engine,
-    made: dict[str, Any],
+    folder: Path, steps: Sequence[Step], questions: list[Question], engine: Engine, made: dict[str, Any]
 ) -> tuple[Question, ...]:
-    """Settle the journals, each of which holds the replies to a Step, and write how the questions were made, and they
-    themselves."""
-    for journal in journals:
-        journal.settle()
-    steps = ", ".join(step.identity for step in journals.values())
-    said = made | {"made_by": f"{engine.name} ({steps})", "n": len(questions)}
+    """Write how the questions were made, and they themselves."""
+    said = made | {"made_by": maker(engine, *steps), "n": len(questions)}
     write_atomically(folder / "made.json", json.dumps(said, indent=1) + "\n")
     write_atomically(folder / "questions.jsonl", lines(map(asdict, questions)))
     return tuple(questions)

@@ -26,6 +26,7 @@ from workbench.evaluation.identity import Identity, row_key
 from workbench.evaluation.run import Run, summed, trace_name
 from workbench.index.journal import lines
 from workbench.index.store import key_of
+from workbench.llm.record import noted, used
 from workbench.places import folder_name
 from workbench.records import Question
 from workbench.source import changed
@@ -173,6 +174,7 @@ class Book:
                 self._loosen()
                 named = {name: row[name] for name in ("question_id", "method", "repeat") if name in row}
                 self._write_files(row, trace, contexts)
+                timing = timing and self._timing(sums.cell_of(row), timing)
                 for out, line in ((timings, timing and {**named, **timing}), (results, row)):
                     if line:
                         out.write(json.dumps(line) + "\n")
@@ -180,6 +182,19 @@ class Book:
                 self.rows[sums.cell_of(row)] = row
 
             yield add
+
+    def _timing(self, cell: sums.Cell, timing: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The seconds of a row and the answers that it used. What its judge alone was asked (without seconds) is added
+        to what it used before."""
+        before = {} if "seconds" in timing else self._timed.get(cell)
+        if before is None:
+            return None
+        folder, answers = self.folder.absolute(), dict(timing.get("answers", {}))
+        for recording, keys in used([before], folder).items():
+            answers[recording] = keys | answers.get(recording, set())
+        line = {**before, **timing, **({"answers": noted(answers, folder)} if answers else {})}
+        self._timed[cell] = line
+        return line
 
     def _write_files(self, row: Mapping[str, Any], trace: Trace | None, contexts: Mapping[str, str]) -> None:
         """The files that a row names. They are written first, so that a row never names a missing file."""
@@ -239,8 +254,9 @@ class Book:
         sums.read_rows(self.folder / "results.jsonl", mend=True)
         sums.read_rows(self.folder / "timings.jsonl", mend=True)
         timings = self._timings()
+        self._timed = {cell: timings[cell] for cell in timings if cell in self.rows}
         if timings.keys() - self.rows.keys():
-            self._replace("timings.jsonl", lines(timings[cell] for cell in timings if cell in self.rows))
+            self._replace("timings.jsonl", lines(self._timed.values()))
 
     def _timings(self) -> dict[sums.Cell, dict]:
         return sums.by_cell(self.folder / "timings.jsonl", growing=True)

@@ -1,7 +1,7 @@
-"""Pairs of answers before a judge: what it is shown, who won, and its judgements on disk.
+"""Pairs of answers before a judge: what it is shown, who won, and its judgements in the folder of a run.
 
 A judgement is known by what was compared, answers included, so it stands for these answers only: after a method or a
-reader has changed, the pair is judged anew."""
+reader has changed, the pair is judged anew. What saves requests is the recording of the judge."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from typing import Any, NamedTuple
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
 from workbench.evaluation.sums import place_of
-from workbench.index.journal import Journal, defect, maker, read, request_key
+from workbench.index.journal import defect, lines, maker, read, request_key
 from workbench.integrity import SUM
 from workbench.llm.call import repeating
+from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import Engine
 from workbench.llm.step import Result
+from workbench.places import write_atomically
 from workbench.records import Question
 from workbench.steps import judge_pair, retrying
 
@@ -139,34 +141,29 @@ def paired(question: Question, a: str, b: str, ours: str, theirs: str, a_first: 
 def judged(
     judge: Engine, pairs: Sequence[Pair], *, folder: Path | None = None, progress: bool = False
 ) -> list[Judgement]:
-    """A judgement per pair, those of a repeat with its seed. With the `folder` of a run, each is written there as soon
-    as it is made, and none that stands there by the same judge is asked for again, unless it failed."""
-    found: list[Judgement] = []
+    """A judgement per pair, those of a repeat with its seed. With the `folder` of a run, they are written there
+    once all are made; each replaces one of the same judge and pair."""
+    made_by, deferrals, judgements = maker(judge, judge_pair.STEP), Deferrals(), list[Judgement]()
     for number, group in groupby(pairs, attrgetter("repeat")):
-        with repeating(number):
-            found += _judged(judge, list(group), folder, number, progress)
-    return found
+        mine, label = list(group), f"judge pairs of repeat {number}" if number else "judge pairs"
+        with deferrals, repeating(number):
+            shown = [pair.shown for pair in mine]
+            results = retrying.ask_in_groups(
+                judge, judge_pair.STEP, shown, lambda value, output: "", RETRIES, label=label, progress=progress
+            )
+            judgements += (_judgement(pair, made_by, result) for pair, result in zip(mine, results))
+    deferrals.end()
+    if folder is not None:
+        for number, group in groupby(judgements, attrgetter("repeat")):
+            _keep(file_of(folder, number), list(group), number)
+    return judgements
 
 
-def _judged(
-    judge: Engine, pairs: Sequence[Pair], folder: Path | None, number: int, progress: bool
-) -> Iterator[Judgement]:
-    by_key = {pair.key: pair for pair in pairs}
-    made_by = maker(judge, judge_pair.STEP)
-
-    def ask(group: Mapping[str, Pair]) -> Iterator[Judgement]:
-        inputs = [pair.shown for pair in group.values()]
-        results = retrying.ask(judge, judge_pair.STEP, inputs, lambda value, output: "", RETRIES)
-        return (_judgement(pair, made_by, result) for pair, result in zip(group.values(), results))
-
-    if folder is None:
-        found = {one.key: one for one in ask(by_key)}
-    else:
-        path = file_of(folder, number)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        journal = Journal(path, partial(_parsed, number=number), made_by, part=path, progress=progress)
-        found = journal.ask(by_key, ask, f"judge pairs of repeat {number}" if number else "judge pairs", "pair")
-    return (found[pair.key] for pair in pairs)
+def _keep(path: Path, judgements: Sequence[Judgement], number: int) -> None:
+    again = {(one.key, one.made_by) for one in judgements}
+    before = (one for one in read(path, partial(_parsed, number=number)) if (one.key, one.made_by) not in again)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, lines(one.row() for one in (*before, *judgements)))
 
 
 def on_disk(run: Run, a: str, b: str) -> tuple[str, list[Judgement]]:

@@ -259,7 +259,7 @@ class Plan(Scoring):
         row |= _served(usage)
         self.score(row, question, text_of, self.parts.measures)
         reused = {"reused": True} if attempt.reused or any(encoded.values()) else {}
-        timing = {"seconds": trace.seconds()} | reused
+        timing = {"seconds": trace.seconds()} | reused | _answers_of(usage)
         return Outcome(row, timing, None if self.trace == "off" else trace, attempt.texts)
 
     def _attempt(self, attempt: Attempt, question: str, name: str, trace: Trace) -> None:
@@ -355,7 +355,7 @@ class Plan(Scoring):
                     usage.add(step, Usage(**used))
             judged = self.ask_judge(question, self.outcome(row, question, book.context), trace)
         row = {**row, "judge": judged, "usage": usage.as_dict(seconds=False), **_served(usage), "scored": None}
-        return Outcome(row, None, trace, {})
+        return Outcome(row, _answers_of(usage) or None, trace, {})
 
     def ask_judge(self, question: Question, outcome: measures_.Outcome, trace: Trace) -> dict | None:
         """The judge's verdict and reason, or its failure, which counts as `unknown`; None if the answer is not left to
@@ -433,6 +433,11 @@ def skip(bar: tqdm, done: int) -> None:
         bar.initial += done
         bar.n += done
         bar.refresh()
+
+
+def _answers_of(usage: Meter) -> dict[str, Any]:
+    """`answers`: recording → keys of the requests that it answered; nothing where none did."""
+    return {"answers": usage.answers} if usage.answers else {}
 
 
 def _served(usage: Meter) -> dict[str, dict[str, list[str]]]:

@@ -20,6 +20,7 @@ from workbench.evaluation.run import varies
 from workbench.integrity import SUM, checksum, checksum_of
 from workbench.llm.call import repeat
 from workbench.llm.meter import collect
+from workbench.llm.record import noted, used
 from workbench.llm.step import Usage
 from workbench.methods import Method
 from workbench.records import (
@@ -88,11 +89,13 @@ class Retrieved:
             return self._ask(file, question, k, budget, trace)
         stored, evidence, found = read(file)
         with collect() as usage:
-            for step, used in stored["usage"].items():
-                usage.add(step, Usage(**used))
+            for step, spent in stored["usage"].items():
+                usage.add(step, Usage(**spent))
             for engine, fingerprints in stored.get("fingerprints", {}).items():
                 for fingerprint in fingerprints:
                     usage.served(engine, fingerprint)
+            for recording, keys in used([_read(file.with_suffix(".seconds"))], self.folder.absolute()).items():
+                usage.answered(recording, keys)
         trace.graft(found)
         return replace(evidence, trace=trace)
 
@@ -109,7 +112,9 @@ class Retrieved:
             stored["fingerprints"] = {name: sorted(found) for name, found in sorted(usage.fingerprints.items())}
         text, trace_file = json.dumps(stored), own.save(file.with_suffix(".jsonl"))
         sums = {".json": checksum(text.encode()), ".jsonl": checksum_of(trace_file)}
-        file.with_suffix(".seconds").write_text(json.dumps({"seconds": [one.seconds for one in own], "sums": sums}))
+        beside = {"seconds": [one.seconds for one in own], "sums": sums}
+        beside |= {"answers": noted(usage.answers, self.folder.absolute())} if usage.answers else {}
+        file.with_suffix(".seconds").write_text(json.dumps(beside))
         part = file.with_suffix(".tmp")  # the evidence goes last: where it is, the others are
         part.write_text(text, encoding="ascii")
         os.replace(part, file.with_suffix(".json"))

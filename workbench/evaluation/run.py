@@ -31,6 +31,7 @@ from workbench.evaluation.significance import (
 )
 from workbench.index.store import key_of
 from workbench.index.warnings import warnings_of
+from workbench.llm.record import used
 from workbench.measures import COSTS, UNDEFINED_AS_A_WHOLE
 from workbench.measures.cost import seconds as seconds_of
 from workbench.methods.base import CUT_TO_K
@@ -334,6 +335,16 @@ class Run(Record):
             if not {"question_id", "method"} <= row.keys() or not isinstance(seconds, dict):
                 raise sums.damaged(path, f"is damaged: line {number} says no seconds", "delete this line")
         return [row for row in rows if row.get("repeat", 0) == repeat]
+
+    @property
+    def recordings(self) -> dict[Path, set[str]]:
+        """Recording → keys of the requests that it answered, of all rows and repeats (`workbench.llm.record.export`).
+        Rows of an earlier version do not say it."""
+        found: dict[Path, set[str]] = {}
+        for path in (self.folder / "timings.jsonl", *self.folder.glob("repeats/*/timings.jsonl")):
+            for recording, keys in used(sums.read_rows(path), path.parent).items():
+                found.setdefault(recording, set()).update(keys)
+        return found
 
     def save_summaries(self) -> None:
         """usage.json and table.csv, both derived from the rows."""

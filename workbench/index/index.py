@@ -434,6 +434,11 @@ class Index(Record):
         """What its construction took: calls, tokens and seconds per layer and Step, over all builds in its folder."""
         return usage_of(self.folder)
 
+    @property
+    def recordings(self) -> Mapping[Path, Collection[str]]:
+        """Recording → keys of the requests that it answered, over all builds (`workbench.llm.record.export`)."""
+        return self.usage.recordings
+
     def counts(self) -> dict[str, int]:
         """How much of what the layers hold."""
         counts = {"passages": len(self.passages.passages)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from workbench.index.journal import GROUP, read
 from workbench.index.store import cut_torn_line
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.meter import Meter, collect
+from workbench.llm.record import noted, used
 from workbench.llm.step import Usage
 from workbench.records import Record
 
@@ -50,11 +51,13 @@ class Spent:
 @dataclass(frozen=True, slots=True, repr=False)
 class IndexUsage(Record):
     """`spent`: each layer, Step and engine once, summed over all builds, in the order of their first lines. `known` is
-    whether there is a bill at all: an index of an earlier version has none."""
+    whether there is a bill at all: an index of an earlier version has none. `recordings`: recording → keys of the
+    requests that it answered."""
 
     folder: str
     spent: tuple[Spent, ...] = field(default=())
     known: bool = True
+    recordings: Mapping[Path, Collection[str]] = field(default_factory=dict, hash=False)
 
     def of(self, layers: Iterable[str] | None = None, engines: Iterable[str] | None = None) -> Usage:
         """What models took for some layers, or for all; of some engines, or of all. `seconds` are those of their
@@ -93,14 +96,15 @@ def usage_of(folder: Path) -> IndexUsage:
     """The bill of the index in a folder; raises :class:`DataError` for a damaged line."""
     path, sums = folder / FILE, {}
     try:
-        lines = read(path, _parsed)
+        lines = read(path, lambda row: (_parsed(row), row))
     except DataError as error:
         what = str(error).partition(";")[0]
         raise DataError(f"{what}; delete this line, or the file: it is a bill, and no part of the index") from None
-    for one in lines:
+    for one, _ in lines:
         place = (one.layer, one.step, one.engine)
         sums[place] = sums[place] + one if place in sums else one
-    return IndexUsage(str(folder), tuple(sums.values()), path.exists())
+    recordings = used((row for _, row in lines), folder)
+    return IndexUsage(str(folder), tuple(sums.values()), path.exists(), recordings)
 
 
 @contextmanager
@@ -138,6 +142,10 @@ class _Bill(Meter):
     def _write(self, steps: Iterable[tuple[str, Usage]]) -> None:
         spent = [{"layer": self.layer, "step": step, "engine": self.engine, **usage.as_dict()} for step, usage in steps]
         self._unwritten = Meter(apart=True)
+        with self._lock:
+            answers, self.answers = self.answers, {}
+        if answers:
+            spent[-1]["answers"] = noted(answers, self.path.parent.absolute())
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.exists():
             cut_torn_line(self.path)

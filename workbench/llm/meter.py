@@ -13,7 +13,7 @@ from __future__ import annotations
 import csv
 import math
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -103,11 +103,13 @@ def money(engine: str, prompt_tokens: int, completion_tokens: int, *, batch: boo
 class Meter(Record):
     """A tally per Step. `collect` opens a second one that counts only the calls of its block, in this thread; those of
     a meter that stands `apart` are not among them. `fingerprints`: engine → the configurations of its server that
-    answered, as far as it says them."""
+    answered, as far as it says them. `answers` of one that collects: recording → keys of the requests that it
+    answered."""
 
     def __init__(self, *, apart: bool = False):
         self._steps: dict[str, Usage] = {}
         self.fingerprints: dict[str, set[str]] = {}
+        self.answers: dict[Path, set[str]] = {}
         self._apart, self._lock = apart, threading.Lock()
 
     def add(self, step: str, usage: Usage) -> None:
@@ -124,6 +126,11 @@ class Meter(Record):
             self.fingerprints.setdefault(engine, set()).add(fingerprint)
         if not self._apart and (inner := _collecting.get()) is not None and inner is not self:
             inner.served(engine, fingerprint)
+
+    def answered(self, recording: Path, keys: Iterable[str]) -> None:
+        """Note which answers of a recording were used, by the keys of their requests."""
+        with self._lock:
+            self.answers.setdefault(recording, set()).update(keys)
 
     @property
     def steps(self) -> Mapping[str, Usage]:
@@ -179,6 +186,14 @@ def collect(meter: Meter | None = None) -> Iterator[Meter]:
             for engine, found in meter.fingerprints.items():
                 for fingerprint in found:
                     outer.served(engine, fingerprint)
+            for recording, keys in meter.answers.items():
+                outer.answered(recording, keys)
+
+
+def note_answer(recording: Path, key: str) -> None:
+    """Note for the block that collects that a recording answered a request."""
+    if (meter := _collecting.get()) is not None:
+        meter.answered(recording, [key])
 
 
 # -- budgets -----------------------------------------------------------------------------------------------------------

@@ -3,42 +3,68 @@
 A reply is good if the request accepts it (it parsed). Failures are stored too: an unreadable reply, or the message of a
 failed call. A replay repeats a failure, because it is part of the run; a recording run retries it. The file holds one
 outcome per request, the last one, and a good one is never replaced. It contains neither the key nor the server's
-address.
+address. When an outcome was stored is known, for `forget`, and is no part of its key.
+
+SQLite does not notice a bit that flips in a text, and a file that grows by one reply at a time, in several processes,
+has no checksum of the whole: each row has one.
 """
 
 from __future__ import annotations
 
 import difflib
 import json
+import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from workbench import places
-from workbench.errors import EngineError, RecordingMiss
+from workbench.errors import DataError, EngineError, RecordingMiss
 from workbench.integrity import SUM, checksum
 from workbench.llm.call import EMBEDDING, Call, CallFailed, Reply, Request
+from workbench.llm.meter import note_answer
+from workbench.text import counted
 
-FORMAT = 2  # `PRAGMA user_version`; 0 in files that do not say it, whose replies have no checksums
-Row = tuple[str, str, str, str, str, int]  # the columns of `_TABLE`
+FORMAT = 3  # `PRAGMA user_version`; 0 in files that do not say it
+DAY = 86_400  # seconds
+_SOME = 500  # keys of one query
 _SETTINGS = ("engine", "temperature", "max_tokens", "seed", "dimensions")
 _TABLE = """CREATE TABLE IF NOT EXISTS replies (
     key TEXT PRIMARY KEY, step TEXT NOT NULL, engine TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL,
-    good INTEGER NOT NULL)"""
+    good INTEGER NOT NULL, sum TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL DEFAULT 0)"""
 _WINDOWS = "CREATE TABLE IF NOT EXISTS windows (engine TEXT PRIMARY KEY, window INTEGER)"
 # A good reply is never replaced by a bad one.
-KEEP = """INSERT INTO replies VALUES (?,?,?,?,?,?)
-    ON CONFLICT(key) DO UPDATE SET reply = excluded.reply, good = excluded.good WHERE replies.good = 0"""
+_KEEP = """INSERT INTO replies (key, step, engine, request, reply, good, sum, at) VALUES (?,?,?,?,?,?,?,?)
+    ON CONFLICT(key) DO UPDATE SET reply = excluded.reply, good = excluded.good, sum = excluded.sum, at = excluded.at
+    WHERE replies.good = 0"""
 _SUMMARY = """SELECT engine, step, SUM(good) AS answers, SUM(1 - good) AS failures,
     COALESCE(SUM(json_extract(reply, '$.finish') = 'length'), 0) AS cut,
     COALESCE(SUM(json_extract(reply, '$.prompt_tokens')), 0) AS prompt_tokens,
-    COALESCE(SUM(json_extract(reply, '$.completion_tokens')), 0) AS completion_tokens
+    COALESCE(SUM(json_extract(reply, '$.completion_tokens')), 0) AS completion_tokens, {since} AS since
     FROM replies GROUP BY engine, step ORDER BY engine, step"""
+
+
+class Row(NamedTuple):
+    """A line of the file, without the time; `sum` is the checksum of the other columns, empty in lines that an earlier
+    version wrote."""
+
+    key: str
+    step: str
+    engine: str
+    request: str
+    reply: str
+    good: int
+    sum: str = ""
+
+    @property
+    def is_sound(self) -> bool:
+        return not self.sum or self.sum == checksum(json.dumps(self[:-1]).encode())
 
 
 class Recording:
@@ -52,7 +78,7 @@ class Recording:
                 f"the recording {self.path} does not exist; make one with wb.engine('openai:…', record={str(path)!r}) "
                 f"or --record {path}"
             )
-        self._lock, self._create_it = threading.RLock(), create
+        self._lock, self._writes = threading.RLock(), create
         if not late:
             self._connection  # noqa: B018 (what cannot be used is an error here)
 
@@ -69,8 +95,8 @@ class Recording:
         try:
             connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if self._create_it and not version:
-                _create(connection)
+            if self._writes and version < FORMAT:
+                _bring_up_to_date(connection)
             connection.execute("SELECT engine FROM replies LIMIT 0")  # fails if it is another program's file
         except sqlite3.DatabaseError as error:
             if not self.path.stat().st_size:
@@ -82,6 +108,12 @@ class Recording:
                 f"{self.path} has recording format {version}; this version reads up to {FORMAT}: upgrade hopscope"
             )
         return connection
+
+    @cached_property
+    def columns(self) -> str:
+        """Those of a `Row`. A file of an earlier version that is only read has no checksums."""
+        names = {row[1] for row in self._connection.execute("PRAGMA table_info(replies)")}
+        return ", ".join(name if name in names else "''" for name in Row._fields)
 
     def made(self) -> Path:
         """The path of the file, which is there now."""
@@ -103,25 +135,39 @@ class Recording:
 
     def get(self, request: Request, *, bad: bool = False) -> Reply | CallFailed | None:
         """The good reply to this request, if there is one; with `bad` also a bad one, or the failure of the call."""
-        with self._use() as connection:
-            row = connection.execute(
-                "SELECT * FROM replies WHERE key = ? AND good >= ?", (request.key, int(not bad))
-            ).fetchone()
-        if row is None:
+        if (row := self._row(request.key)) is None or not (bad or row.good):
             return None
+        note_answer(self.path.absolute(), request.key)
         return checked(self.path, request, row)
+
+    def _row(self, key: str) -> Row | None:
+        return next(self.rows([key]), None)
+
+    def rows(self, keys: Iterable[str]) -> Iterator[Row]:
+        """The rows of those keys that the file has an outcome for."""
+        keys = list(keys)
+        for at in range(0, len(keys), _SOME):
+            some = keys[at : at + _SOME]
+            with self._use() as connection:
+                query = f"SELECT {self.columns} FROM replies WHERE key IN ({','.join('?' * len(some))}) ORDER BY key"
+                rows = connection.execute(query, some).fetchall()
+            yield from map(Row._make, rows)
 
     def put(self, request: Request, outcome: Reply | CallFailed, good: bool) -> None:
         self.put_all([(request, outcome)], good)
 
     def put_all(self, outcomes: Iterable[tuple[Request, Reply | CallFailed]], good: bool) -> None:
         """All of them, or none: one transaction."""
-        self.keep([row_of(request, outcome, good) for request, outcome in outcomes])
+        rows = [row_of(request, outcome, good) for request, outcome in outcomes]
+        self.keep(rows)
+        for row in rows:
+            note_answer(self.path.absolute(), row.key)
 
     def keep(self, rows: Sequence[Row]) -> None:
         """Rows as `row_of` gives them, all or none."""
+        now = int(time.time())
         with self.transaction() as connection:
-            connection.executemany(KEEP, rows)
+            connection.executemany(_KEEP, [(*row, now) for row in rows])
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -131,10 +177,10 @@ class Recording:
             yield connection
 
     def requests(self, step: str, limit: int = 2000) -> list[dict]:
-        query = "SELECT *, request FROM replies WHERE step = ? ORDER BY key LIMIT ?"
         with self._use() as connection:
+            query = f"SELECT {self.columns} FROM replies WHERE step = ? ORDER BY key LIMIT ?"
             rows = connection.execute(query, (step, limit)).fetchall()
-        return [json.loads(row[-1]) for row in rows if sound(row)]
+        return [json.loads(row.request) for row in map(Row._make, rows) if row.is_sound]
 
     def engines(self) -> list[str]:
         """The chat models whose answers the file holds; it may hold vectors of encoders as well."""
@@ -155,15 +201,20 @@ class Recording:
             connection.execute("INSERT OR REPLACE INTO windows VALUES (?, ?)", (engine, window))
 
     def summary(self) -> list[dict]:
-        """The contents of the file: a row per engine and Step."""
+        """The contents of the file: a row per engine and Step; `since` is the day on which the oldest was stored, None
+        in a file of an earlier version."""
         with self._use() as connection:
-            cursor = connection.execute(_SUMMARY)
+            timed = "''" not in self.columns
+            cursor = connection.execute(_SUMMARY.format(since="DATE(MIN(at), 'unixepoch')" if timed else "NULL"))
             return [dict(zip([column[0] for column in cursor.description], row)) for row in cursor]
 
-    def forget(self, engine: str) -> int:
-        """Take out what an engine, named as in `summary`, was asked; how many requests that were."""
+    def forget(self, engine: str | None = None, *, older: float = 0.0) -> int:
+        """Take out what an engine, named as in `summary`, or each was asked, as far as it was stored more than `older`
+        days ago; how many requests that were. What an earlier version stored is as old as its first use by this one."""
         with self.transaction() as connection:
-            return connection.execute("DELETE FROM replies WHERE engine = ?", (engine,)).rowcount
+            before = time.time() - older * DAY if older else float("inf")
+            query = "DELETE FROM replies WHERE at < ? AND engine = COALESCE(?, engine)"
+            return connection.execute(query, (before, engine)).rowcount
 
     def __len__(self) -> int:
         with self._use() as connection:
@@ -175,7 +226,8 @@ class Recording:
         with self._use() as connection:
             if (said := connection.execute("PRAGMA integrity_check").fetchone()[0]) != "ok":
                 raise EngineError(f"{self.path} is damaged ({' '.join(said.split())}). {_advice(self.path)}")
-            return [row[0] for row in connection.execute("SELECT * FROM replies") if not sound(row)]
+            rows = map(Row._make, connection.execute(f"SELECT {self.columns} FROM replies"))
+            return [row.key for row in rows if not row.is_sound]
 
     def close(self) -> None:
         with self._lock:
@@ -183,10 +235,20 @@ class Recording:
                 self._connection.close()
 
 
-def _create(connection: sqlite3.Connection) -> None:
-    """The tables, and the version, of a file that has none: a new one, or one of a version that did not say it."""
-    for statement in ("BEGIN IMMEDIATE", _TABLE, _WINDOWS, f"PRAGMA user_version = {FORMAT}", "COMMIT"):
-        connection.execute(statement)
+def _bring_up_to_date(connection: sqlite3.Connection) -> None:
+    """The tables of this version, in a new file or one of an earlier version. Its lines get the time of now."""
+    connection.execute("BEGIN IMMEDIATE")
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version == 0:
+        connection.execute(_TABLE)
+    columns = {row[1] for row in connection.execute("PRAGMA table_info(replies)")}
+    if columns:  # else it is another program's
+        connection.execute(_WINDOWS)
+        for name, kind in (("sum", "TEXT NOT NULL DEFAULT ''"), ("at", f"INTEGER NOT NULL DEFAULT {int(time.time())}")):
+            if name not in columns:
+                connection.execute(f"ALTER TABLE replies ADD COLUMN {name} {kind}")
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
+    connection.execute("COMMIT")
 
 
 def recording(call: Call, store: Recording) -> Call:
@@ -252,39 +314,21 @@ def stored(outcome: Reply | CallFailed) -> dict[str, Any]:
 
 
 def row_of(request: Request, outcome: Reply | CallFailed, good: bool) -> Row:
-    """The line of the file for a request and its outcome: texts, and whether it is good."""
-    content = json.dumps(request.content())
-    return sealed((request.key, request.step, request.engine, content, json.dumps(stored(outcome)), int(good)))
-
-
-def sealed(row: Row) -> Row:
-    """The row with a checksum of all its columns in its reply."""
-    key, step, engine, content, reply, good = row
-    return key, step, engine, content, json.dumps({**json.loads(reply), SUM: _sum(row)}), good
-
-
-def sound(row: Row) -> bool:
-    """Whether a row is what was recorded, as far as it says it: earlier versions wrote no checksums."""
-    try:
-        reply = json.loads(row[4])
-        sum_ = reply.pop(SUM, None)
-        return sum_ is None or sum_ == _sum((*row[:4], json.dumps(reply), row[5]))
-    except (ValueError, TypeError, AttributeError):
-        return False
+    """The line of the file for a request and its outcome."""
+    content, reply = json.dumps(request.content()), json.dumps(stored(outcome))
+    row = Row(request.key, request.step, request.engine, content, reply, int(good))
+    return row._replace(sum=checksum(json.dumps(row[:-1]).encode()))
 
 
 def checked(path: Path, request: Request, row: Row) -> Reply | CallFailed:
     """The outcome of a row. Raises :class:`EngineError` if it is not what was recorded of this request."""
-    if row[0] != request.key or not sound(row):
-        raise EngineError(
-            f"{path} is damaged: its reply to a {request.step!r} call is not what was recorded; take it out, and it is "
-            f"asked for again: {taken_out(path, request.key)}"
-        )
-    return outcome_of(row[4])
-
-
-def _sum(row: Row) -> str:
-    return checksum(json.dumps(row).encode())
+    if row.key == request.key and row.is_sound:
+        with suppress(ValueError, TypeError, AttributeError):
+            return outcome_of(row.reply)
+    raise EngineError(
+        f"{path} is damaged: its reply to a {request.step!r} call is not what was recorded; take it out, and it is "
+        f"asked for again: {taken_out(path, request.key)}"
+    )
 
 
 def taken_out(path: Path, key: str) -> str:
@@ -299,7 +343,7 @@ def _advice(path: Path) -> str:
 def outcome_of(reply: str) -> Reply | CallFailed:
     """The outcome in the column `reply` of a row."""
     said = json.loads(reply)
-    said.pop(SUM, None)
+    said.pop(SUM, None)  # of an earlier version
     failed = said.get("failed")
     return CallFailed(failed, recorded=True) if failed is not None else Reply(**said, recorded=True)
 
@@ -324,3 +368,58 @@ def _nearest(store: Recording, request: Request) -> str:
     at = next((i for i, (a, b) in enumerate(zip(told, wanted)) if a != b), min(len(told), len(wanted)))
     told, wanted = told[at : at + 80], wanted[at : at + 80]
     return f"The nearest differs from character {at} on: recorded {told!r}, asked {wanted!r}"
+
+
+# -- what an index or a run used --------------------------------------------------------------------------------------
+
+
+def noted(answers: Mapping[Path, Collection[str]], folder: Path) -> dict[str, list[str]]:
+    """Recording → keys of answers, as a line of a file in `folder` has them; recordings by their place from there."""
+    return {_from(folder, path): sorted(keys) for path, keys in sorted(answers.items())}
+
+
+def used(lines: Iterable[Mapping[str, Any]], folder: Path) -> dict[Path, set[str]]:
+    """Recording → keys of the answers that lines of a file in `folder` note, under `answers`."""
+    recordings: dict[Path, set[str]] = {}
+    try:
+        for line in lines:
+            for name, keys in line.get("answers", {}).items():
+                recordings.setdefault(Path(os.path.normpath(folder / name)), set()).update(keys)
+    except (AttributeError, TypeError) as error:
+        raise DataError(f"what {folder} says of its answers is damaged ({error}); make it again") from None
+    return recordings
+
+
+def in_a_line(recordings: Mapping[Path, Collection[str]]) -> str:
+    """What an index or a run used, in words; empty where that is nothing."""
+    return ", ".join(f"{counted(len(keys), 'answer')} of {path.name}" for path, keys in recordings.items())
+
+
+def export(recordings: Mapping[Path, Collection[str]], into: str | Path) -> int:
+    """Copy these answers (recording → keys, as `run.recordings` and `index.recordings` have them) into the recording
+    `into`, from which the same can be replayed; how many they are. Raises :class:`EngineError` if some are not there
+    any more, and then copies none."""
+    for path, keys in recordings.items():
+        with closing(Recording(path, create=False)) as store:
+            if absent := len(set(keys)) - sum(1 for _ in store.rows(keys)):
+                raise EngineError(
+                    f"{path} does not hold {absent:,} of the {len(keys):,} answers any more; without them nothing can "
+                    "be replayed: make the index or the run again, which asks for them"
+                )
+    with closing(Recording(into)) as target:
+        for path, keys in recordings.items():
+            with closing(Recording(path, create=False)) as store:
+                engines: set[str] = set()
+                for row in store.rows(keys):
+                    target.keep([row])
+                    engines.add(row.engine)
+                for engine in engines:
+                    target.keep_window(engine, store.window(engine))
+    return sum(map(len, recordings.values()))
+
+
+def _from(folder: Path, path: Path) -> str:
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:  # on another disk of Windows
+        return str(path)

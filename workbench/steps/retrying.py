@@ -7,11 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from workbench.llm.deferrals import each
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result, Step
 from workbench.trace import Trace
 
 T = TypeVar("T")
+
+GROUP = 64  # inputs between two looks at a bar
 
 
 def ask(
@@ -36,6 +39,24 @@ def ask(
         for at, value, result in zip(left, again, engine.run(step, again, trace=trace)):
             results[at] = _checked(value, result, flaw)
     return results
+
+
+def ask_in_groups(
+    engine: Engine,
+    step: Step,
+    inputs: Sequence[Any],
+    flaw: Callable[[Any, Any], str],
+    times: int,
+    *,
+    label: str,
+    progress: bool = False,
+) -> list[Result]:
+    """`ask` for many inputs, `GROUP` at a time, with a bar. Of a batch, all groups are collected."""
+    from tqdm.auto import tqdm
+
+    groups = [inputs[at : at + GROUP] for at in range(0, len(inputs), GROUP)]
+    bar = tqdm(groups, desc=label, unit="group", disable=not progress)
+    return [result for results in each(lambda some: ask(engine, step, some, flaw, times), bar) for result in results]
 
 
 def _checked(value: Any, result: Result, flaw: Callable[[Any, Any], str]) -> Result:

@@ -16,6 +16,7 @@ from workbench.index.chroma import StoreAgreement
 from workbench.index.journal import signed_by
 from workbench.index.profiles import ProfilesLayer
 from workbench.index.usage import IndexUsage, Spent
+from workbench.llm.record import in_a_line
 from workbench.text import clean, counted
 from workbench.views.base import NAME, aligned, details, esc, number, page, table, warned, warned_part
 from workbench.views.terminal import cell_text
@@ -153,7 +154,8 @@ def _asked(usage: IndexUsage) -> str:
     paid = "price unknown" if whole.money is None else f"${whole.money:.4f}"
     recorded = f"; {counted(whole.recorded, 'call')} answered from a recording" if whole.recorded else ""
     tokens = f"{whole.prompt_tokens:,} prompt and {whole.completion_tokens:,} completion tokens"
-    return f"{counted(whole.calls, 'call')}, {tokens}, {paid}{recorded}"
+    kept = f"; {said}" if (said := in_a_line(usage.recordings)) else ""
+    return f"{counted(whole.calls, 'call')}, {tokens}, {paid}{recorded}{kept}"
 
 
 def _bill(usage: IndexUsage) -> list[list[Any]]:

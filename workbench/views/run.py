@@ -18,6 +18,7 @@ from workbench.evaluation.side_by_side import ComparedAnswers
 from workbench.evaluation.significance import FEWEST, UNCORRECTED, Differences
 from workbench.evaluation.verdict import Check, Verdict
 from workbench.llm.engine import whose_words
+from workbench.llm.record import in_a_line
 from workbench.measures import needs_reader
 from workbench.text import clean, short
 from workbench.views.base import NAME, Markup, aligned, details, esc, number, page, table, warned, warned_part
@@ -44,6 +45,7 @@ def _(run: Run) -> str:
         "k, budget": f"{config['k']}, {config['budget']}",
         "versions": ", ".join(f"{name} {version}" for name, version in config["versions"].items()),
         "code": config.get("package"),
+        "recordings": in_a_line(run.recordings),
     }
     return page(
         warned_part(run.warnings),

@@ -8,7 +8,7 @@ reads such files; and their results, as answers of a recording.
 The folder of a batch holds
 
     batch.json            the rounds, their files, and what was submitted of them
-    recording.sqlite      the recording, unless another is named
+    pending.sqlite        the requests that wait for a reply; replies go into the recording
     round-1/              requests-001.jsonl, …; results/, as fetched; failures.jsonl, what has no answer, and why
 
 A round asks for everything that can be asked at once: what needs the replies of a round is in the next. The last one

@@ -41,9 +41,9 @@ class Export(Record):
             wb.Index.build("meridian", export.engine("openai:gpt-4o-mini"))
         export.requests     # 0: nothing is left to ask, and the index is built
 
-    `record` is by default `recording.sqlite` in the folder. With `retry`, failures that the recording holds are asked
-    for again. A round that was submitted and is not fetched yet is not written again: :class:`SettingError`, unless
-    `again`.
+    `record` is by default the recording of the working folder (`workbench.places.answers`). With `retry`, failures that
+    it holds are asked for again. A round that was submitted and is not fetched yet is not written again:
+    :class:`SettingError`, unless `again`.
     """
 
     def __init__(
@@ -109,7 +109,8 @@ class Export(Record):
             )
         self._store = Recording(state.store)
         self._stack.callback(self._store.close)
-        self._pending = Pending(self._store)
+        self._pending = Pending(self.folder, self._store)
+        self._stack.callback(self._pending.close)
         self._pending.begin(state.read + 1)
 
     def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -91,11 +92,8 @@ def read(
             )
         if absent := [path for path in paths if not path.is_file()]:
             raise DataError(f"{absent[0]} does not exist; name files of results in JSON Lines")
-        store = Recording(state.store)
-        try:
-            return _Reading(state, Pending(store), blot_of(api_key=api_key)).of(paths, final, progress)
-        finally:
-            store.close()
+        with closing(Recording(state.store)) as store, closing(Pending(state.folder, store)) as pending:
+            return _Reading(state, pending, blot_of(api_key=api_key)).of(paths, final, progress)
 
 
 class _Reading:
@@ -130,7 +128,7 @@ class _Reading:
                 self._fail(line.place, key, line.failure or "no request of this batch has this custom_id")
             elif (outcome := self._outcome(line, asked[key])) is not None:
                 outcomes[key] = outcome
-        self.pending.answer((key, reply, good) for key, (reply, good) in outcomes.items())
+        self.pending.answer(outcomes)
         self.found.answers += len(outcomes)
         self.found.unreadable += sum(not good for _, good in outcomes.values())
         for key in outcomes:
@@ -185,9 +183,9 @@ class _Reading:
     def _settle(self) -> None:
         """The failures as outcomes of their requests."""
         waiting = set(self.pending.keys(self.state.round))
-        failed = [(key, CallFailed(line["failure"]), False) for key, line in self.failures.items() if key in waiting]
+        failed = [(key, CallFailed(line["failure"])) for key, line in self.failures.items() if key in waiting]
         for some in _chunks(failed):
-            self.pending.answer(some)
+            self.pending.answer({key: (failure, False) for key, failure in some})
         self.found.final = True
 
     @property

@@ -1,12 +1,13 @@
 """What is known of the batches of a folder: `batch.json`, replaced whole at each change, which holds neither requests
-nor keys; and the requests that wait for a reply, a table of the recording, which a reply leaves for the answers. A row
-holds all that the recording says of a request, so a result needs no more than its key."""
+nor keys; and `pending.sqlite`, the requests that wait for a reply. A row holds all that a recording says of a request,
+so a result needs no more than its key. Replies go into the recording, and their requests out of the folder."""
 
 from __future__ import annotations
 
 import json
+import os
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -15,17 +16,17 @@ from typing import Any, NamedTuple
 from workbench.errors import DataError, SettingError
 from workbench.llm.call import REASONING, CallFailed, Reply, Request
 from workbench.llm.negotiation import Dialect, Negotiation
-from workbench.llm.record import KEEP, Recording, sealed, stored
-from workbench.places import locked, write_atomically
+from workbench.llm.record import Recording, row_of
+from workbench.places import answers, locked, write_atomically
 
 FILE, FORMAT = "batch.json", 1
+PENDING = "pending.sqlite"
 ENDED = ("completed", "failed", "expired", "cancelled")  # what an endpoint says of a batch that it does no more for
 _TABLE = """CREATE TABLE IF NOT EXISTS asked (
     key TEXT PRIMARY KEY, step TEXT NOT NULL, engine TEXT NOT NULL, request TEXT NOT NULL, round INTEGER NOT NULL)"""
 _ORDER = "CREATE INDEX IF NOT EXISTS asked_in_order ON asked (round, engine, step, key)"
 _ASK = """INSERT INTO asked VALUES (?,?,?,?,?)
     ON CONFLICT(key) DO UPDATE SET round = excluded.round WHERE round != excluded.round"""
-_WAITING = "SELECT key, step, engine, request FROM asked WHERE key = ?"
 _SOME = 500  # rows of one transaction
 _EARLIER, _STAGED = 0, -1  # rounds of requests that no round asks any more; what earlier versions collected
 
@@ -86,7 +87,7 @@ class State:
     """`round` is the last that was written, and `read` the last whose results were read."""
 
     folder: Path
-    recording: str = "recording.sqlite"
+    recording: str
     round: int = 0
     read: int = 0
     asking: dict[str, Asking] = field(default_factory=dict)
@@ -99,7 +100,7 @@ class State:
         path = folder / FILE
         if not path.exists():
             if create:
-                return cls(folder)
+                return cls(folder, os.path.relpath(answers(), folder))
             raise DataError(f"{folder} holds no batch; write one with `workbench batch export {folder} VERB …`")
         try:
             said = json.loads(path.read_text(encoding="utf-8"))
@@ -118,7 +119,7 @@ class State:
 
     @property
     def store(self) -> Path:
-        """The recording: a path as given, or a file of the folder."""
+        """The recording: by default that of the working folder (`workbench.places.answers`)."""
         return self.folder / self.recording
 
     def of_round(self, round: int | None = None) -> list[File]:
@@ -170,18 +171,28 @@ class Asked(NamedTuple):
 
 
 class Pending:
-    """The table. `begin` the collection of a round and `add` to it, from several threads if need be; one that is
-    stopped leaves the requests of earlier rounds known."""
+    """The requests that wait. `begin` the collection of a round and `add` to it, from several threads if need be; one
+    that is stopped leaves the requests of earlier rounds known."""
 
-    def __init__(self, store: Recording):
-        self.store, self._new, self._lock = store, list[tuple](), threading.Lock()
-        with store.transaction() as connection:
+    def __init__(self, folder: Path, store: Recording):
+        self.store, self._file = store, Recording(folder / PENDING)
+        self._new, self._lock = list[tuple](), threading.Lock()
+        with self._file.transaction() as connection:
             connection.execute(_TABLE)
             connection.execute(_ORDER)
+        self._move()
+
+    def _move(self) -> None:
+        """An earlier version had the table in the recording."""
+        with self.store.transaction() as connection:
+            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'asked'").fetchone():
+                with self._file.transaction() as own:
+                    own.executemany(_ASK, connection.execute("SELECT key, step, engine, request, round FROM asked"))
+                connection.execute("DROP TABLE asked")
 
     def begin(self, round: int) -> None:
         self.round = round
-        with self.store.transaction() as connection:
+        with self._file.transaction() as connection:
             connection.execute("UPDATE asked SET round = ? WHERE round IN (?, ?)", (_EARLIER, round, _STAGED))
 
     def add(self, request: Request) -> None:
@@ -193,7 +204,7 @@ class Pending:
 
     def flush(self) -> None:
         """Write down what was added."""
-        with self._lock, self.store.transaction() as connection:
+        with self._lock, self._file.transaction() as connection:
             connection.executemany(_ASK, self._new)
             self._new = []
 
@@ -203,31 +214,33 @@ class Pending:
     def of(self, round: int, engine: str) -> Iterator[Asked]:
         """The requests of a round for an engine, those of a Step together, whatever order they came in."""
         query = "SELECT key, request FROM asked WHERE round = ? AND engine = ? ORDER BY step, key"
-        with self.store.transaction() as connection:
+        with self._file.transaction() as connection:
             for key, request in connection.execute(query, (round, engine)):
                 yield Asked(key, json.loads(request))
 
     def find(self, keys: Sequence[str]) -> dict[str, Asked]:
         """Key → request, of those that wait."""
         query = f"SELECT key, request FROM asked WHERE key IN ({','.join('?' * len(keys))})"
-        with self.store.transaction() as connection:
+        with self._file.transaction() as connection:
             return {key: Asked(key, json.loads(request)) for key, request in connection.execute(query, keys)}
 
     def answered(self, keys: Sequence[str]) -> set[str]:
         """Those of the keys that the recording holds an outcome for."""
-        return set(self._column(f"SELECT key FROM replies WHERE key IN ({','.join('?' * len(keys))})", keys))
+        return {row.key for row in self.store.rows(keys)}
 
     def keys(self, round: int) -> list[str]:
         return self._column("SELECT key FROM asked WHERE round = ? ORDER BY key", [round])
 
     def _column(self, query: str, values: Sequence[Any]) -> list[str]:
-        with self.store.transaction() as connection:
+        with self._file.transaction() as connection:
             return [value for (value,) in connection.execute(query, values)]
 
-    def answer(self, outcomes: Iterable[tuple[str, Reply | CallFailed, bool]]) -> None:
-        """Make outcomes, each with its key and whether it is good, answers of the recording: all of them, or none."""
-        with self.store.transaction() as connection:
-            for key, outcome, good in outcomes:
-                if waits := connection.execute(_WAITING, (key,)).fetchone():
-                    connection.execute(KEEP, sealed((*waits, json.dumps(stored(outcome)), int(good))))
-                    connection.execute("DELETE FROM asked WHERE key = ?", (key,))
+    def answer(self, outcomes: Mapping[str, tuple[Reply | CallFailed, bool]]) -> None:
+        """Make outcomes, by key and with whether they are good, answers of the recording: all of them, or none."""
+        waiting = self.find(list(outcomes))
+        self.store.keep([row_of(asked.request, *outcomes[key]) for key, asked in waiting.items()])
+        with self._file.transaction() as connection:
+            connection.executemany("DELETE FROM asked WHERE key = ?", [(key,) for key in waiting])
+
+    def close(self) -> None:
+        self._file.close()
