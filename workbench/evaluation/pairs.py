@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run, repeat_folder
-from workbench.index.journal import Journal, defect, maker, read, request_key
+from workbench.index.journal import Journal, defect, lines, maker, read, request_key
+from workbench.index.store import cut_torn_line
 from workbench.integrity import SUM
 from workbench.llm.call import repeating
 from workbench.llm.engine import Engine
@@ -164,8 +165,13 @@ def _judged(
     else:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / FILE
-        journal = Journal(path, partial(_parsed, number=number), made_by, part=path, progress=progress)
+        journal = Journal(made_by, read(path, partial(_parsed, number=number)), progress=progress)
+        new = journal.missing(by_key)
         found = journal.ask(by_key, ask, f"judge pairs of repeat {number}" if number else "judge pairs", "pair")
+        if path.exists():
+            cut_torn_line(path)
+        with path.open("a", encoding="ascii") as out:
+            out.write(lines(found[key].row() for key in new))
     return (found[pair.key] for pair in pairs)
 
 

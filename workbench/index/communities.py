@@ -6,9 +6,9 @@ give their relations or, without any, the number of passages that state such fac
 level up, by the Step `community_report`: each on the relationships inside its community, those of well-connected
 entities first; where these are too many, reports on its parts stand in for what is inside these parts.
 
-Reports cost money: a journal (`journal.py`) keeps them by their context. Without an engine the rules write what is
-missing; `made_by` names everyone who wrote. A report that failed is counted and left out of the contexts above it; the
-next build of the layer retries it.
+Reports cost money: those that stand are reused by their context (`journal.py`). Without an engine the rules write what
+is missing; `made_by` names everyone who wrote. A report that failed is counted and left out of the contexts above it;
+the next build of the layer retries it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pydantic import Field
 from workbench import tokens
 from workbench.index import leiden
 from workbench.index.facts import FactsLayer
-from workbench.index.journal import Journal, by_rules, counts, lines, maker, read, reusable
+from workbench.index.journal import Journal, counts, maker, read, reusable_of_models, write_lines
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
 from workbench.index.profiles import Phrased, phrased
@@ -126,17 +126,9 @@ class CommunitiesLayer(Layer):
     """
 
     kind = "communities"
-    steps = ("community_report",)
-    needs = ("passages", "facts")
-    old_must_share = ()
-
-    @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
-        return {
-            "encoder": build.encoder.name,
-            "maker": maker(build.writer, reporting.REPORT),
-            "profiles": _profiles_key(build),
-        }
+    inputs = ("passages", "facts")
+    with_given = ("profiles",)
+    steps = (reporting.REPORT,)
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: CommunitiesLayer | None) -> dict:
@@ -265,11 +257,6 @@ def _shares(communities: list[Community], facts: FactsLayer, passages: PassagesL
 
 
 # -- descriptions of entities and relationships ---------------------------------------------------------------------
-
-
-def _profiles_key(build: Build) -> str | None:
-    layer = build.layers.get("profiles")
-    return build.keys["profiles"] if layer is not None and layer.given else None
 
 
 def _entities(facts: FactsLayer, profiles: Phrased | None, graph: EntityGraph, settings: Settings):
@@ -466,15 +453,9 @@ def _write_reports(
     folder: Path, contexts: _Contexts, shares: np.ndarray, build: Build, old: CommunitiesLayer | None
 ) -> list[_Report]:
     """A line for each community that is to have a report, by id, also on disk. Written finest level first."""
-    engine = build.writer
-    journal = Journal(
-        folder / "reports.jsonl",
-        _Report.of_row,
-        maker(engine, reporting.REPORT),
-        old=old.written if old else (),
-        reusable=_reusable,
-        progress=build.progress,
-    )
+    engine, before = build.writer, old.written if old else ()
+    made_by = maker(engine, reporting.REPORT)
+    journal = Journal(made_by, before, reusable=reusable_of_models, progress=build.progress)
     written: dict[int, _Report] = {}
     reports: dict[int, reporting.Report] = {}
     for ids in contexts.levels():
@@ -493,20 +474,8 @@ def _write_reports(
         written |= {id: answers[key]._replace(id=id) for id, key in keys.items()}
         reports |= {id: written[id].report for id in ids if written[id].report is not None}
     rows = [written[id] for id in sorted(written)]
-    _settle(journal, [row.row() for row in rows])
+    write_lines(folder / "reports.jsonl", (row.row() for row in rows))
     return rows
-
-
-def _settle(journal: Journal[_Report], rows: list[dict[str, Any]]) -> None:
-    """Write the reports. Vectors that a stopped build made of others, because some had failed, are made anew."""
-    if journal.path.exists() and journal.path.read_text(encoding="ascii") != lines(rows):
-        journal.path.with_name("reports.npy").unlink(missing_ok=True)
-    journal.settle(lines(rows))
-
-
-def _reusable(report: _Report, made_by: str) -> bool:
-    """A report by the rules depends on other communities too, and costs nothing to write anew."""
-    return reusable(report, made_by) and not by_rules(report.made_by)
 
 
 def _rows(path: Path) -> list[tuple]:

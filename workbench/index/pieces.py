@@ -53,11 +53,7 @@ class PiecesLayer(Layer):
     """
 
     kind = "pieces"
-    needs = ("passages",)
-
-    @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"encoder": build.encoder.name}
+    inputs = ("passages",)
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: PiecesLayer | None) -> dict:

@@ -34,6 +34,7 @@ from workbench.index.layer import Build, Layer
 from workbench.index.store import read_columns, write_table
 from workbench.llm.engine import RulesEngine
 from workbench.settings import Natural, Positive, validated
+from workbench.steps import entity_relations, summarising
 from workbench.text import PHRASE_RULES, text_hash
 
 LIST = pa.list_(pa.string())
@@ -147,24 +148,27 @@ class ProfilesLayer(Layer):
     relations there are; `given`: the data brought them."""
 
     kind = "profiles"
-    steps = ("entity_relations", "fuse_descriptions")
-    needs = ("passages",)
-    old_must_share = ()  # the keys of a journal say what each answer was made from
+    inputs = ("passages",)
+    steps = (entity_relations.STEP, summarising.FUSE)
 
     @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
+    def of_data(cls, build: Build, settings: Settings) -> dict:
         schema = None if build.data.schema is None else _hash(asdict(build.data.schema))
-        if build.data.profiles is not None:
-            given = build.data.profiles
-            return {"given": _hash(*sorted_rows(given)), "made_by": given.made_by, "schema": schema}
-        return {"maker": profiling.maker(build) if build.engine else None, "schema": schema}
+        if build.data.profiles is None:
+            return {"schema": schema}
+        given = _hash(*map(content_hash, build.given_tables))
+        return {"schema": schema, "given": given, "made_by": build.data.profiles.made_by}
+
+    @classmethod
+    def maker(cls, build: Build) -> str | None:
+        return super().maker(build) if build.engine and build.data.profiles is None else None
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: ProfilesLayer | None) -> dict:
         schema = build.data.schema
         if build.data.profiles is not None:
             _check(build.data.profiles, build.layers["passages"].row)
-            tables, made_by = tables_of(build.data.profiles), list(build.data.profiles.made_by)
+            tables, made_by = build.given_tables, list(build.data.profiles.made_by)
             counts = {"given": True} | ({"made_by": made_by} if made_by else {})
         else:
             if build.engine is None and old is None:

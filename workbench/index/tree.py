@@ -2,14 +2,13 @@
 (arXiv 2508.19855, Section 4.2, Eq. 8). The lower two, attributes and triples, are the layer `schema_graph`.
 
 `dual_perception` finds the communities; the Step `name_communities` names and summarises those of two members or more.
-Names cost money: a journal keeps them by what a model reads of a community, so an insert or delete asks again for those
+Names cost money: they are reused by what a model reads of a community, so an insert or delete asks again for those
 that it changed. Without an engine the rules write what is missing. A community whose name failed is counted and has no
 vector; the next build of the layer retries it.
 """
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -30,10 +29,10 @@ from workbench.index.dual_perception import (
     detect,
     entity_means,
 )
-from workbench.index.journal import Answer, StepJournal, by_rules, counts, maker, request_key, reusable
+from workbench.index.journal import Answer, StepJournal, counts, request_key, reusable_of_models
 from workbench.index.layer import Build, Layer
 from workbench.index.schema_graph import HAS_ATTRIBUTE, SchemaGraphLayer
-from workbench.index.store import key_of, map_vectors, read_columns, read_table, write_table
+from workbench.index.store import map_vectors, read_columns, read_table, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.llm.engine import Engine
 from workbench.llm.step import Result
@@ -78,13 +77,8 @@ class TreeLayer(Layer):
     """
 
     kind = "tree"
-    steps = ("name_communities",)
-    needs = ("passages", "schema_graph")
-    old_must_share = ()
-
-    @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"encoder": build.encoder.name, "maker": maker(build.writer, name_communities.STEP)}
+    inputs = ("passages", "schema_graph")
+    steps = (name_communities.STEP,)
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: TreeLayer | None) -> dict:
@@ -96,7 +90,9 @@ class TreeLayer(Layer):
         answers, asked = _names(folder, build, settings, graph, found.found, old)
         named, failures = _settled(answers, found.found, settings)
         _write_names(folder, named, failures)
-        _encode_names(folder, build, list(map(text_of, named.values())), old_vectors)
+        known = Known(old_vectors.community_texts, old_vectors.community_vectors) if old_vectors else Known()
+        texts = list(map(text_of, named.values()))
+        encode_to(folder / "names.npy", texts, build.encoder, known, label="communities", progress=build.progress)
         return {
             "communities": len(found.found),
             "named": len(named),
@@ -260,7 +256,7 @@ def _names(
     shown = {one.id: one for one in _shown(graph, communities, settings)}
     keys = {id: request_key(one.centre, one.members, one.size) for id, one in shown.items()}
     step, progress = name_communities.STEP, build.progress
-    journal = StepJournal(folder, "names.jsonl", engine, step, old, progress, reusable=_reusable)
+    journal = StepJournal(folder, "names.jsonl", engine, step, old, progress, reusable=reusable_of_models)
     request = _requested(engine, settings.naming_batch)
     answers = journal.run({keys[id]: one for id, one in shown.items()}, request, "name communities")
     journal.settle()
@@ -355,11 +351,6 @@ def _settled(
     return dict(sorted(named.items())), failures
 
 
-def _reusable(answer: Answer, made_by: str | None) -> bool:
-    """What the rules wrote depends on more than its key, and costs nothing to write anew."""
-    return reusable(answer, made_by) and not by_rules(answer.made_by)
-
-
 # -- files ------------------------------------------------------------------------------------------------------------
 
 
@@ -383,16 +374,6 @@ def _write_names(folder: Path, named: Mapping[int, Name], failures: Mapping[int,
         summary=pa.array([named[id].summary if id in named else None for id in ids], pa.string()),
         failure=pa.array([failures.get(id) for id in ids], pa.string()),
     )
-
-
-def _encode_names(folder: Path, build: Build, texts: list[str], old: TreeLayer | None) -> None:
-    """Named by what is in it until it is whole: a build that was stopped may go on with other names."""
-    known = Known(old.community_texts, old.community_vectors) if old is not None else Known()
-    path = folder / f"names-{key_of(texts=texts)}.npy"
-    encode_to(path, texts, build.encoder, known, label="communities", progress=build.progress)
-    os.replace(path, folder / "names.npy")
-    for path in folder.glob("names-*"):
-        path.unlink()
 
 
 def _rows(table: pa.Table) -> Iterator[tuple]:

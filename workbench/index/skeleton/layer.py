@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -16,19 +14,17 @@ import pyarrow as pa
 import scipy.sparse as sp
 from pydantic import Field
 
-from workbench.index.journal import StepJournal, counts, maker
+from workbench.index.journal import StepJournal, counts
 from workbench.index.layer import Build, Layer
 from workbench.index.pieces import PiecesLayer
 from workbench.index.skeleton import building
-from workbench.index.store import map_vectors, read_table, write_atomically, write_table
+from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.vectors import Known, encode_to
-from workbench.integrity import seal, unseal
 from workbench.records import ContextEntity, ContextRelation, Unit
 from workbench.settings import Natural, Positive, Probability, Share, validated
 from workbench.steps import graph_records, summarising
 
 LONGEST = 500  # cl100k tokens of a description that is put together
-STOPPED = "core.json.part"  # with which a build goes on that was stopped while an engine was asked
 
 
 @validated
@@ -62,19 +58,13 @@ class SkeletonLayer(Layer):
     """
 
     kind = "skeleton"
-    steps = ("graph_records", "fuse_descriptions")
-    needs = ("pieces",)
-    old_must_share = ()  # the keys of a journal say what each answer was made from
-
-    @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
-        steps = graph_records.STEP, summarising.FUSE
-        return {"encoder": build.encoder.name, "maker": maker(build.writer, *steps)}
+    inputs = ("pieces",)
+    steps = (graph_records.STEP, summarising.FUSE)
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: SkeletonLayer | None) -> dict:
         pieces, passages = build.layers["pieces"], build.layers["passages"].passages
-        chosen, said = _core(folder, pieces, settings, build.progress)
+        chosen, said = _core(pieces, settings, build.progress)
         rows = building.merged(chosen, pieces.tokens.tolist(), 0 if pieces.whole else settings.merge_tokens)
         chunks = [building.chunk_of(number, row, pieces) for number, row in enumerate(rows)]
         parts = [building.runs(row, pieces, passages) for row in rows]
@@ -96,7 +86,6 @@ class SkeletonLayer(Layer):
         )
         for journal in (records, fused):
             journal.settle()
-        (folder / STOPPED).unlink(missing_ok=True)
         return {
             **counts([*records.used.values(), *fused.used.values()]),
             "skipped": sum(answer.output["skipped"] for answer in records.used.values() if answer.output),
@@ -179,20 +168,14 @@ def _entity_text(entity: ContextEntity) -> str:
     return entity_text(entity.name, entity.description)
 
 
-def _core(folder: Path, pieces: PiecesLayer, settings: Settings, progress: bool) -> tuple[list[int], dict[str, Any]]:
+def _core(pieces: PiecesLayer, settings: Settings, progress: bool) -> tuple[list[int], dict[str, Any]]:
     """The rows that are extracted from, and what the manifest says of an approximate graph."""
     n = len(pieces.pieces)
     count = math.floor(settings.beta * n)
     if settings.selection == "uniform":
         return building.at_random(n, count, settings.seed), {}
-    path = folder / STOPPED
-    with suppress(FileNotFoundError, ValueError):  # there is none, or it is damaged
-        found = unseal(json.loads(path.read_bytes()))
-        return found["rows"], found["said"]
     graph, said = _graph(pieces, settings.knn, progress)
-    rows = building.by_pagerank(graph, count, settings.damping)
-    write_atomically(path, json.dumps(seal({"rows": rows, "said": said})))
-    return rows, said
+    return building.by_pagerank(graph, count, settings.damping), said
 
 
 def _graph(pieces: PiecesLayer, k: int, progress: bool) -> tuple[sp.csr_array, dict[str, Any]]:
