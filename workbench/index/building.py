@@ -20,7 +20,7 @@ from zipfile import BadZipFile
 
 import pyarrow as pa
 
-from workbench.data import Dataset
+from workbench.data import Dataset, is_data
 from workbench.data.registry import options_of
 from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
@@ -152,12 +152,14 @@ def write_layers(
     store: Store,
     manifest: dict,
     build: Build,
-    kinds: list[str],
-    chosen: Mapping[str, Mapping],
     asked: Collection[str],
+    settings: Mapping[str, Mapping],
 ) -> None:
-    """Bring every layer up to date, then name them all in the manifest, in one step. Where one is deferred, those that
-    are not made of it are made, and none is named."""
+    """Bring the layers that stand or are `asked` for up to date, with what is below them and what the data bring; then
+    name them all in the manifest, in one step. A layer has the settings given, by default those that it had. Where one
+    is deferred, those that are not made of it are made, and none is named."""
+    kinds = _with_brought(closure({*asked, *manifest["layers"]}), build.data)
+    chosen = {kind: named["settings"] for kind, named in manifest["layers"].items()} | dict(settings)
     deferrals = Deferrals()
     for kind in kinds:
         layer = LAYERS[kind][0]
@@ -165,22 +167,34 @@ def write_layers(
             with deferrals:
                 use(store, kind, _brought_up_to_date(store, manifest, kind, build, chosen.get(kind, {}), asked), build)
     deferrals.end()
-    encoder_settings = getattr(build.encoder, "settings", None)
-    named = {
-        "format": manifest["format"],
-        "data": {"name": build.data.name, "fingerprint": build.fingerprint}
-        | ({"left_out": list(build.data.left_out)} if build.data.left_out else {})
-        | ({"extraction": build.data.extraction} if build.data.extraction else {})
-        | _made_how(build.data, manifest),
-        "encoder": {"name": build.encoder.name} | ({"settings": encoder_settings} if encoder_settings else {}),
-        "versions": versions(
-            *(name for metadata in build.named.values() for name in metadata.get("made_by", ())), layers=tuple(kinds)
-        ),
-        "layers": build.named,
-    }
+    named = _manifest_of(build, manifest)
     if named != manifest:
         store.write_manifest(named)
     store.prune(named)
+
+
+def _with_brought(kinds: list[str], data: Dataset) -> list[str]:
+    """The kinds, with the profiles that the data bring wherever there are facts or a schema graph; this is made of the
+    extractions, too, which the data bring with them."""
+    if data.profiles is None or not {"facts", "schema_graph"} & {*kinds}:
+        return kinds
+    return closure({*kinds, "profiles"} | ({"extractions"} if data.extractions and "schema_graph" in kinds else set()))
+
+
+def _manifest_of(build: Build, before: Mapping) -> dict[str, Any]:
+    """What the manifest says of the layers of a build."""
+    data, encoder_settings = build.data, getattr(build.encoder, "settings", None)
+    made_by = (name for metadata in build.named.values() for name in metadata.get("made_by", ()))
+    return {
+        "format": before["format"],
+        "data": {"name": data.name, "fingerprint": build.fingerprint}
+        | ({"left_out": list(data.left_out)} if data.left_out else {})
+        | ({"extraction": data.extraction} if data.extraction else {})
+        | _made_how(data, before),
+        "encoder": {"name": build.encoder.name} | ({"settings": encoder_settings} if encoder_settings else {}),
+        "versions": versions(*made_by, layers=tuple(build.named)),
+        "layers": build.named,
+    }
 
 
 def _made_how(data: Dataset, manifest: Mapping) -> dict[str, Any]:
@@ -317,6 +331,42 @@ def _open(store: Store, kind: str, key: str) -> Layer:
 def opened_layer(store: Store, kind: str, key: str, opened: Mapping[str, Layer]) -> Layer:
     layer = opened.get(kind)
     return layer if layer is not None and layer.folder == store.path(kind, key) else _open(store, kind, key)
+
+
+def opened_layers(store: Store, opened: Mapping[str, Layer]) -> tuple[dict, dict[str, Layer]]:
+    """The manifest and the layers that it names. What another process replaces meanwhile is read again."""
+    while True:
+        manifest = store.read_manifest()
+        if not manifest["layers"]:
+            raise _no_index(store.folder)
+        try:
+            return manifest, {kind: _named(store, kind, named, opened) for kind, named in manifest["layers"].items()}
+        except IndexFault:
+            if store.read_manifest() == manifest:
+                raise
+
+
+def _no_index(folder: Path) -> IndexFault:
+    if is_data(folder):
+        return IndexFault(
+            f"{folder} holds data, and no index; build one with wb.Index.build({str(folder)!r}, engine) or `workbench "
+            f"index {folder}`, which says where it is, and name that folder"
+        )
+    return IndexFault(
+        f"{folder} holds no index (no manifest.json that names a layer); build one with "
+        f"wb.Index.build(data, engine, {str(folder)!r}) or `workbench index DATA --out {folder}`"
+    )
+
+
+def _named(store: Store, kind: str, named: Mapping, opened: Mapping[str, Layer]) -> Layer:
+    """The layer as the manifest names it, of those `opened` if it is among them."""
+    layer = opened_layer(store, kind, named["key"], opened)
+    if {"key": named["key"], **layer.metadata} != named:
+        raise IndexFault(
+            f"{layer.folder} is not the layer {kind!r} that {store.manifest_path} names; delete this folder, and the "
+            "command that built the index makes it again"
+        )
+    return layer
 
 
 def _settings(kind: str, values: Mapping) -> Any:

@@ -32,7 +32,7 @@ from workbench.index.journal import Journal, counts, maker, read, reusable_of_mo
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
 from workbench.index.profiles import Phrased, phrased
-from workbench.index.store import map_vectors, read_columns, write_table
+from workbench.index.store import map_vectors, read_columns, rows_of, write_rows
 from workbench.index.vectors import Known, encode_to
 from workbench.records import Entity
 from workbench.settings import Number, Positive, validated
@@ -42,6 +42,11 @@ from workbench.text import text_hash
 LONGEST = 500  # tokens of a description in a context, as many as the released code has words in one
 NAME = 50  # tokens of a name in a context
 LEAST = 2000  # tokens of a context, so that one relationship with both its ends always fits
+_NUMBER = pa.int32()
+_COMMUNITIES = pa.schema({
+    "id": _NUMBER, "level": _NUMBER, "parent": _NUMBER, "members": pa.list_(_NUMBER), "whole": pa.bool_(),
+})  # fmt: skip
+_ENTITIES = pa.schema(dict.fromkeys(("name", "type", "description"), pa.string()))
 
 
 @validated
@@ -152,14 +157,8 @@ class CommunitiesLayer(Layer):
             ("reports", [report.content for report in good]),
         ):
             encode_to(folder / f"{label}.npy", texts, build.encoder, known, label=label, progress=build.progress)
-        columns = zip(*communities) if communities else [()] * len(Community._fields)
-        kinds = (pa.int32(), pa.int32(), pa.int32(), pa.list_(pa.int32()), pa.bool_())
-        named = zip(Community._fields, kinds, columns)
-        write_table(folder / "communities.parquet", **{name: pa.array(rows_, kind) for name, kind, rows_ in named})
-        write_table(folder / "entities.parquet", **{
-            name: pa.array([getattr(entity, name) for entity in entities], pa.string())
-            for name in ("name", "type", "description")
-        })  # fmt: skip
+        write_rows(folder / "communities.parquet", communities, _COMMUNITIES)
+        write_rows(folder / "entities.parquet", ((e.name, e.type, e.description) for e in entities), _ENTITIES)
         made = counts(reports)
         return {
             "levels": np.bincount([c.level for c in communities]).tolist() if communities else [],
@@ -173,8 +172,8 @@ class CommunitiesLayer(Layer):
 
     def __init__(self, folder: Path):
         super().__init__(folder)
-        self.communities = [Community(*row[:3], tuple(row[3]), row[4]) for row in _rows(folder / "communities.parquet")]
-        self.entities = [Entity(*row) for row in _rows(folder / "entities.parquet")]
+        self.communities = [Community(*row) for row in rows_of(read_columns(folder / "communities.parquet"))]
+        self.entities = [Entity(*row) for row in rows_of(read_columns(folder / "entities.parquet"))]
         self.written = read(folder / "reports.jsonl", _Report.of_row)
         self.reports = {row.id: row.report for row in self.written if row.report is not None}
         self.failures = {row.id: row.failure for row in self.written if row.report is None}
@@ -476,7 +475,3 @@ def _write_reports(
     rows = [written[id] for id in sorted(written)]
     write_lines(folder / "reports.jsonl", (row.row() for row in rows))
     return rows
-
-
-def _rows(path: Path) -> list[tuple]:
-    return list(zip(*(column.to_pylist() for column in read_columns(path).columns)))

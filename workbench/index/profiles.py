@@ -31,7 +31,7 @@ from workbench.errors import DataError
 from workbench.index import profiling
 from workbench.index.facts import FactsLayer
 from workbench.index.layer import Build, Layer
-from workbench.index.store import read_columns, write_table
+from workbench.index.store import read_columns, rows_of, table_of_rows, write_table
 from workbench.llm.engine import RulesEngine
 from workbench.settings import Natural, Positive, validated
 from workbench.steps import entity_relations, summarising
@@ -58,12 +58,12 @@ class Tables(NamedTuple):
 
 
 def tables_of(profiles: Profiles) -> Tables:
-    return Tables(*(_table(rows, schema) for rows, schema in zip(sorted_rows(profiles), SCHEMAS.values())))
+    return Tables(*map(table_of_rows, sorted_rows(profiles), SCHEMAS.values()))
 
 
 def table_of(profiles: Iterable[EntityProfile] | Iterable[RelationProfile], schema: pa.Schema) -> pa.Table:
     """Profiles of one kind, in their order."""
-    return _table(list(map(attrgetter(*schema.names), profiles)), schema)
+    return table_of_rows(map(attrgetter(*schema.names), profiles), schema)
 
 
 def entities_of(table: pa.Table) -> tuple[EntityProfile, ...]:
@@ -72,12 +72,6 @@ def entities_of(table: pa.Table) -> tuple[EntityProfile, ...]:
 
 def relations_of(table: pa.Table) -> tuple[RelationProfile, ...]:
     return tuple(RelationProfile(*row) for row in rows_of(table))
-
-
-def rows_of(table: pa.Table) -> list[tuple]:
-    """Rows with tuples for lists."""
-    columns = (column.to_pylist() for column in table.columns)
-    return list(zip(*(map(tuple, c) if t.type == LIST else c for c, t in zip(columns, table.schema))))
 
 
 def sorted_rows(profiles: Profiles) -> tuple[list[tuple], list[tuple]]:
@@ -103,11 +97,6 @@ def _relation_order(row: tuple) -> tuple:
     """A weight that is missing is sorted apart, because None has no order."""
     weight = row[_WEIGHT]
     return (*row[:_WEIGHT], weight is not None, weight or 0.0, *row[_WEIGHT + 1 :])
-
-
-def _table(rows: Sequence[tuple], schema: pa.Schema) -> pa.Table:
-    columns = list(zip(*rows)) or [()] * len(schema)
-    return pa.table([pa.array(column, field.type) for column, field in zip(columns, schema)], schema)
 
 
 def _flat(column: pa.ChunkedArray) -> Iterator[bytes | np.ndarray]:

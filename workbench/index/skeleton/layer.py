@@ -18,7 +18,7 @@ from workbench.index.journal import StepJournal, counts
 from workbench.index.layer import Build, Layer
 from workbench.index.pieces import PiecesLayer
 from workbench.index.skeleton import building
-from workbench.index.store import map_vectors, read_table, write_table
+from workbench.index.store import map_vectors, read_table, write_rows
 from workbench.index.vectors import Known, encode_to
 from workbench.records import ContextEntity, ContextRelation, Unit
 from workbench.settings import Natural, Positive, Probability, Share, validated
@@ -204,41 +204,36 @@ def _units(table: dict) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(text, "", tuple(passages)) for text, passages in zip(table["text"], table["passages"])]
 
 
-def _write(folder, chosen, chunks, units, nodes, edges, described, stating) -> None:
-    def strings(values) -> pa.Array:
-        return pa.array(list(values), pa.string())
+_NUMBER, _TEXT, _TEXTS = pa.int32(), pa.string(), pa.list_(pa.string())
+_CORE = pa.schema({"piece": _NUMBER})
+_CHUNKS = pa.schema({"text": _TEXT, "passages": _TEXTS})
+_UNITS = pa.schema({"name": _TEXT, "text": _TEXT, "passages": _TEXTS, "chunk": _NUMBER})
+_ENTITIES = pa.schema({"name": _TEXT, "type": _TEXT, "description": _TEXT, "chunks": pa.list_(_NUMBER)})
+_RELATIONS = pa.schema({
+    "source": _NUMBER, "target": _NUMBER, "description": _TEXT, "weight": pa.float64(), "chunks": pa.list_(_NUMBER),
+    "passages": _TEXTS,
+})  # fmt: skip
 
-    def lists(values, kind) -> pa.Array:
-        return pa.array([list(value) for value in values], pa.list_(kind))
 
-    parts = [part for row in units for part in row]
+def _write(
+    folder: Path,
+    chosen: Sequence[int],
+    chunks: Sequence[Unit],
+    units: Sequence[Sequence[Unit]],
+    nodes: Sequence[building.Node],
+    edges: Sequence[building.Edge],
+    described: Sequence[str],
+    stating: building.Stating,
+) -> None:
     row = {node.name: at for at, node in enumerate(nodes)}
-    write_table(folder / "core.parquet", piece=np.array(chosen, dtype=np.int32))
-    write_table(
-        folder / "chunks.parquet",
-        text=strings(chunk.text for chunk in chunks),
-        passages=lists((chunk.passages for chunk in chunks), pa.string()),
+    write_rows(folder / "core.parquet", zip(chosen), _CORE)
+    write_rows(folder / "chunks.parquet", ((chunk.text, chunk.passages) for chunk in chunks), _CHUNKS)
+    parts = ((part.id, part.text, part.passages, chunk) for chunk, shown in enumerate(units) for part in shown)
+    write_rows(folder / "units.parquet", parts, _UNITS)
+    entities = ((node.name, node.type, text, node.chunks) for node, text in zip(nodes, described))
+    write_rows(folder / "entities.parquet", entities, _ENTITIES)
+    relations = (
+        (row[edge.source], row[edge.target], text, edge.weight, edge.chunks, stating(edge))
+        for edge, text in zip(edges, described[len(nodes) :])
     )
-    write_table(
-        folder / "units.parquet",
-        name=strings(part.id for part in parts),
-        text=strings(part.text for part in parts),
-        passages=lists((part.passages for part in parts), pa.string()),
-        chunk=np.repeat(np.arange(len(chunks), dtype=np.int32), [len(row) for row in units]),
-    )
-    write_table(
-        folder / "entities.parquet",
-        name=strings(node.name for node in nodes),
-        type=strings(node.type for node in nodes),
-        description=strings(described[: len(nodes)]),
-        chunks=lists((node.chunks for node in nodes), pa.int32()),
-    )
-    write_table(
-        folder / "relations.parquet",
-        source=np.array([row[edge.source] for edge in edges], dtype=np.int32),
-        target=np.array([row[edge.target] for edge in edges], dtype=np.int32),
-        description=strings(described[len(nodes) :]),
-        weight=np.array([edge.weight for edge in edges], dtype=np.float64),
-        chunks=lists((edge.chunks for edge in edges), pa.int32()),
-        passages=lists(map(stating, edges), pa.string()),
-    )
+    write_rows(folder / "relations.parquet", relations, _RELATIONS)
