@@ -25,7 +25,6 @@ from workbench.llm.engine import RulesEngine
 from workbench.records import Record
 
 if TYPE_CHECKING:
-    from workbench.index.profiles import Tables
     from workbench.llm.engine import Engine
     from workbench.llm.step import Step
 
@@ -44,18 +43,12 @@ class Build:
     layers: dict[str, Layer] = field(default_factory=dict)  # kind -> layer below, opened
     named: dict[str, dict] = field(default_factory=dict)  # kind -> what the manifest will say of the layer below
     keep_going: bool = False  # whether a layer is made although most of the requests for it failed
+    computed: dict[str, Any] = field(default_factory=dict)  # what a layer's key and its files share
 
     @property
     def writer(self) -> Engine:
         """Who writes what is missing: the engine, or the rules where there is none."""
         return self.engine or RulesEngine()
-
-    @cached_property
-    def given_tables(self) -> Tables | None:
-        """The profiles that the data bring, sorted once."""
-        from workbench.index.profiles import tables_of
-
-        return None if self.data.profiles is None else tables_of(self.data.profiles)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -145,7 +145,7 @@ class ProfilesLayer(Layer):
         schema = None if build.data.schema is None else _hash(asdict(build.data.schema))
         if build.data.profiles is None:
             return {"schema": schema}
-        given = _hash(*map(content_hash, build.given_tables))
+        given = _hash(*map(content_hash, _given(build)))
         return {"schema": schema, "given": given, "made_by": build.data.profiles.made_by}
 
     @classmethod
@@ -157,7 +157,7 @@ class ProfilesLayer(Layer):
         schema = build.data.schema
         if build.data.profiles is not None:
             _check(build.data.profiles, build.layers["passages"].row)
-            tables, made_by = build.given_tables, list(build.data.profiles.made_by)
+            tables, made_by = _given(build), list(build.data.profiles.made_by)
             counts = {"given": True} | ({"made_by": made_by} if made_by else {})
         else:
             if build.engine is None and old is None:
@@ -188,6 +188,13 @@ class ProfilesLayer(Layer):
 
     def __repr__(self) -> str:
         return f"ProfilesLayer({self.metadata['entities']:,} entities, {self.metadata['relations']:,} relations)"
+
+
+def _given(build: Build) -> Tables:
+    """The profiles that the data bring, sorted once."""
+    if "profiles" not in build.computed:
+        build.computed["profiles"] = tables_of(build.data.profiles)
+    return build.computed["profiles"]
 
 
 def write_profiles(folder: Path, profiles: Profiles, schema: Schema, counts: Mapping[str, Any]) -> dict[str, Any]:
