@@ -26,9 +26,10 @@ import scipy.sparse as sp
 import workbench as wb
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.index import leiden, tree
-from workbench.index.dual_perception import GraphArrays, Perception, detect, entity_means, start
+from workbench.index.dual_perception import GraphArrays, Perception, detect, start
 from workbench.index.facts import FactsLayer
 from workbench.index.schema_graph import SchemaGraphLayer
+from workbench.index.tree import entity_means
 from workbench.operators import groupings
 from workbench.operators.groupings import adjusted_rand, normalised_information, purity
 

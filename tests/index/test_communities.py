@@ -18,7 +18,7 @@ from workbench import tokens
 from workbench.data import Dataset, Extraction
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import EngineUnavailable
-from workbench.index import Index, communities, leiden
+from workbench.index import Index, leiden
 from workbench.index.communities import EntityGraph, entity_text, one_line
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
@@ -306,18 +306,6 @@ def test_a_failed_report_is_counted_never_invented_and_asked_for_again(tmp_path)
 
 def _full_disk(*_, **__):
     raise OSError("injected")
-
-
-def test_vectors_of_a_stopped_build_fit_the_reports_of_the_next(tmp_path, monkeypatch):
-    index_of(tmp_path, MANY)
-    with monkeypatch.context() as patch, pytest.raises(OSError, match="injected"):
-        patch.setattr(communities, "write_table", _full_disk)
-        reported(tmp_path, Reporter(fails_on="name7 0"))
-    (part,) = tmp_path.glob("communities-*.part")
-    assert (part / "reports.npy").exists()
-    layer = reported(tmp_path, engine := Reporter()).communities
-    assert len(engine.contexts) == 1 and len(layer.report_vectors) == len(layer.reports) == 70
-    assert np.allclose(layer.report_vectors, TinyEncoder().encode(layer.report_texts), atol=1e-6)
 
 
 @pytest.mark.parametrize("engine", [None, RulesEngine()])

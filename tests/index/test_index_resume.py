@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import itertools
+import json
 import os
 import shutil
 from collections import Counter
@@ -17,6 +18,9 @@ from tiny import CountingEncoder, TinyEngine, files, same_content, tiny_dataset
 
 from workbench.errors import IndexFault
 from workbench.index import Index, journal, vectors
+from workbench.llm.call import Reply, Request
+from workbench.llm.chat import ChatEngine
+from workbench.llm.record import Recording, recording
 
 DATA = replace(tiny_dataset(), extractions=None)
 SMALLER = replace(DATA, passages=DATA.passages[:2])
@@ -107,10 +111,35 @@ def test_stopped_before_any_step_on_the_disk(tmp_path, undisturbed, monkeypatch)
         assert files(folder) == expected
         again = Counter(encoder.texts) - Counter(whole_encoder.texts)
         assert sum(map(len, again)) < BLOCK + max(map(len, encoder.texts)), "at most the block that was on its way"
-        assert len(engine.asked) <= len(whole_engine.asked) + 2, "at most the group that was on its way"
+        assert len(engine.asked) <= 2 * len(whole_engine.asked), "at most one layer, of an engine without a store"
         if reached["steps"] <= step:
             break
     assert step > 50
+
+
+@pytest.mark.parametrize("at", [0, 1, 7, 15])
+def test_no_answer_that_a_store_holds_is_asked_for_again(tmp_path, at):
+    """Sixteen requests: two of each of eight passages."""
+    sent = Counter()
+
+    def answered(request: Request) -> Reply:
+        if sent.total() == at:
+            sent["killed"] += 1
+            raise KeyboardInterrupt
+        sent[request.key] += 1
+        said = (
+            {"named_entities": ["Orsby"]} if request.step == "named_entities" else {"triples": [["Orsby", "is", "A"]]}
+        )
+        return Reply(json.dumps(said))
+
+    def engine() -> ChatEngine:
+        return ChatEngine("openai:one", recording(answered, Recording(tmp_path / "answers.sqlite")), concurrency=1)
+
+    with pytest.raises(KeyboardInterrupt):
+        build(tmp_path / "index", engine=engine())
+    index = build(tmp_path / "index", engine=engine())
+    assert sent.pop("killed") == 1 and sent.total() == 16 and set(sent.values()) == {1}
+    assert files(index.folder) == files(build(tmp_path / "whole", engine=engine()).folder)
 
 
 # -- damaged --------------------------------------------------------------------------------------------------------

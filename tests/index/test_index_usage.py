@@ -12,9 +12,8 @@ from typer.testing import CliRunner
 
 import workbench as wb
 from workbench.cli.app import app
-from workbench.errors import DataError
+from workbench.errors import DataError, Deferred
 from workbench.index import Index, journal
-from workbench.index import usage as bills
 from workbench.index.usage import IndexUsage, Spent, metered, usage_of
 from workbench.llm.meter import Meter
 from workbench.llm.step import Usage
@@ -60,16 +59,13 @@ def test_builds_add_up(tmp_path):
     assert [one.layer for one in index.usage.spent if not one.step].count("extractions") == 2, "one of each engine"
 
 
-def test_a_build_that_is_stopped_and_goes_on_has_the_index_of_one_that_was_not_and_bills_both(tmp_path, monkeypatch):
+def test_what_a_stopped_build_asked_is_billed_with_the_layer_that_is_made_of_it(tmp_path, monkeypatch):
+    """The next one finds it in the store of its engine."""
     monkeypatch.setattr(journal, "GROUP", 2)
-    build(tmp_path / "whole")
     with pytest.raises(KeyboardInterrupt):
         build(tmp_path / "index", PaidEngine(fail_at=3, error=KeyboardInterrupt))
-    asked = usage_of(tmp_path / "index").of().calls
-    assert asked == 6, "the second group's names were asked for and are lost"
-    index = build(tmp_path / "index")
-    assert files(index.folder) == files(tmp_path / "whole")
-    assert index.usage.of().calls == 16 + 2 and usage_of(tmp_path / "whole").of().calls == 16
+    assert usage_of(tmp_path / "index").of().calls == 0
+    assert build(tmp_path / "index").usage.of().calls == 16
 
 
 def test_the_bill_is_no_part_of_the_index(tmp_path):
@@ -94,26 +90,26 @@ def test_what_is_asked_outside_is_not_billed_and_what_is_inside_is_counted_outsi
     assert usage_of(tmp_path).of() == Usage(2, 5) == outer.total and engine.total.calls == 3
 
 
-def test_a_killed_process_loses_the_last_calls_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(bills, "GROUP", 4)
-    bill = bills._Bill(tmp_path / "usage.jsonl", "facts", "openai:one")
-    for _ in range(10):
-        bill.add("step", Usage(1, 3, 1))
-    assert usage_of(tmp_path).of() == Usage(8, 24, 8), "two groups of four are on disk; nothing was closed"
-    with (tmp_path / "usage.jsonl").open("a") as out:
-        out.write('{"layer": "fac')
-    assert usage_of(tmp_path).of().calls == 8
+def test_a_line_that_a_killed_process_left_is_cut_off(tmp_path):
+    (tmp_path / "usage.jsonl").write_text('{"layer": "fac')
+    assert usage_of(tmp_path).spent == ()
     with metered(tmp_path, "facts", None):
         pass
-    assert usage_of(tmp_path).of().calls == 8 and usage_of(tmp_path).seconds() > 0
+    assert usage_of(tmp_path).seconds() > 0
 
 
-def test_an_error_is_told_and_what_was_asked_before_it_is_billed(tmp_path):
+def test_an_error_is_told_and_what_failed_before_it_is_billed(tmp_path):
+    """It is asked for again, and other calls are found in the store."""
     meter = Meter()
     with pytest.raises(ValueError, match="mine"), metered(tmp_path, "facts", None):
         meter.add("step", Usage(calls=1))
+        meter.add("step", Usage(calls=1, failed=1))
         raise ValueError("mine")
-    assert usage_of(tmp_path).of().calls == 1
+    assert usage_of(tmp_path).of() == Usage(calls=1, failed=1)
+    with pytest.raises(Deferred), metered(tmp_path, "facts", None):
+        meter.add("step", Usage(calls=1, failed=1))
+        raise Deferred(1)
+    assert usage_of(tmp_path).of().calls == 1, "what is deferred is asked again with the replies"
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="mine"), metered(tmp_path / "file", "facts", None):
         raise ValueError("mine")

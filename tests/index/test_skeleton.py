@@ -3,7 +3,6 @@ them merged, and builds that are stopped or changed."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -258,7 +257,7 @@ def test_markup_and_separators_in_names_do_no_harm(tmp_path):
     assert "<script>" not in layer.entities[0]._repr_html_() + layer._repr_html_()
 
 
-# -- a build that is stopped ------------------------------------------------------------------------------------------
+# -- what cannot be fused ---------------------------------------------------------------------------------------------
 
 
 def written(folder) -> dict[str, bytes]:
@@ -271,22 +270,3 @@ def test_a_description_that_cannot_be_fused_keeps_its_fragments(tmp_path):
     layer = build(tmp_path, Model(says=says, fails_on=["X"]), data, **chosen).skeleton
     assert layer.entities[0].description == "Another.\nOne." and layer.metadata["failures"] == 1
     assert build(tmp_path, Model(says=says), data, **chosen).skeleton.entities[0].description == "2 of X"
-
-
-def test_a_build_that_is_stopped_goes_on_with_the_core_that_it_found(tmp_path, monkeypatch):
-    chosen, found, graph = {"merge_tokens": 20}, [], building.graph
-    monkeypatch.setattr(building, "graph", lambda *given: found.append(given) or graph(*given))
-    for damage in (None, lambda raw: raw[:-9], lambda raw: raw.replace(b"0,", b"1,", 1), lambda raw: b"[]"):
-        shutil.rmtree(tmp_path / "stopped", ignore_errors=True)
-        with pytest.raises(KeyboardInterrupt):
-            build(tmp_path / "stopped", Model(fail_at=1), **chosen)
-        (kept,) = (tmp_path / "stopped").glob("skeleton-*.part/core.json.part")
-        if damage:
-            assert damage(kept.read_bytes()) != kept.read_bytes()
-            kept.write_bytes(damage(kept.read_bytes()))
-        found.clear()
-        build(tmp_path / "stopped", Model(), **chosen)
-        assert len(found) == bool(damage), "found anew where what was kept is damaged, and only there"
-        build(tmp_path / "fresh", Model(), **chosen)
-        assert written(tmp_path / "stopped") == written(tmp_path / "fresh")
-        assert not list((tmp_path / "stopped").rglob("core.json*"))

@@ -182,15 +182,6 @@ def test_a_failed_summary_is_counted_and_leaves_its_passages_without_that_parent
 # -- what is not asked again ------------------------------------------------------------------------------------------
 
 
-def test_a_build_that_was_stopped_clusters_nothing_twice(tmp_path, monkeypatch):
-    build(tmp_path / "whole", **{**DEEP, "levels": 1})
-    with pytest.raises(KeyboardInterrupt, match="injected"):
-        build(tmp_path / "stopped", engine=Summariser(0, KeyboardInterrupt), **{**DEEP, "levels": 1})
-    monkeypatch.setattr(summaries, "soft_clusters", None)
-    build(tmp_path / "stopped", **{**DEEP, "levels": 1})
-    assert files(tmp_path / "stopped") == files(tmp_path / "whole")
-
-
 NEW = [Passage("sea 99", "", "harbour tide harbour tide anchor."), Passage("other", "", "nothing of the kind")]
 
 

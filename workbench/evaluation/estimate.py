@@ -35,10 +35,9 @@ from workbench.evaluation.fitting import fits
 from workbench.evaluation.plan import Plan, Settings
 from workbench.evaluation.scoring import Measures
 from workbench.index import Index, extractions
-from workbench.index.building import LAYERS, closure, resumed
+from workbench.index.building import LAYERS, closure
 from workbench.index.index import DEFAULT_LAYERS, place_of
 from workbench.index.layer import Build
-from workbench.index.store import Store
 from workbench.llm.engine import Engine, no_model
 from workbench.llm.meter import money, own_prices
 from workbench.methods import Method
@@ -178,7 +177,7 @@ def estimate_build(
     index = Index.open(folder) if (folder / "manifest.json").exists() else None
     encoder = encoder or (index.encoder if index else known_encoder())
     encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
-    left, records = _extracted(Build(data, encoder, engine), index, folder, kinds)
+    left, records = _extracted(Build(data, encoder, engine), index, kinds)
     how = {"left": left, "records": records, "index": index}
     costs, seldom = _counted(data, engine, encoder, kinds, sample, **how)
     return _estimate(
@@ -233,7 +232,7 @@ def _counted(
             Index.build(small, counting, folder, **how)  # replies to a sample say nothing of the whole
             costs += _costs(kind, counting, _size(left) / max(1, _size(fresh)) if kind == "extractions" else times)
     often = {one.step for one in costs if one.calls.value >= FEWEST * times or one.part == "extractions"}
-    steps = [step for kind in dict.fromkeys(one.part for one in costs) for step in LAYERS[kind][0].steps]
+    steps = [step.name for kind in dict.fromkeys(one.part for one in costs) for step in LAYERS[kind][0].steps]
     seldom = [step for step in steps if step not in often] if len(passages) < len(data.passages) else []
     seconds = (time.perf_counter() - started) * times
     if isinstance(encoder, EndpointEncoder) or (encoder is not None and no_model(engine.name)):
@@ -244,16 +243,11 @@ def _counted(
     return [*costs, Cost("this machine", "", seconds=exactly(seconds))], seldom
 
 
-def _extracted(
-    build: Build, index: Index | None, folder: Path, kinds: Sequence[str]
-) -> tuple[list[Passage], list[Extraction]]:
-    """The passages that a build would extract, and the existing records of the index, of a stopped build, and of the
-    data."""
+def _extracted(build: Build, index: Index | None, kinds: Sequence[str]) -> tuple[list[Passage], list[Extraction]]:
+    """The passages that a build would extract, and the existing records of the index and of the data."""
     old = index.extractions if index and "extractions" in index.manifest["layers"] else None
-    place = resumed(Store(folder), "extractions", build, extractions.Settings())
-    answers = extractions.journal(place, build, old.extracted.values() if old else ())
-    answered = [extracted.record for extracted in answers.known.values()]
-    records = [*(old.records if old else ()), *answered, *(build.data.extractions or ())]
+    answers = extractions.journal(build, old.extracted.values() if old else ())
+    records = [*(old.records if old else ()), *(build.data.extractions or ())]
     return extractions.left(answers, build) if "extractions" in kinds else [], records
 
 

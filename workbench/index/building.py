@@ -6,7 +6,6 @@ asked for is made where nothing stands under its key, and where a request failed
 
 from __future__ import annotations
 
-import filecmp
 import json
 import platform
 import shutil
@@ -16,18 +15,18 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
 import pyarrow as pa
 
-from workbench.data import Dataset
+from workbench.data import Dataset, is_data
 from workbench.data.registry import options_of
 from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import IndexFault, SettingError, has_extra
 from workbench.index.journal import ending_where_most_fail
-from workbench.index.layer import Build, Layer, describe
+from workbench.index.layer import DESCRIPTION, Build, Layer, describe
 from workbench.index.store import Store, key_of
 from workbench.index.usage import ARTICLES, metered
 from workbench.llm.deferrals import Deferrals
@@ -84,21 +83,6 @@ LAYERS = _Layers(
 )
 # What a file may raise that is not what was written, where nothing says what that was.
 _UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, BadZipFile, pa.ArrowException)
-# Layers whose key also says who made them or what the data brought: kind -> the layers below that they are made of; of
-# profiles only those that the data brought, but for what is made of any (`OF_PROFILES`).
-MADE_OF = {
-    "extractions": ("passages",),
-    "profiles": ("passages",),
-    "resolved": ("passages", "profiles"),
-    "relabelled": ("passages", "profiles", "resolved"),
-    "schema_graph": ("passages", "profiles"),
-    "tree": ("passages", "schema_graph"),
-    "communities": ("passages", "facts", "profiles"),
-    "summaries": ("passages",),
-    "skeleton": ("pieces",),
-    "entity_summaries": ("facts",),
-}
-OF_PROFILES = ("resolved", "relabelled")
 OPTIONS = "options"  # in the manifest: those with which the data were loaded
 
 
@@ -160,7 +144,7 @@ def closure(kinds: set[str], standing: Collection[str] = ()) -> list[str]:
     for kind in reversed(LAYERS):
         if kind in wanted:
             layer = LAYERS[kind][0]
-            wanted |= {*layer.needs, *(one for one in layer.where_standing if one in standing)}
+            wanted |= {*layer.inputs, *({*layer.optional} & {*standing})}
     return [kind for kind in LAYERS if kind in wanted]
 
 
@@ -168,43 +152,49 @@ def write_layers(
     store: Store,
     manifest: dict,
     build: Build,
-    kinds: list[str],
-    chosen: Mapping[str, Mapping],
     asked: Collection[str],
+    settings: Mapping[str, Mapping],
 ) -> None:
-    """Bring every layer up to date, then name them all in the manifest, in one step. Where one is deferred, those that
-    are not made of it are made, and none is named."""
-    written, deferrals = {}, Deferrals()
+    """Bring the layers that stand or are `asked` for up to date, with what is below them and what the data bring; then
+    name them all in the manifest, in one step. A layer has the settings given, by default those that it had. Where one
+    is deferred, those that are not made of it are made, and none is named."""
+    kinds = _with_brought(closure({*asked, *manifest["layers"]}), build.data)
+    chosen = {kind: named["settings"] for kind, named in manifest["layers"].items()} | dict(settings)
+    deferrals = Deferrals()
     for kind in kinds:
-        if deferrals.requests and not _below(kind, kinds) <= written.keys():
-            continue
-        settings = _settings(kind, LAYERS[kind][1], chosen.get(kind, {}))
-        with deferrals:
-            if kind not in asked and _unchanged(store, manifest, kind, build, _plain(settings)):
-                key = manifest["layers"][kind]["key"]
-            else:
-                key = _key(kind, build, settings)
-                key = _made(store, manifest, kind, key, build, settings, kind in asked)
-            build.layers[kind] = opened_layer(store, kind, key, build.opened)
-            written[kind] = {"key": key, **build.layers[kind].metadata}
-            build.keys[kind] = _content(written[kind])
+        layer = LAYERS[kind][0]
+        if {*layer.inputs, *layer.optional, *layer.with_given} & {*kinds} <= build.named.keys():
+            with deferrals:
+                use(store, kind, _brought_up_to_date(store, manifest, kind, build, chosen.get(kind, {}), asked), build)
     deferrals.end()
-    encoder_settings = getattr(build.encoder, "settings", None)
-    named = {
-        "format": manifest["format"],
-        "data": {"name": build.data.name, "fingerprint": build.fingerprint}
-        | ({"left_out": list(build.data.left_out)} if build.data.left_out else {})
-        | ({"extraction": build.data.extraction} if build.data.extraction else {})
-        | _made_how(build.data, manifest),
-        "encoder": {"name": build.encoder.name} | ({"settings": encoder_settings} if encoder_settings else {}),
-        "versions": versions(
-            *(name for metadata in written.values() for name in metadata.get("made_by", ())), layers=tuple(kinds)
-        ),
-        "layers": written,
-    }
+    named = _manifest_of(build, manifest)
     if named != manifest:
         store.write_manifest(named)
     store.prune(named)
+
+
+def _with_brought(kinds: list[str], data: Dataset) -> list[str]:
+    """The kinds, with the profiles that the data bring wherever there are facts or a schema graph; this is made of the
+    extractions, too, which the data bring with them."""
+    if data.profiles is None or not {"facts", "schema_graph"} & {*kinds}:
+        return kinds
+    return closure({*kinds, "profiles"} | ({"extractions"} if data.extractions and "schema_graph" in kinds else set()))
+
+
+def _manifest_of(build: Build, before: Mapping) -> dict[str, Any]:
+    """What the manifest says of the layers of a build."""
+    data, encoder_settings = build.data, getattr(build.encoder, "settings", None)
+    made_by = (name for metadata in build.named.values() for name in metadata.get("made_by", ()))
+    return {
+        "format": before["format"],
+        "data": {"name": data.name, "fingerprint": build.fingerprint}
+        | ({"left_out": list(data.left_out)} if data.left_out else {})
+        | ({"extraction": data.extraction} if data.extraction else {})
+        | _made_how(data, before),
+        "encoder": {"name": build.encoder.name} | ({"settings": encoder_settings} if encoder_settings else {}),
+        "versions": versions(*made_by, layers=tuple(build.named)),
+        "layers": build.named,
+    }
 
 
 def _made_how(data: Dataset, manifest: Mapping) -> dict[str, Any]:
@@ -218,83 +208,92 @@ def _made_how(data: Dataset, manifest: Mapping) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value}
 
 
-def _below(kind: str, kinds: Collection[str]) -> set[str]:
-    """Those of the kinds that a layer may be made of."""
-    layer = LAYERS[kind][0]
-    return {*layer.needs, *layer.where_standing, *MADE_OF.get(kind, ())} & set(kinds)
-
-
-def _key(kind: str, build: Build, settings: Any) -> str:
-    """The key of a layer over those that `build` has."""
-    layer = LAYERS[kind][0]
-    below = {needed: build.keys[needed] for needed in layer.needs}
-    below |= {kind: build.keys[kind] for kind in layer.where_standing if kind in build.keys}
-    return key_of(kind=kind, settings=asdict(settings), below=below, **layer.identity(build, settings))
-
-
-class Place(NamedTuple):
-    """Where a layer is: its settings, the key under which it stands, if it does, the one under which it is made next,
-    and the layer that stood before."""
-
-    settings: Any
-    stands: str | None
-    following: str
-    old: Layer | None
-
-
-def place_of_layer(store: Store, manifest: dict, kind: str, build: Build, chosen: Mapping) -> Place:
-    """The place of a layer over those that `build` has."""
-    settings = _settings(kind, LAYERS[kind][1], chosen)
-    stands, following = tries(store, kind, _key(kind, build, settings))
-    return Place(settings, stands, following, _old(store, manifest, kind, build, _plain(settings)))
-
-
 def use(store: Store, kind: str, key: str, build: Build) -> None:
     """Open a layer for those above it."""
-    build.layers[kind] = _open(store, kind, key)
-    build.keys[kind] = _content({"key": key, **build.layers[kind].metadata})
+    build.layers[kind] = opened_layer(store, kind, key, build.opened)
+    build.named[kind] = {"key": key, **build.layers[kind].metadata}
 
 
-def resumed(store: Store, kind: str, build: Build, settings: Any) -> Path:
-    """The folder whose files a build of the layer would go on from: a stopped build's, or else the layer's own."""
-    stands, following = tries(store, kind, _key(kind, build, settings))
-    part = store.path(kind, f"{following}.part")
-    return part if part.is_dir() or stands is None else store.path(kind, stands)
+def is_current(folder: Path, build: Build, kinds: Iterable[str], chosen: Mapping[str, Mapping]) -> bool:
+    """Whether the index in a folder has all that a build would make of these kinds, and nothing in these failed."""
+    store = Store(folder)
+    layers = store.read_manifest()["layers"]
+    for kind in kinds:
+        key, _ = _keys(store, kind, _key(kind, build, _settings(kind, chosen.get(kind, {}))))
+        named = layers.get(kind, {})
+        if key is None or key != named.get("key") or named.get("failures"):
+            return False
+        use(store, kind, key, build)
+    return True
 
 
-def _made(store: Store, manifest: dict, kind: str, key: str, build: Build, settings: Any, asked: bool) -> str:
-    """The key under which the layer stands, once it is made, and once what failed in it was asked for again."""
-    stands, following = tries(store, kind, key)
-    if stands is None:
-        _make(store, kind, following, build, settings, _old(store, manifest, kind, build, _plain(settings)))
+def _brought_up_to_date(
+    store: Store, manifest: dict, kind: str, build: Build, chosen: Mapping, asked: Collection[str]
+) -> str:
+    """The key under which a layer stands, once it is made, and once what failed in it was asked for again. One that is
+    not `asked` for stays as it is, whoever made it, if it is made of what there is now."""
+    settings, layers = _settings(kind, chosen), manifest["layers"]
+    if kind in layers and kind not in asked and _is_made_of(kind, build, settings, layers):
+        key = layers[kind]["key"]
+        if store.path(kind, key).is_dir():  # a damaged one may have been deleted, as `_open` advises
+            return key
+    key, following = _keys(store, kind, _key(kind, build, settings))
+    if key is None:
+        _make(store, kind, following, build, settings, _old(store, manifest, kind, build))
         return following
-    before = _open(store, kind, stands)
-    if not (asked and before.metadata.get("failures") and _may_succeed(build.engine)):
-        return stands
-    _make(store, kind, following, build, settings, before, stands=store.path(kind, stands))
-    return following if store.path(kind, following).exists() else stands
+    layer = opened_layer(store, kind, key, build.opened)
+    again = kind in asked and layer.metadata.get("failures") and _may_succeed(build.engine)
+    return following if again and _make(store, kind, following, build, settings, layer, layer.files) else key
 
 
 def _make(
-    store: Store, kind: str, key: str, build: Build, settings: Any, old: Layer | None, stands: Path | None = None
-) -> None:
-    """Make a layer; one that holds what `stands` never gets its name, or a later build would find it."""
+    store: Store, kind: str, key: str, build: Build, settings: Any, old: Layer | None, stands: Mapping | None = None
+) -> bool:
+    """Make a layer, unless its files are those that `stands`; whether it was made."""
+    layer = LAYERS[kind][0]
+    written = store.writing(kind, key, resume=not layer.steps)  # answers may be others than in a stopped attempt
     checked = ending_where_most_fail(kind, build.keep_going)
-    with store.writing(kind, key) as folder, metered(store.folder, kind, build.engine), checked:
-        describe(folder, settings, LAYERS[kind][0].build(folder, build, settings, old))
-        if stands is not None and _same(stands, folder):
+    with written as folder, metered(store.folder, kind, build.engine), checked:
+        files = describe(folder, settings, layer.build(folder, build, settings, old))
+        if files == stands:
             shutil.rmtree(folder)
+    return files != stands
 
 
-def tries(store: Store, kind: str, key: str) -> tuple[str | None, str]:
-    """The key under which a layer stands, if it does, and the one under which it is made next: `key` at first and, each
-    time that what failed is asked for again, `key-2`, `key-3`, …, so that it stands until the next is whole."""
-    ends = (folder.name.removeprefix(f"{kind}-{key}-") for folder in store.folder.glob(f"{kind}-{key}-*"))
-    last = max((int(end) for end in ends if end.isdecimal()), default=0)
-    if last:
-        return f"{key}-{last}", f"{key}-{last + 1}"
-    stands = (store.path(kind, key) / "layer.json").exists()
-    return (key, f"{key}-2") if stands else (None, key)
+def _key(kind: str, build: Build, settings: Any) -> str:
+    """The key of a layer over those that `build` has: the hash of all that determines it."""
+    layer = LAYERS[kind][0]
+    below, made_by = _contents(kind, build.named), {"maker": layer.maker(build)} if layer.steps else {}
+    of = {"encoder": build.encoder.name, **made_by, **layer.of_data(build, settings)}
+    return key_of(kind=kind, settings=asdict(settings), below=below, **of)
+
+
+def _keys(store: Store, kind: str, key: str) -> tuple[str | None, str]:
+    """The key under which a layer stands, if it does, and the one under which it is made next.
+
+    Each has two names, `key` and `key-2`, so that it stands until another, for which what failed was asked again, is
+    whole. Where both are whole, that with fewer failures is the later one."""
+    whole = [name for name in (key, f"{key}-2") if (store.path(kind, name) / DESCRIPTION).exists()]
+    if len(whole) > 1:
+        whole.sort(key=lambda name: _open(store, kind, name).metadata.get("failures", 0))
+    stands = whole[0] if whole else None
+    return stands, f"{key}-2" if stands == key else key
+
+
+def _contents(kind: str, named: Mapping[str, Mapping]) -> dict[str, str]:
+    """Kind → content of the layers that a layer is made of, of those that a manifest names."""
+    layer = LAYERS[kind][0]
+    given = layer.with_given if named.get("profiles", {}).get("given") else ()
+    below = [one for one in (*layer.inputs, *layer.optional, *given) if one in named]
+    return {one: named[one].get("content", named[one]["key"]) for one in below}
+
+
+def _is_made_of(kind: str, build: Build, settings: Any, named: Mapping[str, Mapping]) -> bool:
+    """Whether the layer that a manifest names has all that determines it now, but for who made it. What the data bring
+    may be other than before."""
+    plain = json.loads(json.dumps(asdict(settings)))  # with lists for tuples
+    same = named[kind]["settings"] == plain and _contents(kind, named) == _contents(kind, build.named)
+    return same and getattr(build.data, kind, None) is None
 
 
 def _may_succeed(engine: Engine | None) -> bool:
@@ -302,50 +301,16 @@ def _may_succeed(engine: Engine | None) -> bool:
     return engine is not None and engine.name != RulesEngine.name
 
 
-def _same(one: Path, other: Path) -> bool:
-    """Whether two folders of a layer hold the same, whatever is said of how they were made."""
-    names = sorted({path.name for folder in (one, other) for path in folder.iterdir()} - {"layer.json"})
-    return filecmp.cmpfiles(one, other, names, shallow=False)[0] == names
-
-
-def _unchanged(store: Store, manifest: dict, kind: str, build: Build, settings: dict) -> bool:
-    """Whether the layer that stands was made of what there is now. Who made it does not matter."""
-    layers = manifest["layers"]
-    if kind not in MADE_OF or kind not in layers or getattr(build.data, kind, None) is not None:
-        return False  # what the data bring may be other than before
-    standing = {below: build.layers[below].metadata for below in build.layers}
-    before, now = (
-        {below: _content(said[below]) for below in MADE_OF[kind] if below in said and _counts(kind, below, said[below])}
-        for said in (layers, {below: {**said, "key": build.keys[below]} for below, said in standing.items()})
-    )
-    same = before == now and layers[kind]["settings"] == settings
-    return same and store.path(kind, layers[kind]["key"]).is_dir()  # `_open` advises to delete a damaged one
-
-
-def _counts(kind: str, below: str, said: Mapping) -> bool:
-    """Whether a layer above is made of this one where it stands: most are, of profiles, only of those that the data
-    brought."""
-    return below != "profiles" or kind in OF_PROFILES or bool(said.get("given"))
-
-
-def _content(named: Mapping) -> str:
-    """What stands for a layer in the keys of those above it."""
-    return named.get("content", named["key"])
-
-
-def _old(store: Store, manifest: dict, kind: str, build: Build, settings: dict) -> Layer | None:
-    """The layer that the manifest names, if what it holds is of use for the one to be built."""
+def _old(store: Store, manifest: dict, kind: str, build: Build) -> Layer | None:
+    """The layer that the manifest names, if what it holds is of use for the one to be built: vectors of another encoder
+    are not, answers are."""
     if kind not in manifest["layers"]:
         return None
-    same = {
-        "encoder": manifest["encoder"]["name"] == build.encoder.name,
-        "settings": manifest["layers"][kind]["settings"] == settings,
-    }
-    if not all(same[what] for what in LAYERS[kind][0].old_must_share):
-        return None
+    same_encoder = manifest["encoder"]["name"] == build.encoder.name
     key = manifest["layers"][kind]["key"]
-    # Where a damaged layer was deleted, as `_open` advises, its work is done again.
-    return opened_layer(store, kind, key, build.opened) if store.path(kind, key).is_dir() else None
+    # Where a damaged layer was deleted, its work is done again.
+    of_use = (same_encoder or LAYERS[kind][0].steps) and store.path(kind, key).is_dir()
+    return opened_layer(store, kind, key, build.opened) if of_use else None
 
 
 def _open(store: Store, kind: str, key: str) -> Layer:
@@ -368,13 +333,45 @@ def opened_layer(store: Store, kind: str, key: str, opened: Mapping[str, Layer])
     return layer if layer is not None and layer.folder == store.path(kind, key) else _open(store, kind, key)
 
 
-def _settings(kind: str, settings_class: type, values: Mapping):
+def opened_layers(store: Store, opened: Mapping[str, Layer]) -> tuple[dict, dict[str, Layer]]:
+    """The manifest and the layers that it names. What another process replaces meanwhile is read again."""
+    while True:
+        manifest = store.read_manifest()
+        if not manifest["layers"]:
+            raise _no_index(store.folder)
+        try:
+            return manifest, {kind: _named(store, kind, named, opened) for kind, named in manifest["layers"].items()}
+        except IndexFault:
+            if store.read_manifest() == manifest:
+                raise
+
+
+def _no_index(folder: Path) -> IndexFault:
+    if is_data(folder):
+        return IndexFault(
+            f"{folder} holds data, and no index; build one with wb.Index.build({str(folder)!r}, engine) or `workbench "
+            f"index {folder}`, which says where it is, and name that folder"
+        )
+    return IndexFault(
+        f"{folder} holds no index (no manifest.json that names a layer); build one with "
+        f"wb.Index.build(data, engine, {str(folder)!r}) or `workbench index DATA --out {folder}`"
+    )
+
+
+def _named(store: Store, kind: str, named: Mapping, opened: Mapping[str, Layer]) -> Layer:
+    """The layer as the manifest names it, of those `opened` if it is among them."""
+    layer = opened_layer(store, kind, named["key"], opened)
+    if {"key": named["key"], **layer.metadata} != named:
+        raise IndexFault(
+            f"{layer.folder} is not the layer {kind!r} that {store.manifest_path} names; delete this folder, and the "
+            "command that built the index makes it again"
+        )
+    return layer
+
+
+def _settings(kind: str, values: Mapping) -> Any:
+    settings_class = LAYERS[kind][1]
     return settle(f"layer {kind!r}", settings_class, values, getattr(settings_class, "profiles", {}))
-
-
-def _plain(settings: Any) -> dict:
-    """Settings as a manifest gives them back, with lists for tuples."""
-    return json.loads(json.dumps(asdict(settings)))
 
 
 @cache

@@ -6,9 +6,9 @@ give their relations or, without any, the number of passages that state such fac
 level up, by the Step `community_report`: each on the relationships inside its community, those of well-connected
 entities first; where these are too many, reports on its parts stand in for what is inside these parts.
 
-Reports cost money: a journal (`journal.py`) keeps them by their context. Without an engine the rules write what is
-missing; `made_by` names everyone who wrote. A report that failed is counted and left out of the contexts above it; the
-next build of the layer retries it.
+Reports cost money: those that stand are reused by their context (`journal.py`). Without an engine the rules write what
+is missing; `made_by` names everyone who wrote. A report that failed is counted and left out of the contexts above it;
+the next build of the layer retries it.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from pydantic import Field
 from workbench import tokens
 from workbench.index import leiden
 from workbench.index.facts import FactsLayer
-from workbench.index.journal import Journal, by_rules, counts, lines, maker, read, reusable
+from workbench.index.journal import Journal, counts, maker, read, reusable_of_models, write_lines
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
 from workbench.index.profiles import Phrased, phrased
-from workbench.index.store import map_vectors, read_columns, write_table
+from workbench.index.store import map_vectors, read_columns, rows_of, write_rows
 from workbench.index.vectors import Known, encode_to
 from workbench.records import Entity
 from workbench.settings import Number, Positive, validated
@@ -42,6 +42,11 @@ from workbench.text import text_hash
 LONGEST = 500  # tokens of a description in a context, as many as the released code has words in one
 NAME = 50  # tokens of a name in a context
 LEAST = 2000  # tokens of a context, so that one relationship with both its ends always fits
+_NUMBER = pa.int32()
+_COMMUNITIES = pa.schema({
+    "id": _NUMBER, "level": _NUMBER, "parent": _NUMBER, "members": pa.list_(_NUMBER), "whole": pa.bool_(),
+})  # fmt: skip
+_ENTITIES = pa.schema(dict.fromkeys(("name", "type", "description"), pa.string()))
 
 
 @validated
@@ -126,17 +131,9 @@ class CommunitiesLayer(Layer):
     """
 
     kind = "communities"
-    steps = ("community_report",)
-    needs = ("passages", "facts")
-    old_must_share = ()
-
-    @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
-        return {
-            "encoder": build.encoder.name,
-            "maker": maker(build.writer, reporting.REPORT),
-            "profiles": _profiles_key(build),
-        }
+    inputs = ("passages", "facts")
+    with_given = ("profiles",)
+    steps = (reporting.REPORT,)
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: CommunitiesLayer | None) -> dict:
@@ -160,14 +157,8 @@ class CommunitiesLayer(Layer):
             ("reports", [report.content for report in good]),
         ):
             encode_to(folder / f"{label}.npy", texts, build.encoder, known, label=label, progress=build.progress)
-        columns = zip(*communities) if communities else [()] * len(Community._fields)
-        kinds = (pa.int32(), pa.int32(), pa.int32(), pa.list_(pa.int32()), pa.bool_())
-        named = zip(Community._fields, kinds, columns)
-        write_table(folder / "communities.parquet", **{name: pa.array(rows_, kind) for name, kind, rows_ in named})
-        write_table(folder / "entities.parquet", **{
-            name: pa.array([getattr(entity, name) for entity in entities], pa.string())
-            for name in ("name", "type", "description")
-        })  # fmt: skip
+        write_rows(folder / "communities.parquet", communities, _COMMUNITIES)
+        write_rows(folder / "entities.parquet", ((e.name, e.type, e.description) for e in entities), _ENTITIES)
         made = counts(reports)
         return {
             "levels": np.bincount([c.level for c in communities]).tolist() if communities else [],
@@ -181,8 +172,8 @@ class CommunitiesLayer(Layer):
 
     def __init__(self, folder: Path):
         super().__init__(folder)
-        self.communities = [Community(*row[:3], tuple(row[3]), row[4]) for row in _rows(folder / "communities.parquet")]
-        self.entities = [Entity(*row) for row in _rows(folder / "entities.parquet")]
+        self.communities = [Community(*row) for row in rows_of(read_columns(folder / "communities.parquet"))]
+        self.entities = [Entity(*row) for row in rows_of(read_columns(folder / "entities.parquet"))]
         self.written = read(folder / "reports.jsonl", _Report.of_row)
         self.reports = {row.id: row.report for row in self.written if row.report is not None}
         self.failures = {row.id: row.failure for row in self.written if row.report is None}
@@ -265,11 +256,6 @@ def _shares(communities: list[Community], facts: FactsLayer, passages: PassagesL
 
 
 # -- descriptions of entities and relationships ---------------------------------------------------------------------
-
-
-def _profiles_key(build: Build) -> str | None:
-    layer = build.layers.get("profiles")
-    return build.keys["profiles"] if layer is not None and layer.given else None
 
 
 def _entities(facts: FactsLayer, profiles: Phrased | None, graph: EntityGraph, settings: Settings):
@@ -466,15 +452,9 @@ def _write_reports(
     folder: Path, contexts: _Contexts, shares: np.ndarray, build: Build, old: CommunitiesLayer | None
 ) -> list[_Report]:
     """A line for each community that is to have a report, by id, also on disk. Written finest level first."""
-    engine = build.writer
-    journal = Journal(
-        folder / "reports.jsonl",
-        _Report.of_row,
-        maker(engine, reporting.REPORT),
-        old=old.written if old else (),
-        reusable=_reusable,
-        progress=build.progress,
-    )
+    engine, before = build.writer, old.written if old else ()
+    made_by = maker(engine, reporting.REPORT)
+    journal = Journal(made_by, before, reusable=reusable_of_models, progress=build.progress)
     written: dict[int, _Report] = {}
     reports: dict[int, reporting.Report] = {}
     for ids in contexts.levels():
@@ -493,21 +473,5 @@ def _write_reports(
         written |= {id: answers[key]._replace(id=id) for id, key in keys.items()}
         reports |= {id: written[id].report for id in ids if written[id].report is not None}
     rows = [written[id] for id in sorted(written)]
-    _settle(journal, [row.row() for row in rows])
+    write_lines(folder / "reports.jsonl", (row.row() for row in rows))
     return rows
-
-
-def _settle(journal: Journal[_Report], rows: list[dict[str, Any]]) -> None:
-    """Write the reports. Vectors that a stopped build made of others, because some had failed, are made anew."""
-    if journal.path.exists() and journal.path.read_text(encoding="ascii") != lines(rows):
-        journal.path.with_name("reports.npy").unlink(missing_ok=True)
-    journal.settle(lines(rows))
-
-
-def _reusable(report: _Report, made_by: str) -> bool:
-    """A report by the rules depends on other communities too, and costs nothing to write anew."""
-    return reusable(report, made_by) and not by_rules(report.made_by)
-
-
-def _rows(path: Path) -> list[tuple]:
-    return list(zip(*(column.to_pylist() for column in read_columns(path).columns)))

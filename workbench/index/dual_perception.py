@@ -7,15 +7,12 @@ calls it, and `released` follows the authors' code (TencentCloudADP/youtu-graphr
 silent, the values are choices of this project (`docs/youtu.md`). Everything here is a function of arrays, and
 comparisons of all with all stay inside one cluster.
 
-The result depends on what the entities are, not on their order: they are put in an order of their content first. Nor
-does it hang on the last bits of vectors, in which processors differ: that order is one of relations, then of numbers,
-so what is almost the same stays where it was; and what differs by no more than `SAME` counts as equal.
+The result depends on what the entities are, not on their order: they are put in an order of their content first
+(`content_order.py`). Nor does it hang on the last bits of vectors: what differs by no more than `SAME` counts as equal.
 """
 
 from __future__ import annotations
 
-import hashlib
-import itertools
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,14 +28,13 @@ from pydantic import Field
 from threadpoolctl import threadpool_limits
 
 from workbench.errors import SettingError
+from workbench.index.content_order import SAME, content_order, levels, settled
 from workbench.settings import Cosine, Natural, NonNegative, Number, Positive, settle, validated
 from workbench.threads import cores
 
 SMALL = 3  # members up to which a cluster is not parted
 FEW = 5  # members up to which the released code ranks none
 INITIALISATIONS = 5  # of k-means, of which the best counts
-SAME = 1e-6  # between numbers that differ in their last bits alone, or in vectors made on another processor
-ROUNDS = 3  # of triples within which entities are told apart by their relations
 REFUSED = 10  # refused pairs of parts that are told of each cluster and round
 
 BEGINS = ("profile", "perception", "beta", "max_clusters", "starts", "seed")  # settings on which k-means depends
@@ -106,7 +102,7 @@ class Perception:
 class GraphArrays(NamedTuple):
     """What of a graph of n entities is perceived.
 
-    vectors     float32 (n, d): the entities' representations (Eq. 4: `entity_means`)
+    vectors     float32 (n, d): the entities' representations (Eq. 4: `tree.entity_means`)
     relations   csr int (n, labels): incident triples of each relation type
     neighbours  csr (n, n): 1 where a triple leads from the row to the column
     degrees     int (n,): edges in and out (`released`)
@@ -218,104 +214,6 @@ def k_of(n: int, settings: Perception) -> int:
     return max(1, min(max(2, n // settings.beta), most, settings.max_clusters))
 
 
-# -- what is perceived -----------------------------------------------------------------------------------------------
-
-
-def entity_means(alone: np.ndarray, *triples: tuple[sp.csr_array, np.ndarray]) -> np.ndarray:
-    """e_i (Eq. 4): the mean of the vectors of an entity's triples, float32 (n, d).
-
-    `alone` (n, d) are the vectors of entities without triples. `triples`: (incidence (n, m), vectors (m, d)) of each
-    kind of triple."""
-    total = np.zeros(alone.shape, dtype=np.float32)
-    counts = np.zeros(len(alone), dtype=np.float32)
-    for incidence, vectors in triples:
-        total += incidence @ np.asarray(vectors)
-        counts += np.diff(incidence.indptr)
-    bare = counts == 0
-    total[~bare] /= counts[~bare, None]
-    total[bare] = alone[bare]
-    return total
-
-
-def multiset_jaccard(rows: sp.csr_array, others: sp.csr_array) -> np.ndarray:
-    """Σ min / Σ max of the counts of each pair of rows, float (rows, others); 0 where both have none.
-
-    >>> multiset_jaccard(sp.csr_array([[2, 1, 0]]), sp.csr_array([[1, 0, 1]])).tolist()
-    [[0.25]]
-    """
-    both = sp.vstack([rows, others]).tocsr()
-    return _overlap(_unary(both), len(np.diff(rows.indptr)))
-
-
-def content_order(graph: GraphArrays) -> np.ndarray:
-    """The rows sorted by their content, int (n,): how they are related, which is exact; of those that are related
-    alike, where the vector lies in one direction, then which types of relations they have. Rows whose content is the
-    same stay in their order."""
-    places, relations = _places(settled(graph.vectors)), graph.relations
-    counts = np.asarray(relations.data, dtype=np.int64)
-    often, which = [], []
-    for begin, end in itertools.pairwise(relations.indptr.tolist()):
-        held = counts[begin:end], np.asarray(relations.indices[begin:end], dtype=np.int64)
-        inner = np.argsort(held[1])
-        often.append(_hash(np.sort(held[0]).tobytes()))
-        which.append(_hash(held[1][inner].tobytes() + held[0][inner].tobytes()))
-    related = _related(np.array(often, dtype=np.uint64), graph.neighbours)
-    return np.lexsort((np.arange(len(which)), np.array(which, dtype=np.uint64), places, related))
-
-
-def _hash(content: bytes) -> int:
-    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "big")
-
-
-def _related(own: np.ndarray, neighbours: sp.csr_array) -> np.ndarray:
-    """A number for how an entity is related, uint64 (n,): from a number of each entity's `own`, and those of what is
-    `ROUNDS` triples away, in and out (the colours of Weisfeiler and Leman)."""
-    leads = neighbours.astype(np.uint64).tocsr()
-    numbers = own
-    for _ in range(ROUNDS):
-        there, back = leads @ _mixed(numbers, 1), leads.T @ _mixed(numbers, 2)
-        numbers = _mixed(numbers + _mixed(there, 3) + _mixed(back, 4), 5)
-    return numbers
-
-
-def _mixed(numbers: np.ndarray, salt: int) -> np.ndarray:
-    """Numbers as others that tell nothing of them, uint64 (the finaliser of SplitMix64)."""
-    mixed = numbers + np.uint64(salt * 0x9E3779B97F4A7C15 % 2**64)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
-
-
-def settled(vectors: np.ndarray) -> np.ndarray:
-    """The vectors, float64, with those that are the same but for `SAME` made equal."""
-    vectors = np.asarray(vectors, dtype=np.float64)
-    if not vectors.size:
-        return vectors
-    places = _places(vectors)
-    order = np.argsort(places, kind="stable")
-    same = np.diff(places[order]) <= SAME * vectors.shape[1] ** 0.5
-    near = np.flatnonzero(same)
-    same[near] = np.abs(vectors[order[near]] - vectors[order[near + 1]]).max(axis=1) <= SAME
-    first = np.maximum.accumulate(np.where(np.r_[False, same], 0, np.arange(len(order))))
-    found = np.empty_like(vectors)
-    found[order] = vectors[order[first]]
-    return found
-
-
-def _places(vectors: np.ndarray) -> np.ndarray:
-    """Where vectors lie in a direction that is none of theirs, float64 (n,)."""
-    direction = np.random.RandomState(0).standard_normal(vectors.shape[1])
-    return (vectors * (direction / max(float(np.linalg.norm(direction)), 1e-12))).sum(axis=1)
-
-
-def _levels(values: np.ndarray) -> np.ndarray:
-    """Values as whole numbers, 0 for the highest; one that is the same as the next but for `SAME` has its number."""
-    order = np.argsort(-values, kind="stable")
-    levels = np.empty(len(values), dtype=np.int64)
-    levels[order] = np.cumsum(np.r_[0, -np.diff(values[order]) > SAME][: len(values)])
-    return levels
-
-
 def _check(graph: GraphArrays) -> None:
     n = len(graph.vectors)
     shapes = {name: getattr(graph, name).shape[0] for name in ("relations", "neighbours", "degrees")}
@@ -380,13 +278,12 @@ def _unary(counts: sp.csr_array, norm: int = 1) -> sp.csr_array:
     return sp.coo_array((values, (rows, columns)), (counts.shape[0], first[-1])).tocsr()
 
 
-def _overlap(unary: sp.csr_array, rows: int | None = None, norm: int = 1) -> np.ndarray:
-    """The p-norm of the minima over that of the maxima (Eq. 6), which is the Jaccard index for p = 1, of pairs of rows:
-    of the first `rows` with the others, or of all with all."""
-    left, right = (unary, unary) if rows is None else (unary[:rows], unary[rows:])
-    shared = np.asarray((left @ right.T).todense(), dtype=np.float64)
-    one, other = (np.asarray(side.multiply(side).sum(axis=1), dtype=np.float64).ravel() for side in (left, right))
-    either = one[:, None] + other[None, :] - shared  # minimum and maximum are the two counts again
+def _overlap(unary: sp.csr_array, norm: int = 1) -> np.ndarray:
+    """The p-norm of the minima over that of the maxima (Eq. 6), which is the Jaccard index for p = 1, of all pairs of
+    rows."""
+    shared = np.asarray((unary @ unary.T).todense(), dtype=np.float64)
+    own = np.asarray(unary.multiply(unary).sum(axis=1), dtype=np.float64).ravel()
+    either = own[:, None] + own[None, :] - shared  # minimum and maximum are the two counts again
     return np.divide(shared, either, out=np.zeros_like(shared), where=either > 0) ** (1 / norm)
 
 
@@ -459,7 +356,7 @@ class _View:
         """Members from the most to the least representative. The released code ranks no community of `FEW` or less."""
         if self.released and len(rows) <= FEW:
             return np.arange(len(rows))
-        return np.lexsort((rows, _levels(scores)))
+        return np.lexsort((rows, levels(scores)))
 
     def compared(self, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(overlap, cosine) of centres, each float (c, c): of their relations, in `released` of their neighbours among
@@ -590,7 +487,7 @@ def _candidates(view: _View, parts: list[_Part], cluster: int, round: int) -> It
     )
     considered = np.flatnonzero(similar if view.released else similar | level)
     keys = (similarity,) if view.released else (similarity, -difference)
-    for at in considered[np.lexsort((considered, *(_levels(key[considered]) for key in keys)))].tolist():
+    for at in considered[np.lexsort((considered, *(levels(key[considered]) for key in keys)))].tolist():
         one, other = parts[left[at]], parts[right[at]]
         reason = str(reasons[at])
         yield int(left[at]), int(right[at]), Merge(

@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench import tokens
 from workbench.index.facts import FactsLayer
-from workbench.index.journal import StepJournal, counts, maker, request_key
+from workbench.index.journal import StepJournal, counts, request_key
 from workbench.index.layer import Build, Layer
 from workbench.index.store import read_table, write_table
 from workbench.settings import Budget, Natural, validated
@@ -35,13 +35,8 @@ class EntitySummariesLayer(Layer):
     """`summaries`: phrase → text. `failures`: phrase → why it has none."""
 
     kind = "entity_summaries"
-    steps = ("summarise_entity",)
-    needs = ("facts",)
-    old_must_share = ()
-
-    @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"maker": maker(build.writer, summarising.ENTITY)}
+    inputs = ("facts",)
+    steps = (summarising.ENTITY,)
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: EntitySummariesLayer | None) -> dict:

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 from workbench.data import Extraction
 from workbench.errors import IndexFault
-from workbench.index.journal import Journal, counts, defect, lines, reusable
-from workbench.index.journal import maker as maker_of
+from workbench.index.journal import Journal, counts, defect, lines, maker, reusable, write_lines
 from workbench.index.layer import Build, Layer
 from workbench.index.rows import json_rows
 from workbench.llm.engine import Engine
@@ -59,22 +58,23 @@ class ExtractionsLayer(Layer):
     """`records`: one `Extraction` per passage, in corpus order."""
 
     kind = "extractions"
-    steps = ("named_entities", "triples")
-    old_must_share = ()
+    inputs = ("passages",)
+    steps = (named_entities.STEP, named_entities.TRIPLES)
 
     @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
+    def of_data(cls, build: Build, settings: Settings) -> dict:
         given = build.data.extractions
-        return {
-            "passages": build.fingerprint,
-            "given": key_of_given(given) if given is not None else None,
-            "maker": maker(build.engine) if _needs_engine(build) else None,
-        }
+        return {"given": None if given is None else text_hash(lines(map(_fields, given)))}
+
+    @classmethod
+    def maker(cls, build: Build) -> str | None:
+        needed = build.engine and (build.data.extractions is None or _unextracted(build))
+        return super().maker(build) if needed else None
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: ExtractionsLayer | None) -> dict:
         unextracted = _unextracted(build)
-        answers = journal(folder, build, old.extracted.values() if old else ())
+        answers = journal(build, old.extracted.values() if old else ())
         if build.engine is None and (missing := answers.missing(unextracted)):
             raise IndexFault(
                 f"{len(missing)} passages have no extraction (the first is {unextracted[missing[0]].id!r}) and no "
@@ -87,7 +87,7 @@ class ExtractionsLayer(Layer):
         known = {**(old.extracted if old else {}), **answers.known}
         keyed = ((_key(passage), passage) for passage in build.data.passages)
         table = [_of_passage(key, passage, given.get(passage.id), known.get(key)) for key, passage in keyed]
-        text = answers.settle(lines(extracted.row() for extracted in table))
+        text = write_lines(folder / "table.jsonl", (extracted.row() for extracted in table))
         return {
             "content": text_hash(text),  # what the layers above depend on, however the records came about
             "extracted": answers.asked,
@@ -122,14 +122,10 @@ class ExtractionsLayer(Layer):
         return f"ExtractionsLayer({len(self.records):,} passages)"
 
 
-def maker(engine: Engine) -> str:
-    """Who makes the records, with the versions of the Steps."""
-    return maker_of(engine, named_entities.STEP, named_entities.TRIPLES)
-
-
 def extract(engine: Engine, passages: Sequence[Passage]) -> Iterator[Extracted]:
     """Named entities first, then triples given the entities (HippoRAG 2). A Step that fails leaves its list
     empty, and the record names the failure."""
+    made_by = maker(engine, *ExtractionsLayer.steps)
     named = engine.run(named_entities.STEP, [inputs(passage)[named_entities.STEP] for passage in passages])
     entities = [tuple(dict.fromkeys(result.value.named_entities)) if result.value else () for result in named]
     pairs = zip(passages, entities)
@@ -137,7 +133,7 @@ def extract(engine: Engine, passages: Sequence[Passage]) -> Iterator[Extracted]:
     for passage, names, ner, openie in zip(passages, entities, named, stated):
         facts = tuple(dict.fromkeys(tuple(t) for t in openie.value.triples)) if openie.value else ()
         flaws = {named_entities.STEP.name: defect(ner), named_entities.TRIPLES.name: defect(openie)}
-        record = Extraction(passage.id, names, facts, maker(engine), ner.failure or openie.failure)
+        record = Extraction(passage.id, names, facts, made_by, ner.failure or openie.failure)
         yield Extracted(_key(passage), record, {step: flaw for step, flaw in flaws.items() if flaw})
 
 
@@ -151,16 +147,10 @@ def inputs(
     }
 
 
-def journal(folder: Path, build: Build, old: Iterable[Extracted]) -> Journal[Extracted]:
-    """The extractions of a layer's `folder`, finished or not, and those of the layer that stood before."""
-    return Journal(
-        folder / "table.jsonl",
-        Extracted.of_row,
-        build.engine and maker(build.engine),
-        old=old,
-        reusable=_reusable,
-        progress=build.progress,
-    )
+def journal(build: Build, old: Iterable[Extracted]) -> Journal[Extracted]:
+    """The extractions of the layer that stood before, and those that are asked for."""
+    made_by = build.engine and maker(build.engine, *ExtractionsLayer.steps)
+    return Journal(made_by, old, reusable=_reusable, progress=build.progress)
 
 
 def left(answers: Journal[Extracted], build: Build) -> list[Passage]:
@@ -180,21 +170,9 @@ def _unextracted(build: Build) -> dict[str, Passage]:
     return {_key(passage): passage for passage in build.data.passages if passage.id not in given}
 
 
-def key_of_given(given: Sequence[Extraction]) -> str:
-    return text_hash(json.dumps([_fields(record) for record in given]))
-
-
 def _fields(record: Extraction) -> dict[str, Any]:
     """Name → value, in their order; `asdict` would copy every triple."""
     return {field.name: getattr(record, field.name) for field in fields(record)}
-
-
-def _needs_engine(build: Build) -> bool:
-    """Whether anything is left for the engine once the given records are used."""
-    if build.engine is None or build.data.extractions is None:
-        return build.engine is not None
-    given = {record.passage_id for record in build.data.extractions}
-    return any(passage.id not in given for passage in build.data.passages)
 
 
 def _of_passage(key: str, passage: Passage, given: Extraction | None, known: Extracted | None) -> Extracted:

@@ -50,11 +50,7 @@ class FactsLayer(Layer):
     """
 
     kind = "facts"
-    needs = ("passages", "extractions")
-
-    @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"encoder": build.encoder.name}
+    inputs = ("passages", "extractions")
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: FactsLayer | None) -> dict:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.data import Dataset, Extraction, is_data, load
+from workbench.data import Dataset, Extraction, load
 from workbench.data.curated import extracted
 from workbench.data.profiles import Profiles, joined, within
 from workbench.encoding import CachedEncoder, Encoder, cached
@@ -32,7 +32,7 @@ from workbench.index.building import (
     closure,
     encoder_of,
     made_with,
-    opened_layer,
+    opened_layers,
     write_layers,
 )
 from workbench.index.journal import ending_where_most_fail
@@ -70,6 +70,15 @@ if TYPE_CHECKING:
 
 DEFAULT_LAYERS = ("passages", "facts", "synonyms")
 TRIPLES_LAYERS = ("typed",)  # of data that are a graph and have no passages of their own
+_COUNTED = (  # layers, what is put before the names, and names in their metadata
+    ("facts", "", ("facts",)),
+    ("typed", "", ("entities", "relations")),
+    ("schema_graph", "schema graph ", ("entities", "relations", "attributes")),
+    ("tree", "tree ", ("communities",)),
+    ("pieces", "", ("pieces",)),
+    ("keywords", "", ("keywords",)),
+    ("skeleton", "skeleton ", ("core", "chunks", "entities", "relations")),
+)
 
 
 class Index(Record):
@@ -94,7 +103,7 @@ class Index(Record):
     def __init__(self, folder: str | Path, encoder: Encoder | None = None, opened: Mapping[str, Layer] | None = None):
         """`opened`: layers of this folder that a build has opened already."""
         self.store = Store(folder)
-        self.manifest, self._layers = _standing(self.store, opened or {})
+        self.manifest, self._layers = opened_layers(self.store, opened or {})
         self._encoder, self._same_model = encoder, False
         if encoder is not None:
             check_made_by(self.store, self.manifest, encoder)
@@ -193,14 +202,8 @@ class Index(Record):
                 store.write_schema(data.schema)
             data = replace(data, schema=store.read_schema())
             encoder = encoder or encoder_of(store, manifest)
-            chosen = {kind: manifest["layers"][kind]["settings"] for kind in manifest["layers"]}
-            chosen |= {kind: dict(values) for kind, values in settings.items()}
-            kinds = closure({*asked, *manifest["layers"]})
-            if data.profiles is not None and {"facts", "schema_graph"} & set(kinds):
-                brought = {"profiles"} | ({"extractions"} if data.extractions and "schema_graph" in kinds else set())
-                kinds = closure({*kinds, *brought})
             build = Build(data, encoder, spread_out(engine), progress, opened or {}, keep_going=keep_going)
-            write_layers(store, manifest, build, kinds, chosen, asked)
+            write_layers(store, manifest, build, asked, settings)
         index = cls(store.folder, encoder, build.layers)
         index._same_model = not manifest["layers"]  # all vectors are new
         return index
@@ -274,11 +277,8 @@ class Index(Record):
         """The index over other passages, with what this one knows of them. An engine is asked again for what failed."""
         ids = {passage.id for passage in passages}
         standing = self.extractions.records if "extractions" in self._layers else ()
-        records = tuple(
-            record
-            for record in (*standing, *given)
-            if record.passage_id in ids and (record.failure is None or engine is None)
-        )
+        records = (record for record in (*standing, *given) if record.failure is None or engine is None)
+        records = tuple(record for record in records if record.passage_id in ids)
         written = "profiles" in self._layers and not self.profiles.given
         if written and profiles is not None:
             raise IndexFault(
@@ -289,11 +289,7 @@ class Index(Record):
         if "profiles" in self._layers and not written:
             stated = self.profiles.profiles
             known.insert(0, stated if ids >= self.passages.row.keys() else within(stated, ids))
-        data = replace(
-            self._of(passages),
-            extractions=records or None,
-            profiles=joined(known) if known else None,
-        )
+        data = replace(self._of(passages), extractions=records or None, profiles=joined(known) if known else None)
         return self._rebuild(data, engine, progress, keep_going=keep_going)
 
     def _rebuild(
@@ -442,26 +438,11 @@ class Index(Record):
     def counts(self) -> dict[str, int]:
         """How much of what the layers hold."""
         counts = {"passages": len(self.passages.passages)}
-        if "facts" in self._layers:
-            counts |= {"facts": len(self.facts.facts)}
-        if "synonyms" in self._layers:
-            counts |= self.graph.counts()
-        if "typed" in self._layers:
-            counts |= {"entities": len(self.typed.names), "relations": len(self.typed.sources)}
-        if "schema_graph" in self._layers:
-            graph = self.schema_graph
-            rows = {"entities": graph.names, "relations": graph.sources, "attributes": graph.attributes}
-            counts |= {f"schema graph {what}": len(found) for what, found in rows.items()}
-        if "tree" in self._layers:
-            counts |= {"tree communities": len(self.tree.communities)}
-        if "pieces" in self._layers:
-            counts |= {"pieces": len(self.pieces.pieces)}
-        if "keywords" in self._layers:
-            counts |= {"keywords": len(self.keywords.words)}
-        if "skeleton" in self._layers:
-            counts |= {
-                f"skeleton {what}": self.skeleton.metadata[what] for what in ("core", "chunks", "entities", "relations")
-            }
+        for kind, prefix, names in _COUNTED:
+            if kind in self._layers:
+                counts |= {f"{prefix}{name}": self._layers[kind].metadata[name] for name in names}
+            if kind == "facts" and "synonyms" in self._layers:
+                counts |= self.graph.counts()
         return counts
 
 
@@ -471,39 +452,3 @@ _checking = threading.Lock()
 def place_of(data: Dataset) -> Path:
     """The folder of the index of a data set, where none is given."""
     return home() / "indexes" / folder_name("-".join(filter(None, (data.name, data.extraction))))
-
-
-def _standing(store: Store, opened: Mapping[str, Layer]) -> tuple[dict, dict[str, Layer]]:
-    """The manifest and the layers that it names. What another process replaces meanwhile is read again."""
-    while True:
-        manifest = store.read_manifest()
-        if not manifest["layers"]:
-            raise _no_index(store.folder)
-        try:
-            return manifest, {kind: _named(store, kind, one, opened) for kind, one in manifest["layers"].items()}
-        except IndexFault:
-            if store.read_manifest() == manifest:
-                raise
-
-
-def _no_index(folder: Path) -> IndexFault:
-    if is_data(folder):
-        return IndexFault(
-            f"{folder} holds data, and no index; build one with wb.Index.build({str(folder)!r}, engine) or `workbench "
-            f"index {folder}`, which says where it is, and name that folder"
-        )
-    return IndexFault(
-        f"{folder} holds no index (no manifest.json that names a layer); build one with "
-        f"wb.Index.build(data, engine, {str(folder)!r}) or `workbench index DATA --out {folder}`"
-    )
-
-
-def _named(store: Store, kind: str, named: Mapping, opened: Mapping[str, Layer]) -> Layer:
-    """The layer as the manifest names it, of those `opened` if it is among them."""
-    layer = opened_layer(store, kind, named["key"], opened)
-    if {"key": named["key"], **layer.metadata} != named:
-        raise IndexFault(
-            f"{layer.folder} is not the layer {kind!r} that {store.manifest_path} names; delete this folder, and the "
-            "command that built the index makes it again"
-        )
-    return layer

@@ -1,8 +1,9 @@
-"""The journal of a layer: every answer that an engine was paid for, on disk before the next group is requested.
+"""The answers that a layer is made of: those of the layer that stood before, and what an engine is asked for the rest.
 
-`extractions`, `profiles`, `summaries`, `communities`, `skeleton` and `textualise` share it. They differ in the line
-that an answer becomes on disk and in the key by which it is found again. `extractions`, `communities` and `tree` narrow
-the rule by which a standing answer is reused (`reusable`), each for a reason stated there.
+They are in memory until the layer writes its files, each once and whole. What a model answers is in the store of its
+engine before it is given (`llm/record.py`), so a build that is stopped asks for nothing twice; an engine without a
+store loses the work of one layer. `extractions`, `communities` and `tree` narrow the rule by which a standing answer
+is reused (`reusable`), each for a reason stated there.
 """
 
 from __future__ import annotations
@@ -12,23 +13,24 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from workbench.errors import DataError, Deferred, MostFailed
-from workbench.index.layer import Layer
-from workbench.index.store import cut_torn_line, write_atomically
 from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import UNREAD, Engine, RulesEngine, noting_unread
-from workbench.llm.meter import collect
 from workbench.llm.step import Result, Step
 from workbench.llm.wording import worded
 from workbench.spread import by_size, processes
 from workbench.text import text_hash
 
+if TYPE_CHECKING:
+    from workbench.index.layer import Layer
+
 _STEP = r"\w+ v\d+(?: file \w+(?: \w+ \d+% of [\w.-]+)?)?"
 _SIGNED = re.compile(rf" \(({_STEP}(?:, {_STEP})*)\)$")  # the Steps of an engine, with their versions
-GROUP = 64  # inputs requested together by each process: the most that a killed build loses
+GROUP = 64  # inputs requested together by each process
 FEW = 3  # failures below this number never end a build
 QUOTED = 200  # characters of a reply, or of a failure, that an error quotes
 
@@ -48,15 +50,14 @@ def ending_where_most_fail(layer: str, keep_going: bool = False) -> Iterator[Non
 
 class Entry(Protocol):
     """One answer. `key` identifies what was requested, whatever the layer around it; `made_by` is the `maker`;
-    `defects` has `cut` or `repaired` for each reply behind the answer that was less than whole."""
+    `defects` has `cut` or `repaired` for each reply behind the answer that was less than whole; `row` is its line."""
 
     key: str
     made_by: str
     failure: str | None
     defects: Sequence[str]
 
-    def row(self) -> dict[str, Any]:
-        """The line on disk."""
+    def row(self) -> dict[str, Any]: ...
 
 
 T = TypeVar("T")
@@ -70,49 +71,38 @@ def reusable(entry: Entry, made_by: str | None) -> bool:
     Without an engine (None) any entry counts, even a failure: nobody could retry it."""
     if made_by is None:
         return True
-    return may_stand(entry.made_by, made_by) and entry.failure is None
+    same = entry.made_by == made_by or (by_rules(made_by) and not by_rules(entry.made_by))
+    return same and entry.failure is None
 
 
-def may_stand(before: str, made_by: str) -> bool:
-    """Whether what was written by one maker stands when another would be asked now."""
-    return before == made_by or (by_rules(made_by) and not by_rules(before))
+def reusable_of_models(entry: Entry, made_by: str | None) -> bool:
+    """For layers whose rules look at more than the key: what they wrote costs nothing to write anew."""
+    return reusable(entry, made_by) and not by_rules(entry.made_by)
 
 
 class Journal(Generic[E]):
-    """Answers by key, appended to the file `part` while they arrive and settled into `path` at the end.
-
-    `parse` turns a line on disk into an entry; `old` are the entries of the layer that stood before. A journal touches
-    the disk only in `ask` and `settle`. `known` are the entries that need no request; `used` those that were asked for,
-    in that order. With `part` equal to `path`, the file grows in place and is never settled; its last line for a key
-    counts."""
+    """Answers by key. `old` are those of the layer that stood before, of which it takes what is `reusable`; `known` are
+    the answers that need no request; `used` those that were asked for, in that order."""
 
     def __init__(
         self,
-        path: Path,
-        parse: Callable[[dict[str, Any]], E],
         made_by: str | None,
-        *,
         old: Iterable[E] = (),
-        part: Path | None = None,
+        *,
         reusable: Callable[[E, str | None], bool] = reusable,
         progress: bool = False,
     ):
-        self.path, self.part = path, part or path.with_name(f"{path.name}.part")
-        self.made_by, self.progress, self.used = made_by, progress, {}
+        self.made_by, self.progress, self.used = made_by, progress, dict[str, E]()
         old = list(old)
-        previous = {entry.key: entry for entry in old if reusable(entry, made_by)}
-        self._asked_before = {entry.key for entry in old if entry.made_by == made_by}
+        self.known: dict[str, E] = {entry.key: entry for entry in old if reusable(entry, made_by)}
+        self._reused, self._asked_before = {*self.known}, {entry.key for entry in old if entry.made_by == made_by}
         self._requested, self._failed = 0, dict[str, E]()
         self._unread: dict[str, str] = {}  # reply → why it could not be read
-        # A build that was stopped at the very end has settled the file, but the layer does not stand yet.
-        written = (entry for file in dict.fromkeys((path, self.part)) for entry in read(file, parse))
-        self.known: dict[str, E] = previous | {e.key: e for e in written if reusable(e, made_by)}
-        self._previous = previous.keys()
 
     @property
     def asked(self) -> int:
-        """How many of the entries used the previous layer did not have: the same however often a build was stopped."""
-        return len(self.used.keys() - self._previous)
+        """How many of the entries used the previous layer did not have."""
+        return len(self.used.keys() - self._reused)
 
     def missing(self, keys: Iterable[str]) -> list[str]:
         """The keys that need a request, in their order."""
@@ -121,87 +111,78 @@ class Journal(Generic[E]):
     def ask(
         self, inputs: Mapping[str, T], answer: Callable[[dict[str, T]], Iterable[E]], label: str = "", unit: str = "it"
     ) -> dict[str, E]:
-        """An entry per input. What is not known is requested: `answer` gives one entry per input of a group."""
+        """An entry per input. What is not known is requested: `answer` gives one entry per input of a group. Where some
+        of a group are deferred, the others are asked for alone, and `Deferred` is raised when all have been."""
         if missing := self.missing(inputs):
             self._request({key: inputs[key] for key in missing}, answer, label, unit)
-        found = {key: self.known[key] for key in inputs}
-        self.used |= found
-        self._check(inputs)
-        return found
-
-    def _check(self, answered: Iterable[str]) -> None:
-        """Raise :class:`MostFailed` if more than half of the requests of this build failed, and with them more than
-        half of the answers: of all, or of those for inputs that the layer did not have before.
-
-        The second condition makes the outcome the same however often a build was stopped, and lets a layer of which a
-        few inputs always fail be built and extended again. Failures are never reused, so all are of this build."""
-        layer, answers = _checked.get(), {key: self.known[key] for key in answered}
-        self._failed |= {key: entry for key, entry in answers.items() if entry.failure is not None}
-        if layer is None or self.made_by is None or not _most(len(self._failed), self._requested):
-            return
-        new = {*self.used, *answers} - self._asked_before
-        if _most(len(self._failed), len(self.known)) or _most(len(self._failed.keys() & new), len(new)):
-            reasons = [str(entry.failure) for entry in self._failed.values()]
-            raise MostFailed(_said_of_failures(layer, self.made_by, reasons, self._requested, self._unread))
-
-    def settle(self, text: str | None = None) -> str:
-        """Replace the file by this text, by default the lines of the entries used, and give the text."""
-        if text is None:
-            text = lines(entry.row() for entry in self.used.values())
-        write_atomically(self.path, text)
-        self.part.unlink(missing_ok=True)
-        return text
+        entries = {key: self.known[key] for key in inputs}
+        self.used |= entries
+        self._check(entries)
+        return entries
 
     def _request(self, inputs: dict[str, T], answer: Callable, label: str, unit: str) -> None:
         from tqdm.auto import tqdm
 
         self._requested += len(inputs)
-        if self.part.exists():
-            cut_torn_line(self.part)
-        with (
-            self.part.open("a", encoding="ascii") as out,
-            tqdm(total=len(inputs), desc=label, unit=unit, disable=not self.progress) as bar,
-            noting_unread(self._unread),
-        ):
-            deferrals = Deferrals()
-            for group in _groups(inputs):
-                entries = _answered(group, answer, deferrals)
-                if self.part == self.path and deferrals.requests:
-                    continue  # what is never settled stays in the order of the inputs
-                out.write(lines(entry.row() for entry in entries))
-                out.flush()
-                self.known.update((entry.key, entry) for entry in entries)
+        deferrals, items = Deferrals(), list(inputs.items())
+        bar = tqdm(total=len(items), desc=label, unit=unit, disable=not self.progress)
+        with bar, noting_unread(self._unread):
+            for group in by_size(items, GROUP * processes()):
+                try:
+                    entries = list(answer(dict(group)))
+                except Deferred:
+                    entries = []
+                    for item in group:
+                        with deferrals:
+                            entries += answer(dict([item]))
+                self.known |= {entry.key: entry for entry in entries}
                 bar.update(len(entries))
         deferrals.end()
 
+    def _check(self, answers: Mapping[str, E]) -> None:
+        """Raise :class:`MostFailed` if more than half of the requests of this build failed, and with them more than
+        half of the answers: of all, or of those for inputs that the layer did not have before.
 
+        The second condition lets a layer of which a few inputs always fail be built and extended again."""
+        self._failed |= {key: entry for key, entry in answers.items() if entry.failure is not None}
+        layer = _checked.get()
+        if layer is None or self.made_by is None or not _most(len(self._failed), self._requested):
+            return
+        new = self.used.keys() - self._asked_before
+        if _most(len(self._failed), len(self.known)) or _most(len(self._failed.keys() & new), len(new)):
+            reasons = [str(entry.failure) for entry in self._failed.values()]
+            raise MostFailed(_message_of_failures(layer, self.made_by, reasons, self._requested, self._unread))
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """The output of one Step, as a line has it: `output` is None with a `failure`; `flaw` is `cut` or `repaired`.
+    """The output of one Step, None with a `failure`; `flaw` is `cut` or `repaired`. It is kept as JSON, which takes a
+    quarter of the room of its objects, and read each time anew."""
 
-    The output is kept as JSON, which takes a quarter of the room of its objects, and read each time anew."""
+    key: str
+    made_by: str
+    failure: str | None
+    flaw: str | None
+    json: str | None
 
-    __slots__ = ("_json", "failure", "flaw", "key", "made_by")
-
-    def __init__(self, key: str, made_by: str, failure: str | None, flaw: str | None, output: dict[str, Any] | None):
-        self.key, self.made_by, self.failure, self.flaw = key, made_by, failure, flaw
-        self._json = None if output is None else json.dumps(output)
+    @classmethod
+    def of_row(cls, row: dict[str, Any]) -> Answer:
+        output = row["output"]
+        return cls(*(row[name] for name in _COLUMNS), None if output is None else json.dumps(output))
 
     @property
     def output(self) -> dict[str, Any] | None:
-        return None if self._json is None else json.loads(self._json)
+        return None if self.json is None else json.loads(self.json)
 
     @property
     def defects(self) -> tuple[str, ...]:
         return (self.flaw,) if self.flaw else ()
 
     def row(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("key", "made_by", "failure", "flaw", "output")}
+        return {**{name: getattr(self, name) for name in _COLUMNS}, "output": self.output}
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Answer) and self.row() == other.row()
 
-    def __repr__(self) -> str:
-        return f"Answer({', '.join(f'{name}={value!r}' for name, value in self.row().items())})"
+_COLUMNS = ("key", "made_by", "failure", "flaw")
 
 
 class StepJournal(Journal[Answer]):
@@ -218,10 +199,9 @@ class StepJournal(Journal[Answer]):
         *,
         reusable: Callable[[Answer, str | None], bool] = reusable,
     ):
-        before = read(old.folder / name, _answer) if old else ()
-        made_by = engine and maker(engine, step)
-        super().__init__(folder / name, _answer, made_by, old=before, reusable=reusable, progress=progress)
-        self.engine = engine
+        before = read(old.folder / name, Answer.of_row) if old else ()
+        super().__init__(engine and maker(engine, step), before, reusable=reusable, progress=progress)
+        self.path, self.engine = folder / name, engine
 
     def run(
         self, inputs: Mapping[str, T], request: Callable[[list[T]], Sequence[Result]], label: str
@@ -230,10 +210,14 @@ class StepJournal(Journal[Answer]):
 
         def answer(group: dict[str, T]) -> Iterator[Answer]:
             for key, result in zip(group, request(list(group.values()))):
-                output = result.value.model_dump() if result.value else None
+                output = json.dumps(result.value.model_dump()) if result.value else None
                 yield Answer(key, self.made_by, result.failure, defect(result), output)
 
         return self.ask(inputs, answer, label)
+
+    def settle(self) -> None:
+        """Write the answers used."""
+        write_lines(self.path, (entry.row() for entry in self.used.values()))
 
 
 def counts(entries: Iterable[Entry]) -> dict[str, Any]:
@@ -249,10 +233,17 @@ def counts(entries: Iterable[Entry]) -> dict[str, Any]:
 
 
 def read(path: Path, parse: Callable[[dict[str, Any]], E]) -> list[E]:
-    """The entries of a file, none if there is no file; a last line that a killed process left unfinished is ignored."""
+    """The entries of a file, none if there is no file; a last line that is not finished is ignored."""
     raw = path.read_bytes() if path.exists() else b""
     whole = raw[: raw.rfind(b"\n") + 1].splitlines()
     return [_parsed(line, parse, f"{path}, line {number}") for number, line in enumerate(whole, 1)]
+
+
+def write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> str:
+    """Write a file of entries whole, and give its text."""
+    text = lines(rows)
+    path.write_text(text, encoding="ascii")
+    return text
 
 
 def lines(rows: Iterable[dict[str, Any]]) -> str:
@@ -294,15 +285,11 @@ def request_key(*parts: Any) -> str:
     return text_hash(json.dumps(parts))
 
 
-def _answer(row: dict[str, Any]) -> Answer:
-    return Answer(**row)
-
-
 def _most(failed: int, of: int) -> bool:
     return failed >= FEW and 2 * failed > of
 
 
-def _said_of_failures(
+def _message_of_failures(
     layer: str, made_by: str, reasons: Sequence[str], requested: int, unread: Mapping[str, str]
 ) -> str:
     """The message of an error: how many failed, the first replies with what is wrong with them, what to do."""
@@ -313,27 +300,6 @@ def _said_of_failures(
         f"{'replies' if unread else 'failures'}: {'; '.join(quoted[:UNREAD])}. What succeeded is kept, and the same "
         "build asks only for the rest; to make the layer without what failed, pass keep_going=True (--keep-going)"
     )
-
-
-def _answered(group: dict[str, T], answer: Callable[[dict[str, T]], Iterable[E]], deferrals: Deferrals) -> list[E]:
-    """An entry per input; of a group of which some are deferred, those of the others, each asked for alone."""
-    try:
-        with collect():
-            return list(answer(group))
-    except Deferred as deferred:
-        if deferred.requests >= len(group):  # all of them
-            deferrals.requests += deferred.requests
-            return []
-    entries: list[E] = []
-    for key, value in group.items():
-        with deferrals, collect():
-            entries += answer({key: value})
-    return entries
-
-
-def _groups(inputs: dict[str, T]) -> Iterator[dict[str, T]]:
-    items = list(inputs.items())
-    return map(dict, by_size(items, GROUP * processes()))
 
 
 def _parsed(line: bytes, parse: Callable[[dict[str, Any]], E], place: str) -> E:

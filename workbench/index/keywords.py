@@ -44,11 +44,7 @@ class KeywordsLayer(Layer):
     """
 
     kind = "keywords"
-    needs = ("pieces",)
-
-    @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"encoder": build.encoder.name}
+    inputs = ("pieces",)
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: KeywordsLayer | None) -> dict:

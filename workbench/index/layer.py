@@ -1,8 +1,9 @@
-"""What a layer is. Each kind of layer is one class in a file of this folder, listed in `index.py`.
+"""What a layer is. Each kind of layer is one class in a file of this folder, listed in `building.py`.
 
-A layer is a function of the passages, its settings and the layers below, and of nothing else. `identity` says which
-these are; `build` writes files into a folder, taking from `old`, the layer of the same kind that stood before, whatever
-work is still good; the constructor opens those files.
+A layer is a function of its inputs (the layers below), its settings, what the data bring, the encoder and its maker,
+and of nothing else: the class names them, and `building.py` makes its key of them. `build` writes files into a folder,
+taking from `old`, the layer of the same kind that stood before, whatever work is still good; the constructor opens
+those files.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from workbench.data import Dataset
 from workbench.encoding import Encoder
 from workbench.errors import IndexFault
+from workbench.index.journal import maker as signature
 from workbench.integrity import files_of, flaws, note, seal, unseal
 from workbench.llm.engine import RulesEngine
 from workbench.records import Record
 
 if TYPE_CHECKING:
     from workbench.llm.engine import Engine
+    from workbench.llm.step import Step
 
 DESCRIPTION, FILES = "layer.json", "files"  # what a layer says of itself, and there: of its files
 
@@ -38,8 +41,9 @@ class Build:
     progress: bool = True
     opened: Mapping[str, Layer] = field(default_factory=dict)  # kind -> layer of the index that is changed
     layers: dict[str, Layer] = field(default_factory=dict)  # kind -> layer below, opened
-    keys: dict[str, str] = field(default_factory=dict)  # kind -> key of the layer below
+    named: dict[str, dict] = field(default_factory=dict)  # kind -> what the manifest will say of the layer below
     keep_going: bool = False  # whether a layer is made although most of the requests for it failed
+    computed: dict[str, Any] = field(default_factory=dict)  # what a layer's key and its files share
 
     @property
     def writer(self) -> Engine:
@@ -56,20 +60,26 @@ class Layer(Record):
     """One kind of layer, opened from its folder."""
 
     kind: ClassVar[str]
-    needs: ClassVar[tuple[str, ...]] = ()
-    steps: ClassVar[tuple[str, ...]] = ()  # that it asks an engine, by name
-    where_standing: ClassVar[tuple[str, ...]] = ()  # what it is made of as well, in an index that has it
-    old_must_share: ClassVar[tuple[str, ...]] = ("encoder",)  # what must be equal for `old` to be of use
+    inputs: ClassVar[tuple[str, ...]] = ()  # the layers that it is made of
+    optional: ClassVar[tuple[str, ...]] = ()  # those that it is made of as well, in an index that has them
+    with_given: ClassVar[tuple[str, ...]] = ()  # as `optional`, where the data brought the profiles
+    steps: ClassVar[tuple[Step, ...]] = ()  # that it asks an engine
 
     @classmethod
-    def identity(cls, build: Build, settings: Any) -> dict:
-        """All that determines the content besides the settings and the layers below, which the caller adds."""
+    def of_data(cls, build: Build, settings: Any) -> dict[str, Any]:
+        """What of the data determines the content, besides the layers below."""
         return {}
+
+    @classmethod
+    def maker(cls, build: Build) -> str | None:
+        """Who would write it: the signature of the engine, None where nobody is asked."""
+        return signature(build.writer, *cls.steps) if cls.steps else None
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Any, old: Layer | None) -> dict:
         """Write the layer's files into `folder` and return its metadata (counts, made_by). A `content` among it
-        stands for the layer in the keys of those above, instead of its own key."""
+        stands for the layer in the keys of those above, instead of its own key. The vectors of `old` are those of
+        another encoder only where a layer asks Steps; its metadata then say so."""
         raise NotImplementedError
 
     def __init__(self, folder: Path):
@@ -77,7 +87,8 @@ class Layer(Record):
         said = unseal(json.loads((folder / DESCRIPTION).read_text(encoding="utf-8")))
         if "settings" not in said:
             raise ValueError(f"{folder / DESCRIPTION} says no settings")
-        for name, flaw in flaws(folder, said.pop(FILES, {})).items():
+        self.files: dict = said.pop(FILES, {})  # name → size and checksum
+        for name, flaw in flaws(folder, self.files).items():
             raise ValueError(f"{folder / name} {flaw}")
         self.metadata: dict = said  # the settings, and what `build` said
 
@@ -97,8 +108,10 @@ class Layer(Record):
         return digest.hexdigest()[:12]
 
 
-def describe(folder: Path, settings: Any, metadata: Mapping) -> None:
-    """Write what a layer says of itself, by which it is whole: its settings, what `build` said, and its files."""
+def describe(folder: Path, settings: Any, metadata: Mapping) -> dict:
+    """Write what a layer says of itself, by which it is whole: its settings, what `build` said, and its files, which it
+    returns."""
     files = note(folder, set(files_of(folder)) - {DESCRIPTION})
     said = json.loads(json.dumps({"settings": asdict(settings), **metadata, FILES: files}))
     (folder / DESCRIPTION).write_text(json.dumps(seal(said), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return files

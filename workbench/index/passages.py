@@ -33,8 +33,8 @@ class PassagesLayer(Layer):
     kind = "passages"
 
     @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"passages": build.fingerprint, "encoder": build.encoder.name}
+    def of_data(cls, build: Build, settings: Settings) -> dict:
+        return {"passages": build.fingerprint}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: PassagesLayer | None) -> dict:

@@ -13,16 +13,21 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import scipy.sparse as sp
 
 from workbench import tokens
 from workbench.errors import SettingError
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
-from workbench.index.store import map_vectors, read_table, write_table
+from workbench.index.store import map_vectors, read_table, write_rows
 from workbench.index.vectors import Known, encode_to
 from workbench.records import Passage, Unit
 from workbench.settings import Natural, Positive, validated
+
+_COLUMNS = pa.schema(
+    dict.fromkeys(("text", "title", "id"), pa.string()) | dict.fromkeys(("tokens", "passage", "chunk"), pa.int32())
+)
 
 
 @validated
@@ -53,30 +58,22 @@ class PiecesLayer(Layer):
     """
 
     kind = "pieces"
-    needs = ("passages",)
-
-    @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"encoder": build.encoder.name}
+    inputs = ("passages",)
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: PiecesLayer | None) -> dict:
         below: PassagesLayer = build.layers["passages"]
         rows = list(cut(below.passages, settings))
-        texts, sizes, passages, chunks = zip(*rows) if rows else ((), (), (), ())
+        texts = tuple(text for text, *_ in rows)
         encoded = encode_to(
             folder / "vectors.npy", texts, build.encoder, _known(below, texts, old), label="pieces",
             progress=build.progress,
         )  # fmt: skip
-        write_table(
-            folder / "table.parquet",
-            text=np.array(texts, dtype=object),
-            title=np.array([_title(below.passages[row], text) for text, row in zip(texts, passages)], dtype=object),
-            id=np.array([below.passages[row].id for row in passages], dtype=object),
-            tokens=np.array(sizes, dtype=np.int32),
-            passage=np.array(passages, dtype=np.int32),
-            chunk=np.array(chunks, dtype=np.int32),
+        titled = (
+            (text, _title(below.passages[row], text), below.passages[row].id, size, row, chunk)
+            for text, size, row, chunk in rows
         )
+        write_rows(folder / "table.parquet", titled, _COLUMNS)
         return {"passages": len(below.passages), "pieces": len(texts), "encoded": encoded}
 
     def __init__(self, folder: Path):

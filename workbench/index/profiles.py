@@ -31,9 +31,10 @@ from workbench.errors import DataError
 from workbench.index import profiling
 from workbench.index.facts import FactsLayer
 from workbench.index.layer import Build, Layer
-from workbench.index.store import read_columns, write_table
+from workbench.index.store import read_columns, rows_of, table_of_rows, write_table
 from workbench.llm.engine import RulesEngine
 from workbench.settings import Natural, Positive, validated
+from workbench.steps import entity_relations, summarising
 from workbench.text import PHRASE_RULES, text_hash
 
 LIST = pa.list_(pa.string())
@@ -57,12 +58,12 @@ class Tables(NamedTuple):
 
 
 def tables_of(profiles: Profiles) -> Tables:
-    return Tables(*(_table(rows, schema) for rows, schema in zip(sorted_rows(profiles), SCHEMAS.values())))
+    return Tables(*map(table_of_rows, sorted_rows(profiles), SCHEMAS.values()))
 
 
 def table_of(profiles: Iterable[EntityProfile] | Iterable[RelationProfile], schema: pa.Schema) -> pa.Table:
     """Profiles of one kind, in their order."""
-    return _table(list(map(attrgetter(*schema.names), profiles)), schema)
+    return table_of_rows(map(attrgetter(*schema.names), profiles), schema)
 
 
 def entities_of(table: pa.Table) -> tuple[EntityProfile, ...]:
@@ -71,12 +72,6 @@ def entities_of(table: pa.Table) -> tuple[EntityProfile, ...]:
 
 def relations_of(table: pa.Table) -> tuple[RelationProfile, ...]:
     return tuple(RelationProfile(*row) for row in rows_of(table))
-
-
-def rows_of(table: pa.Table) -> list[tuple]:
-    """Rows with tuples for lists."""
-    columns = (column.to_pylist() for column in table.columns)
-    return list(zip(*(map(tuple, c) if t.type == LIST else c for c, t in zip(columns, table.schema))))
 
 
 def sorted_rows(profiles: Profiles) -> tuple[list[tuple], list[tuple]]:
@@ -102,11 +97,6 @@ def _relation_order(row: tuple) -> tuple:
     """A weight that is missing is sorted apart, because None has no order."""
     weight = row[_WEIGHT]
     return (*row[:_WEIGHT], weight is not None, weight or 0.0, *row[_WEIGHT + 1 :])
-
-
-def _table(rows: Sequence[tuple], schema: pa.Schema) -> pa.Table:
-    columns = list(zip(*rows)) or [()] * len(schema)
-    return pa.table([pa.array(column, field.type) for column, field in zip(columns, schema)], schema)
 
 
 def _flat(column: pa.ChunkedArray) -> Iterator[bytes | np.ndarray]:
@@ -147,24 +137,27 @@ class ProfilesLayer(Layer):
     relations there are; `given`: the data brought them."""
 
     kind = "profiles"
-    steps = ("entity_relations", "fuse_descriptions")
-    needs = ("passages",)
-    old_must_share = ()  # the keys of a journal say what each answer was made from
+    inputs = ("passages",)
+    steps = (entity_relations.STEP, summarising.FUSE)
 
     @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
+    def of_data(cls, build: Build, settings: Settings) -> dict:
         schema = None if build.data.schema is None else _hash(asdict(build.data.schema))
-        if build.data.profiles is not None:
-            given = build.data.profiles
-            return {"given": _hash(*sorted_rows(given)), "made_by": given.made_by, "schema": schema}
-        return {"maker": profiling.maker(build) if build.engine else None, "schema": schema}
+        if build.data.profiles is None:
+            return {"schema": schema}
+        given = _hash(*map(content_hash, _given(build)))
+        return {"schema": schema, "given": given, "made_by": build.data.profiles.made_by}
+
+    @classmethod
+    def maker(cls, build: Build) -> str | None:
+        return super().maker(build) if build.engine and build.data.profiles is None else None
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: ProfilesLayer | None) -> dict:
         schema = build.data.schema
         if build.data.profiles is not None:
             _check(build.data.profiles, build.layers["passages"].row)
-            tables, made_by = tables_of(build.data.profiles), list(build.data.profiles.made_by)
+            tables, made_by = _given(build), list(build.data.profiles.made_by)
             counts = {"given": True} | ({"made_by": made_by} if made_by else {})
         else:
             if build.engine is None and old is None:
@@ -195,6 +188,13 @@ class ProfilesLayer(Layer):
 
     def __repr__(self) -> str:
         return f"ProfilesLayer({self.metadata['entities']:,} entities, {self.metadata['relations']:,} relations)"
+
+
+def _given(build: Build) -> Tables:
+    """The profiles that the data bring, sorted once."""
+    if "profiles" not in build.computed:
+        build.computed["profiles"] = tables_of(build.data.profiles)
+    return build.computed["profiles"]
 
 
 def write_profiles(folder: Path, profiles: Profiles, schema: Schema, counts: Mapping[str, Any]) -> dict[str, Any]:

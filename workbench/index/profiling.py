@@ -17,7 +17,6 @@ from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import IndexFault
 from workbench.index.journal import Answer, StepJournal, by_rules, counts, is_rules, request_key
-from workbench.index.journal import maker as maker_of
 from workbench.index.layer import Build
 from workbench.language.entity_types import KINDS, UNKNOWN
 from workbench.llm.step import Result
@@ -36,10 +35,6 @@ class Written(NamedTuple):
     profiles: Profiles
     schema: Schema
     summary: dict
-
-
-def maker(build: Build) -> str:
-    return maker_of(build.engine, entity_relations.STEP, summarising.FUSE)
 
 
 def write(folder: Path, build: Build, settings: Settings, old: ProfilesLayer | None) -> Written:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import Profiles
-from workbench.index.journal import StepJournal, counts, maker, request_key
+from workbench.index.journal import StepJournal, counts, request_key
 from workbench.index.layer import Build, Layer
 from workbench.index.profiles import ProfilesLayer, entities_of, relations_of, write_profiles
 from workbench.index.typed import merged, topmost
@@ -47,17 +47,13 @@ class RelabelledLayer(ProfilesLayer):
     """The profiles with other types."""
 
     kind = "relabelled"
-    steps = ("relabel_entities",)
-    needs = ("passages", "profiles")
-    where_standing = ("resolved",)
-
-    @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"maker": maker(build.writer, curating.TYPES)}
+    inputs = ("passages", "profiles")
+    optional = ("resolved",)
+    steps = (curating.TYPES,)
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: Layer | None) -> dict:
-        engine, below = build.writer, topmost(build, cls.where_standing)
+        engine, below = build.writer, topmost(build, cls.optional)
         tables = merged(below.tables)
         entities = entities_of(tables.entities)
         types = types_of(below.schema, settings)

@@ -40,11 +40,7 @@ class RelationsLayer(Layer):
     """
 
     kind = "relations"
-    needs = ("facts",)
-
-    @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"encoder": build.encoder.name}
+    inputs = ("facts",)
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: RelationsLayer | None) -> dict:

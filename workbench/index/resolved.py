@@ -3,7 +3,7 @@
 Entities whose vectors are similar form clusters, and a Step says which members of a cluster are the same. "Greedy
 agglomerative" is all that the paper says of the clusters; here they are stars: the entity with the most neighbours that
 is in no cluster collects those that are similar to *it*, so that no chain of similarities joins half of the graph. The
-other layers find what is here in place of the profiles (`Layer.where_standing`).
+other layers find what is here in place of the profiles (`Layer.optional`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
-from workbench.index.journal import StepJournal, counts, lines, maker, read, request_key
+from workbench.index.journal import StepJournal, counts, read, request_key, write_lines
 from workbench.index.layer import Build, Layer
 from workbench.index.profiles import ProfilesLayer, entities_of, relations_of, write_profiles
 from workbench.index.store import map_vectors, read_table, write_table
@@ -50,12 +50,8 @@ class ResolvedLayer(ProfilesLayer):
     """The profiles after merging. `merges`: what was merged; `aliases`: under which other names."""
 
     kind = "resolved"
-    steps = ("curate_cluster",)
-    needs = ("passages", "profiles")
-
-    @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"maker": maker(build.writer, curating.CLUSTER), "encoder": build.encoder.name}
+    inputs = ("passages", "profiles")
+    steps = (curating.CLUSTER,)
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: Layer | None) -> dict:
@@ -85,7 +81,7 @@ class ResolvedLayer(ProfilesLayer):
             for merge in merges_of(value, curating.ClusterOutput(**answers[key].output))
         ]
         profiles = resolved(Profiles(entities, relations), merges)
-        (folder / "merges.jsonl").write_text(lines(merge._asdict() for merge in merges), encoding="ascii")
+        write_lines(folder / "merges.jsonl", (merge._asdict() for merge in merges))
         summary = {
             **counts(answers.values()), "encoder": build.encoder.name, "encoded": encoded, "asked": journal.asked,
             "clusters": len(inputs), "merged": sum(len(merge.names) - 1 for merge in merges),

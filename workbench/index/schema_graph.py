@@ -24,7 +24,7 @@ from workbench.data import Dataset
 from workbench.data.graph import Schema, read_schema
 from workbench.data.schemas import seed as read_seed
 from workbench.index import schema_extracting
-from workbench.index.journal import maker, request_key
+from workbench.index.journal import request_key
 from workbench.index.layer import Build
 from workbench.index.profiles import LIST, SCHEMAS, table_of
 from workbench.index.schema_extracting import Parts, Proposal
@@ -80,20 +80,18 @@ class SchemaGraphLayer(TypedLayer):
     """
 
     kind = "schema_graph"
-    steps = ("schema_extraction",)
-    needs = ("passages",)
-    old_must_share = ()  # the keys of the journal say what each answer was made from
+    inputs = ("passages",)
+    with_given = ("profiles", "extractions")
+    steps = (STEP,)
     linked = ("entity", "relation", "attribute")
 
     @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
-        given = _given(build)
-        return {
-            "encoder": build.encoder.name,
-            "maker": None if given else maker(build.writer, STEP),
-            "given": [build.keys.get(kind) for kind in ("profiles", "extractions")] if given else None,
-            "seed": request_key(asdict(_seed(build.data, settings))),
-        }
+    def of_data(cls, build: Build, settings: Settings) -> dict:
+        return {"seed": request_key(asdict(_seed(build.data, settings)))}
+
+    @classmethod
+    def maker(cls, build: Build) -> str | None:
+        return None if _given(build) else super().maker(build)
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: SchemaGraphLayer | None) -> dict:

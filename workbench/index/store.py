@@ -17,7 +17,7 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -102,18 +102,21 @@ class Store:
         return self.folder / f"{kind}-{key}"
 
     @contextmanager
-    def writing(self, kind: str, key: str) -> Iterator[Path]:
-        """A `.part` folder to build a layer in. It becomes the layer when the block ends well; a folder without the
-        suffix is therefore whole. It stays for the next attempt when the block does not end well. A block that takes
-        it away has found that nothing new came of it."""
+    def writing(self, kind: str, key: str, *, resume: bool = False) -> Iterator[Path]:
+        """A `.part` folder to build a layer in, empty unless it is to `resume` an attempt that was stopped. It becomes
+        the layer when the block ends well; a folder without the suffix is therefore whole. A block that takes it away
+        has found that nothing new came of it."""
         final = self.path(kind, key)
         part = final.with_name(final.name + ".part")
+        if not resume:
+            shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True, exist_ok=True)
         yield part
         if not part.exists():
             return
         for file in part.iterdir():
             flush(file)
+        shutil.rmtree(final, ignore_errors=True)  # one with more failures
         os.replace(part, final)
         flush(self.folder)
 
@@ -147,6 +150,23 @@ def write_table(path: Path, **columns: Any) -> None:
     """Columns of equal length as Parquet. Nothing searches the files, and most texts in a column differ: statistics and
     dictionaries would cost time, and save no room."""
     pq.write_table(pa.table(columns), path, compression="zstd", use_dictionary=False, write_statistics=False)
+
+
+def write_rows(path: Path, rows: Iterable[Sequence[Any]], schema: pa.Schema) -> None:
+    """Rows with the columns of a schema as Parquet."""
+    table = table_of_rows(rows, schema)
+    write_table(path, **dict(zip(schema.names, table.columns)))
+
+
+def table_of_rows(rows: Iterable[Sequence[Any]], schema: pa.Schema) -> pa.Table:
+    columns = list(zip(*rows)) or [()] * len(schema)
+    return pa.table([pa.array(column, field.type) for column, field in zip(columns, schema)], schema)
+
+
+def rows_of(table: pa.Table) -> list[tuple]:
+    """Rows with tuples for lists."""
+    columns = (column.to_pylist() for column in table.columns)
+    return list(zip(*(map(tuple, c) if pa.types.is_list(t.type) else c for c, t in zip(columns, table.schema))))
 
 
 def read_columns(path: Path, columns: Sequence[str] | None = None) -> pa.Table:

@@ -4,8 +4,8 @@ gets a summary by the Step `summarise`, the summaries are clustered in turn, and
 A passage may belong to several clusters, so the tree is rather a stack of layers in which a node can have several
 parents. A cluster whose summary failed has no node: it is counted, and its children are left without this parent.
 
-Summaries cost money: a journal (`journal.py`) keeps them by the texts of their cluster. Without an engine the rules
-write what is missing; `made_by` names everyone who wrote.
+Summaries cost money: those that stand are reused by the texts of their cluster (`journal.py`). Without an engine the
+rules write what is missing; `made_by` names everyone who wrote.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from tqdm.auto import tqdm
 
 from workbench import tokens
 from workbench.index.clustering import COARSE_FROM, Clustering, soft_clusters
-from workbench.index.journal import Journal, counts, defect, lines, maker, read
+from workbench.index.journal import Journal, counts, defect, maker, read, write_lines
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
-from workbench.index.store import key_of, map_vectors, write_atomically
+from workbench.index.store import map_vectors
 from workbench.index.vectors import Known, encode_to
 from workbench.records import Passage
 from workbench.settings import Positive, validated
@@ -101,47 +101,36 @@ class SummariesLayer(Layer):
     """
 
     kind = "summaries"
-    steps = ("summarise",)
-    needs = ("passages",)
-    old_must_share = ()
-
-    @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"maker": build.engine and maker(build.engine, summarising.TEXTS)}
+    inputs = ("passages",)
+    steps = (summarising.TEXTS,)
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: SummariesLayer | None) -> dict:
         passages: PassagesLayer = build.layers["passages"]
         # Summaries that stood are good whatever the settings; their vectors only if the same encoder made them.
-        writer = _Writer(folder, build, settings, [cluster.summary for cluster in old.clusters] if old else [])
+        writer = _Writer(build, settings, [cluster.summary for cluster in old.clusters] if old else [])
         same = old is not None and old.metadata["encoder"] == build.encoder.name
         encoded = Known([node.text for node in old.nodes], old.vectors) if same else Known()
 
         texts, vectors = [_on_one_line(passage) for passage in passages.passages], passages.vectors
-        key, numbers, clusters, matrices, coarse = key_of(texts=texts), np.arange(len(texts)), [], [], []
+        numbers, clusters, matrices, coarse = np.arange(len(texts)), [], [], []
         for level in range(1, settings.levels + 1):
             if not settings.enough(len(texts)):
                 break
             coarse += [level] if len(texts) > COARSE_FROM else []
-            # Named by what is clustered or encoded: a build that was stopped may go on with other summaries.
-            path = folder / f"members-{key}.json"
-            if not path.exists():
-                found = _clusters(vectors, texts, settings, f"level {level}", build.progress)
-                write_atomically(path, json.dumps([rows.tolist() for rows in found]))
-            members = [np.array(rows) for rows in json.loads(path.read_text())]
+            members = _clusters(vectors, texts, settings, f"level {level}", build.progress)
             summaries = writer.summaries([tuple(texts[row] for row in rows) for rows in members], f"level {level}")
             clusters += [Cluster(level, tuple(numbers[rows].tolist()), s) for rows, s in zip(members, summaries)]
             texts = [summary.text for summary in summaries if not summary.failure]
             numbers = numbers[-1] + 1 + np.arange(len(texts))
-            key = key_of(texts=texts)
-            path = folder / f"vectors-{key}.npy"
+            path = folder / f"vectors-{level}.npy"
             encode_to(path, texts, build.encoder, encoded, label=f"level {level}", progress=build.progress)
             vectors = map_vectors(path)
             matrices.append(vectors)
 
-        text = writer.journal.settle(lines(cluster.row() for cluster in clusters))
+        text = write_lines(folder / "clusters.jsonl", (cluster.row() for cluster in clusters))
         np.save(folder / "vectors.npy", np.concatenate([np.zeros((0, build.encoder.dimension), "f4"), *matrices]))
-        for path in (*folder.glob("vectors-*"), *folder.glob("members-*")):
+        for path in folder.glob("vectors-*"):
             path.unlink()
         made = counts(cluster.summary for cluster in clusters)
         return {
@@ -227,19 +216,12 @@ def _fitting(
 
 
 class _Writer:
-    """Writes the summaries of clusters, from the journal or by the engine."""
+    """The summaries of clusters: those that stand, and what the engine writes."""
 
-    def __init__(self, folder: Path, build: Build, settings: Settings, old: Sequence[Summary]):
+    def __init__(self, build: Build, settings: Settings, old: Sequence[Summary]):
         self.engine, self.limit = build.writer, settings.summary_tokens
         self.step = replace(summarising.TEXTS, max_tokens=self.limit)
-        self.journal = Journal(
-            folder / "clusters.jsonl",
-            Summary.of_row,
-            maker(self.engine, self.step),
-            old=old,
-            part=folder / "summaries.jsonl.part",
-            progress=build.progress,
-        )
+        self.journal = Journal(maker(self.engine, self.step), old, progress=build.progress)
 
     def summaries(self, clusters: Sequence[tuple[str, ...]], label: str) -> list[Summary]:
         inputs = [summarising.Texts(texts, self.limit) for texts in clusters]

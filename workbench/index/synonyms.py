@@ -9,7 +9,7 @@ is computed again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
 
@@ -52,13 +52,13 @@ class SynonymsLayer(Layer):
     """Directed entries: `sources`, `targets` (phrase rows) and `similarities`, sorted by source, then best first."""
 
     kind = "synonyms"
-    needs = ("facts",)
-    old_must_share = ("encoder", "settings")
+    inputs = ("facts",)
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: SynonymsLayer | None) -> dict:
         facts: FactsLayer = build.layers["facts"]
-        reused = _reused(old, facts, settings)
+        same_settings = old is not None and old.metadata["settings"] == asdict(settings)
+        reused = _reused(old if same_settings else None, facts, settings)
         new = np.flatnonzero(~reused.whole)
         if len(new) * len(facts.phrases) <= settings.exact_up_to**2:
             found, said = close_pairs(facts.phrase_vectors, new, settings.threshold, progress=build.progress), {}

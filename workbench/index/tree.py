@@ -2,14 +2,13 @@
 (arXiv 2508.19855, Section 4.2, Eq. 8). The lower two, attributes and triples, are the layer `schema_graph`.
 
 `dual_perception` finds the communities; the Step `name_communities` names and summarises those of two members or more.
-Names cost money: a journal keeps them by what a model reads of a community, so an insert or delete asks again for those
+Names cost money: they are reused by what a model reads of a community, so an insert or delete asks again for those
 that it changed. Without an engine the rules write what is missing. A community whose name failed is counted and has no
 vector; the next build of the layer retries it.
 """
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -28,12 +27,11 @@ from workbench.index.dual_perception import (
     Perception,
     TreeCommunity,
     detect,
-    entity_means,
 )
-from workbench.index.journal import Answer, StepJournal, by_rules, counts, maker, request_key, reusable
+from workbench.index.journal import Answer, StepJournal, counts, request_key, reusable_of_models
 from workbench.index.layer import Build, Layer
 from workbench.index.schema_graph import HAS_ATTRIBUTE, SchemaGraphLayer
-from workbench.index.store import key_of, map_vectors, read_columns, read_table, write_table
+from workbench.index.store import map_vectors, read_columns, read_table, rows_of, write_rows, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.llm.engine import Engine
 from workbench.llm.step import Result
@@ -78,13 +76,8 @@ class TreeLayer(Layer):
     """
 
     kind = "tree"
-    steps = ("name_communities",)
-    needs = ("passages", "schema_graph")
-    old_must_share = ()
-
-    @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"encoder": build.encoder.name, "maker": maker(build.writer, name_communities.STEP)}
+    inputs = ("passages", "schema_graph")
+    steps = (name_communities.STEP,)
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: TreeLayer | None) -> dict:
@@ -92,11 +85,14 @@ class TreeLayer(Layer):
         old_vectors = old if old is not None and old.metadata["encoder"] == build.encoder.name else None
         matrix = _entity_matrix(folder, build, settings, graph, old_vectors)
         found = detect(arrays(graph, matrix), settings)
-        _write_communities(folder, found)
+        write_rows(folder / "communities.parquet", found.found, _COMMUNITIES)
+        write_rows(folder / "merges.parquet", found.merges, _MERGES)
         answers, asked = _names(folder, build, settings, graph, found.found, old)
         named, failures = _settled(answers, found.found, settings)
         _write_names(folder, named, failures)
-        _encode_names(folder, build, list(map(text_of, named.values())), old_vectors)
+        known = Known(old_vectors.community_texts, old_vectors.community_vectors) if old_vectors else Known()
+        texts = list(map(text_of, named.values()))
+        encode_to(folder / "names.npy", texts, build.encoder, known, label="communities", progress=build.progress)
         return {
             "communities": len(found.found),
             "named": len(named),
@@ -113,10 +109,9 @@ class TreeLayer(Layer):
     def __init__(self, folder: Path):
         super().__init__(folder)
         # Read at once, because a later build takes the files away; made into lists when they are looked at.
-        self.communities = [TreeCommunity(*row) for row in _rows(read_columns(folder / "communities.parquet"))]
+        self.communities = [TreeCommunity(*row) for row in rows_of(read_columns(folder / "communities.parquet"))]
         self._merges = read_columns(folder / "merges.parquet")
-        names = read_table(folder / "names.parquet", strings=("name", "summary", "failure"))
-        rows = list(zip(names["id"].tolist(), names["name"], names["summary"], names["failure"]))
+        rows = rows_of(read_columns(folder / "names.parquet"))
         self.named = {
             id: Name.model_construct(name=name, summary=text) for id, name, text, _ in rows if name is not None
         }
@@ -134,7 +129,7 @@ class TreeLayer(Layer):
 
     @cached_property
     def merges(self) -> list[Merge]:
-        return [Merge(*row) for row in _rows(self._merges)]
+        return [Merge(*row) for row in rows_of(self._merges)]
 
     @property
     def community_texts(self) -> list[str]:
@@ -224,6 +219,22 @@ def _entity_matrix(
     return matrix
 
 
+def entity_means(alone: np.ndarray, *triples: tuple[sp.csr_array, np.ndarray]) -> np.ndarray:
+    """e_i (Eq. 4): the mean of the vectors of an entity's triples, float32 (n, d).
+
+    `alone` (n, d) are the vectors of entities without triples. `triples`: (incidence (n, m), vectors (m, d)) of each
+    kind of triple."""
+    total = np.zeros(alone.shape, dtype=np.float32)
+    counts = np.zeros(len(alone), dtype=np.float32)
+    for incidence, vectors in triples:
+        total += incidence @ np.asarray(vectors)
+        counts += np.diff(incidence.indptr)
+    bare = counts == 0
+    total[~bare] /= counts[~bare, None]
+    total[bare] = alone[bare]
+    return total
+
+
 def triple_means(graph: SchemaGraphLayer) -> np.ndarray:
     """e_i (Eq. 4) over relations and attributes, float32 (n, d)."""
     owners = _owners(graph)
@@ -260,7 +271,7 @@ def _names(
     shown = {one.id: one for one in _shown(graph, communities, settings)}
     keys = {id: request_key(one.centre, one.members, one.size) for id, one in shown.items()}
     step, progress = name_communities.STEP, build.progress
-    journal = StepJournal(folder, "names.jsonl", engine, step, old, progress, reusable=_reusable)
+    journal = StepJournal(folder, "names.jsonl", engine, step, old, progress, reusable=reusable_of_models)
     request = _requested(engine, settings.naming_batch)
     answers = journal.run({keys[id]: one for id, one in shown.items()}, request, "name communities")
     journal.settle()
@@ -355,48 +366,21 @@ def _settled(
     return dict(sorted(named.items())), failures
 
 
-def _reusable(answer: Answer, made_by: str | None) -> bool:
-    """What the rules wrote depends on more than its key, and costs nothing to write anew."""
-    return reusable(answer, made_by) and not by_rules(answer.made_by)
-
-
 # -- files ------------------------------------------------------------------------------------------------------------
 
 
-def _write_communities(folder: Path, found: Communities) -> None:
-    rows, number, real = pa.list_(pa.int32()), pa.int32(), pa.float64()
-    kinds = {"id": number, "members": rows, "centre": number, "keywords": rows, "cohesion": real, "cluster": number,
-             "round": number, "left": rows, "right": rows, "overlap": real, "cosine": real, "difference": real,
-             "size": number, "merged": pa.bool_(), "reason": pa.string()}  # fmt: skip
-    for name, cls, records in (("communities", TreeCommunity, found.found), ("merges", Merge, found.merges)):
-        columns = zip(*records) if records else [()] * len(cls._fields)
-        table = {field: pa.array(column, kinds[field]) for field, column in zip(cls._fields, columns)}
-        write_table(folder / f"{name}.parquet", **table)
+_NUMBER, _NUMBERS, _REAL = pa.int32(), pa.list_(pa.int32()), pa.float64()
+_COMMUNITIES = pa.schema({
+    "id": _NUMBER, "members": _NUMBERS, "centre": _NUMBER, "keywords": _NUMBERS, "cohesion": _REAL,
+})  # fmt: skip
+_MERGES = pa.schema({
+    "cluster": _NUMBER, "round": _NUMBER, "left": _NUMBERS, "right": _NUMBERS, "overlap": _REAL, "cosine": _REAL,
+    "difference": _REAL, "size": _NUMBER, "merged": pa.bool_(), "reason": pa.string(),
+})  # fmt: skip
+_NAMES = pa.schema({"id": _NUMBER} | dict.fromkeys(("name", "summary", "failure"), pa.string()))
 
 
 def _write_names(folder: Path, named: Mapping[int, Name], failures: Mapping[int, str]) -> None:
-    ids = sorted({*named, *failures})
-    write_table(
-        folder / "names.parquet",
-        id=pa.array(ids, pa.int32()),
-        name=pa.array([named[id].name if id in named else None for id in ids], pa.string()),
-        summary=pa.array([named[id].summary if id in named else None for id in ids], pa.string()),
-        failure=pa.array([failures.get(id) for id in ids], pa.string()),
-    )
-
-
-def _encode_names(folder: Path, build: Build, texts: list[str], old: TreeLayer | None) -> None:
-    """Named by what is in it until it is whole: a build that was stopped may go on with other names."""
-    known = Known(old.community_texts, old.community_vectors) if old is not None else Known()
-    path = folder / f"names-{key_of(texts=texts)}.npy"
-    encode_to(path, texts, build.encoder, known, label="communities", progress=build.progress)
-    os.replace(path, folder / "names.npy")
-    for path in folder.glob("names-*"):
-        path.unlink()
-
-
-def _rows(table: pa.Table) -> Iterator[tuple]:
-    return (
-        tuple(tuple(value) if isinstance(value, list) else value for value in row)
-        for row in zip(*(column.to_pylist() for column in table.columns))
-    )
+    texts = {id: (name.name, name.summary) for id, name in named.items()}
+    rows = ((id, *texts.get(id, (None, None)), failures.get(id)) for id in sorted({*named, *failures}))
+    write_rows(folder / "names.parquet", rows, _NAMES)

@@ -51,17 +51,13 @@ class TypedLayer(Layer):
     """
 
     kind = "typed"
-    needs = ("passages", "profiles")
-    where_standing = ("resolved", "relabelled")
+    inputs = ("passages", "profiles")
+    optional = ("resolved", "relabelled")
     linked = ("entity", "relation")  # what has passages
 
     @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"encoder": build.encoder.name}
-
-    @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: TypedLayer | None) -> dict:
-        profiles = topmost(build, cls.where_standing)
+        profiles = topmost(build, cls.optional)
         entities, relations = merged(profiles.tables)
         encoded = write_graph(cls, folder, build, entities, relations, old)
         types = Counter(entities["type"].to_pylist())

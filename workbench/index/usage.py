@@ -1,12 +1,12 @@
 """What the construction of an index took: calls, tokens and seconds, per layer and Step.
 
-`usage.jsonl` in the folder of an index gets lines while a layer is built, and keeps those of earlier builds: it is a
-bill, not a part of the index. No key and no hash covers it, because its seconds are the machine's, and a group that was
-under way when a build was killed is paid for twice. Rules ask no model: their calls have no tokens."""
+`usage.jsonl` in the folder of an index gets lines when a layer is built, and keeps those of earlier builds: it is a
+bill, not a part of the index. No key and no hash covers it, because its seconds are the machine's. What a build asked
+that was stopped is billed when its answers are found in the store of the engine, with the layer that is made of them;
+what failed in it is billed at once, because it is asked for again. Rules ask no model: their calls have no tokens."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import DataError
-from workbench.index.journal import GROUP, read
+from workbench.errors import DataError, Deferred
+from workbench.index.journal import lines, read
 from workbench.index.store import cut_torn_line
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.meter import Meter, collect
@@ -96,61 +96,60 @@ def usage_of(folder: Path) -> IndexUsage:
     """The bill of the index in a folder; raises :class:`DataError` for a damaged line."""
     path, sums = folder / FILE, {}
     try:
-        lines = read(path, lambda row: (_parsed(row), row))
+        parsed = read(path, lambda row: (_parsed(row), row))
     except DataError as error:
         what = str(error).partition(";")[0]
         raise DataError(f"{what}; delete this line, or the file: it is a bill, and no part of the index") from None
-    for one, _ in lines:
+    for one, _ in parsed:
         place = (one.layer, one.step, one.engine)
         sums[place] = sums[place] + one if place in sums else one
-    recordings = used((row for _, row in lines), folder)
+    recordings = used((row for _, row in parsed), folder)
     return IndexUsage(str(folder), tuple(sums.values()), path.exists(), recordings)
 
 
 @contextmanager
 def metered(folder: Path, layer: str, engine: Engine | None, *, idle: bool = True) -> Iterator[None]:
-    """Writes down what is asked within the block, and its seconds, also if it ends by an error; nothing if nothing is
-    asked and it is not to be written when `idle`. Encoders behind an endpoint have meters of their own."""
-    bill, started = _Bill(folder / FILE, layer, engine.name if engine else ""), time.perf_counter()
+    """Writes down what is asked within the block, and its seconds; of a block that ends by an error what failed, and of
+    one that is deferred nothing. Nothing is written if nothing is asked and it is not to be when `idle`. Encoders
+    behind an endpoint have meters of their own."""
+    bill, started = _Bill(), time.perf_counter()
+    path, of = folder / FILE, {"layer": layer, "engine": engine.name if engine else ""}
     try:
         with collect(bill):
             yield
+    except Deferred:
+        raise
     except BaseException:
         with suppress(OSError):  # what stopped the build is what is told
-            bill.close(time.perf_counter() - started)
+            _write(path, of, bill.failed.steps, time.perf_counter() - started, bill.answers)
         raise
     if idle or bill.steps:
-        bill.close(time.perf_counter() - started)
+        _write(path, of, bill.steps, time.perf_counter() - started, bill.answers)
 
 
 class _Bill(Meter):
-    """A meter that is written to a file after every `GROUP` calls: a killed process loses the last ones alone."""
+    """A meter that counts the calls that failed apart."""
 
-    def __init__(self, path: Path, layer: str, engine: str):
+    def __init__(self):
         super().__init__()
-        self.path, self.layer, self.engine, self._unwritten = path, layer, engine, Meter(apart=True)
+        self.failed = Meter(apart=True)
 
     def add(self, step: str, usage: Usage) -> None:
         super().add(step, usage)
-        self._unwritten.add(step, usage)
-        if self._unwritten.total.calls >= GROUP:
-            self._write(self._unwritten.steps.items())
+        if usage.failed:
+            self.failed.add(step, usage)
 
-    def close(self, seconds: float) -> None:
-        self._write([*self._unwritten.steps.items(), ("", Usage(seconds=seconds))])
 
-    def _write(self, steps: Iterable[tuple[str, Usage]]) -> None:
-        spent = [{"layer": self.layer, "step": step, "engine": self.engine, **usage.as_dict()} for step, usage in steps]
-        self._unwritten = Meter(apart=True)
-        with self._lock:
-            answers, self.answers = self.answers, {}
-        if answers:
-            spent[-1]["answers"] = noted(answers, self.path.parent.absolute())
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        if self.path.exists():
-            cut_torn_line(self.path)
-        with self.path.open("a", encoding="ascii") as out:
-            out.write("".join(json.dumps(one) + "\n" for one in spent))
+def _write(path: Path, of: Mapping[str, str], steps: Mapping[str, Usage], seconds: float, answers: Any) -> None:
+    spent = {**steps, "": Usage(seconds=seconds)}
+    rows = [{**of, "step": step, **usage.as_dict()} for step, usage in spent.items()]
+    if answers:
+        rows[-1]["answers"] = noted(answers, path.parent.absolute())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        cut_torn_line(path)
+    with path.open("a", encoding="ascii") as out:
+        out.write(lines(rows))
 
 
 def _parsed(row: dict[str, Any]) -> Spent:

@@ -235,7 +235,7 @@ class Foreseen(Run):
 
     def _layer(self, kind: str) -> dict[str, Any]:
         settings = json.loads(json.dumps(asdict(LAYERS[kind][1]()))) | dict(self.recipe.layers.get(kind, {}))
-        steps = [catalogue()[name].identity for name in LAYERS[kind][0].steps]
+        steps = [step.identity for step in LAYERS[kind][0].steps]
         made_by = [f"{self._engine('index')} ({', '.join(steps)})"]
         passages = {"passages": of_data(self._terms["passages"], self.recipe.data)} if kind == "passages" else {}
         return {"settings": settings, "made_by": made_by, **passages}

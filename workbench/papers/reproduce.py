@@ -19,7 +19,7 @@ from workbench.evaluation.grid import grid
 from workbench.evaluation.pairs import DIMENSIONS, by_comparison, wins
 from workbench.evaluation.run import Run
 from workbench.index import Index
-from workbench.index.building import closure, place_of_layer, use
+from workbench.index.building import closure, is_current
 from workbench.index.index import place_of
 from workbench.index.layer import Build
 from workbench.index.store import Store
@@ -242,19 +242,12 @@ def _index(
 def _stands(folder: Path, recipe: Recipe, loaded: Dataset, engines: Engines, encoder: str | None) -> bool:
     """Whether the index in a folder has all that a build for a recipe would make, by the keys of its layers, and
     nothing in these failed."""
-    store = Store(folder)
-    manifest = store.read_manifest()
+    manifest = Store(folder).read_manifest()
     if not manifest["layers"] or manifest["data"]["name"] != loaded.name or not loaded.passages:
         return False
     build = Build(loaded, known_encoder(*filter(None, [encoder])), engines.steps, progress=False)
     brought = {"profiles"} if loaded.profiles is not None else set()
-    for kind in closure({*layers_of(recipe, loaded)[0], *brought}):
-        named = manifest["layers"].get(kind, {"key": None})
-        place = place_of_layer(store, manifest, kind, build, recipe.layers.get(kind, {}))
-        if place.stands is None or place.stands != named["key"] or named.get("failures"):
-            return False
-        use(store, kind, place.stands, build)
-    return True
+    return is_current(folder, build, closure({*layers_of(recipe, loaded)[0], *brought}), recipe.layers)
 
 
 def _runs(

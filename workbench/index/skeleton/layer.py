@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -16,19 +14,17 @@ import pyarrow as pa
 import scipy.sparse as sp
 from pydantic import Field
 
-from workbench.index.journal import StepJournal, counts, maker
+from workbench.index.journal import StepJournal, counts
 from workbench.index.layer import Build, Layer
 from workbench.index.pieces import PiecesLayer
 from workbench.index.skeleton import building
-from workbench.index.store import map_vectors, read_table, write_atomically, write_table
+from workbench.index.store import map_vectors, read_table, write_rows
 from workbench.index.vectors import Known, encode_to
-from workbench.integrity import seal, unseal
 from workbench.records import ContextEntity, ContextRelation, Unit
 from workbench.settings import Natural, Positive, Probability, Share, validated
 from workbench.steps import graph_records, summarising
 
 LONGEST = 500  # cl100k tokens of a description that is put together
-STOPPED = "core.json.part"  # with which a build goes on that was stopped while an engine was asked
 
 
 @validated
@@ -62,19 +58,13 @@ class SkeletonLayer(Layer):
     """
 
     kind = "skeleton"
-    steps = ("graph_records", "fuse_descriptions")
-    needs = ("pieces",)
-    old_must_share = ()  # the keys of a journal say what each answer was made from
-
-    @classmethod
-    def identity(cls, build: Build, settings: Settings) -> dict:
-        steps = graph_records.STEP, summarising.FUSE
-        return {"encoder": build.encoder.name, "maker": maker(build.writer, *steps)}
+    inputs = ("pieces",)
+    steps = (graph_records.STEP, summarising.FUSE)
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: SkeletonLayer | None) -> dict:
         pieces, passages = build.layers["pieces"], build.layers["passages"].passages
-        chosen, said = _core(folder, pieces, settings, build.progress)
+        chosen, said = _core(pieces, settings, build.progress)
         rows = building.merged(chosen, pieces.tokens.tolist(), 0 if pieces.whole else settings.merge_tokens)
         chunks = [building.chunk_of(number, row, pieces) for number, row in enumerate(rows)]
         parts = [building.runs(row, pieces, passages) for row in rows]
@@ -96,7 +86,6 @@ class SkeletonLayer(Layer):
         )
         for journal in (records, fused):
             journal.settle()
-        (folder / STOPPED).unlink(missing_ok=True)
         return {
             **counts([*records.used.values(), *fused.used.values()]),
             "skipped": sum(answer.output["skipped"] for answer in records.used.values() if answer.output),
@@ -179,20 +168,14 @@ def _entity_text(entity: ContextEntity) -> str:
     return entity_text(entity.name, entity.description)
 
 
-def _core(folder: Path, pieces: PiecesLayer, settings: Settings, progress: bool) -> tuple[list[int], dict[str, Any]]:
+def _core(pieces: PiecesLayer, settings: Settings, progress: bool) -> tuple[list[int], dict[str, Any]]:
     """The rows that are extracted from, and what the manifest says of an approximate graph."""
     n = len(pieces.pieces)
     count = math.floor(settings.beta * n)
     if settings.selection == "uniform":
         return building.at_random(n, count, settings.seed), {}
-    path = folder / STOPPED
-    with suppress(FileNotFoundError, ValueError):  # there is none, or it is damaged
-        found = unseal(json.loads(path.read_bytes()))
-        return found["rows"], found["said"]
     graph, said = _graph(pieces, settings.knn, progress)
-    rows = building.by_pagerank(graph, count, settings.damping)
-    write_atomically(path, json.dumps(seal({"rows": rows, "said": said})))
-    return rows, said
+    return building.by_pagerank(graph, count, settings.damping), said
 
 
 def _graph(pieces: PiecesLayer, k: int, progress: bool) -> tuple[sp.csr_array, dict[str, Any]]:
@@ -221,41 +204,36 @@ def _units(table: dict) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(text, "", tuple(passages)) for text, passages in zip(table["text"], table["passages"])]
 
 
-def _write(folder, chosen, chunks, units, nodes, edges, described, stating) -> None:
-    def strings(values) -> pa.Array:
-        return pa.array(list(values), pa.string())
+_NUMBER, _TEXT, _TEXTS = pa.int32(), pa.string(), pa.list_(pa.string())
+_CORE = pa.schema({"piece": _NUMBER})
+_CHUNKS = pa.schema({"text": _TEXT, "passages": _TEXTS})
+_UNITS = pa.schema({"name": _TEXT, "text": _TEXT, "passages": _TEXTS, "chunk": _NUMBER})
+_ENTITIES = pa.schema({"name": _TEXT, "type": _TEXT, "description": _TEXT, "chunks": pa.list_(_NUMBER)})
+_RELATIONS = pa.schema({
+    "source": _NUMBER, "target": _NUMBER, "description": _TEXT, "weight": pa.float64(), "chunks": pa.list_(_NUMBER),
+    "passages": _TEXTS,
+})  # fmt: skip
 
-    def lists(values, kind) -> pa.Array:
-        return pa.array([list(value) for value in values], pa.list_(kind))
 
-    parts = [part for row in units for part in row]
+def _write(
+    folder: Path,
+    chosen: Sequence[int],
+    chunks: Sequence[Unit],
+    units: Sequence[Sequence[Unit]],
+    nodes: Sequence[building.Node],
+    edges: Sequence[building.Edge],
+    described: Sequence[str],
+    stating: building.Stating,
+) -> None:
     row = {node.name: at for at, node in enumerate(nodes)}
-    write_table(folder / "core.parquet", piece=np.array(chosen, dtype=np.int32))
-    write_table(
-        folder / "chunks.parquet",
-        text=strings(chunk.text for chunk in chunks),
-        passages=lists((chunk.passages for chunk in chunks), pa.string()),
+    write_rows(folder / "core.parquet", zip(chosen), _CORE)
+    write_rows(folder / "chunks.parquet", ((chunk.text, chunk.passages) for chunk in chunks), _CHUNKS)
+    parts = ((part.id, part.text, part.passages, chunk) for chunk, shown in enumerate(units) for part in shown)
+    write_rows(folder / "units.parquet", parts, _UNITS)
+    entities = ((node.name, node.type, text, node.chunks) for node, text in zip(nodes, described))
+    write_rows(folder / "entities.parquet", entities, _ENTITIES)
+    relations = (
+        (row[edge.source], row[edge.target], text, edge.weight, edge.chunks, stating(edge))
+        for edge, text in zip(edges, described[len(nodes) :])
     )
-    write_table(
-        folder / "units.parquet",
-        name=strings(part.id for part in parts),
-        text=strings(part.text for part in parts),
-        passages=lists((part.passages for part in parts), pa.string()),
-        chunk=np.repeat(np.arange(len(chunks), dtype=np.int32), [len(row) for row in units]),
-    )
-    write_table(
-        folder / "entities.parquet",
-        name=strings(node.name for node in nodes),
-        type=strings(node.type for node in nodes),
-        description=strings(described[: len(nodes)]),
-        chunks=lists((node.chunks for node in nodes), pa.int32()),
-    )
-    write_table(
-        folder / "relations.parquet",
-        source=np.array([row[edge.source] for edge in edges], dtype=np.int32),
-        target=np.array([row[edge.target] for edge in edges], dtype=np.int32),
-        description=strings(described[len(nodes) :]),
-        weight=np.array([edge.weight for edge in edges], dtype=np.float64),
-        chunks=lists((edge.chunks for edge in edges), pa.int32()),
-        passages=lists(map(stating, edges), pa.string()),
-    )
+    write_rows(folder / "relations.parquet", relations, _RELATIONS)

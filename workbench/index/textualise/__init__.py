@@ -26,7 +26,7 @@ from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.data.schemas import covering
 from workbench.errors import DataError, IndexFault, SettingError
 from workbench.index import usage
-from workbench.index.journal import Journal, maker
+from workbench.index.journal import Journal, lines, maker, read
 from workbench.index.store import Store, write_atomically
 from workbench.index.textualise.inferred import induced, inferred
 from workbench.index.textualise.writers import ARTICLES, WORKBENCH, Facts, Row, Shard, Text, Writers, plain
@@ -89,8 +89,8 @@ def textualise(
     An article states at most `shard` triples. Entities with more than `template_above` of them are written about by the
     template; of others the engine is asked up to `attempts` times for a text, with `profile="paper"` as DotRAG's figure
     5 asks for it. The profiles name the engine and its Steps. In `folder`, `marked.jsonl` keeps the articles with their
-    marks (`{"id", "central", "text_marked", "writer", "repaired", "hallucinated"}`; the last line of an id counts).
-    Texts are on disk as soon as they are written, so a stopped run resumes; failures are retried.
+    marks (`{"id", "central", "text_marked", "writer", "repaired", "hallucinated"}`). Texts that stand are kept, and
+    failures are retried.
 
     Raises :class:`DataError` for data without triples or with passages of its own, and for names that cannot be marked;
     :class:`IndexFault` where the folder cannot be written, or holds texts that were made of something else.
@@ -112,13 +112,14 @@ def textualise(
 
     def written(name: str, wanted: Sequence[Shard], write: Callable[[Sequence[Shard]], Iterable[Row]]) -> dict:
         """Rows by id: those on disk, and what `write` gives for the others."""
-        path = folder / f"{name}.jsonl"
-        journal = Journal(path, partial(Text, engine.name), engine.name, part=path, progress=progress)
+        path, of_engine = folder / f"{name}.jsonl", partial(Text, engine.name)
+        journal = Journal(engine.name, read(path, of_engine), progress=progress)
 
         def texts(group: dict[str, Shard]) -> Iterable[Text]:
             return (Text(engine.name, row) for row in write(list(group.values())))
 
         answers = journal.ask({shard.id: shard for shard in wanted}, texts, f"write {name}")
+        write_atomically(path, lines(text.row() for text in answers.values()))
         return {id: text.fields for id, text in answers.items()}
 
     with writable(folder), Store(folder).lock():

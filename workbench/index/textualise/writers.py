@@ -169,7 +169,7 @@ Row = dict[str, Any]
 
 
 class Text(NamedTuple):
-    """A row in a journal. All rows of a folder come from one engine (`folder.same_work`)."""
+    """A row of a file. All rows of a folder come from one engine (`folder.same_work`)."""
 
     made_by: str
     fields: Row
