@@ -12,7 +12,7 @@ import platform
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -174,7 +174,7 @@ def write_layers(
 ) -> None:
     """Bring every layer up to date, then name them all in the manifest, in one step. Where one is deferred, those that
     are not made of it are made, and none is named."""
-    written, deferrals = {}, Deferrals()
+    written, deferrals, build.standing = {}, Deferrals(), partial(_standing, store, manifest, build)
     for kind in kinds:
         if deferrals.requests and not _below(kind, kinds) <= written.keys():
             continue
@@ -346,6 +346,14 @@ def _old(store: Store, manifest: dict, kind: str, build: Build, settings: dict) 
     key = manifest["layers"][kind]["key"]
     # Where a damaged layer was deleted, as `_open` advises, its work is done again.
     return opened_layer(store, kind, key, build.opened) if store.path(kind, key).is_dir() else None
+
+
+def _standing(store: Store, manifest: dict, build: Build) -> Iterator[Layer]:
+    """The layers that the manifest names, if the same encoder made their vectors."""
+    if manifest["layers"] and manifest["encoder"]["name"] == build.encoder.name:
+        for kind, layer in manifest["layers"].items():
+            if store.path(kind, layer["key"]).is_dir():  # a damaged one was deleted, as `_open` advises
+                yield opened_layer(store, kind, layer["key"], build.opened)
 
 
 def _open(store: Store, kind: str, key: str) -> Layer:

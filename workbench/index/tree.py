@@ -9,7 +9,6 @@ vector; the next build of the layer retries it.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -33,8 +32,8 @@ from workbench.index.dual_perception import (
 from workbench.index.journal import Answer, StepJournal, by_rules, counts, maker, request_key, reusable
 from workbench.index.layer import Build, Layer
 from workbench.index.schema_graph import HAS_ATTRIBUTE, SchemaGraphLayer
-from workbench.index.store import key_of, map_vectors, read_columns, read_table, write_table
-from workbench.index.vectors import Known, encode_to
+from workbench.index.store import map_vectors, read_columns, read_table, write_table
+from workbench.index.vectors import encode_to
 from workbench.llm.engine import Engine
 from workbench.llm.step import Result
 from workbench.settings import Positive, validated
@@ -89,14 +88,13 @@ class TreeLayer(Layer):
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: TreeLayer | None) -> dict:
         graph: SchemaGraphLayer = build.layers["schema_graph"]
-        old_vectors = old if old is not None and old.metadata["encoder"] == build.encoder.name else None
-        matrix = _entity_matrix(folder, build, settings, graph, old_vectors)
+        matrix = _entity_matrix(folder, build, settings, graph)
         found = detect(arrays(graph, matrix), settings)
         _write_communities(folder, found)
         answers, asked = _names(folder, build, settings, graph, found.found, old)
         named, failures = _settled(answers, found.found, settings)
         _write_names(folder, named, failures)
-        _encode_names(folder, build, list(map(text_of, named.values())), old_vectors)
+        encode_to(folder / "names.npy", list(map(text_of, named.values())), build, "communities")
         return {
             "communities": len(found.found),
             "named": len(named),
@@ -127,6 +125,10 @@ class TreeLayer(Layer):
         self.entity_texts: list[str] = read_table(folder / "entities.parquet", strings=("text",))["text"]
         if len(self.community_vectors) != len(self.named) or len(self.entity_matrix) != self.metadata["entities"]:
             raise ValueError("there are not as many vectors as names and entities")
+
+    def encoded(self) -> Iterator[tuple[list[str], np.ndarray]]:
+        yield self.community_texts, self.community_vectors
+        yield self.entity_texts, self.entity_matrix
 
     @cached_property
     def community_of(self) -> np.ndarray:
@@ -208,16 +210,13 @@ def _counted(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> s
     return found
 
 
-def _entity_matrix(
-    folder: Path, build: Build, settings: Settings, graph: SchemaGraphLayer, old: TreeLayer | None
-) -> np.ndarray:
+def _entity_matrix(folder: Path, build: Build, settings: Settings, graph: SchemaGraphLayer) -> np.ndarray:
     """e_i of all entities, also on disk: means of the vectors of triples, in `released` vectors of joined triples."""
     texts = _joined_triples(graph) if settings.profile == "released" else []
     write_table(folder / "entities.parquet", text=pa.array(texts, pa.string()))
     path = folder / "entities.npy"
     if settings.profile == "released":
-        known = Known(old.entity_texts, old.entity_matrix) if old is not None and old.entity_texts else Known()
-        encode_to(path, texts, build.encoder, known, label="entities", progress=build.progress)
+        encode_to(path, texts, build, "entities")
         return np.load(path, mmap_mode="r")
     matrix = triple_means(graph)
     np.save(path, matrix)
@@ -383,16 +382,6 @@ def _write_names(folder: Path, named: Mapping[int, Name], failures: Mapping[int,
         summary=pa.array([named[id].summary if id in named else None for id in ids], pa.string()),
         failure=pa.array([failures.get(id) for id in ids], pa.string()),
     )
-
-
-def _encode_names(folder: Path, build: Build, texts: list[str], old: TreeLayer | None) -> None:
-    """Named by what is in it until it is whole: a build that was stopped may go on with other names."""
-    known = Known(old.community_texts, old.community_vectors) if old is not None else Known()
-    path = folder / f"names-{key_of(texts=texts)}.npy"
-    encode_to(path, texts, build.encoder, known, label="communities", progress=build.progress)
-    os.replace(path, folder / "names.npy")
-    for path in folder.glob("names-*"):
-        path.unlink()
 
 
 def _rows(table: pa.Table) -> Iterator[tuple]:
