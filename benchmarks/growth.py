@@ -46,6 +46,7 @@ class HashedWords:
     """A unit vector for each text: the sum of a random direction for each of its words."""
 
     name, dimension, settings = "hash64", 64, {"spec": "hash64"}
+    stored = False  # quicker to hash than to look up
 
     @cached_property
     def _words(self):

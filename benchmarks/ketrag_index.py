@@ -64,7 +64,6 @@ def build(source: Path, out: Path) -> dict:
     return {
         "data": data.name,
         **index.counts(),
-        "encoded": {kind: index.manifest["layers"][kind]["encoded"] for kind in LAYERS},
         "seconds": {"total": total, "processor": time.process_time(), **inside},
         "share inside": sum(inside.values()) / total,
         "peak memory, GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,

@@ -106,8 +106,10 @@ def _group(nodeid: str) -> str:
 
 @pytest.fixture(autouse=True)
 def _own_answers(monkeypatch, tmp_path_factory) -> Iterator[None]:
-    """What is paid for in one test is asked for again in the next."""
-    monkeypatch.setenv("WORKBENCH_ANSWERS", str(tmp_path_factory.getbasetemp() / f"answers-{uuid4().hex}.sqlite"))
+    """What is paid for or encoded in one test is asked for or encoded again in the next."""
+    name, base = uuid4().hex, tmp_path_factory.getbasetemp()
+    monkeypatch.setenv("WORKBENCH_ANSWERS", str(base / f"answers-{name}.sqlite"))
+    monkeypatch.setenv("WORKBENCH_VECTORS", str(base / f"vectors-{name}"))
     yield
 
 
@@ -142,7 +144,9 @@ def once(common, tmp_path_factory) -> Callable[[str, Callable[[Path], object]], 
         built.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(built.parent / "lock"):
             if not (done := built.parent / "done").exists():
-                build(built)
+                with pytest.MonkeyPatch.context() as patch:  # its bits do not depend on what was built before
+                    patch.setenv("WORKBENCH_VECTORS", str(built.parent / "vectors"))
+                    build(built)
                 done.touch()
         return shutil.copytree(built, own)
 
@@ -298,6 +302,14 @@ def _encoded_once(common):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SentenceEncoder, "_encode", SentenceEncoder._encode)  # as it is afterwards again
         encoded.keep(common / "encoded")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_vectors_here(tmp_path_factory):
+    """Not in the working folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_VECTORS", str(tmp_path_factory.mktemp("vectors")))
         yield
 
 

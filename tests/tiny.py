@@ -23,6 +23,7 @@ class TinyEncoder:
 
     name = "tiny"
     dimension = 64
+    stored = False
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         counts = np.zeros((len(texts), self.dimension), dtype=np.float32)
@@ -36,7 +37,10 @@ class TinyEncoder:
 
 
 class CountingEncoder(TinyEncoder):
-    """A TinyEncoder that remembers every text it was given, and may be told to fail at one of its calls."""
+    """A TinyEncoder that stands for one that costs: its vectors are stored. It remembers every text it was given, and
+    may be told to fail at one of its calls."""
+
+    stored = True
 
     def __init__(self, fail_at: int | None = None, error: type[BaseException] = RuntimeError):
         self.calls: list[list[str]] = []

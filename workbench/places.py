@@ -40,6 +40,12 @@ def answers() -> Path:
     return Path(named).expanduser() if named else home() / "answers.sqlite"
 
 
+def vectors() -> Path:
+    """The folder that keeps what was encoded: `WORKBENCH_VECTORS`, otherwise `vectors` beside `answers`."""
+    named = os.environ.get("WORKBENCH_VECTORS")
+    return Path(named).expanduser() if named else answers().with_name("vectors")
+
+
 def folder_name(name: str) -> str:
     """A name as a folder below another one. `/` divides, as in `musique/dev`; a name that would lead elsewhere, that
     some system cannot hold, or that is too long for one, is mended and told apart by its hash.

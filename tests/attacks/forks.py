@@ -62,6 +62,7 @@ class Forks:
                         "NUMBA_DISABLE_JIT": "1",  # UMAP is compiled for 15 s, and few passages need none of it
                         "OPENAI_API_KEY": "none", "WORKBENCH_HOME": str(self.folder),
                         "WORKBENCH_ANSWERS": "answers.sqlite",  # of each command's folder
+                        "WORKBENCH_VECTORS": "vectors",
                         "PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)])}  # fmt: skip
         self._said = self.folder / "said.txt"
         self._process = subprocess.Popen([sys.executable, __file__], env=environment, text=True,

@@ -89,6 +89,7 @@ def _tried(kind: str, echo: Callable, write: Callable[[str], str], login: bool, 
                 "OPENAI_API_KEY": KEY,
                 "WORKBENCH_HOME": str(folder / "home"),
                 "WORKBENCH_ANSWERS": str(folder / "home" / "answers.sqlite"),
+                "WORKBENCH_VECTORS": str(folder / "home" / "vectors"),
             },
         ),
     ):

@@ -96,7 +96,7 @@ def test_any_way_to_a_list_of_passages_gives_one_index(pool, start, steps, chose
 
 def _settled(metadata: dict) -> dict:
     """Without what tells of the way to an index."""
-    return {name: said for name, said in metadata.items() if name not in ("encoded", "extracted", "compared", "asked")}
+    return {name: said for name, said in metadata.items() if name not in ("extracted", "compared", "asked")}
 
 
 # -- what a change does ---------------------------------------------------------------------------------------------
@@ -172,15 +172,6 @@ def large(tmp_path) -> Index:
     said = {number: ([("Orsby", "in", f"Land {number}")], "by hand") for number in range(50)}
     data = Dataset("d", tuple(map(passage, said)), (), tuple(record(n, one) for n, one in said.items()))
     return Index.build(data, None, tmp_path, encoder=TinyEncoder(), progress=False)
-
-
-def test_only_what_is_new_is_encoded(large):
-    grown = large.insert(
-        [passage(50)], extractions=[record(50, ([("Mira", "in", "Orsby")], "by hand"))], progress=False
-    )
-    metadata = grown.manifest["layers"]
-    assert [metadata[kind]["encoded"] for kind in ("passages", "facts")] == [1, 2]  # a phrase and a fact
-    assert metadata["extractions"]["triples"] == 51
 
 
 def test_given_records_replace_those_that_stand(large):

@@ -281,6 +281,20 @@ def test_a_replay_gives_the_same_bits_and_costs_without_a_server_or_a_key(serve,
         encoder("openai:m", replay=file, dimensions=8).encode(["Lake Mira"])
 
 
+def test_what_was_paid_for_is_kept_in_the_working_folder(serve, make):
+    server = serve(embedded)
+    first = make(server)
+    vectors, query = first.encode(TEXTS), first.encode_query("Which lake?", "facts")
+    server.seen.clear()
+    second = make(server, timeout=9)
+    assert second.dimension == DIMENSION and np.array_equal(second.encode(TEXTS), vectors)
+    assert np.array_equal(second.encode_query("Which lake?"), query) and not server.seen and not second.live
+    second.encode([*TEXTS[:2], "new"]), second.encode(["newer"])
+    assert inputs(server) == [[TEXTS[0]], ["new"], ["newer"]], "the first is compared with what is kept, once"
+    with pytest.raises(IndexFault, match="'openai:m' gives a text another vector than the working folder has of it"):
+        make(serve(exchanged)).encode([TEXTS[0], "newest"])
+
+
 def test_one_recording_serves_engine_and_encoder(serve, make, ask, tmp_path):
     from small_steps import NAMES
 

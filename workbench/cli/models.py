@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -28,7 +29,7 @@ def answers(
         Path | None, typer.Argument(help="a recording; by default answers.sqlite in the working folder", metavar="FILE")
     ] = None,
     forget: Annotated[
-        list[str] | None, typer.Option("--forget", help="take out what this engine was asked, as the table names it")
+        list[str] | None, typer.Option("--forget", help="take out what this engine or encoder gave, by its name here")
     ] = None,
     older: Annotated[
         float | None, typer.Option("--older", help="take out what was stored more than so many days ago", min=0)
@@ -40,11 +41,12 @@ def answers(
         Path | None, typer.Option("--into", help="copy what --of used into this file, to be replayed", metavar="FILE")
     ] = None,
 ) -> Output:
-    """What models were asked and paid for, per engine and Step; it is never asked again.
+    """What models were asked and paid for, per engine and Step, and what was encoded; neither is done again.
 
-    Every engine that costs something keeps its answers there, and so do encoders behind endpoints; `--record` chooses
-    another file. WORKBENCH_ANSWERS names another default. `--forget` with `--older` takes out what one engine was asked
-    long ago. `--of runs/mine --into mine.sqlite` copies what a colleague needs for `--replay mine.sqlite`.
+    Every engine that costs something keeps its answers there; `--record` chooses another file. Vectors are in the
+    folder `vectors` beside it. WORKBENCH_ANSWERS and WORKBENCH_VECTORS name others. `--forget` with `--older` takes out
+    what one engine was asked long ago. `--of runs/mine --into mine.sqlite` copies what a colleague needs for `--replay
+    mine.sqlite`.
     """
     from workbench.llm.record import Recording
     from workbench.places import answers as of_this_folder
@@ -53,18 +55,22 @@ def answers(
         if file or forget or older is not None or not of:
             raise SettingError("--into goes with --of, and both name their files: neither FILE, --forget nor --older")
         return _used(of, into)
+    vectors, lines = ({}, []) if file else _vectors(forget or () if older is None else ())
+    engines = [name for name in forget or () if name not in vectors.get("forgot vectors", ())]
     file = file or of_this_folder()
-    if not file.exists():
-        return Output({"file": str(file), "holds": []}, [f"{escape(str(file))}: nothing was asked yet"])
-    store = Recording(file, create=bool(forget or older is not None))
-    everybody = [None] if older is not None else []
-    forgot = {engine or "all engines": store.forget(engine, older=older or 0.0) for engine in forget or everybody}
-    if unknown := [engine for engine in forgot if not forgot[engine] and older is None]:
+    if not file.exists() and not engines:
+        said = {"file": str(file), "holds": [], **vectors}
+        return Output(said, [f"{escape(str(file))}: nothing was asked yet", *lines])
+    store = Recording(file, create=bool(engines or older is not None))
+    everybody = [None] if older is not None and not forget else []
+    forgot = {name or "all engines": store.forget(name, older=older or 0.0) for name in engines or everybody}
+    if unknown := [name for name in forgot if not forgot[name] and older is None]:
         raise SettingError(f"{file} holds no answer of {unknown[0]!r}; workbench answers {file} lists its engines")
     shown = [f"Forgot {count:,} answers of {escape(engine)}." for engine, count in forgot.items()]
     holds = store.summary()
     return Output(
-        {"file": str(file), "forgot": forgot, "holds": holds}, [escape(str(file)), *shown, table_of(holds, lead=2)]
+        {"file": str(file), "forgot": forgot, "holds": holds, **vectors},
+        [escape(str(file)), *shown, table_of(holds, lead=2), *lines],
     )
 
 
@@ -93,6 +99,23 @@ def _used(places: list[Path], into: Path | None) -> Output:
             f"Copied {export(recordings, into):,} answers into {escape(str(into))}; replay them: --replay FILE"
         )
     return Output({"used": rows, "into": into and str(into)}, shown)
+
+
+def _vectors(forget: Sequence[str]) -> tuple[dict[str, Any], list[Any]]:
+    """What the store of vectors holds, after these encoders were forgotten: as data, and as lines."""
+    from workbench.encoding.store import VectorStore
+    from workbench.places import vectors as of_this_folder
+
+    stores = VectorStore.in_folder(folder := of_this_folder())
+    forgot = {store.name: store.forget() for store in stores if store.name in forget}
+    rows = [
+        {"encoder": store.name, "dimension": store.dimension, "vectors": len(store), "bytes": store.size}
+        for store in stores
+        if store.name not in forgot
+    ]
+    lines = [f"Forgot {count:,} vectors of {escape(name)}." for name, count in forgot.items()]
+    shown = [escape(str(folder)), table_of(rows, lead=1)] if rows else []
+    return {"forgot vectors": forgot, "vectors": rows}, [*lines, *shown]
 
 
 @verb(of=batches, name="export", json=False, **_COMMAND)

@@ -67,9 +67,11 @@ class Hands:
         limited = None if thing.budget is None else self._place(thing.budget)
         prompts = dict(getattr(thing, "prompts", {}))
         told = (made_from["spec"], sorted(made_from["options"].items(), key=lambda pair: pair[0]), prompts, record)
-        key = text_hash(repr((*told, limited)))[:12]
+        folder = getattr(thing, "folder", None)
+        vectors = None if folder is None else str(folder.absolute())
+        key = text_hash(repr((*told, limited, vectors)))[:12]
         self.asked.setdefault(key, thing)
-        return {**made_from, "key": key, "record": record, "limited": limited, "prompts": prompts}
+        return {**made_from, "key": key, "record": record, "limited": limited, "prompts": prompts, "vectors": vectors}
 
     def _place(self, budget: Budget) -> int:
         if not any(one is budget for one in self.budgets):
@@ -170,7 +172,9 @@ def _engine(made_from: Mapping[str, Any]) -> Any:
 
 
 def _endpoint_encoder(made_from: Mapping[str, Any]) -> Any:
-    return _asked(made_from, known_encoder)
+    encoder = _asked(made_from, known_encoder)
+    encoder.folder = made_from["vectors"] and Path(made_from["vectors"])
+    return encoder
 
 
 def _asked(made_from: Mapping[str, Any], make: Callable[..., Any]) -> Any:

@@ -23,7 +23,11 @@ KEPT = 64 << 20  # bytes of texts and vectors in a cache: about 35,000 questions
 
 @runtime_checkable
 class Encoder(Protocol):
-    """The interface that the index requires. `name` identifies vectors: equal names must mean equal vectors."""
+    """The interface that the index requires. `name` identifies vectors: equal names must mean equal vectors.
+
+    An index keeps what was encoded in the working folder (`store.py`). One that has `stored = False` is left out: plain
+    arithmetic, which costs less than to look a text up, or one that keeps its vectors itself.
+    """
 
     @property
     def name(self) -> str: ...

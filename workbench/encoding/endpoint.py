@@ -1,7 +1,7 @@
 """Encoders behind an embeddings endpoint of OpenAI's form: `openai:text-embedding-3-small`.
 
-record ← budget ← retry ← endpoint, as for a chat engine (`workbench.llm.chat`). Texts are sent in batches, but each is
-recorded by itself, so that a recording serves any batch size and any corpus that shares texts with the first.
+store or recording ← budget ← retry ← endpoint, as for a chat engine (`workbench.llm.chat`). Texts are sent in batches,
+but each is kept by itself, so that what is kept serves any batch size and any corpus that shares texts with the first.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench import tokens
+from workbench import places, tokens
 from workbench.encoding import models
+from workbench.encoding.store import VectorStore, check_same_model, is_trusted, trust
 from workbench.errors import EngineError, SettingError
 from workbench.llm.call import EMBEDDING, Call, CallFailed, EmbeddingRequest, Reply, Request, retrying
 from workbench.llm.chat import Line, at_least_one, located
@@ -47,9 +48,10 @@ class EndpointEncoder(Record):
 
     An answer is kept whole or not at all: an unreadable one, too few vectors, another dimension or NaN raise an
     `EngineError`, and what was encoded before stays. Rows of a run share the vectors of questions through a cache, so
-    these are no part of a row's usage.
+    these are no part of a row's usage. `folder` has the store of its vectors; without one, a recording holds them.
     """
 
+    stored = False  # by the index: it does that itself, because vectors of questions are paid for as well
     block_characters = BLOCK
 
     def __init__(
@@ -65,6 +67,7 @@ class EndpointEncoder(Record):
         concurrency: int = 8,
         record: Recording | None = None,
         replay: Recording | None = None,
+        folder: Path | None = None,
         budget: Budget | None = None,
         close: Callable[[], None] = lambda: None,
     ):
@@ -79,12 +82,13 @@ class EndpointEncoder(Record):
         self.concurrency = at_least_one(concurrency=concurrency)
         self.name, self.settings = self._named(model)
         self._length = self.dimensions or (facts and facts.dimension)
-        self._connect, self._record, self._replay = connect, record, replay
-        self._close, self._lock = close, threading.Lock()
+        self._connect, self._record, self._replay, self.folder = connect, record, replay, folder
+        self._close, self._lock, self._checking = close, threading.Lock(), threading.Lock()
+        self._taken: tuple[str, np.ndarray] | None = None  # a text of the store, and its vector
         self._call, self.budget = self._send, budget
         if budget is not None:
             self.limit(budget)
-        self.live = False  # whether the endpoint itself has given a vector, and not a recording alone
+        self.live = False  # whether the endpoint itself has given a vector, and not what is kept of it alone
         self.recipe: Recipe | None = None  # None: it was made otherwise than by `openai_encoder`
         weakref.finalize(self, close)
 
@@ -102,8 +106,8 @@ class EndpointEncoder(Record):
 
     @property
     def dimension(self) -> int:
-        """Known, or learned from the first vector."""
-        if self._length is None:
+        """Known, or learned from the store or the first vector."""
+        if self._length is None and self._vectors is None:
             self.encode(["dimension"])
         return self._length
 
@@ -130,13 +134,47 @@ class EndpointEncoder(Record):
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         row = {text: position for position, text in enumerate(dict.fromkeys(texts))}
-        batches = self.batches(row)
-        found = np.concatenate(list(in_order(self._batch, batches, self.concurrency, self.close)))
-        return found[[row[text] for text in texts]]
+        return self._encode(list(map(self.sent, row)))[[row[text] for text in texts]]
+
+    def _encode(self, texts: list[Text]) -> np.ndarray:
+        """Vectors of the store, and of the endpoint those that it has not."""
+        store, rows = self._vectors, np.full(len(texts), -1)
+        if store is not None:
+            rows = store.rows([text.content for text in texts])
+        held, missing = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
+        taken = store.take(rows[held]) if len(held) else None
+        if taken is not None and self._taken is None:
+            self._taken = texts[held[0]].content, taken[0]
+        if len(missing):
+            self._check_store()
+        batches = list(self._in_batches(texts[at] for at in missing))
+        asked = list(in_order(self._batch, batches, self.concurrency, self.close))
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        for at, parts in ((held, [] if taken is None else [taken]), (missing, asked)):
+            if parts:
+                vectors[at] = np.concatenate(parts)
+        return vectors
+
+    @property
+    def _vectors(self) -> VectorStore | None:
+        """The store; None while the dimension is unknown, and where a recording holds the vectors."""
+        if self.folder is None:
+            return None
+        if self._length is None and len(stores := VectorStore.in_folder(self.folder, self.name)) == 1:
+            self._length = stores[0].dimension
+        return VectorStore(self.folder, self.name, self._length) if self._length else None
+
+    def _check_store(self) -> None:
+        """Raise :class:`IndexFault` where the endpoint is another model by now than the one that filled the store."""
+        with self._checking:
+            if self._taken is not None and not is_trusted(self):
+                text, before = self._taken
+                check_same_model(self.name, before, self.anew(text), "the working folder")
+                trust(self)
 
     def anew(self, text: str) -> np.ndarray:
-        """The unit vector of a text as the endpoint gives it now, whatever is recorded; it is not recorded."""
-        return self._vectors([self.sent(text)], self._ask)[0]
+        """The unit vector of a text as the endpoint gives it now, whatever is kept of it; it is not kept."""
+        return self._read_all([self.sent(text)], self._ask)[0]
 
     def encode_query(self, text: str, task: str = "") -> np.ndarray:
         return self.encode([self.as_query(text, task)])[0]
@@ -173,9 +211,14 @@ class EndpointEncoder(Record):
             yield batch
 
     def _batch(self, batch: Sequence[Text]) -> np.ndarray:
-        return self._vectors(batch, self._answers)
+        vectors = self._read_all(batch, self._answers)
+        if (store := self._vectors) is not None:
+            if not len(store):
+                trust(self)
+            store.add([text.content for text in batch], vectors)
+        return vectors
 
-    def _vectors(self, batch: Sequence[Text], answers: Callable[[Sequence[Request]], Sequence[Reply]]) -> np.ndarray:
+    def _read_all(self, batch: Sequence[Text], answers: Callable[[Sequence[Request]], Sequence[Reply]]) -> np.ndarray:
         """The unit vectors of one request."""
         requests = [EmbeddingRequest.of(self.engine, [text.content], self.dimensions) for text in batch]
         try:
@@ -256,9 +299,9 @@ def openai_encoder(
     base_url: str | None = None,
     api_key: str | None = None,
 ) -> EndpointEncoder:
-    """`model` or `model@base_url`. Every vector is stored in the file `record`, by default that of the working folder
-    (`workbench.places.answers`), and never requested again; with `replay=FILE` vectors come from there alone, without a
-    network or a key."""
+    """`model` or `model@base_url`. Every vector is kept in the working folder (`workbench.places.vectors`), or in the
+    file `record`, and never requested again; with `replay=FILE` vectors come from there alone, without a network or a
+    key."""
     recipe = Recipe.of(f"openai:{model}", locals())
     model, url = located(model, base_url, such_as="text-embedding-3-small")
     if record and replay:
@@ -275,8 +318,9 @@ def openai_encoder(
 
     made = EndpointEncoder(
         model, connect, dimensions=dimensions, max_tokens=max_tokens, instruction=instruction, batch_size=batch_size,
-        batch_tokens=batch_tokens, concurrency=concurrency, record=None if replay else Recording.of(record),
-        replay=Recording(replay, create=False) if replay else None, budget=budget, close=line.close,
+        batch_tokens=batch_tokens, concurrency=concurrency, record=Recording(record) if record else None,
+        replay=Recording(replay, create=False) if replay else None,
+        folder=None if record or replay else places.vectors(), budget=budget, close=line.close,
     )  # fmt: skip
     made.recipe = recipe
     return made

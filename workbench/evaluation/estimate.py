@@ -106,6 +106,8 @@ class Estimate(Record):
 class _CountingEncoder:
     """In place of an encoder: keeps the texts. Unless it is `exact`, their words are hashed into vectors."""
 
+    stored = False  # under the name of the encoder: its vectors are not those
+
     def __init__(self, of: Encoder | None, exact: bool):
         self.of, self.name, self.texts, self.exact = of, of.name if of else "words", list[str](), exact
         self.dimension = of.dimension if exact else 384

@@ -11,7 +11,7 @@ import platform
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -160,7 +160,7 @@ def write_layers(
     is deferred, those that are not made of it are made, and none is named."""
     kinds = _with_brought(closure({*asked, *manifest["layers"]}), build.data)
     chosen = {kind: named["settings"] for kind, named in manifest["layers"].items()} | dict(settings)
-    deferrals = Deferrals()
+    deferrals, build.standing = Deferrals(), partial(_standing, store, manifest, build)
     for kind in kinds:
         layer = LAYERS[kind][0]
         if {*layer.inputs, *layer.optional, *layer.with_given} & {*kinds} <= build.named.keys():
@@ -251,9 +251,8 @@ def _make(
 ) -> bool:
     """Make a layer, unless its files are those that `stands`; whether it was made."""
     layer = LAYERS[kind][0]
-    written = store.writing(kind, key, resume=not layer.steps)  # answers may be others than in a stopped attempt
     checked = ending_where_most_fail(kind, build.keep_going)
-    with written as folder, metered(store.folder, kind, build.engine), checked:
+    with store.writing(kind, key) as folder, metered(store.folder, kind, build.engine), checked:
         files = describe(folder, settings, layer.build(folder, build, settings, old))
         if files == stands:
             shutil.rmtree(folder)
@@ -311,6 +310,14 @@ def _old(store: Store, manifest: dict, kind: str, build: Build) -> Layer | None:
     # Where a damaged layer was deleted, its work is done again.
     of_use = (same_encoder or LAYERS[kind][0].steps) and store.path(kind, key).is_dir()
     return opened_layer(store, kind, key, build.opened) if of_use else None
+
+
+def _standing(store: Store, manifest: dict, build: Build) -> Iterator[Layer]:
+    """The layers that the manifest names, if the same encoder made their vectors."""
+    if manifest["layers"] and manifest["encoder"]["name"] == build.encoder.name:
+        for kind, layer in manifest["layers"].items():
+            if store.path(kind, layer["key"]).is_dir():  # a damaged one was deleted, as `_open` advises
+                yield opened_layer(store, kind, layer["key"], build.opened)
 
 
 def _open(store: Store, kind: str, key: str) -> Layer:

@@ -33,7 +33,7 @@ from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
 from workbench.index.profiles import Phrased, phrased
 from workbench.index.store import map_vectors, read_columns, rows_of, write_rows
-from workbench.index.vectors import Known, encode_to
+from workbench.index.vectors import encode_to
 from workbench.records import Entity
 from workbench.settings import Number, Positive, validated
 from workbench.steps import reporting
@@ -150,13 +150,8 @@ class CommunitiesLayer(Layer):
         shares = _shares(communities, facts, build.layers["passages"])
         reports = _write_reports(folder, contexts, shares, build, old)
         good = [row.report for row in reports if row.report is not None]
-        same_encoder = old is not None and old.metadata["encoder"] == build.encoder.name
-        known = Known([*map(entity_text, old.entities), *old.report_texts], old.vectors) if same_encoder else Known()
-        for label, texts in (
-            ("entities", list(map(entity_text, entities))),
-            ("reports", [report.content for report in good]),
-        ):
-            encode_to(folder / f"{label}.npy", texts, build.encoder, known, label=label, progress=build.progress)
+        encode_to(folder / "entities.npy", list(map(entity_text, entities)), build, "entities")
+        encode_to(folder / "reports.npy", [report.content for report in good], build, "reports")
         write_rows(folder / "communities.parquet", communities, _COMMUNITIES)
         write_rows(folder / "entities.parquet", ((e.name, e.type, e.description) for e in entities), _ENTITIES)
         made = counts(reports)
@@ -184,18 +179,13 @@ class CommunitiesLayer(Layer):
             if len(vectors) != len(texts):
                 raise ValueError(f"{len(vectors)} vectors for {len(texts)} texts")
 
+    def encoded(self) -> Iterator[tuple[list[str], np.ndarray]]:
+        yield list(map(entity_text, self.entities)), self.entity_vectors
+        yield [report.content for report in self.reports.values()], self.report_vectors
+
     @property
     def levels(self) -> int:
         return len(self.metadata["levels"])
-
-    @property
-    def report_texts(self) -> list[str]:
-        return [report.content for report in self.reports.values()]
-
-    @property
-    def vectors(self) -> np.ndarray:
-        """Those of the entities, then those of the reports."""
-        return np.concatenate([self.entity_vectors, self.report_vectors])
 
     @cached_property
     def of_phrase(self) -> dict[int, list[int]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -24,7 +24,7 @@ from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
 from workbench.index.rows import made_rows, table_rows
 from workbench.index.store import map_vectors, read_columns, read_table, write_table
-from workbench.index.vectors import Known, encode_to
+from workbench.index.vectors import encode_to
 from workbench.records import Triple
 from workbench.settings import validated
 from workbench.text import PHRASE_RULES
@@ -60,13 +60,8 @@ class FactsLayer(Layer):
         ends = np.flatnonzero(np.bincount(found.facts[:, [0, 2]].ravel(), minlength=len(found.forms)))
         phrases = [found.forms[form] for form in ends.tolist()]
         texts = made_rows(len(found.facts), lambda row: fact_text(found.named(row)))
-
-        known_phrases = Known(old.phrases, old.phrase_vectors) if old else Known()
-        known_facts = Known(list(map(fact_text, old.facts)), old.fact_vectors) if old else Known()
-        encoded = [
-            encode_to(folder / f"{label}.npy", texts_, build.encoder, known, label=label, progress=build.progress)
-            for label, texts_, known in (("phrases", phrases, known_phrases), ("facts", texts, known_facts))
-        ]
+        encode_to(folder / "phrases.npy", phrases, build, "phrases")
+        encode_to(folder / "facts.npy", texts, build, "facts")
         forms = pa.array(found.forms, pa.string())
         write_table(folder / "phrases.parquet", phrase=forms.take(pa.array(ends)))
         write_table(
@@ -74,7 +69,7 @@ class FactsLayer(Layer):
             **{name: forms.take(pa.array(column)) for name, column in zip(_COLUMNS, found.facts.T)},
         )
         write_table(folder / "stated.parquet", passage=found.passages, fact=found.rows)
-        return {"phrases": len(phrases), "facts": len(texts), "dropped": found.dropped, "encoded": sum(encoded)}
+        return {"phrases": len(phrases), "facts": len(texts), "dropped": found.dropped}
 
     def __init__(self, folder: Path):
         super().__init__(folder)
@@ -86,6 +81,10 @@ class FactsLayer(Layer):
         self.stated = (stated["passage"], stated["fact"])
         self.phrase_vectors = map_vectors(folder / "phrases.npy")
         self.fact_vectors = map_vectors(folder / "facts.npy")
+
+    def encoded(self) -> Iterator[tuple[Iterable[str], np.ndarray]]:
+        yield self.phrases, self.phrase_vectors
+        yield map(fact_text, self.facts), self.fact_vectors
 
     @cached_property
     def phrase_row(self) -> dict[str, int]:

@@ -22,7 +22,7 @@ from tqdm.auto import tqdm
 from workbench.index.layer import Build, Layer
 from workbench.index.pieces import PiecesLayer
 from workbench.index.store import map_vectors, read_table, write_table
-from workbench.index.vectors import Known, encode_to
+from workbench.index.vectors import encode_to
 from workbench.index.words import sentences, stop_words
 from workbench.settings import validated
 from workbench.text import terms
@@ -56,17 +56,14 @@ class KeywordsLayer(Layer):
         )):  # fmt: skip
             for part in parts:
                 found.add(row, part)
-        known = Known(old._sentences(), map_vectors(old.folder / "sentences.npy")) if old else Known()
         texts = list(found.sentences)
-        encoded = encode_to(
-            folder / "sentences.npy", texts, build.encoder, known, label="sentences", progress=build.progress
-        )
+        encode_to(folder / "sentences.npy", texts, build, "sentences")
         words, counts, held = found.tables(len(pieces.pieces))
         _write_means(folder / "vectors.npy", counts, map_vectors(folder / "sentences.npy"))
         write_table(folder / "words.parquet", word=np.array(words, dtype=object))
         write_table(folder / "sentences.parquet", text=np.array(texts, dtype=object))
         sp.save_npz(folder / "held.npz", held)
-        return {"keywords": len(words), "sentences": len(texts), "edges": held.nnz, "encoded": encoded}
+        return {"keywords": len(words), "sentences": len(texts), "edges": held.nnz}
 
     def __init__(self, folder: Path):
         super().__init__(folder)
@@ -74,8 +71,9 @@ class KeywordsLayer(Layer):
         self.vectors = map_vectors(folder / "vectors.npy")
         self.incidence = sp.csr_array(sp.load_npz(folder / "held.npz"))
 
-    def _sentences(self) -> list[str]:
-        return read_table(self.folder / "sentences.parquet", strings=("text",))["text"]
+    def encoded(self) -> Iterator[tuple[list[str], np.ndarray]]:
+        texts = read_table(self.folder / "sentences.parquet", strings=("text",))["text"]
+        yield texts, map_vectors(self.folder / "sentences.npy")
 
     def __repr__(self) -> str:
         return f"KeywordsLayer({len(self.words):,} keywords, {self.incidence.nnz:,} edges)"

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from workbench.data import Dataset
 from workbench.encoding import Encoder
 from workbench.errors import IndexFault
 from workbench.index.journal import maker as signature
+from workbench.index.vectors import Vectors
 from workbench.integrity import files_of, flaws, note, seal, unseal
 from workbench.llm.engine import RulesEngine
 from workbench.records import Record
@@ -42,6 +45,7 @@ class Build:
     opened: Mapping[str, Layer] = field(default_factory=dict)  # kind -> layer of the index that is changed
     layers: dict[str, Layer] = field(default_factory=dict)  # kind -> layer below, opened
     named: dict[str, dict] = field(default_factory=dict)  # kind -> what the manifest will say of the layer below
+    standing: Callable[[], Iterable[Layer]] = field(default=tuple, repr=False)  # those of the index that is changed
     keep_going: bool = False  # whether a layer is made although most of the requests for it failed
     computed: dict[str, Any] = field(default_factory=dict)  # what a layer's key and its files share
 
@@ -49,6 +53,11 @@ class Build:
     def writer(self) -> Engine:
         """Who writes what is missing: the engine, or the rules where there is none."""
         return self.engine or RulesEngine()
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """What is encoded already."""
+        return Vectors(self.encoder, self.standing)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -91,6 +100,10 @@ class Layer(Record):
         for name, flaw in flaws(folder, self.files).items():
             raise ValueError(f"{folder / name} {flaw}")
         self.metadata: dict = said  # the settings, and what `build` said
+
+    def encoded(self) -> Iterable[tuple[Iterable[str], np.ndarray]]:
+        """Texts with their vectors, (n, d), each pair a matrix of its files: a later build takes them from here."""
+        return ()
 
     @cached_property
     def hash(self) -> str:

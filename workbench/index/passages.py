@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from workbench.encoding import Encoder
+from workbench.encoding.store import check_same_model
 from workbench.errors import DataError
 from workbench.index.layer import Build, Layer
 from workbench.index.rows import made_rows, table_rows
 from workbench.index.store import map_vectors, read_columns, write_table
-from workbench.index.vectors import Known, check_same_model, encode_to
+from workbench.index.vectors import answers_now, encode_to
 from workbench.records import Passage
 from workbench.settings import validated
 from workbench.text import storable
@@ -40,14 +42,10 @@ class PassagesLayer(Layer):
     def build(cls, folder: Path, build: Build, settings: Settings, old: PassagesLayer | None) -> dict:
         passages = build.data.passages
         _check(passages)
-        known = Known([passage.content for passage in old.passages], old.vectors) if old else Known()
-        texts = made_rows(len(passages), lambda row: passages[row].content)
-        encoded = encode_to(
-            folder / "vectors.npy", texts, build.encoder, known, label="passages", progress=build.progress
-        )
+        encode_to(folder / "vectors.npy", _contents(passages), build, "passages")
         columns = {name: pa.array([getattr(one, name) for one in passages], pa.string()) for name in _COLUMNS}
         write_table(folder / "table.parquet", **columns)
-        return {"passages": len(passages), "encoded": encoded}
+        return {"passages": len(passages)}
 
     def __init__(self, folder: Path):
         super().__init__(folder)
@@ -57,9 +55,16 @@ class PassagesLayer(Layer):
         self.vectors = map_vectors(folder / "vectors.npy")
 
     def check_encoder(self, encoder: Encoder) -> None:
-        """Raise :class:`IndexFault` if the vectors are those of another model."""
-        some = self.passages[:20]
-        check_same_model(encoder, [passage.content for passage in some], self.vectors[: len(some)])
+        """Raise :class:`IndexFault` if the encoder gives the shortest of some passages another vector than it has.
+        Where an endpoint is asked, it says what it gives now, and not what is kept of it."""
+        contents = [passage.content for passage in self.passages[:20]]
+        row = min(range(len(contents)), key=lambda row: len(contents[row]))
+        live = answers_now(encoder) and hasattr(encoder, "anew")
+        now = encoder.anew(contents[row]) if live else encoder.encode([contents[row]])[0]
+        check_same_model(encoder.name, self.vectors[row], now, "the index")
+
+    def encoded(self) -> Iterator[tuple[Sequence[str], np.ndarray]]:
+        yield _contents(self.passages), self.vectors
 
     @cached_property
     def row(self) -> dict[str, int]:
@@ -68,6 +73,10 @@ class PassagesLayer(Layer):
 
     def __repr__(self) -> str:
         return f"PassagesLayer({len(self.passages):,} passages)"
+
+
+def _contents(passages: Sequence[Passage]) -> Sequence[str]:
+    return made_rows(len(passages), lambda row: passages[row].content)
 
 
 def _check(passages: Sequence[Passage]) -> None:

@@ -21,7 +21,7 @@ from workbench.errors import SettingError
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
 from workbench.index.store import map_vectors, read_table, write_rows
-from workbench.index.vectors import Known, encode_to
+from workbench.index.vectors import encode_to
 from workbench.records import Passage, Unit
 from workbench.settings import Natural, Positive, validated
 
@@ -65,16 +65,13 @@ class PiecesLayer(Layer):
         below: PassagesLayer = build.layers["passages"]
         rows = list(cut(below.passages, settings))
         texts = tuple(text for text, *_ in rows)
-        encoded = encode_to(
-            folder / "vectors.npy", texts, build.encoder, _known(below, texts, old), label="pieces",
-            progress=build.progress,
-        )  # fmt: skip
+        encode_to(folder / "vectors.npy", texts, build, "pieces")
         titled = (
             (text, _title(below.passages[row], text), below.passages[row].id, size, row, chunk)
             for text, size, row, chunk in rows
         )
         write_rows(folder / "table.parquet", titled, _COLUMNS)
-        return {"passages": len(below.passages), "pieces": len(texts), "encoded": encoded}
+        return {"passages": len(below.passages), "pieces": len(texts)}
 
     def __init__(self, folder: Path):
         super().__init__(folder)
@@ -85,6 +82,9 @@ class PiecesLayer(Layer):
         ]
         self.tokens, self.passage, self.chunk = (table[name] for name in ("tokens", "passage", "chunk"))
         self.vectors = map_vectors(folder / "vectors.npy")
+
+    def encoded(self) -> Iterator[tuple[list[str], np.ndarray]]:
+        yield [piece.text for piece in self.pieces], self.vectors
 
     @property
     def whole(self) -> bool:
@@ -121,13 +121,3 @@ def cut(passages: list[Passage], settings: Settings) -> Iterator[tuple[str, int,
 
 def _title(passage: Passage, text: str) -> str:
     return "" if passage.title in text else passage.title
-
-
-def _known(passages: PassagesLayer, texts: tuple[str, ...], old: PiecesLayer | None) -> Known:
-    """Vectors of the pieces that are whole passages, and of those there were before."""
-    wanted = set(texts)
-    found = {p.content: passages.vectors[row] for row, p in enumerate(passages.passages) if p.content in wanted}
-    for row, piece in enumerate(old.pieces if old else ()):
-        if piece.text in wanted:
-            found.setdefault(piece.text, old.vectors[row])
-    return Known(list(found), np.array(list(found.values())))

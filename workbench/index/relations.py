@@ -6,7 +6,7 @@ messages knows an entity by its place in the graph alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -15,11 +15,12 @@ import numpy as np
 from workbench.index.facts import FactsLayer
 from workbench.index.layer import Build, Layer
 from workbench.index.store import map_vectors, read_table, write_table
-from workbench.index.vectors import Known, encode_to
+from workbench.index.vectors import encode_to
 from workbench.settings import validated
 
 SYNONYM = "equivalent"
 INVERSE = "inverse_"  # the prefix of release 1.0; published weights know an inverse relation by the vector of this name
+_PARTS = {"relations": "", "inverse": INVERSE}  # file → prefix of the names
 
 
 def relation_name(names: Sequence[str], row: int) -> str:
@@ -46,24 +47,20 @@ class RelationsLayer(Layer):
     def build(cls, folder: Path, build: Build, settings: Settings, old: RelationsLayer | None) -> dict:
         facts: FactsLayer = build.layers["facts"]
         names = sorted({relation for _, relation, _ in facts.facts} | {SYNONYM})
-        encoded = 0
-        for label, prefix in (("relations", ""), ("inverse", INVERSE)):
-            known = Known()
-            if old:
-                stored = old.inverse_vectors if prefix else old.vectors
-                known = Known([prefix + name for name in old.names], stored)
-            texts = [prefix + name for name in names]
-            encoded += encode_to(
-                folder / f"{label}.npy", texts, build.encoder, known, label=label, progress=build.progress
-            )
+        for label, prefix in _PARTS.items():
+            encode_to(folder / f"{label}.npy", [prefix + name for name in names], build, label)
         write_table(folder / "names.parquet", name=names)
-        return {"relations": len(names), "encoded": encoded}
+        return {"relations": len(names)}
 
     def __init__(self, folder: Path):
         super().__init__(folder)
         self.names: list[str] = read_table(folder / "names.parquet", strings=("name",))["name"]
         self.vectors = map_vectors(folder / "relations.npy")
         self.inverse_vectors = map_vectors(folder / "inverse.npy")
+
+    def encoded(self) -> Iterator[tuple[list[str], np.ndarray]]:
+        for prefix, vectors in zip(_PARTS.values(), (self.vectors, self.inverse_vectors)):
+            yield [prefix + name for name in self.names], vectors
 
     @cached_property
     def row(self) -> dict[str, int]:

@@ -21,7 +21,8 @@ from workbench.index.journal import StepJournal, counts, read, request_key, writ
 from workbench.index.layer import Build, Layer
 from workbench.index.profiles import ProfilesLayer, entities_of, relations_of, write_profiles
 from workbench.index.store import map_vectors, read_table, write_table
-from workbench.index.typed import TypedLayer, encode_part, merged
+from workbench.index.typed import TypedLayer, merged
+from workbench.index.vectors import encode_to
 from workbench.llm.step import Result
 from workbench.settings import Natural, Positive, Share, validated
 from workbench.steps import curating, retrying
@@ -60,7 +61,7 @@ class ResolvedLayer(ProfilesLayer):
         entities, relations = entities_of(tables.entities), relations_of(tables.relations)
         texts = TypedLayer.entity_texts(tables.entities).to_pylist()
         write_table(folder / "texts.parquet", text=texts)
-        encoded = encode_part(folder, build, "entities", texts, old)
+        encode_to(folder / "entities.npy", texts, build, "entities")
         vectors, degrees = map_vectors(folder / "entities.npy"), _degrees(entities, relations)
         found = clusters(vectors, degrees, settings.threshold, settings.most)
         inputs = {}
@@ -83,7 +84,7 @@ class ResolvedLayer(ProfilesLayer):
         profiles = resolved(Profiles(entities, relations), merges)
         write_lines(folder / "merges.jsonl", (merge._asdict() for merge in merges))
         summary = {
-            **counts(answers.values()), "encoder": build.encoder.name, "encoded": encoded, "asked": journal.asked,
+            **counts(answers.values()), "encoder": build.encoder.name, "asked": journal.asked,
             "clusters": len(inputs), "merged": sum(len(merge.names) - 1 for merge in merges),
         }  # fmt: skip
         return write_profiles(folder, profiles, below.schema, summary)
@@ -98,9 +99,9 @@ class ResolvedLayer(ProfilesLayer):
         """Canonical name → the other names that were merged into it."""
         return {one.canonical: tuple(name for name in one.names if name != one.canonical) for one in self.merges}
 
-    def _encoded(self, part: str) -> tuple[list[str], np.ndarray]:
+    def encoded(self) -> Iterator[tuple[list[str], np.ndarray]]:
         """The texts of the entities before merging, and their vectors."""
-        return read_table(self.folder / "texts.parquet", strings=("text",))["text"], self.entity_vectors
+        yield read_table(self.folder / "texts.parquet", strings=("text",))["text"], self.entity_vectors
 
     def __repr__(self) -> str:
         return f"ResolvedLayer({self.metadata['entities']:,} entities, {self.metadata['merged']:,} merged into others)"

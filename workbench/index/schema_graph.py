@@ -10,6 +10,7 @@ Eq. 4.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +30,8 @@ from workbench.index.layer import Build
 from workbench.index.profiles import LIST, SCHEMAS, table_of
 from workbench.index.schema_extracting import Parts, Proposal
 from workbench.index.store import map_vectors, read_table, write_table
-from workbench.index.typed import TypedLayer, encode_part, write_graph, write_links
+from workbench.index.typed import TypedLayer, write_graph, write_links
+from workbench.index.vectors import encode_to
 from workbench.settings import Positive, Share, validated
 from workbench.steps.schema_extraction import KINDS, STEP
 
@@ -109,8 +111,8 @@ class SchemaGraphLayer(TypedLayer):
             found = schema_extracting.assembled(extracted.found, schema, settings.strict)
             summary = extracted.summary | ({"left_out": found.left_out} if settings.strict else {})
         tables = map(table_of, (found.entities, found.relations), SCHEMAS.values())
-        encoded = write_graph(cls, folder, build, *tables, old)
-        encoded += _write_attributes(folder, build, found, old)
+        write_graph(cls, folder, build, *tables)
+        _write_attributes(folder, build, found)
         _write_schemas(folder, seed, schema, evolution)
         rows = [asdict(one) for one in (*found.entities, *found.relations)]
         stated = [(key, list(passages)) for key, passages in found.attributes.items()]
@@ -123,7 +125,6 @@ class SchemaGraphLayer(TypedLayer):
             "relations": len(found.relations),
             "attributes": len(found.attributes),
             "schema": {kind: len(getattr(schema, kind)) for kind in KINDS},
-            "encoded": encoded,
         }
 
     def __init__(self, folder: Path):
@@ -167,10 +168,9 @@ class SchemaGraphLayer(TypedLayer):
         """What of an attribute is encoded."""
         return _attribute_text(self.names[self.attributes[row].entity], *self.attributes[row][1:])
 
-    def _encoded(self, part: str) -> tuple[list[str], np.ndarray]:
-        if part == "attributes":
-            return [self.attribute_text(row) for row in range(len(self.attributes))], self.attribute_vectors
-        return super()._encoded(part)
+    def encoded(self) -> Iterator[tuple[list[str], np.ndarray]]:
+        yield from super().encoded()
+        yield [self.attribute_text(row) for row in range(len(self.attributes))], self.attribute_vectors
 
     def __repr__(self) -> str:
         counted = (
@@ -202,8 +202,8 @@ def _attribute_text(name: str, kind: str, value: str) -> str:
     return f"{name} {HAS_ATTRIBUTE} {kind}: {value}"
 
 
-def _write_attributes(folder: Path, build: Build, found: Parts, old: SchemaGraphLayer | None) -> int:
-    """The table, its passages and its vectors; how many were encoded anew."""
+def _write_attributes(folder: Path, build: Build, found: Parts) -> None:
+    """The table, its passages and its vectors."""
     row = {entity.name: at for at, entity in enumerate(found.entities)}
     keys = list(found.attributes)
     write_table(
@@ -214,7 +214,7 @@ def _write_attributes(folder: Path, build: Build, found: Parts, old: SchemaGraph
     )
     passages = pa.chunked_array([pa.array(map(list, found.attributes.values()), LIST)])
     write_links(folder, "attribute", passages, build.layers["passages"].ids)
-    return encode_part(folder, build, "attributes", [_attribute_text(*key) for key in keys], old)
+    encode_to(folder / "attributes.npy", [_attribute_text(*key) for key in keys], build, "attributes")
 
 
 def _write_schemas(folder: Path, seed: Schema, schema: Schema, evolution: list[Proposal]) -> None:

@@ -102,15 +102,13 @@ class Store:
         return self.folder / f"{kind}-{key}"
 
     @contextmanager
-    def writing(self, kind: str, key: str, *, resume: bool = False) -> Iterator[Path]:
-        """A `.part` folder to build a layer in, empty unless it is to `resume` an attempt that was stopped. It becomes
-        the layer when the block ends well; a folder without the suffix is therefore whole. A block that takes it away
-        has found that nothing new came of it."""
+    def writing(self, kind: str, key: str) -> Iterator[Path]:
+        """An empty `.part` folder to build a layer in. It becomes the layer when the block ends well; a folder without
+        the suffix is therefore whole. A block that takes it away has found that nothing new came of it."""
         final = self.path(kind, key)
         part = final.with_name(final.name + ".part")
-        if not resume:
-            shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(part, ignore_errors=True)  # of a build that was stopped
+        part.mkdir(parents=True)
         yield part
         if not part.exists():
             return

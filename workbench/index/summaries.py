@@ -28,7 +28,7 @@ from workbench.index.journal import Journal, counts, defect, maker, read, write_
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
 from workbench.index.store import map_vectors
-from workbench.index.vectors import Known, encode_to
+from workbench.index.vectors import encode_to
 from workbench.records import Passage
 from workbench.settings import Positive, validated
 from workbench.spread import spread
@@ -107,10 +107,8 @@ class SummariesLayer(Layer):
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: SummariesLayer | None) -> dict:
         passages: PassagesLayer = build.layers["passages"]
-        # Summaries that stood are good whatever the settings; their vectors only if the same encoder made them.
+        # Summaries that stood are good whatever the settings.
         writer = _Writer(build, settings, [cluster.summary for cluster in old.clusters] if old else [])
-        same = old is not None and old.metadata["encoder"] == build.encoder.name
-        encoded = Known([node.text for node in old.nodes], old.vectors) if same else Known()
 
         texts, vectors = [_on_one_line(passage) for passage in passages.passages], passages.vectors
         numbers, clusters, matrices, coarse = np.arange(len(texts)), [], [], []
@@ -124,7 +122,7 @@ class SummariesLayer(Layer):
             texts = [summary.text for summary in summaries if not summary.failure]
             numbers = numbers[-1] + 1 + np.arange(len(texts))
             path = folder / f"vectors-{level}.npy"
-            encode_to(path, texts, build.encoder, encoded, label=f"level {level}", progress=build.progress)
+            encode_to(path, texts, build, f"level {level}")
             vectors = map_vectors(path)
             matrices.append(vectors)
 
@@ -152,6 +150,9 @@ class SummariesLayer(Layer):
         self.vectors = map_vectors(folder / "vectors.npy")
         if len(self.vectors) != len(self.nodes):
             raise ValueError(f"{len(self.vectors)} vectors for {len(self.nodes)} summaries")
+
+    def encoded(self) -> Iterator[tuple[list[str], np.ndarray]]:
+        yield [node.text for node in self.nodes], self.vectors
 
     @cached_property
     def leaves(self) -> sp.csr_array:

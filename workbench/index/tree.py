@@ -32,7 +32,7 @@ from workbench.index.journal import Answer, StepJournal, counts, request_key, re
 from workbench.index.layer import Build, Layer
 from workbench.index.schema_graph import HAS_ATTRIBUTE, SchemaGraphLayer
 from workbench.index.store import map_vectors, read_columns, read_table, rows_of, write_rows, write_table
-from workbench.index.vectors import Known, encode_to
+from workbench.index.vectors import encode_to
 from workbench.llm.engine import Engine
 from workbench.llm.step import Result
 from workbench.settings import Positive, validated
@@ -82,17 +82,14 @@ class TreeLayer(Layer):
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: TreeLayer | None) -> dict:
         graph: SchemaGraphLayer = build.layers["schema_graph"]
-        old_vectors = old if old is not None and old.metadata["encoder"] == build.encoder.name else None
-        matrix = _entity_matrix(folder, build, settings, graph, old_vectors)
+        matrix = _entity_matrix(folder, build, settings, graph)
         found = detect(arrays(graph, matrix), settings)
         write_rows(folder / "communities.parquet", found.found, _COMMUNITIES)
         write_rows(folder / "merges.parquet", found.merges, _MERGES)
         answers, asked = _names(folder, build, settings, graph, found.found, old)
         named, failures = _settled(answers, found.found, settings)
         _write_names(folder, named, failures)
-        known = Known(old_vectors.community_texts, old_vectors.community_vectors) if old_vectors else Known()
-        texts = list(map(text_of, named.values()))
-        encode_to(folder / "names.npy", texts, build.encoder, known, label="communities", progress=build.progress)
+        encode_to(folder / "names.npy", list(map(text_of, named.values())), build, "communities")
         return {
             "communities": len(found.found),
             "named": len(named),
@@ -122,6 +119,10 @@ class TreeLayer(Layer):
         self.entity_texts: list[str] = read_table(folder / "entities.parquet", strings=("text",))["text"]
         if len(self.community_vectors) != len(self.named) or len(self.entity_matrix) != self.metadata["entities"]:
             raise ValueError("there are not as many vectors as names and entities")
+
+    def encoded(self) -> Iterator[tuple[list[str], np.ndarray]]:
+        yield self.community_texts, self.community_vectors
+        yield self.entity_texts, self.entity_matrix
 
     @cached_property
     def community_of(self) -> np.ndarray:
@@ -203,16 +204,13 @@ def _counted(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> s
     return found
 
 
-def _entity_matrix(
-    folder: Path, build: Build, settings: Settings, graph: SchemaGraphLayer, old: TreeLayer | None
-) -> np.ndarray:
+def _entity_matrix(folder: Path, build: Build, settings: Settings, graph: SchemaGraphLayer) -> np.ndarray:
     """e_i of all entities, also on disk: means of the vectors of triples, in `released` vectors of joined triples."""
     texts = _joined_triples(graph) if settings.profile == "released" else []
     write_table(folder / "entities.parquet", text=pa.array(texts, pa.string()))
     path = folder / "entities.npy"
     if settings.profile == "released":
-        known = Known(old.entity_texts, old.entity_matrix) if old is not None and old.entity_texts else Known()
-        encode_to(path, texts, build.encoder, known, label="entities", progress=build.progress)
+        encode_to(path, texts, build, "entities")
         return np.load(path, mmap_mode="r")
     matrix = triple_means(graph)
     np.save(path, matrix)

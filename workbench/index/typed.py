@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,7 @@ from workbench.data.graph import UNKNOWN, EntityType, Schema, read_schema
 from workbench.index.layer import Build, Layer
 from workbench.index.profiles import SCHEMAS, ProfilesLayer, Tables
 from workbench.index.store import map_vectors, read_columns, read_table, write_table
-from workbench.index.vectors import Known, encode_to
+from workbench.index.vectors import encode_to
 from workbench.records import Entity
 from workbench.settings import validated
 
@@ -59,7 +59,7 @@ class TypedLayer(Layer):
     def build(cls, folder: Path, build: Build, settings: Settings, old: TypedLayer | None) -> dict:
         profiles = topmost(build, cls.optional)
         entities, relations = merged(profiles.tables)
-        encoded = write_graph(cls, folder, build, entities, relations, old)
+        write_graph(cls, folder, build, entities, relations)
         types = Counter(entities["type"].to_pylist())
         shutil.copyfile(profiles.folder / "schema.json", folder / "schema.json")
         return {
@@ -67,7 +67,6 @@ class TypedLayer(Layer):
             "entities": len(entities),
             "relations": len(relations),
             "types": dict(sorted(types.items())),
-            "encoded": encoded,
         }
 
     def __init__(self, folder: Path):
@@ -257,15 +256,13 @@ class TypedLayer(Layer):
         first = pc.binary_join_element_wise(keywords, relations["source"], "\t")
         return pc.binary_join_element_wise(first, relations["target"], relations["description"], "\n")
 
-    def _encoded(self, part: str) -> tuple[list[str], np.ndarray]:
-        """The texts that were encoded, and their vectors."""
+    def encoded(self) -> Iterator[tuple[list[str], np.ndarray]]:
         names = pa.array(self.names, pa.string())
-        if part == "entities":
-            table = pa.table({"name": names, "description": pa.array(self.descriptions, pa.string())})
-            return self.entity_texts(table).to_pylist(), self.entity_vectors
+        table = pa.table({"name": names, "description": pa.array(self.descriptions, pa.string())})
+        yield self.entity_texts(table).to_pylist(), self.entity_vectors
         ends = {end: names.take(self._relations[end].combine_chunks()) for end in ("source", "target")}
         said = {name: self._relations[name] for name in ("label", "description", "keywords")}
-        return self.relation_texts(pa.table(ends | said)).to_pylist(), self.relation_vectors
+        yield self.relation_texts(pa.table(ends | said)).to_pylist(), self.relation_vectors
 
     def __repr__(self) -> str:
         entities, types = len(self.names), len(self.type_counts)
@@ -340,10 +337,9 @@ def write_graph(
     build: Build,
     entities: pa.Table,
     relations: pa.Table,
-    old: TypedLayer | None,
-) -> int:
+) -> None:
     """Write the tables of entities, which are sorted by name, and of relations (`SCHEMAS`), the passages of each, and
-    the vectors; return how many of these were encoded anew."""
+    the vectors."""
     write_table(folder / "entities.parquet", **{name: entities[name] for name in ("name", "type", "description")})
     names = entities["name"].combine_chunks()
     write_table(
@@ -352,14 +348,12 @@ def write_graph(
         **{name: relations[name] for name in ("label", "description", "keywords")},
         weight=pc.fill_null(relations["weight"], 1.0).cast(pa.float32()),
     )
-    encoded = 0
     for part, what, table, texts in (
         ("entities", "entity", entities, layer.entity_texts(entities)),
         ("relations", "relation", relations, layer.relation_texts(relations)),
     ):
         write_links(folder, what, table["passages"], build.layers["passages"].ids)
-        encoded += encode_part(folder, build, part, texts.to_pylist(), old)
-    return encoded
+        encode_to(folder / f"{part}.npy", texts.to_pylist(), build, part)
 
 
 def write_links(folder: Path, what: str, passages: pa.ChunkedArray, ids: pa.ChunkedArray) -> None:
@@ -367,13 +361,6 @@ def write_links(folder: Path, what: str, passages: pa.ChunkedArray, ids: pa.Chun
     lists = _one(passages)
     rows = pc.list_parent_indices(lists).to_numpy().astype(np.int32)
     write_table(folder / f"{what}_passages.parquet", **{what: rows, "passage": pc.index_in(lists.flatten(), ids)})
-
-
-def encode_part(folder: Path, build: Build, part: str, texts: Sequence[str], old: TypedLayer | None) -> int:
-    """The vectors of a part, those of `old` where the same encoder made them."""
-    same_encoder = old is not None and old.metadata.get("encoder", build.encoder.name) == build.encoder.name
-    known = Known(*old._encoded(part)) if same_encoder else Known()
-    return encode_to(folder / f"{part}.npy", texts, build.encoder, known, label=part, progress=build.progress)
 
 
 def _ones(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:

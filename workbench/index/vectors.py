@@ -1,103 +1,131 @@
-"""Encoding the texts of a layer into a matrix on disk: known texts are copied, the rest is encoded in blocks, and a
-build that was stopped goes on at the first block that is not finished."""
+"""The vectors of a layer's texts, as a matrix on disk: those that the index or the working folder has are copied, and
+only the rest is encoded."""
 
 from __future__ import annotations
 
 import ctypes
-import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
+from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workbench.encoding import Encoder
+from workbench.encoding.store import VectorStore, check_same_model, is_trusted, store_of, trust
 from workbench.errors import IndexFault
-from workbench.index.store import key_of, write_atomically
 from workbench.spread import spread
 
+if TYPE_CHECKING:
+    from workbench.index.layer import Build, Layer
+
 BLOCK_CHARACTERS = 64_000  # one to three seconds of encoding on two cores: what a stopped build may lose
-
-SAME = 0.9  # cosine of a text's vectors by one model; a device, a precision or a batch changes the last digits
-_COPIED = 100_000  # known vectors copied together
+_COPIED = 100_000  # vectors copied together
 
 
-class Known:
-    """Vectors that exist already, by text."""
+class Vectors:
+    """Where a build has vectors from: the layers that stand in its index, and the store of the working folder."""
 
-    def __init__(self, texts: Sequence[str] = (), vectors: np.ndarray | None = None):
-        self.vectors = vectors if len(texts) else None
-        self._rows: Mapping[str, int] = {text: row for row, text in enumerate(texts)}
+    def __init__(self, encoder: Encoder, standing: Callable[[], Iterable[Layer]]):
+        self.encoder, self._standing = encoder, standing
+        self._taken: tuple[str, np.ndarray] | None = None  # a text of the store, and its vector
 
-    def rows_of(self, texts: Sequence[str]) -> np.ndarray:
-        """For each text the row of its vector, -1 where there is none; int64 (n,)."""
-        return np.array([self._rows.get(text, -1) for text in texts] if self._rows else [-1] * len(texts), dtype=int)
+    @property
+    def unchecked(self) -> bool:
+        """Whether vectors of the store were taken, and nothing was encoded that they could be compared with."""
+        return self._taken is not None and not is_trusted(self.encoder)
+
+    def fill(self, matrix: np.ndarray, wanted: Mapping[str, int]) -> dict[str, int]:
+        """Write the vectors that there are of texts (text → row) into a matrix; the texts without one."""
+        left = dict(wanted)
+        for rows, vectors in self._of_layers if left else ():
+            pairs = [(row, rows[text]) for text, row in left.items() if text in rows]
+            _copy(matrix, pairs, lambda some, vectors=vectors: vectors[some])
+            left = {text: row for text, row in left.items() if text not in rows}
+        if self._store is None or not left:
+            return left
+        stored = dict(zip(left, self._store.rows(list(left)).tolist()))
+        held = [text for text, row in stored.items() if row >= 0]
+        _copy(matrix, [(left[text], stored[text]) for text in held], self._store.take)
+        if held and self._taken is None:
+            shortest = min(held, key=len)
+            self._taken = shortest, matrix[left[shortest]].copy()
+        return {text: row for text, row in left.items() if stored[text] < 0}
+
+    def keep(self, texts: Sequence[str], vectors: np.ndarray) -> None:
+        """Keep what was encoded. Raises :class:`IndexFault` where the store has the vectors of another model."""
+        if self._store is None:
+            return
+        if self.unchecked:
+            text, before = self._taken
+            check_same_model(self.encoder.name, before, self.encoder.encode([text])[0], "the working folder")
+            trust(self.encoder)
+        self._store.add(texts, vectors)
+
+    @cached_property
+    def _store(self) -> VectorStore | None:
+        store = store_of(self.encoder)
+        if store is not None and not len(store):
+            trust(self.encoder)
+        return store
+
+    @cached_property
+    def _of_layers(self) -> list[tuple[dict[str, int], np.ndarray]]:
+        """The vectors of the layers that stand, and their rows by text."""
+        pairs = [pair for layer in self._standing() for pair in layer.encoded()]
+        for _, vectors in pairs:
+            if vectors.shape[1] != self.encoder.dimension:
+                raise IndexFault(
+                    f"the encoder {self.encoder.name!r} gives vectors of {self.encoder.dimension} dimensions, and "
+                    f"those that it made for this index have {vectors.shape[1]}: it is another model under the same "
+                    "name; give one of them another name, or build into another folder"
+                )
+        return [(dict(zip(texts, count())), vectors) for texts, vectors in pairs]
 
 
 def answers_now(encoder: Encoder) -> bool:
-    """Whether an encoder gives vectors of its own, and not a recording alone those of an endpoint."""
+    """Whether an encoder gives vectors of its own, and not those that are kept of an endpoint."""
     return getattr(encoder, "live", True)
 
 
-def check_same_model(encoder: Encoder, texts: Sequence[str], vectors: np.ndarray) -> None:
-    """Raise :class:`IndexFault` where an encoder gives the shortest of some texts another vector than it has, shape
-    (n, d): it is another model under the same name, such as a folder whose weights were exchanged, or an endpoint that
-    serves another one. Where an endpoint is asked, it says what it gives now, and not what is recorded of it."""
-    row = min(range(len(texts)), key=lambda row: len(texts[row]))
-    text, before = texts[row], vectors[row]
-    now = encoder.anew(text) if getattr(encoder, "live", False) else encoder.encode([text])[0]
-    if len(now) == len(before) and now @ before < SAME * np.linalg.norm(now) * np.linalg.norm(before):
-        raise IndexFault(
-            f"the encoder {encoder.name!r} gives a text another vector than the index has of it: it is another model "
-            "under the same name; use the one that made the index, or build another index"
-        )
-
-
-def encode_to(
-    path: Path, texts: Sequence[str], encoder: Encoder, known: Known, *, label: str, progress: bool = True
-) -> int:
-    """Write unit vectors of `texts` to `path` (.npy, float32, shape (n, d)) and return how many were encoded anew.
+def encode_to(path: Path, texts: Sequence[str], build: Build, label: str) -> None:
+    """Write unit vectors of `texts` to `path` (.npy, float32, shape (n, d)).
 
     Blocks hold texts of similar length, longest first, so that batches waste little on padding and a run that will
-    not fit into memory fails at its beginning. The matrix grows in `<name>.part.npy`, with a record of its finished
-    blocks beside it, and takes its name when it is whole. Which block holds which text depends on the texts alone, so
-    a resumed build gives the same bytes.
+    not fit into memory fails at its beginning. A block is kept as soon as it is encoded, so a build that was stopped
+    goes on at the first that is not, and with the same blocks.
     """
     from tqdm.auto import tqdm
 
-    known_rows = known.rows_of(texts)
-    new = np.flatnonzero(known_rows < 0).tolist()
-    if path.exists():  # from an attempt that was stopped later
-        path.with_suffix(".progress.json").unlink(missing_ok=True)
-        return len(new)
-    made = {row: texts[row] for row in new}
-    blocks = blocks_of(new, made, encoder)
-    _check_dimension(known, encoder)
-    job = key_of(texts=list(made.values()), of=len(texts), encoder=encoder.name, dimension=encoder.dimension, new=new)
-    part, progress_file = path.with_suffix(".part.npy"), path.with_suffix(".progress.json")
-    done = _finished_blocks(progress_file, job) if part.exists() else 0
-    if done:
-        matrix = np.lib.format.open_memmap(part, mode="r+")
-    else:
-        matrix, old = _create(part, (len(texts), encoder.dimension)), np.flatnonzero(known_rows >= 0)
-        for start in range(0, len(old), _COPIED):
-            some = old[start : start + _COPIED]
-            matrix[some] = known.vectors[known_rows[some]]
-    with tqdm(total=len(new), desc=f"encode {label}", unit="text", disable=not progress or not new) as bar:
-        bar.update(sum(map(len, blocks[:done])))
-        pieces = ([made[row] for row in block] for block in blocks[done:])
-        for position, vectors in enumerate(spread(pieces, partial(_encoded, encoder)), done + 1):
-            block = blocks[position - 1]
-            matrix[block] = vectors
-            matrix.flush()
-            write_atomically(progress_file, json.dumps({"job": job, "done": position}))
+    encoder, first = build.encoder, dict[str, int]()
+    rows = np.fromiter((first.setdefault(text, row) for row, text in enumerate(texts)), np.int64, len(texts))
+    matrix = _create(path, (len(texts), encoder.dimension))
+    left = build.vectors.fill(matrix, first)
+    blocks = blocks_of(left, getattr(encoder, "block_characters", BLOCK_CHARACTERS))
+    with tqdm(total=len(left), desc=f"encode {label}", unit="text", disable=not build.progress or not left) as bar:
+        for block, vectors in zip(blocks, spread(blocks, partial(_encoded, encoder))):
+            build.vectors.keep(block, vectors)
+            matrix[[left[text] for text in block]] = vectors
             bar.update(len(block))
+    again = np.flatnonzero(rows != np.arange(len(rows)))
+    _copy(matrix, list(zip(again.tolist(), rows[again].tolist())), lambda some: matrix[some])
     matrix.flush()
-    os.replace(part, path)
-    progress_file.unlink(missing_ok=True)
-    return len(new)
+
+
+def blocks_of(texts: Iterable[str], characters: int) -> list[list[str]]:
+    """Texts by the calls of the encoder in which they are encoded, longest first."""
+    blocks: list[list[str]] = []
+    held = characters
+    for text in sorted(texts, key=lambda text: (-len(text), text)):
+        if held >= characters:
+            blocks.append([])
+            held = 0
+        blocks[-1].append(text)
+        held += len(text)
+    return blocks
 
 
 def _encoded(encoder: Encoder, texts: Sequence[str]) -> np.ndarray:
@@ -106,14 +134,11 @@ def _encoded(encoder: Encoder, texts: Sequence[str]) -> np.ndarray:
     return vectors
 
 
-def _check_dimension(known: Known, encoder: Encoder) -> None:
-    stored = encoder.dimension if known.vectors is None else known.vectors.shape[1]
-    if stored != encoder.dimension:
-        raise IndexFault(
-            f"the encoder {encoder.name!r} gives vectors of {encoder.dimension} dimensions, and those that it made for "
-            f"this index have {stored}: it is another model under the same name; give one of them another name, or "
-            "build into another folder"
-        )
+def _copy(matrix: np.ndarray, pairs: Sequence[tuple[int, int]], take: Callable[[np.ndarray], np.ndarray]) -> None:
+    """For pairs of rows, write what `take` gives of the second ones into the first."""
+    for start in range(0, len(pairs), _COPIED):
+        to, of = np.array(pairs[start : start + _COPIED], dtype=np.int64).T
+        matrix[to] = take(of)
 
 
 def _create(path: Path, shape: tuple[int, int]) -> np.ndarray:
@@ -130,24 +155,3 @@ def _give_memory_back() -> None:
     the process grows by half a gigabyte on a corpus of 2,000 passages (`benchmarks/indexing.py`)."""
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL("libc.so.6").malloc_trim(0)
-
-
-def blocks_of(rows: Sequence[int], texts: Sequence[str] | Mapping[int, str], encoder: Encoder) -> list[list[int]]:
-    """Rows by the calls of the encoder in which they are encoded."""
-    blocks: list[list[int]] = []
-    characters = size = getattr(encoder, "block_characters", BLOCK_CHARACTERS)
-    for row in sorted(rows, key=lambda row: (-len(texts[row]), texts[row])):
-        if characters >= size:
-            blocks.append([])
-            characters = 0
-        blocks[-1].append(row)
-        characters += len(texts[row])
-    return blocks
-
-
-def _finished_blocks(progress_file: Path, job: str) -> int:
-    try:
-        progress = json.loads(progress_file.read_text())
-    except (FileNotFoundError, ValueError):
-        return 0
-    return progress["done"] if progress.get("job") == job else 0

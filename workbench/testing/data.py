@@ -29,6 +29,7 @@ class HashEncoder:
     name = "hash"
     dimension = 256
     settings = {"spec": "hash"}
+    stored = False  # quicker to count than to look up
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Unit rows, float32, shape (len(texts), dimension)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -19,7 +19,7 @@ from workbench.index.layer import Build, Layer
 from workbench.index.pieces import PiecesLayer
 from workbench.index.skeleton import building
 from workbench.index.store import map_vectors, read_table, write_rows
-from workbench.index.vectors import Known, encode_to
+from workbench.index.vectors import encode_to
 from workbench.records import ContextEntity, ContextRelation, Unit
 from workbench.settings import Natural, Positive, Probability, Share, validated
 from workbench.steps import graph_records, summarising
@@ -79,11 +79,7 @@ class SkeletonLayer(Layer):
 
         _write(folder, chosen, chunks, units, nodes, edges, described, building.Stating(rows, pieces, passages))
         texts = [entity_text(node.name, text) for node, text in zip(nodes, described)]
-        same_encoder = old is not None and old.metadata["encoder"] == build.encoder.name
-        known = Known(list(map(_entity_text, old.entities)), old.entity_vectors) if same_encoder else Known()
-        encoded = encode_to(
-            folder / "entities.npy", texts, build.encoder, known, label="entities", progress=build.progress
-        )
+        encode_to(folder / "entities.npy", texts, build, "entities")
         for journal in (records, fused):
             journal.settle()
         return {
@@ -92,7 +88,6 @@ class SkeletonLayer(Layer):
             "extracted": records.asked,
             "fused": fused.asked,
             "encoder": build.encoder.name,
-            "encoded": encoded,
             "core": len(chosen),
             "chunks": len(chunks),
             "entities": len(nodes),
@@ -116,6 +111,9 @@ class SkeletonLayer(Layer):
         self.entity_vectors = map_vectors(folder / "entities.npy")
         if len(self.entity_vectors) != len(self.row):
             raise ValueError(f"{len(self.entity_vectors)} vectors for {len(self.row)} entities")
+
+    def encoded(self) -> Iterator[tuple[list[str], np.ndarray]]:
+        yield [entity_text(entity.name, entity.description) for entity in self.entities], self.entity_vectors
 
     @cached_property
     def degrees(self) -> np.ndarray:
@@ -162,10 +160,6 @@ class SkeletonLayer(Layer):
 def entity_text(name: str, description: str) -> str:
     """What is encoded for an entity."""
     return f"{name}:{description}"
-
-
-def _entity_text(entity: ContextEntity) -> str:
-    return entity_text(entity.name, entity.description)
 
 
 def _core(pieces: PiecesLayer, settings: Settings, progress: bool) -> tuple[list[int], dict[str, Any]]:
