@@ -24,7 +24,7 @@ from workbench.views import viewer
 from workbench.views.base import esc, page
 from workbench.views.drawing import HEIGHT, LEGEND, Drawing, Map, drawing_data, drawing_entries, drawing_page
 from workbench.views.palette import AUTO, THEMED, THEMED_CSS, surface
-from workbench.views.session import Source, open_session, question_label
+from workbench.views.session import Methods, Source, by_name, open_session, question_label
 from workbench.views.stepped import LIVE
 
 Shown = TypeVar("Shown")  # what a stepper reads off a trace
@@ -95,6 +95,18 @@ class Canvas(widgets.Box):
     def hide(self, *names: str) -> None:
         """Hide what these entries of the legend stand for, and show everything else, as clicks on them do."""
         self.frame.hidden = list(names)
+
+
+class View(anywidget.AnyWidget):
+    """What the viewer draws in the page of a notebook: the `kind` that `viewer/live.js` names, from plain `data`, at a
+    stage of it. `at` and `picked` change with clicks, too."""
+
+    _esm = viewer.LIVE
+    _css = viewer.BUMP_CSS
+    kind = traitlets.Unicode().tag(sync=True)
+    data = traitlets.Dict().tag(sync=True)
+    at = traitlets.Int(0).tag(sync=True)
+    picked = traitlets.Int(-1).tag(sync=True)
 
 
 class Widget(Record):
@@ -210,19 +222,22 @@ class Stepper(Widget, Generic[Shown]):
     kind = ""
     shown: Shown
     drawing: Drawing | None = None
+    at: int | None = None
 
-    def __init__(self, source: Source, questions: Sequence[Question], *, method: str, theme: str, **session: Any):
+    def __init__(
+        self, source: Source, questions: Sequence[Question], *, methods: Sequence[str] | Methods, theme: str = AUTO,
+        moved: Mapping[str, Any] | None = None, **session: Any,
+    ):  # fmt: skip
+        """`moved` are settings that are not the methods' own."""
         super().__init__(theme)
         self._session = open_session(
-            source, questions, methods={method: method}, kind=self.kind,
-            suits=lambda config: parse_spec(config["label"])[0] == self.kind, **session,
-        )  # fmt: skip
+            source, questions, methods=by_name(methods), kind=self.kind, suits=self._suits, **session
+        )
         self._question, self._method_name = self._session.questions[0], self._session.methods[0]
-        self._moved: dict[str, Any] = {}  # settings that are not the method's own
-        self.at: int | None = None
+        self._moved = dict(moved or {})
         self._make_asking()
         self._make_controls()
-        self._show(self._question, self._method_name, {})
+        self._show(self._question, self._method_name, self._moved)
 
     def ask(self, question: str | int, method: str | None = None) -> Shown:
         """Show a question: the id, text or position of a listed one, or, over an index, any other text. `method`
@@ -230,6 +245,10 @@ class Stepper(Widget, Generic[Shown]):
         asked = self._session.find_or_own(question)
         self._show(asked, self._method_name if method is None else method, self._moved)
         return self.shown
+
+    def _suits(self, config: Mapping) -> bool:
+        """Whether it shows the traces of a method of a run, given its configuration."""
+        return parse_spec(config["label"])[0] == self.kind
 
     @property
     def _stages(self) -> Sequence[str]:

@@ -12,5 +12,8 @@ def part(name: str) -> str:
     return (files(__name__) / name).read_text("utf-8")
 
 
-# Define `graph(place, told)`, and `graphsOf(root)`, which draws the graphs of a page.
+# Define `graph(place, told)` and `bump(place, told)`, and what draws the graphs and the charts of a page.
 GRAPH, GRAPH_CSS = part("legend.js") + part("graph.js"), part("graph.css")
+BUMP, BUMP_CSS = part("bump.js"), part("bump.css")
+# The module of a widget that shows what `viewer/live.js` names.
+LIVE = BUMP + part("live.js")
