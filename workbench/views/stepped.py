@@ -11,11 +11,11 @@ from workbench.views import viewer
 from workbench.views.base import details, esc
 from workbench.views.drawing import Drawing, drawing_part
 
-STYLE = viewer.part("stepped.css") + viewer.GRAPH_CSS + viewer.BUMP_CSS
-# Defines `live(root)`, which draws the graphs and the charts of a part of a page, and gives a slider to its steps.
-SCRIPT = viewer.GRAPH + viewer.BUMP + viewer.part("stepped.js")
 # The head of a page that is live as soon as it is loaded.
-LIVE = f"<style>{STYLE}</style><script>{{{SCRIPT}addEventListener('DOMContentLoaded', () => live(document));}}</script>"
+LIVE = (
+    f"<style>{viewer.PAGE_CSS}</style>"
+    f"<script>{{{viewer.PAGE}addEventListener('DOMContentLoaded', () => live(document));}}</script>"
+)
 
 
 class Stage(NamedTuple):

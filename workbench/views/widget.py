@@ -101,8 +101,8 @@ class View(anywidget.AnyWidget):
     """What the viewer draws in the page of a notebook: the `kind` that `viewer/live.js` names, from plain `data`, at a
     stage of it. `at` and `picked` change with clicks, too."""
 
-    _esm = viewer.LIVE
-    _css = viewer.BUMP_CSS
+    _esm = viewer.WIDGET
+    _css = viewer.WIDGET_CSS
     kind = traitlets.Unicode().tag(sync=True)
     data = traitlets.Dict().tag(sync=True)
     at = traitlets.Int(0).tag(sync=True)
@@ -157,7 +157,8 @@ class Widget(Record):
                 offer(control, value())
 
     def _stack(self, *parts: widgets.Widget) -> None:
-        self.widget = widgets.VBox(parts)
+        self.widget = widgets.VBox([*parts, View(kind="page")])
+        self.widget.add_class("hopscope-widget")
         self.widget.add_class(f"hopscope-{self.name}")
 
     def _on(self, control: widgets.Widget, action: Callable[[Any], Any], trait: str = "value") -> None:

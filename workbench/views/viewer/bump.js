@@ -18,8 +18,8 @@ const bump = (place, told = {}) => {
   const mark = (passage, at, x, row) => {
     if (passage.chosen && at === data.end) return made("path", {d: `M${x} ${row - 7}l7 12h-14z`, class: "chosen"});
     const missing = passage.ranks[at] === null ? " missing" : "";
-    if (passage.gold) return made("path", {d: `M${x} ${row - 6}l6 6l-6 6l-6 -6z`, class: `mark${missing}`});
-    return made("circle", {cx: x, cy: row, r: 3.5, class: `mark${missing}`});
+    if (passage.gold) return made("path", {d: `M${x} ${row - 6}l6 6l-6 6l-6 -6z`, class: `point${missing}`});
+    return made("circle", {cx: x, cy: row, r: 3.5, class: `point${missing}`});
   };
   const line = (x1, y1, x2, y2) => `M${x1} ${y1}C${(x1 + x2) / 2} ${y1} ${(x1 + x2) / 2} ${y2} ${x2} ${y2}`;
   const draw = () => {

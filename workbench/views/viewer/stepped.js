@@ -1,7 +1,9 @@
-// `live(root)` draws the graphs and the charts of a part of a page, and gives a slider to its folded steps.
+// `live(root)` draws the graphs and the charts of a part of a page, gives a slider to its folded steps, and lets its
+// tables be sorted.
 const live = (root) => {
-  graphsOf(root);
+  if (typeof graphsOf === "function") graphsOf(root);
   bumpsOf(root);
+  tablesOf(root);
   root.querySelectorAll(".steps").forEach(stepped);
 };
 const stepped = (box) => {
