@@ -205,11 +205,14 @@ _STEP, _LETTER = 56, 6.7  # pixels of a stage, and of a letter of its name
 class Staged(Protocol):
     """Rankings of passages over named stages: a `Replay`, or a `StagedWalk`."""
 
-    question: str
-    method: str
-    gold: Sequence[str]
-    verified: Sequence[str]
-
+    @property
+    def question(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def gold(self) -> Sequence[str]: ...
+    @property
+    def verified(self) -> Sequence[str]: ...
     @property
     def stages(self) -> Sequence[str]: ...
     def ranking(self, stage: int) -> Ranking: ...

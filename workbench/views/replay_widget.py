@@ -49,7 +49,7 @@ class ReplayWidget(Stepper[Replay]):
     `stage` is their position: a round by its number, or the end, which follows the last round."""
 
     name, kind = "replay", "iterative method"
-    at: int | None = 0
+    at = 0
     right: Replay | None = None
     right_answer = ""
 
