@@ -339,6 +339,8 @@ def _described(node: Node) -> str:
 
 def _edge_tooltip(edge: Edge, subgraph: Subgraph) -> str:
     ends = " — ".join(clean(subgraph.nodes[end].label, 80) for end in (edge.source, edge.target))
+    if subgraph.nodes[edge.target].kind == "folded":
+        return ends
     if edge.kind == "relation":
         return f"{ends}\n{clean(edge.says, 300)}\nstated {edge.weight:g} times"
     return f"{ends}\n{f'synonyms, cosine {edge.weight:.3f}' if edge.kind == 'synonym' else 'the passage states it'}"
