@@ -312,7 +312,7 @@ const graph = (place, told = {}) => {
     const ready = order.filter((row) => row !== hovered && seen(row));
     const first = ready.filter((row) => onPath.has(row) || important(row));
     first.forEach((row) => name(row, {over: true}));
-    for (const edge of strong) if (/\p{L}/u.test(edge.label)) relation(edge, {over: true}, [0, 1, -1, 2, -2, 3, -3]);
+    for (const edge of strong) if (/\p{L}/u.test(edge.label)) relation(edge, {over: true}, [0, 1, -1, 2, -2, 3, -3, 5, -5]);
     const later = ready.filter((row) => !onPath.has(row) && !important(row)).slice(0, 4 * most);
     later.forEach((row, at) => { if (labels.length < most) name(row, {over: at < OVER && few}); });
     const near = tied.filter((edge) => important(edge.source) || important(edge.target));
