@@ -39,11 +39,18 @@ def test_the_runs_that_grow(meridian_index, tmp_path, monkeypatch):
     assert names["run"].measures == ["f1", "ndcg@5"] and len(wb.Run(folder).rows) == 6
 
 
-def test_the_method_that_is_added(meridian_index, registries):
+def test_the_method_that_is_added(meridian_index, registries, monkeypatch, tmp_path):
     """The blocks for a notebook; tests/test_register.py follows the page for a package."""
-    names = {"__name__": "two_stage", "index": meridian_index}
-    for block in blocks("docs/adding_a_method.md")[:2]:
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "two_stage", "index": meridian_index, "dataset": wb.load("meridian")}
+    for block in blocks("docs/adding_a_method.md")[:3]:
         exec(block, names)
+    steps, page = names["steps"], (tmp_path / "two_stages.html").read_text("utf-8")
+    assert [stage.name for stage in steps.shown] == [
+        "bm25",
+        "order by cosine",
+    ] and "viaduct" in steps._part.value.lower()
+    assert "<b>bm25</b>" in page and page.count("<table>") == 2
     evidence = wb.method("two-stage[pool=20]", meridian_index).retrieve("Who built the viaduct?", k=5)
     scores = [score for _, score in evidence.ranking]
     assert len(scores) == 5 and scores == sorted(scores, reverse=True)

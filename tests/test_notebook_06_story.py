@@ -30,6 +30,6 @@ def test_on_the_bundled_corpus(notebook):
     assert unmoved and all(len(set(ranks)) == 1 for ranks in unmoved), "the second question gains nothing"
     assert ran.count("image/png") == 3
     made = ran.page()
-    assert "Steer at" not in made and made.count("hopscope-bump") == 1  # no kernel: pictures
+    assert "Steer at" not in made and made.count("data-bump=") == 1  # no kernel: pictures
     assert made.count("<iframe") >= 1 and "replies written by hand" in made
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)

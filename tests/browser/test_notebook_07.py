@@ -59,7 +59,11 @@ def test_a_cell_is_chosen_and_read(lab, page):
     tab(widget, "run and questions")
     expect(widget.get_by_text("2 questions, the lowest score first")).to_be_visible()
     widget.get_by_label("trace of").select_option(index=1)
-    expect(widget.get_by_text("round 1").first).to_be_visible()
+    steps = widget.get_by_role("navigation", name="steps")
+    expect(steps.locator("output")).to_contain_text("end (")
+    steps.get_by_role("button", name="step back").click()
+    expect(steps.locator("output")).to_contain_text("round ")
+    expect(widget.locator("table.sorts").first).to_be_attached()
     notebook.both_themes("07_questions", widget)
 
     # What it takes, claims, all sources.

@@ -183,24 +183,27 @@ def test_a_phrase_and_the_passage_of_its_title_are_one_mark():
     assert drawing.nodes[0].tooltip == "Orsby\nphrase, 3 neighbours\npassage, 2 neighbours"
 
 
-def star(weights, values=()) -> Subgraph:
-    """A hub, joined to a leaf by each weight; perhaps with the probabilities of a walk."""
+def star(weights, values=(), hop=1) -> Subgraph:
+    """A hub, joined to a leaf by each weight; perhaps with the probabilities of a walk. Many leaves stay apart with
+    hop=0, as starts."""
     value = dict(enumerate(values))
-    nodes = [Node(at, "phrase", str(at), f"n{at}", 1, 1, value.get(at)) for at in range(len(weights) + 1)]
+    nodes = [Node(at, "phrase", str(at), f"n{at}", hop, 1, value.get(at)) for at in range(len(weights) + 1)]
     return Subgraph("x", tuple(nodes), tuple(Edge(0, at, "relation", one) for at, one in enumerate(weights, 1)))
 
 
 def test_many_edges_fade_by_their_weight():
-    fades = [edge.fade for edge in graph_drawing(star([1.0] * 318 + [3.0, 5.0])).edges]
+    fades = [edge.fade for edge in graph_drawing(star([1.0] * 318 + [3.0, 5.0], hop=0)).edges]
     assert fades == [0.5] * 318 + [0.75, 1.0]
-    assert {edge.fade for edge in graph_drawing(star([2.0] * 320)).edges} == {0.5}, "all of one weight: by their number"
+    assert {edge.fade for edge in graph_drawing(star([2.0] * 320, hop=0)).edges} == {0.5}, (
+        "all of one weight: by their number"
+    )
     assert {edge.fade for edge in graph_drawing(star([1.0, 5.0] * 40)).edges} == {1.0}, "few edges do not fade"
-    drawing = graph_drawing(star([1.0] * 318 + [3.0, 5.0]))
+    drawing = graph_drawing(star([1.0] * 318 + [3.0, 5.0], hop=0))
     assert [edge.get("fade", 1.0) for edge in drawing_data(drawing)["edges"]] == fades
 
 
 def test_a_path_that_matters_is_strong_and_has_its_meaning():
-    drawing = graph_drawing(star([1.0] * 400), {frozenset(("0", "7"))}, "kept path")
+    drawing = graph_drawing(star([1.0] * 400, hop=0), {frozenset(("0", "7"))}, "kept path")
     data = drawing_data(drawing)
     assert [at for at, edge in enumerate(data["edges"]) if data["lines"][edge["s"]][5]] == [6]
     assert "fade" not in data["edges"][6] and "kept path" in [entry["name"] for entry in data["legend"]]
@@ -230,6 +233,24 @@ def test_in_a_series_every_node_keeps_its_place():
     early = replace(whole, nodes=whole.nodes[:2], edges=whole.edges[:1])
     assert drawing_data(early, whole)["bounds"] == drawing_data(whole)["bounds"] != drawing_data(early)["bounds"]
     assert drawing_part(replace(whole, nodes=(), edges=())) == ""
+
+
+def test_of_a_large_graph_the_leaves_of_a_node_are_one_mark():
+    """Those of one relation as "+ 160 works by", others of a node together; what is joined to several nodes stays."""
+    works = [Node(at, "phrase", f"work {at}", f"Work {at}", 1, 1) for at in range(2, 162)]
+    others = [Node(at, "phrase", f"other {at}", f"Other {at}", 2, 1) for at in range(162, 166)]
+    nodes = (Node(0, "phrase", "ilse", "Ilse", 0, 170), Node(1, "phrase", "tarn", "Tarn", 1, 9), *works, *others)
+    edges = [Edge(0, at, "relation", 1.0, "works by") for at in range(2, 162)]
+    edges += [Edge(1, at, "relation", 1.0, f"says {at}") for at in range(162, 166)]
+    edges += [Edge(0, 1, "relation", 1.0, "met"), Edge(1, 161, "relation", 1.0, "met")]
+    drawn = graph_drawing(Subgraph("Ilse", nodes, tuple(edges)))
+    assert [node.label for node in drawn.nodes] == ["Ilse", "Tarn", "Work 161", "+ 159 works by", "+ 4 more"]
+    assert [node.id for node in drawn.nodes] == [0, 1, 161, 0, 1], "a click leads to the node whose leaves they are"
+    assert drawn.nodes[4].tooltip == "+ 4 more\nOther 162\nOther 163\nOther 164\nOther 165"
+    assert drawn.nodes[3].tooltip.endswith("… 147 more")
+    assert len(graph_drawing(Subgraph("Ilse", nodes[:100], tuple(edges[:98]))).nodes) == 100
+    told = graph_drawing(star([1.0] * 400), {frozenset(("0", "7"))}, "kept path")
+    assert [node.label for node in told.nodes] == ["n0", "n7", "+ 399 more"], "what a path goes through stays"
 
 
 def test_edges_of_a_walk_fade_by_what_it_sends_over_them():

@@ -59,22 +59,33 @@ def run(tiny, tiny_index, engine, tmp_path):
 
 
 def state(widget) -> tuple:
-    controls = (widget._questions, widget._method, widget._backbone, widget._other, widget._other_backbone)
-    shown = [side.value for side in widget._sides]
-    return widget.left, widget.right, widget.stage, [control.value for control in controls], widget._slider.value, shown
+    controls = (widget._asked, widget._method, widget._backbone, widget._other, widget._other_backbone)
+    controls = [control.value for control in controls]
+    return widget.left, widget.right, widget.stage, controls, widget._stage.value, shown(widget)
+
+
+def shown(widget) -> list[str]:
+    """What each side says, the stage that its chart marks, and the passages of that."""
+    sides = zip(widget._heads, widget._charts, widget._bodies)
+    return [f"{head.value}{_labels(chart)}{body.value}" for head, chart, body in sides]
+
+
+def _labels(chart) -> str:
+    return f"{chart.at}: {[passage['label'] for passage in chart.data['passages']]}" if chart.data else ""
 
 
 def test_it_starts_with_the_first_of_everything(widget, tiny):
-    left, right, stage, controls, at, shown = state(widget)
+    left, right, stage, controls, at, sides = state(widget)
     assert (left.question, left.method, left.gold) == (
         QUESTION,
         "bdtr[iterations=2,min_docs=2,backbone=dense]",
         ("p1", "p2"),
     )
-    assert (right, stage, at, controls) == (None, 0, 0, [0, "bdtr", "dense", "", "dense"])
-    assert "River Aldra" in shown[0] and shown[1] == ""
+    assert (right, stage, at) == (None, 0, 0)
+    assert controls == [f"q1: {QUESTION}", "bdtr", "dense", "", "dense"]
+    assert "River Aldra" in sides[0] and sides[1] == ""
     assert left.stages == ("round 0", "round 1", "round 2", "end")
-    assert [label for label, _ in widget._questions.options] == [f"{q.id}: {q.question}" for q in tiny.questions]
+    assert list(widget._asked.options) == [f"{q.id}: {q.question}" for q in tiny.questions]
     assert repr(widget).startswith(f"ReplayWidget at round 0: {QUESTION} bdtr")
 
 
@@ -82,7 +93,7 @@ def test_choose_moves_the_controls_and_leaves_the_others(widget, engine):
     found = widget.choose("q2", method="ircot")
     assert found is widget.left and found.question == "Where was the founder of Orsby born?"
     assert found.method == "ircot[iterations=2,backbone=dense]"
-    assert state(widget)[3] == [1, "ircot", "dense", "", "dense"]
+    assert state(widget)[3] == [widget._asked.options[1], "ircot", "dense", "", "dense"]
     assert widget.choose(backbone="bm25").method == "ircot[iterations=2,backbone=bm25]"
     asked = len(engine.asked)
     assert widget.choose(QUESTION, "bdtr", "dense").gold == ("p1", "p2")
@@ -90,7 +101,7 @@ def test_choose_moves_the_controls_and_leaves_the_others(widget, engine):
 
 
 def test_controls_choose_and_compare(widget):
-    widget._questions.value = 1
+    widget._asked.value = widget._asked.options[1]
     assert widget.left.question == "Where was the founder of Orsby born?"
     widget._method.value = "ircot"
     widget._backbone.value = "bm25"
@@ -99,20 +110,20 @@ def test_controls_choose_and_compare(widget):
     assert widget.right.method == "bdtr[iterations=2,min_docs=2,backbone=dense]"
     widget._other_backbone.value = "bm25"
     assert widget.right.method == "bdtr[iterations=2,min_docs=2,backbone=bm25]"
-    assert all(side.value for side in widget._sides)
-    widget._questions.value = 0
+    assert all(shown(widget))
+    widget._asked.value = widget._asked.options[0]
     assert widget.left.question == widget.right.question == QUESTION
     widget._other.value = ""
-    assert widget.right is None and widget._sides[1].value == ""
+    assert widget.right is None and shown(widget)[1] == ""
     assert widget._message.value == ""
 
 
 def test_step_and_slider_go_through_the_stages(widget):
     assert widget.step(1) is widget.left.rounds[1]
-    assert widget._slider.value == 1
-    assert "<b>pool</b>" in widget._sides[0].value and "fast" in widget._sides[0].value
-    widget._slider.value = 3
-    assert widget.stage == 3 and "Orsby, Aldra, Mira." in widget._sides[0].value
+    assert widget._stage.value == 1
+    assert "<b>pool</b>" in shown(widget)[0] and "fast" in shown(widget)[0]
+    widget._stage.value = 3
+    assert widget.stage == 3 and "Orsby, Aldra, Mira." in shown(widget)[0]
     assert widget.step("end") is widget.left
     assert widget.step("round 0") is widget.left.rounds[0]
     for wrong in (4, -1, "round 9", 0.5):
@@ -124,11 +135,11 @@ def test_step_and_slider_go_through_the_stages(widget):
 
 def test_side_by_side_the_shorter_one_stays_at_its_last_stage(widget):
     widget.choose(method="ircot")
-    assert [name for name, _ in widget._slider.options] == ["round 0", "round 1", "round 2"]
+    assert [name for name, _ in widget._stage.options] == ["round 0", "round 1", "round 2"]
     widget.compare("bdtr")
-    assert [name for name, _ in widget._slider.options] == ["round 0", "round 1", "round 2", "end"]
+    assert [name for name, _ in widget._stage.options] == ["round 0", "round 1", "round 2", "end"]
     widget.step("end")
-    left, right = (side.value for side in widget._sides)
+    left, right = shown(widget)
     assert "ended after round 2" in left and "ended after" not in right
     widget.compare()
     assert widget.stage == 2
@@ -161,7 +172,7 @@ def test_the_box_holds_the_thought_and_the_button_runs_again(widget):
     widget._texts["fast"].value = "What is known of the fog?"
     widget._again.click()
     assert widget.right.rounds[1].texts["fast"] == "What is known of the fog?"
-    assert "What is known of the fog?" in widget._sides[1].value
+    assert "What is known of the fog?" in shown(widget)[1]
     assert widget._texts["fast"].value == "What is known of the fog?"  # ready to be edited further
     widget.step("end")
     assert widget._edit.layout.display == "none"
@@ -224,13 +235,13 @@ def test_queries_follow_from_edited_thoughts():
 
 def test_a_saved_run_needs_neither_index_nor_engine(run, tiny):
     widget = wb.replay(run.folder)
-    assert [label for label, _ in widget._questions.options] == [f"{q.id}: {q.question}" for q in tiny.questions]
+    assert list(widget._asked.options) == [f"{q.id}: {q.question}" for q in tiny.questions]
     assert widget._method.options == (run.methods[1],)  # dense is no iterative method
     assert widget._backbone.layout.display == "none"
     found = widget.choose("q2")
     assert found == replay(run.trace("q2", run.methods[1]), gold=found.gold) and found.gold == tiny.questions[1].support
     widget.step("end")
-    assert "p4" in widget._sides[0].value and "Nora Whitlock was born" not in widget._sides[0].value
+    assert "p4" in shown(widget)[0] and "Nora Whitlock was born" not in shown(widget)[0]
     widget.step(1)
     widget._again.click()
     assert "give index= and engine=" in widget._message.value
@@ -241,7 +252,7 @@ def test_a_saved_run_needs_neither_index_nor_engine(run, tiny):
 def test_a_saved_run_with_questions_index_and_engine(run, tiny, tiny_index, engine):
     widget = wb.replay(run, tiny.questions, index=tiny_index, engine=engine)
     assert widget.left.gold == ("p1", "p2")
-    assert "Orsby lies on the River Aldra." in widget._sides[0].value
+    assert "Orsby lies on the River Aldra." in shown(widget)[0]
     found = widget.rerun(1, fast="Who painted the fog?")
     assert found.rounds[1].texts["fast"] == "Who painted the fog?"
     assert len(found.final) <= len(widget.left.final)
@@ -276,8 +287,8 @@ def test_a_box_gets_nothing_that_a_page_cannot_take():
     widget = wb.replay(trace)
     widget.step(1)
     assert widget._texts["thought"].value == "a��[2J�<b>"
-    assert not UNSHOWABLE.search(widget._sides[0].value)
-    assert "a��[2J�&lt;b&gt;" in widget._sides[0].value
+    assert not UNSHOWABLE.search(shown(widget)[0])
+    assert "a��[2J�&lt;b&gt;" in shown(widget)[0]
 
 
 def test_methods_that_are_made_already_keep_their_backbone(tiny, tiny_index, engine):
@@ -290,5 +301,5 @@ def test_a_notebook_gets_a_widget_and_a_page_without_a_kernel_gets_html(widget):
     widget.compare("ircot")
     bundle = widget._repr_mimebundle_()
     assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.widget.model_id
-    assert bundle["text/html"].count("<svg") == sum(len(one.stages) for one in (widget.left, widget.right))
+    assert bundle["text/html"].count("data-bump") == 2
     assert "Orsby, Aldra, Mira." in bundle["text/html"]

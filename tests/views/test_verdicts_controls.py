@@ -20,9 +20,10 @@ from workbench.papers.tables import NOT_COMPARABLE, NOT_MEASURED, tables
 from workbench.published import papers
 from workbench.records import Passage, Question
 from workbench.trace import Trace
+from workbench.views.base import STYLE
 from workbench.views.figures import verdict_figure
 from workbench.views.stepped import LIVE
-from workbench.views.verdicts import KIND, MARK, STYLE, interval
+from workbench.views.verdicts import KIND, MARK, interval
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def verdicts(made):
 
 
 def cells(verdicts) -> list[dict]:
-    return [cell for row in verdicts._grid.shown["rows"] for cell in row["cells"] if cell]
+    return [cell for row in verdicts._grid.data["rows"] for cell in row["cells"] if cell]
 
 
 def test_without_a_run_every_table_of_every_source_is_shown():
@@ -64,7 +65,7 @@ def test_without_a_run_every_table_of_every_source_is_shown():
 def test_it_starts_where_something_is_measured(verdicts):
     assert verdicts.found.paper == "bdtr" and verdicts._table == "2" and verdicts.chosen is None
     assert verdicts._list.label == "2: 12 numbers, 4 measured"
-    shown = verdicts._grid.shown
+    shown = verdicts._grid.data
     assert shown["keys"] == ["backbone", "method", "measured as"] and shown["measures"] == ["em", "f1"]
     assert shown["groups"] == [{"name": "popqa", "width": 2}]
     assert [row["names"][:2] for row in shown["rows"]][:2] == [["HippoRAG2", "Original"], ["", "IRCOT"]]
@@ -186,11 +187,11 @@ def test_claims_stand_beside_each_other(verdicts):
 )
 def test_what_cannot_be_shown_leaves_all_as_it_is(verdicts, call, said):
     verdicts.cell("BDTR", "popqa", "em")
-    before = verdicts.found.paper, verdicts._table, verdicts.chosen, verdicts._grid.shown, dict(verdicts._filter)
+    before = verdicts.found.paper, verdicts._table, verdicts.chosen, verdicts._grid.data, dict(verdicts._filter)
     with pytest.raises(SettingError, match=said):
         call(verdicts)
     assert before == (
-        verdicts.found.paper, verdicts._table, verdicts.chosen, verdicts._grid.shown, dict(verdicts._filter),
+        verdicts.found.paper, verdicts._table, verdicts.chosen, verdicts._grid.data, dict(verdicts._filter),
     )  # fmt: skip
 
 
@@ -249,5 +250,5 @@ def test_nothing_in_a_run_is_acted_upon(tmp_path, text):
         assert not UNSHOWABLE.search(part.value)
     for label, _ in verdicts._asked.options:
         assert not UNSHOWABLE.search(label)
-    assert not UNSHOWABLE.search(json.dumps(verdicts._grid.shown, ensure_ascii=False))
+    assert not UNSHOWABLE.search(json.dumps(verdicts._grid.data, ensure_ascii=False))
     assert not UNSHOWABLE.search(repr(verdicts)) and "<script>" not in verdicts.static_html().replace(STYLE, "")

@@ -38,7 +38,7 @@ from workbench.sparql import facts_of, parse, verify
 from workbench.text import clean, counted, short
 from workbench.trace import Trace
 from workbench.views.base import NAME, Markup, details, esc, page, table
-from workbench.views.contexts import STYLE, Marks, compressed_part, graph_part
+from workbench.views.contexts import Marks, compressed_part, graph_part
 from workbench.views.drawing import drawing_frame
 from workbench.views.failures import Failures
 from workbench.views.palette import AUTO
@@ -252,7 +252,7 @@ class Ablator(Widget):
         given = {"compress": compress, "budget": budget}
         changed = self.setting.changed({name: value for name, value in given.items() if value is not None})
         compressed = self._attempts.compressed(self.attempt, changed)
-        self._context.value = page(STYLE, self._compressed_part(compressed))
+        self._context.value = page(self._compressed_part(compressed))
         return compressed
 
     def prove(self) -> Proof:
@@ -274,7 +274,7 @@ class Ablator(Widget):
     def static_html(self) -> str:
         proof = proof_part(self.proof) if self.proof else ""
         picture = drawing_frame(self.drawing, theme=self.theme) if self.drawing else ""
-        return page(STYLE, self._heading(), self._context_part(), proof) + picture
+        return page(self._heading(), self._context_part(), proof) + picture
 
     def __repr__(self) -> str:
         return f"Ablator with {self.setting.method}: {text(self.answer)}"
@@ -340,8 +340,8 @@ class Ablator(Widget):
     def _draw(self) -> None:
         self._show_controls()
         self._message.value = ""
-        self._head.value = page(STYLE, self._heading())
-        self._context.value = page(STYLE, self._context_part())
+        self._head.value = page(self._heading())
+        self._context.value = page(self._context_part())
         thought = details("what was answered, whole", f"<pre>{esc(self.answer.thought, _LONG)}</pre>", open=True)
         traces = {"retrieval": self.attempt.evidence.trace, "reading": self.answer.trace}
         parts = (details(name, tree(made), open=name == "reading") for name, made in traces.items() if made)

@@ -15,29 +15,13 @@ from typing import Any
 
 from workbench.records import Record
 from workbench.text import CLIP, clean, printable
+from workbench.views import viewer
 
 _RIGHT = ' class="n"'
 _CONTROL = re.compile(r"(?<!\\)((?:\\\\)*+)\\(?:u[0-9a-f]{4}|[bfr])")  # as JSON has them, which escapes nothing else so
 NAME = 200  # characters of a name, an id or a label
 
-# JupyterLab's own colours where they exist, so that light and dark themes both fit.
-STYLE = """<style>
-.hopscope{font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;line-height:1.45;
- color:var(--jp-ui-font-color1,inherit);max-width:72em;overflow-wrap:break-word}
-.hopscope.hopscope table{border-collapse:collapse;margin:.3em 0;display:block;width:fit-content;max-width:100%;
- overflow-x:auto}
-.hopscope.hopscope th,.hopscope.hopscope td{text-align:left;vertical-align:top;padding:.15em .7em .15em 0;
- border-bottom:1px solid var(--jp-border-color2,#8884);background:none}
-.hopscope.hopscope th{font-weight:600;white-space:nowrap}
-.hopscope.hopscope th.n,.hopscope.hopscope td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.hopscope details{margin-left:1.1em}
-.hopscope summary{cursor:pointer;margin-left:-1.1em}
-.hopscope .q{color:var(--jp-ui-font-color2,#777)}
-.hopscope .tag{border:1px solid var(--jp-border-color1,#8888);border-radius:3px;padding:0 .35em;font-size:11px}
-.hopscope .note{border-left:3px solid var(--jp-border-color1,#8888);padding-left:.5em}
-.hopscope .bad{color:var(--jp-error-color1,#c62828);font-weight:600}
-.hopscope.hopscope pre{white-space:pre-wrap;word-break:normal;margin:.2em 0}
-</style>"""
+STYLE = f"<style>{viewer.part('page.css')}</style>"
 
 
 def plain_html(thing: Any) -> str:
@@ -70,8 +54,9 @@ def script_data(value: Any) -> str:
 
 
 def page(*parts: str) -> str:
+    """A part of a page with its style, which pages inside it need not repeat."""
     # JupyterLab would render text between two dollar signs as mathematics.
-    return f'<div class="hopscope mathjax_ignore">{STYLE}{"".join(parts)}</div>'
+    return f'<div class="hopscope mathjax_ignore">{STYLE}{"".join(parts).replace(STYLE, "")}</div>'
 
 
 def number(value: float | None, digits: int = 4) -> str:

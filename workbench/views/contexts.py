@@ -16,28 +16,13 @@ from workbench.layouts.paths import in_words
 from workbench.records import Compressed, ContextEntity, ContextGraph, ContextRelation, Path, Unit
 from workbench.text import CLIP, bounded, clean, counted, sentences, short
 from workbench.views.base import NAME, details, esc, page
-from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 
 SHOWN = 8  # rows of a table, or texts, that stand unfolded
 MOST = 200  # rows of a table; the record has all
 LONG = 60_000  # characters of a whole context that a view shows
 MARKED = 300  # names that are marked in texts, the nearest first
 _DESCRIPTION = 300  # characters
-_HOPS = (VERMILION, ORANGE, GREEN, BLUE, "#CC79A7", GREY)  # the last is that of all further hops
-STYLE = (
-    "<style>"
-    + "".join(f".hopscope .h{hop}{{--hop:{colour}}}" for hop, colour in enumerate(_HOPS))
-    + """
-.hopscope .hop{border:2px solid var(--hop,#8888);border-radius:4px;padding:0 .3em;font-size:11px;font-weight:600}
-.hopscope .named{font-weight:600;border-bottom:2px solid var(--hop)}
-.hopscope .gold{background:#f0e44266;border-bottom:2px solid #e69f00;font-weight:600}
-.hopscope .gone{opacity:.55;text-decoration:line-through;text-decoration-color:#8889}
-.hopscope .beside{display:flex;flex-wrap:wrap;gap:0 1.5em}
-.hopscope .side{flex:1 1 24em;min-width:0;max-height:44em;overflow:auto;padding-left:1.2em}
-.hopscope .line{border-bottom:1px solid var(--jp-border-color2,#8884);padding:.12em 0}
-.hopscope .line p{margin:.1em 0 .1em 1em}
-</style>"""
-)
+HOPS = 6  # that have a colour; the last is that of all further hops
 
 
 class Marks:
@@ -76,13 +61,13 @@ def hop_chip(hop: int | None) -> str:
 def _(graph: ContextGraph) -> str:
     rows = graph_rows(graph).items()
     counts = ", ".join(f"{len(some):,} {name}" for name, some in rows if some or name != "paths")
-    return page(STYLE, f"<p>{esc(counts)}</p>", graph_part(graph))
+    return page(f"<p>{esc(counts)}</p>", graph_part(graph))
 
 
-html.register(Unit, lambda unit: page(STYLE, unit_line(unit, Marks())))
-html.register(ContextEntity, lambda entity: page(STYLE, f"<b>{esc(entity.name, NAME)}</b> {esc(entity.description)}"))
-html.register(ContextRelation, lambda relation: page(STYLE, f"<b>{_ends(relation)}</b> {esc(relation.description)}"))
-html.register(Compressed, lambda one: page(STYLE, compressed_part(one)))
+html.register(Unit, lambda unit: page(unit_line(unit, Marks())))
+html.register(ContextEntity, lambda entity: page(f"<b>{esc(entity.name, NAME)}</b> {esc(entity.description)}"))
+html.register(ContextRelation, lambda relation: page(f"<b>{_ends(relation)}</b> {esc(relation.description)}"))
+html.register(Compressed, lambda one: page(compressed_part(one)))
 
 
 def graph_rows(graph: ContextGraph) -> dict[str, tuple]:
@@ -267,7 +252,7 @@ def _shares(one: Compressed) -> list[str]:
 
 
 def _hop_class(hop: int) -> str:
-    return f"h{min(max(hop, 0), len(_HOPS) - 1):d}"
+    return f"h{min(max(hop, 0), HOPS - 1):d}"
 
 
 def _bare(name: str) -> str:

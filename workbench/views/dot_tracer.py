@@ -95,8 +95,9 @@ class Tracer(Stepper[Dots]):
         self.answers: ComparedAnswers | None = None
         self.limit = MOST[0]
         super().__init__(
-            source, questions, method=method, theme=theme, engine=engine, reader=reader, judge=judge, index=index, k=k
-        )
+            source, questions, methods=[method], theme=theme, engine=engine, reader=reader, judge=judge, index=index,
+            k=k,
+        )  # fmt: skip
 
     # -- what the controls do -----------------------------------------------------------------------------------------
 

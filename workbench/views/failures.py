@@ -25,7 +25,7 @@ from workbench.records import Question
 from workbench.text import counted, short
 from workbench.trace import Trace
 from workbench.views.base import page
-from workbench.views.contexts import STYLE, Marks, texts_part
+from workbench.views.contexts import Marks, texts_part
 from workbench.views.palette import AUTO
 from workbench.views.proofs import HEIGHT, proof_drawing, proof_from_trace, proof_part
 from workbench.views.reports import case_part
@@ -148,7 +148,7 @@ class Failures(Widget):
             return
         trace = self.trace
         self._head.value = page(case_part(self.case))
-        self._contexts.value = page(STYLE, self._contexts_part(trace))
+        self._contexts.value = page(self._contexts_part(trace))
         self._trace.value = page(tree(trace)) if trace else self._note("the run kept no traces")
         self._draw_proof(trace)
 

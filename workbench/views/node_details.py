@@ -4,6 +4,7 @@ five thousand nodes, a table of counts for more."""
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
@@ -159,10 +160,13 @@ def _measure(name: str, value: float) -> str:
 
 CROWDED = 1000  # nodes from which on edges have no tooltips
 LARGEST = 5_000  # nodes up to which a subgraph is drawn
+FOLDED, LEAVES = 150, 3  # nodes from which on leaves are folded, so many of one node and relation into one mark
+NAMED = 12  # of what is folded, in a tooltip
 NODES = {
     "phrase": NodeStyle("phrase", BLUE),
     "page": NodeStyle("phrase and its passage", BLUE, "square"),
     "passage": NodeStyle("passage", ORANGE, "square"),
+    "folded": NodeStyle("several at one node", GREY, "hexagon"),
 }
 EDGES = {
     "relation": EdgeStyle("facts", GREY),
@@ -190,12 +194,14 @@ def _(subgraph: Subgraph) -> str:
 def graph_drawing(subgraph: Subgraph, strong: Collection[frozenset[str]] = (), meaning: str = "") -> Drawing:
     """The subgraph as laid out by `layout`; a click reports the row of a node. A phrase and the passage of its title
     are one mark, with the edges of both; phrases have the colours of their types. Edges between `strong` pairs of names
-    are thick and green, with this `meaning`."""
+    are thick and green, with this `meaning`. Of a large subgraph, leaves of one node are one mark, such as "+ 37
+    works by"; a click on it reports their node."""
+    subgraph = folded(subgraph, strong) if len(subgraph) > FOLDED else subgraph
     places, page_of, types = layout(subgraph).tolist(), _pages(subgraph), type_styles(subgraph.types)
-    folded = {passage: phrase for phrase, passage in page_of.items()}
-    kept = [at for at in range(len(subgraph)) if at not in folded]
+    phrase_of = {passage: phrase for phrase, passage in page_of.items()}
+    kept = [at for at in range(len(subgraph)) if at not in phrase_of]
     position = {at: place for place, at in enumerate(kept)}
-    position |= {passage: position[phrase] for passage, phrase in folded.items()}
+    position |= {passage: position[phrase] for passage, phrase in phrase_of.items()}
     edge_styles = EDGES | ({"strong": THICK._replace(name=meaning)} if strong else {})
     edges = {
         (*sorted((position[edge.source], position[edge.target])), edge.kind): edge
@@ -208,7 +214,7 @@ def graph_drawing(subgraph: Subgraph, strong: Collection[frozenset[str]] = (), m
         for edge in edges.values()
     ]
     weights = [_flow(edge, subgraph) for edge in edges.values()]
-    kinds = (in_type(style, "", types) if kind != "passage" else style for kind, style in NODES.items())
+    kinds = (in_type(style, "", types) if kind in ("phrase", "page") else style for kind, style in NODES.items())
     return Drawing(
         subgraph.name,
         nodes,
@@ -218,6 +224,49 @@ def graph_drawing(subgraph: Subgraph, strong: Collection[frozenset[str]] = (), m
         "start or seed",
         types=types_shown(nodes, types, "dot"),
     )  # fmt: skip
+
+
+def folded(subgraph: Subgraph, strong: Collection[frozenset[str]] = ()) -> Subgraph:
+    """The subgraph in which leaves of a node, those of the same relation or else all, are one node after all others,
+    whose name lists them. Starts, passages with their own phrase, what a walk reached and `strong` pairs stay."""
+    groups, hubs = _leaves(subgraph, {name for pair in strong for name in pair})
+    gone = {at for leaves in groups.values() for at in leaves}
+    position = {at: place for place, at in enumerate(at for at in range(len(subgraph)) if at not in gone)}
+    nodes, edges = [subgraph.nodes[at] for at in position], []
+    for edge in subgraph.edges:
+        if edge.source in position and edge.target in position:
+            edges.append(edge._replace(source=position[edge.source], target=position[edge.target]))
+    for (hub, says), leaves in groups.items():
+        words, names = f"+ {len(leaves)} {says or 'more'}", [subgraph.nodes[at].label for at in leaves]
+        more = [f"… {len(names) - NAMED:,} more"] if len(names) > NAMED else []
+        edges.append(hubs[leaves[0]][1]._replace(source=position[hub], target=len(nodes), says=says))
+        listed = "\n".join([words, *names[:NAMED], *more])
+        nodes.append(Node(subgraph.nodes[hub].row, "folded", listed, words, 1, len(leaves)))
+    return replace(subgraph, nodes=tuple(nodes), edges=tuple(edges))
+
+
+def _leaves(
+    subgraph: Subgraph, kept: Collection[str]
+) -> tuple[dict[tuple[int, str], list[int]], dict[int, tuple[int, Edge]]]:
+    """(node, relation, "" for several) → the leaves to fold there; and of each leaf its node and an edge to it."""
+    phrase_of = {passage: phrase for phrase, passage in _pages(subgraph).items()}
+    around: dict[int, dict[int, Edge]] = {at: {} for at in range(len(subgraph))}
+    for edge in subgraph.edges:
+        source, target = (phrase_of.get(end, end) for end in (edge.source, edge.target))
+        for end, other in ((source, target), (target, source)):
+            if edge.kind == "relation" or other not in around[end]:
+                around[end][other] = edge
+    pages = {*phrase_of, *phrase_of.values()}
+    hubs = {
+        at: next(iter(around[at].items()))
+        for at, node in enumerate(subgraph.nodes)
+        if len(around[at]) == 1 and at not in pages and node.hop and node.value is None and node.name not in kept
+    }
+    same = Counter((hub, edge.says) for hub, edge in hubs.values())
+    groups: dict[tuple[int, str], list[int]] = {}
+    for at, (hub, edge) in hubs.items():
+        groups.setdefault((hub, edge.says if same[hub, edge.says] >= LEAVES else ""), []).append(at)
+    return {key: leaves for key, leaves in groups.items() if len(leaves) >= LEAVES}, hubs
 
 
 def _pages(subgraph: Subgraph) -> dict[int, int]:
@@ -276,6 +325,8 @@ def _drawn_edge(edge: Edge, subgraph: Subgraph, position: Mapping[int, int], sty
 
 
 def _node_tooltip(node: Node, own: Node | None) -> str:
+    if node.kind == "folded":
+        return clean(node.name, 600)
     parts = [_described(node), *([_described(own)] if own else [])]
     return "\n".join([clean(node.label, 300), *parts])
 
@@ -288,6 +339,8 @@ def _described(node: Node) -> str:
 
 def _edge_tooltip(edge: Edge, subgraph: Subgraph) -> str:
     ends = " — ".join(clean(subgraph.nodes[end].label, 80) for end in (edge.source, edge.target))
+    if subgraph.nodes[edge.target].kind == "folded":
+        return ends
     if edge.kind == "relation":
         return f"{ends}\n{clean(edge.says, 300)}\nstated {edge.weight:g} times"
     return f"{ends}\n{f'synonyms, cosine {edge.weight:.3f}' if edge.kind == 'synonym' else 'the passage states it'}"

@@ -54,7 +54,7 @@ class Messages(Stepper[Passing]):
         trace or evidence of one question. With `index`, the latter two list paths as well. `questions` are offered for
         selection, and provide the gold."""
         self._engine = engine
-        super().__init__(source, questions, method=method, theme=theme, engine=engine, index=index, k=k)
+        super().__init__(source, questions, methods=[method], theme=theme, engine=engine, index=index, k=k)
 
     # -- what the controls do -----------------------------------------------------------------------------------------
 

@@ -1,14 +1,14 @@
 """The view of a replay: round by round, then the conclusion; and the ranks of passages from stage to stage (a bump
-chart), with the position of the cut.
+chart, drawn by `viewer/bump.js`, and for print by matplotlib), with the position of the cut.
 
 A trace has no titles and texts of passages; a view shows them if `passages`, by id, are given, otherwise ids. Shapes
 repeat the colours: gold passages are diamonds with a thick line, those that the verifier chose triangles."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import NamedTuple, Protocol
+import html as _stdlib_html
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from matplotlib.axes import Axes
 from matplotlib.patheffects import Normal, Stroke
@@ -20,7 +20,7 @@ from workbench.methods.iterative.replay import END, Replay, Round
 from workbench.records import Passage
 from workbench.text import clean, counted, short
 from workbench.views import charts, records
-from workbench.views.base import NAME, Markup, details, esc, number, page, table
+from workbench.views.base import NAME, Markup, details, esc, number, page, page_data, table
 from workbench.views.charts import Picture, plain_label
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 from workbench.views.stepped import Stage, stages_part
@@ -37,11 +37,15 @@ text.register(Cut, lambda cut: f"Cut: {_cut_says(cut)}")
 
 @html.register
 def _(replay: Replay) -> str:
-    gold = "".join(
-        f"<p class='q'>gold {esc(name, 60)}: {' → '.join(str(rank or '–') for rank in ranks)}</p>"
-        for name, ranks in replay.ranks().items()
+    return page(heading(replay), gold_ranks(replay), stages_part(stages(replay)))
+
+
+def gold_ranks(replay: Staged, passages: Passages | None = None) -> str:
+    """The ranks of each gold passage over the stages, in words."""
+    return "".join(
+        f"<p class='q'>gold {esc(label_of(name, passages, 60))}: {' → '.join(str(rank or '–') for rank in ranks)}</p>"
+        for name, ranks in replay.ranks(replay.gold).items()
     )
-    return page(heading(replay), gold, stages_part(stages(replay, charts=False)))
 
 
 @text.register
@@ -51,13 +55,14 @@ def _(one: Round) -> str:
     return f"Round {one.number}: {texts or 'no thought'}; {searches}, {len(one.pool):,} in the pool"
 
 
-def stages(replay: Replay, passages: Passages | None = None, charts: bool = True) -> list[Stage]:
-    """The rounds and the end, each with the `charts` of the ranks up to it."""
-    known = passages or {}
-    return [
-        Stage(name, part=(bump_svg(replay, at, known) if charts else "") + stage_part(replay, at, known))
-        for at, name in enumerate(replay.stages)
-    ]
+def stages(replay: Replay, passages: Passages | None = None) -> list[Stage]:
+    """The rounds and the end."""
+    return [Stage(name, part=stage_part(replay, at, passages)) for at, name in enumerate(replay.stages)]
+
+
+def stepped(replay: Replay, passages: Passages | None = None) -> str:
+    """The chart of ranks, and below it the rounds and the end as steps."""
+    return stages_part(stages(replay, passages), ranks_part(replay, len(replay.stages) - 1, passages))
 
 
 def heading(replay: Replay) -> str:
@@ -105,7 +110,7 @@ def _searches(searches: Sequence[Search], passages: Passages, before: Ranking = 
             return ""
         name, score = search.ranking[rank]
         new = " <span class='tag'>new</span>" if before and name not in pool else ""
-        return Markup(f"{esc(_title(name, passages))} <span class='q'>{number(score)}</span>{new}")
+        return Markup(f"{esc(label_of(name, passages, 80))} <span class='q'>{number(score)}</span>{new}")
 
     lines = ""
     for search in searches:
@@ -187,31 +192,26 @@ def _passage(name: str, passages: Passages, gold: tuple[str, ...]) -> Markup:
     if name not in passages:
         return Markup(esc(name, NAME) + mark)
     text = f"<p class='q'>{esc(name, NAME)}</p><p>{esc(passages[name].text)}</p>"
-    return Markup(details(esc(_title(name, passages)) + mark, text))
-
-
-def _title(name: str, passages: Passages) -> str:
-    known = passages.get(name)
-    return short((known.title or known.text) if known else name, 80)
+    return Markup(details(esc(label_of(name, passages, 80)) + mark, text))
 
 
 # -- bump -------------------------------------------------------------------------------------------------------------
 
 TOP = 10  # ranks that have a row of their own
-_LEFT, _STEP, _HEAD, _ROW, _LETTER = 26, 56, 30, 21, 6.7  # pixels: margin, stage, header, row, letter of a label
-# What keeps a number readable where a line runs under it.
-_BOLD, _FAINT = ' font-weight="600"', ' opacity="0.25"'
-_HALO = ' style="paint-order:stroke;stroke:var(--jp-layout-color0,#fff);stroke-width:3px"'
+_STEP, _LETTER = 56, 6.7  # pixels of a stage, and of a letter of its name
 
 
 class Staged(Protocol):
     """Rankings of passages over named stages: a `Replay`, or a `StagedWalk`."""
 
-    question: str
-    method: str
-    gold: Sequence[str]
-    verified: Sequence[str]
-
+    @property
+    def question(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def gold(self) -> Sequence[str]: ...
+    @property
+    def verified(self) -> Sequence[str]: ...
     @property
     def stages(self) -> Sequence[str]: ...
     def ranking(self, stage: int) -> Ranking: ...
@@ -245,55 +245,29 @@ def rank_histories(replay: Staged, top: int = TOP) -> list[RankHistory]:
     return histories
 
 
-def bump_svg(
-    replay: Staged, at: int, passages: Mapping[str, Passage] | None = None, top: int = TOP, letters: int = 36
-) -> str:
-    """The ranks as SVG in the colours of the surrounding page, with labels of at most `letters` letters. Stage `at` is
-    marked; later stages are faint."""
-    histories, stages = rank_histories(replay, top), replay.stages
-    rows, step = _row_count(histories, top), _step(stages)
-    width, height = round(_LEFT + step * len(stages) + _LETTER * letters), _HEAD + _ROW * rows + 8
-    parts = [
-        f'<rect x="{_LEFT + step * at:g}" y="2" width="{step}" height="{height - 4}" rx="4" '
-        'fill="currentColor" fill-opacity="0.08"/>',
-        *(
-            f'<text x="{_x(stage, step):g}" y="18" text-anchor="middle"{_BOLD * (stage == at)}>{esc(name)}</text>'
-            for stage, name in enumerate(stages)
-        ),
-        *(f'<text x="6" y="{_y(row) + 4}" opacity="0.6">{row}</text>' for row in range(1, min(rows, top) + 1)),
-    ]
-    for history in histories:
-        label = _label(history.passage, passages)
-        parts += _svg_history(history, stages, at, top, label)
-        if history.rows[-1]:
-            parts.append(
-                f'<text x="{_LEFT + step * len(stages):g}" y="{_y(history.rows[-1]) + 4}"{_BOLD * history.gold}>'
-                f"{esc(short(label, letters))}</text>"
-            )
-    # White space is kept small because the widget's HTML would otherwise keep it.
-    return (
-        f'<svg class="hopscope-bump" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
-        f'style="display:block;font:12px var(--jp-ui-font-family,sans-serif);color:var(--jp-ui-font-color1,inherit);'
-        f'max-width:none" fill="currentColor">{"".join(parts)}</svg>'
-    )
+def ranks_data(replay: Staged, passages: Passages | None = None, top: int = TOP) -> dict[str, Any]:
+    """What `viewer/bump.js` draws."""
+    return {
+        "stages": [clean(name, 60) for name in replay.stages],
+        "top": top,
+        "end": replay.stages.index(END) if END in replay.stages else -1,
+        "passages": [
+            {
+                "label": label_of(history.passage, passages),
+                "gold": history.gold,
+                "chosen": history.verified,
+                "ranks": list(history.ranks),
+                "rows": list(history.rows),
+            }
+            for history in rank_histories(replay, top)
+        ],
+    }
 
 
-def _svg_history(history: RankHistory, stages: Sequence[str], at: int, top: int, label: str) -> Iterator[str]:
-    """The lines of a passage from stage to stage, then its marks."""
-    step, rows = _step(stages), history.rows
-    for stage, (row, after) in enumerate(pairwise(rows)):
-        if row and after:
-            yield (
-                f'<line x1="{_x(stage, step):g}" y1="{_y(row)}" x2="{_x(stage + 1, step):g}" y2="{_y(after)}" '
-                f'stroke="{_colour(history)}" stroke-width="{3 if history.gold else 1.3}"{_FAINT * (stage >= at)}/>'
-            )
-    for stage, (row, rank) in enumerate(zip(rows, history.ranks)):
-        if row:
-            x, y, said = _x(stage, step), _y(row), rank or "not found"
-            mark = _svg_mark(x, y, history, stages[stage], found=rank is not None)
-            yield f"<g{_FAINT * (stage > at)}><title>{esc(label)}: {said}</title>{mark}</g>"
-            if row > top:
-                yield f'<text x="{x + 8:g}" y="{y - 5}"{_HALO}>{said}</text>'
+def ranks_part(replay: Staged, at: int, passages: Passages | None = None) -> str:
+    """The chart at a stage, as a part of a page; a page without scripts says the ranks of gold passages."""
+    data = _stdlib_html.escape(page_data(ranks_data(replay, passages)), quote=True)
+    return f'<figure class="hopscope-bump" data-bump="{data}" data-at="{at}">{gold_ranks(replay, passages)}</figure>'
 
 
 def bump_figure(
@@ -302,7 +276,7 @@ def bump_figure(
     """The picture of the replay widget, for print."""
     histories, stages = rank_histories(replay, top), replay.stages
     rows = _row_count(histories, top)
-    names = [plain_label(_label(history.passage, passages), 44) for history in histories]
+    names = [plain_label(label_of(history.passage, passages), 44) for history in histories]
     figure, (axes,) = charts.panels(1.2 + 0.9 * (_step(stages) / _STEP) * len(stages), 0.26 * rows + 1.3, ends=names)
     axes.spines["bottom"].set_visible(False)
     ends = []
@@ -390,14 +364,6 @@ def _step(stages: Sequence[str]) -> int:
     return max(_STEP, round(_LETTER * max(map(len, stages), default=0)) + 2)
 
 
-def _x(stage: float, step: int) -> float:
-    return _LEFT + step * (stage + 0.5)
-
-
-def _y(row: int) -> int:
-    return _HEAD + _ROW * row - _ROW // 2
-
-
 def _row_count(histories: Sequence[RankHistory], top: int) -> int:
     return max((row for history in histories for row in history.rows if row), default=top)
 
@@ -406,17 +372,7 @@ def _colour(history: RankHistory) -> str:
     return VERMILION if history.gold else GREY
 
 
-def _svg_mark(x: float, y: int, history: RankHistory, stage: str, *, found: bool) -> str:
-    colour = _colour(history)
-    if history.verified and stage == END:
-        return f'<path d="M{x:g} {y - 7}l7 12h-14z" fill="{GREEN}"/>'
-    if history.gold:
-        fill = colour if found else "none"
-        return f'<path d="M{x:g} {y - 6}l6 6l-6 6l-6 -6z" fill="{fill}" stroke="{colour}" stroke-width="1.5"/>'
-    return f'<circle cx="{x:g}" cy="{y}" r="3.5" fill="{colour}"/>'
-
-
-def _label(name: str, passages: Mapping[str, Passage] | None) -> str:
-    """The title of a passage, its text or its id."""
+def label_of(name: str, passages: Passages | None = None, letters: int = NAME) -> str:
+    """The title of a passage, its text or its id, of at most so many letters."""
     passage = (passages or {}).get(name)
-    return clean((passage.title or passage.text) if passage else name, 200)
+    return short((passage.title or passage.text) if passage else name, letters)

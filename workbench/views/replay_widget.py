@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import ipywidgets as widgets
 
@@ -29,15 +29,13 @@ from workbench.text import clean, short
 from workbench.views.base import esc, page
 from workbench.views.palette import GREEN, VERMILION
 from workbench.views.records import answer_line
-from workbench.views.replay import bump_svg, heading, stage_part, stages
-from workbench.views.session import Live, Source, open_session
-from workbench.views.stepped import stages_part
-from workbench.views.widget import Widget, beside, row, stage_at
+from workbench.views.replay import heading, ranks_data, stage_part, stepped
+from workbench.views.session import Source, by_name
+from workbench.views.widget import Stepper, View, beside, row, texts
 
 METHODS, BACKBONES = ("bdtr", "ircot", "irgs", "gcot", "tog"), ("hipporag2", "dense", "bm25")
 K = 20  # passages ranked, as in a run
 NOTHING = ("–", "")
-ALONE, NARROW = 36, 23  # letters of a label where one stands alone, and where two stand side by side
 _LEGEND = page(
     f"<p class='q'><span style='color:{VERMILION}'>◆</span> gold &nbsp; "
     f"<span style='color:{GREEN}'>▲</span> chosen by the verifier</p>"
@@ -46,18 +44,14 @@ _SCORE = re.compile(r" \([\d.e-]+\)$")
 _SIDE = {"flex": "1 1 400px", "min_width": "0", "overflow": "auto", "padding": "0 8px 0 0"}
 
 
-class Choice(NamedTuple):
-    """A method, "" for none, and its backbone, None where it keeps its own."""
-
-    method: str
-    backbone: str | None
-
-
-class ReplayWidget(Widget):
+class ReplayWidget(Stepper[Replay]):
     """The controls and one or two replays side by side, `left` and `right`, with what the reader answers to each;
     `stage` is their position: a round by its number, or the end, which follows the last round."""
 
-    name = "replay"
+    name, kind = "replay", "iterative method"
+    at = 0
+    right: Replay | None = None
+    right_answer = ""
 
     def __init__(
         self,
@@ -74,18 +68,12 @@ class ReplayWidget(Widget):
         """`source` is an index, over which each method and backbone runs with `engine`, and `reader` answers; a run or
         its folder; or traces of one question. `index` provides titles for the latter two, and together with `engine`
         allows editing thoughts of a run. `questions` provide the gold."""
-        super().__init__()
-        self._session = open_session(
-            source, questions, methods=_by_name(methods), engine=engine, reader=reader, index=index, k=k,
-            kind="iterative method", suits=lambda config: "iterations" in config["settings"],
-        )  # fmt: skip
-        self._backbones = _by_name(backbones) if isinstance(self._session, Live) else {}
-        backbone = next(iter(self._backbones), None)
-        self._choice, self._compared = Choice(self._session.methods[0], backbone), Choice("", backbone)
-        self._question, self.stage, self.right, self.right_answer = self._session.questions[0], 0, None, ""
-        self.left, self.left_answer = self._read(self._question, self._choice)
-        self._make_controls()
-        self._draw()
+        self._backbones = by_name(backbones) if isinstance(source, Index) else {}
+        moved = {"backbone": next(iter(self._backbones))} if self._backbones else {}
+        self._compared, self._compared_moved = "", moved
+        super().__init__(
+            source, questions, methods=methods, moved=moved, engine=engine, reader=reader, index=index, k=k
+        )
 
     # -- what the controls do -----------------------------------------------------------------------------------------
 
@@ -94,50 +82,54 @@ class ReplayWidget(Widget):
     ) -> Replay:
         """Show another question (its id, text or position), method or backbone on the left. The right replay follows
         with the same question; edited thoughts are discarded."""
-        new_question = self._question if question is None else self._session.find(question)
-        choice = self._choice._replace(**_given(method=method, backbone=backbone))
-        left = self._read(new_question, choice)  # before anything moves, so that an error changes nothing
-        right = self._read(new_question, self._compared) if self._compared.method else (None, "")
-        self._question, self._choice = new_question, choice
-        (self.left, self.left_answer), (self.right, self.right_answer) = left, right
-        self._draw()
+        self._show(
+            self._question if question is None else self._session.find(question),
+            self._method_name if method is None else method,
+            self._moved | _given(backbone=backbone),
+        )
         return self.left
 
     def compare(self, method: str | None = None, backbone: str | None = None) -> Replay | None:
         """Show a method over a backbone on the right, or nothing without a method."""
-        choice = self._compared._replace(method=method or "", **_given(backbone=backbone))
-        self.right, self.right_answer = (None, "") if method is None else self._read(self._question, choice)
-        self._compared = choice
+        moved = self._compared_moved | _given(backbone=backbone)
+        self.right, self.right_answer = (None, "") if method is None else self._read(self._question, method, moved)
+        self._compared, self._compared_moved = method or "", moved
         self._draw()
         return self.right
 
     def step(self, stage: int | str) -> Round | Replay:
         """Go to a round by its number, or to the `end`; returns what the left replay shows there."""
-        names = self._stages
-        self.stage = stage_at(stage, names)
-        self._draw()
-        at = _at(self.left, names[self.stage])
+        self._go(stage)
+        at = _at(self.left, self._stages[self.at])
         return self.left.rounds[at] if at < len(self.left.rounds) else self.left
 
     def rerun(self, number: int | None = None, **texts: str) -> Replay:
         """Replace texts of a round's thought, keep the earlier thoughts, and let the method continue from there. The
         result appears on the right."""
-        number = self.stage if number is None else number
-        method = self._session.method(self._choice.method, **self._settings(self._choice))
+        number = self.at if number is None else number
+        method = self._session.method(self._method_name, **self._settings(self._moved))
         evidence = method.given(edited(self.left, number, texts)).retrieve(self.left.question, **self._session.limits)
         self.right = replay(evidence.trace, self.left.gold)
         self.right_answer = self._session.read(self._question, evidence).answer
-        self._compared, self.stage = self._compared._replace(method=""), number
+        self._compared, self.at = "", number
         self._draw()
         return self.right
 
+    @property
+    def left(self) -> Replay:
+        return self.shown
+
+    @property
+    def stage(self) -> int:
+        return self.at
+
     def static_html(self) -> str:
         titles = self._session.passages
-        return "".join(page(self._head(one), stages_part(stages(one, titles))) for one in self._replays)
+        return "".join(page(self._head(one), stepped(one, titles)) for one in self._replays)
 
     def __repr__(self) -> str:
         shown = " beside ".join(text(one).partition("\n")[0] for one in self._replays)
-        return f"ReplayWidget at {self._stages[self.stage]}: {shown}"
+        return f"ReplayWidget at {self._stages[self.at]}: {shown}"
 
     # -- controls -----------------------------------------------------------------------------------------------------
 
@@ -152,44 +144,37 @@ class ReplayWidget(Widget):
         rounds = max(([name for name in stages if name != END] for stages in shown), key=len)
         return [*rounds, *([END] if any(END in stages for stages in shown) else [])]
 
+    def _suits(self, config: Mapping) -> bool:
+        return "iterations" in config["settings"]
+
     def _make_controls(self) -> None:
-        session, methods = self._session, self._session.methods
-        questions = [(session.label(one, 140), at) for at, one in enumerate(session.questions)]
-        self._questions = self._bind(
-            widgets.Dropdown(options=questions, description="question", layout={"width": "auto"}),
-            lambda at: self.choose(question=at), lambda: session.questions.index(self._question),
-        )  # fmt: skip
-        self._method = self._bind(
-            widgets.Dropdown(options=methods, description="method"),
-            lambda name: self.choose(method=name), lambda: self._choice.method,
-        )  # fmt: skip
+        others = [NOTHING, *((name, name) for name in self._session.methods)]
+        self._method.layout.display = None
         self._other = self._bind(
-            widgets.Dropdown(options=[NOTHING, *((name, name) for name in methods)], description="beside"),
-            lambda name: self.compare(name or None), lambda: self._compared.method,
+            widgets.Dropdown(options=others, description="beside"),
+            lambda name: self.compare(name or None), lambda: self._compared,
         )  # fmt: skip
         self._backbone = self._bind(
-            self._backbone_list(), lambda name: self.choose(backbone=name), lambda: self._choice.backbone
+            self._backbone_list(), lambda name: self.choose(backbone=name), lambda: self._moved.get("backbone")
         )
         self._other_backbone = self._bind(
-            self._backbone_list(), lambda name: self.compare(self._compared.method or None, name),
-            lambda: self._compared.backbone,
+            self._backbone_list(), lambda name: self.compare(self._compared or None, name),
+            lambda: self._compared_moved.get("backbone"),
         )  # fmt: skip
-        self._slider = self._bind(
-            widgets.SelectionSlider(
-                options=[("round 0", 0)], description="stage", continuous_update=False, layout={"width": "420px"}
-            ),
-            self.step, lambda: self.stage, lambda: [(name, at) for at, name in enumerate(self._stages)],
-        )  # fmt: skip
-        self._sides = [widgets.HTML(layout=_SIDE), widgets.HTML(layout=_SIDE)]
+        self._heads, self._bodies = list(texts(2)), list(texts(2))
+        self._charts = View(kind="ranks"), View(kind="ranks")
+        for chart in self._charts:
+            self._on(chart, self._go, "at")
+        self._sides = [widgets.VBox(parts, layout=_SIDE) for parts in zip(self._heads, self._charts, self._bodies)]
         self._texts: dict[str, widgets.Textarea] = {}
         self._words = widgets.VBox()
         self._again = widgets.Button(description="run again from this round", layout={"width": "220px"})
         self._press(self._again, lambda: self.rerun(**{name: area.value for name, area in self._texts.items()}))
         self._edit = widgets.VBox([self._words, self._again])
         self._stack(
-            self._questions,
+            self._asked,
             row(self._method, self._backbone, self._other, self._other_backbone),
-            self._slider,
+            row(*self._make_stepping()),
             self._message,
             beside(*self._sides),
             self._edit,
@@ -201,30 +186,40 @@ class ReplayWidget(Widget):
         layout = {"width": "240px", "display": None if self._backbones else "none"}
         return widgets.Dropdown(options=options, description="over", layout=layout)
 
-    def _settings(self, choice: Choice) -> dict[str, Any]:
-        return {} if choice.backbone is None else {"backbone": self._backbones[choice.backbone]}
+    def _settings(self, moved: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: self._backbones[value] for name, value in moved.items()}
 
-    def _read(self, question: Question, choice: Choice) -> tuple[Replay, str]:
+    # -- display ------------------------------------------------------------------------------------------------------
+
+    def _show(self, question: Question, name: str, moved: Mapping[str, Any]) -> None:
+        left = self._read(question, name, moved)
+        right = self._read(question, self._compared, self._compared_moved) if self._compared else (None, "")
+        (self.shown, self.left_answer), (self.right, self.right_answer) = left, right
+        self._asks_for(question, name, moved)
+        self._draw()
+
+    def _read(self, question: Question, name: str, moved: Mapping[str, Any]) -> tuple[Replay, str]:
         """The replay, and the reader's answer."""
-        if choice.backbone is not None and choice.backbone not in self._backbones:
-            raise SettingError(f"{choice.backbone!r} is not among {', '.join(self._backbones) or 'none'}")
-        retrieval = self._session.retrieval(question, choice.method, **self._settings(choice))
+        backbone = moved.get("backbone")
+        if backbone is not None and backbone not in self._backbones:
+            raise SettingError(f"{backbone!r} is not among {', '.join(self._backbones) or 'none'}")
+        retrieval = self._session.retrieval(question, name, **self._settings(moved))
         return replay(retrieval.trace, question.support), retrieval.answer
 
     def _draw(self) -> None:
-        names = self._stages
-        self.stage = min(self.stage, len(names) - 1)
+        self.at = min(self.at, len(self._stages) - 1)
         self._show_controls()
-        for side, shown in zip(self._sides, (self.left, self.right)):
-            side.value = self._side(shown, names[self.stage]) if shown else ""
-            side.layout.display = None if shown else "none"
+        stage, titles = self._stages[self.at], self._session.passages
+        for place, head, chart, body, shown in zip(
+            self._sides, self._heads, self._charts, self._bodies, (self.left, self.right)
+        ):
+            place.layout.display = None if shown else "none"
+            at = _at(shown, stage) if shown else 0
+            head.value = page(self._head(shown)) if shown else ""
+            body.value = page(_ended(shown, at, stage), stage_part(shown, at, titles)) if shown else ""
+            with self._quietly():
+                chart.data, chart.at = (ranks_data(shown, titles) if shown else {}), at
         self._draw_edit()
-
-    def _side(self, shown: Replay, name: str) -> str:
-        at, titles = _at(shown, name), self._session.passages
-        ended = f"<p class='q'>ended after {esc(shown.stages[at])}</p>" if shown.stages[at] != name else ""
-        picture = f"<div>{bump_svg(shown, at, titles, letters=NARROW if self.right else ALONE)}</div>"
-        return page(self._head(shown), picture, ended, stage_part(shown, at, titles))
 
     def _head(self, shown: Replay) -> str:
         answer = self.right_answer if shown is self.right else self.left_answer
@@ -232,13 +227,17 @@ class ReplayWidget(Widget):
 
     def _draw_edit(self) -> None:
         """A text box for each text of the thought shown on the left, with the edited words if it was edited."""
-        at = self.stage
+        at = self.at
         texts = self.left.rounds[at].texts if 0 < at < len(self.left.rounds) else {}
         if texts and self.right and at < len(self.right.rounds) and self.right.rounds[at].given:
             texts = self.right.rounds[at].texts
         self._texts = {name: _text_box(name, words) for name, words in texts.items()}
         self._words.children = list(self._texts.values())
         self._edit.layout.display = None if texts else "none"
+
+
+def _ended(shown: Replay, at: int, stage: str) -> str:
+    return f"<p class='q'>ended after {esc(shown.stages[at])}</p>" if shown.stages[at] != stage else ""
 
 
 def edited(shown: Replay, number: int, texts: Mapping[str, str]) -> list[Thought]:
@@ -274,10 +273,6 @@ def _at(shown: Replay, name: str) -> int:
 def _text_box(name: str, words: str) -> widgets.Textarea:
     value = clean(words, len(words))
     return widgets.Textarea(value=value, description=short(name, 30), rows=2, layout={"width": "auto"})
-
-
-def _by_name(names: Sequence[str] | Mapping[str, str | Method]) -> dict[str, str | Method]:
-    return dict(names) if isinstance(names, Mapping) else {name: name for name in names}
 
 
 def _given(**values: Any) -> dict[str, Any]:

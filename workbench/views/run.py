@@ -250,11 +250,6 @@ def _share(share: float | None) -> str:
 
 # -- answer pairs -----------------------------------------------------------------------------------------------------
 
-STYLE = """<style>
-.hopscope .two{display:grid;grid-template-columns:repeat(auto-fit,minmax(18em,1fr));gap:.6em 1.2em}
-.hopscope .two>div{border:1px solid var(--jp-border-color2,#8884);border-radius:4px;padding:.4em .7em}
-.hopscope .two pre{font-family:inherit;font-size:inherit;background:none;color:inherit}
-</style>"""
 NOTHING = "(no text)"
 REASON = 400  # characters of a reason
 UNJUDGED = "not judged: analyses.win_rate(…, keep=True) has the pairs of a run judged, judge=… of a tracer those shown"
@@ -272,7 +267,6 @@ def _(pair: ComparedAnswers) -> str:
     by = f"judged by {judge}" if judge else "" if pair.judgements else UNJUDGED
     rows = list(_judgements(pair, valid))
     return page(
-        STYLE,
         f"<p><b>{esc(pair.question)}</b> <span class='q'>{esc(pair.question_id, NAME)}</span></p>",
         f"<div class='two'>{sides}</div>",
         f"<p class='q'>{esc(by, NAME)}</p>",

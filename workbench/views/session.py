@@ -289,6 +289,11 @@ def open_session(
     return InMemory({"trace": source} if isinstance(source, Trace | Evidence) else source, questions, index)
 
 
+def by_name(methods: Sequence[str] | Methods) -> dict[str, str | Method]:
+    """Methods by the names under which they are listed: a SPEC has its own."""
+    return dict(methods) if isinstance(methods, Mapping) else {name: name for name in methods}
+
+
 def position(wanted: str | int | Question, questions: Sequence[Question], name: str) -> int:
     """The position of a question that is given by its id, text, label or position; `name` is where it is looked for."""
     if isinstance(wanted, int) and 0 <= wanted < len(questions):

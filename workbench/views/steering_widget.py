@@ -34,7 +34,7 @@ from workbench.views.base import details, esc, page
 from workbench.views.drawing import Drawing, drawing_frame
 from workbench.views.palette import AUTO, VERMILION
 from workbench.views.records import asked_part
-from workbench.views.replay import bump_svg
+from workbench.views.replay import ranks_data, ranks_part
 from workbench.views.session import Live, Source
 from workbench.views.steering import (
     facts_part,
@@ -47,10 +47,10 @@ from workbench.views.steering import (
     whole,
 )
 from workbench.views.steering_drawing import places_of, steered_drawing, traced_drawing
-from workbench.views.widget import Stepper, beside, row, setting_slider, side, texts
+from workbench.views.widget import Stepper, View, beside, row, setting_slider, side, texts
 
 K = 10  # passages ranked
-HEIGHT, LETTERS = 460, 30
+HEIGHT = 460
 SLIDERS = {  # setting → (label, least, most, step)
     "epsilon": ("ε", 0.0, 1.0, 0.05),
     "beta": ("β", 0.0, 10.0, 0.25),
@@ -92,7 +92,7 @@ class Steer(Stepper[Steering]):
         self._replies = KeptReplies(engine or RulesEngine() if live else engine, self._asking)
         self._k, self._places, self._paired, self._wide, self.chosen = k, None, False, False, ""
         super().__init__(
-            source, questions, method=method, theme=theme, engine=self._replies, index=index, k=k
+            source, questions, methods=[method], theme=theme, engine=self._replies, index=index, k=k
         )  # fmt: skip
 
     # -- what the controls do -----------------------------------------------------------------------------------------
@@ -166,7 +166,9 @@ class Steer(Stepper[Steering]):
         pictures = [self.left] if self.left else []
         pictures += [self.drawing] if self.drawing else []
         drawn = "".join(self._caption(one) + drawing_frame(one, theme=self.theme) for one in pictures)
-        return "".join([self._head_part(), drawn, *self._body_parts(), self._seed_part()])
+        table, flow, rest = self._body_parts()
+        ranks = page(_RANKS, ranks_part(self.walk, self.at, self._session.passages)) if self.walk else ""
+        return "".join([self._head_part(), drawn, table, ranks, flow, rest, self._seed_part()])
 
     def __repr__(self) -> str:
         seed = f", seed {self.chosen!r}" if self.chosen else ""
@@ -216,7 +218,10 @@ class Steer(Stepper[Steering]):
         return self._bind(slider, lambda value: self.set(**{name: value}), lambda: self._moved.get(name, own()))
 
     def _lay_out(self) -> None:
-        self._head, self._ratings, self._table, self._ranks, self._flow, self._rest, left, right = texts(8)
+        self._head, self._ratings, self._table, self._flow, self._rest, left, right = texts(7)
+        self._chart = View(kind="ranks")
+        self._on(self._chart, self._go, "at")
+        self._ranks = widgets.VBox([widgets.HTML(page(_RANKS)), self._chart], layout={"flex": "1 1 400px"})
         self._captions = left, right
         self._canvases = self._picture_of(HEIGHT), self._picture_of(HEIGHT)
         self._sides = [
@@ -319,8 +324,11 @@ class Steer(Stepper[Steering]):
             caption.value = self._caption(picture) if picture else ""
             canvas.draw(picture)
         self._head.value, self._ratings.value = self._head_part(), self._seed_part()
-        for place, part in zip((self._table, self._ranks, self._flow, self._rest), self._body_parts()):
-            place.value = part
+        self._table.value, self._flow.value, self._rest.value = self._body_parts()
+        self._ranks.layout.display = None if self.walk else "none"
+        with self._quietly():
+            self._chart.data = ranks_data(self.walk, self._session.passages) if self.walk else {}
+            self._chart.at = self.at
 
     def _drawing(self, stage: int) -> Drawing | None:
         if self.walk is None:
@@ -350,16 +358,14 @@ class Steer(Stepper[Steering]):
             return page("<p class='q'>no neighbour was rated</p>")
         return page(ratings_part(self.shown, self.chosen))
 
-    def _body_parts(self) -> tuple[str, str, str, str]:
-        """The table of stages, the ranks, the flow and the rest; the rest alone if only a trace is known."""
+    def _body_parts(self) -> tuple[str, str, str]:
+        """The table of stages, the flow and the rest; the rest alone if only a trace is known."""
         known = self._session.passages
         if self.walk is None:
-            return "", "", "", page(whole(self.shown, known))
-        titles = f"<p><b>ranks of passages</b> <span class='q'>{_MARK}</span></p>"
+            return "", "", page(whole(self.shown, known))
         ranking = ranking_part(self.walk.ranking(self.at)[: self._k], self.shown.gold, known)
         return (
             page(stages_part(self.walk, self.at)),
-            page(f"{titles}<div>{bump_svg(self.walk, self.at, known, letters=LETTERS)}</div>"),
             page(flow_part(self.walk, self.at, max(0, self.at - 1))),
             page(seeds_part(self.shown), details("passages", ranking)),
         )
@@ -376,4 +382,4 @@ class Steer(Stepper[Steering]):
             raise SettingError(f"{what} needs the index: give index=, or an index instead of the trace")
 
 
-_MARK = f"<span style='color:{VERMILION}'>◆</span> gold"
+_RANKS = f"<p><b>ranks of passages</b> <span class='q'><span style='color:{VERMILION}'>◆</span> gold</span></p>"

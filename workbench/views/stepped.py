@@ -11,11 +11,11 @@ from workbench.views import viewer
 from workbench.views.base import details, esc
 from workbench.views.drawing import Drawing, drawing_part
 
-STYLE = viewer.part("stepped.css") + viewer.GRAPH_CSS
-# Defines `live(root)`, which draws the graphs of a part of a page, and gives a slider to its folded steps.
-SCRIPT = viewer.GRAPH + viewer.part("stepped.js")
 # The head of a page that is live as soon as it is loaded.
-LIVE = f"<style>{STYLE}</style><script>{{{SCRIPT}addEventListener('DOMContentLoaded', () => live(document));}}</script>"
+LIVE = (
+    f"<style>{viewer.PAGE_CSS}</style>"
+    f"<script>{{{viewer.PAGE}addEventListener('DOMContentLoaded', () => live(document));}}</script>"
+)
 
 
 class Stage(NamedTuple):
@@ -26,8 +26,8 @@ class Stage(NamedTuple):
     part: str = ""
 
 
-def stages_part(stages: Sequence[Stage]) -> str:
-    """The stages, folded but for the last, as a part of a page."""
+def stages_part(stages: Sequence[Stage], above: str = "") -> str:
+    """The stages, folded but for the last, as a part of a page; a chart `above` them follows the slider."""
     last = stages[-1] if stages else None
     folded = (
         details(
@@ -38,4 +38,4 @@ def stages_part(stages: Sequence[Stage]) -> str:
         )
         for one in stages
     )
-    return f"<div class='steps'>{''.join(folded)}</div>"
+    return f"<div class='steps'>{above}{''.join(folded)}</div>"

@@ -12,7 +12,7 @@ from workbench.papers.planning import AMOUNTS
 from workbench.papers.tables import NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, Cell, Claims
 from workbench.text import clean, counted, short
 from workbench.views.base import NAME, Markup, details, esc, number, page, table
-from workbench.views.palette import BLUE, GREEN, ORANGE, VERMILION
+from workbench.views.palette import BLUE, VERMILION
 from workbench.views.tables import MARKS, amounts, interval_text, printed_text
 
 MARK = MARKS | {NOT_MEASURED: "–", SAME: "✓", UNKNOWN: "?", True: "✓", False: "✗", None: "–"}
@@ -23,14 +23,6 @@ KIND = {  # what a state or a verdict looks like
 SHOWN = 200  # questions of a cell that are listed
 LONG = 1_000  # characters of a condition or a note
 
-# A colour, a mark and a word for each: none of them alone carries the meaning.
-STYLE = f"""<style>
-.hopscope .mark{{display:inline-block;white-space:nowrap;border-radius:3px;padding:0 .45em;
- border-left:4px solid var(--c,#8888);background:color-mix(in srgb,var(--c,#888) 16%,transparent)}}
-.hopscope .same{{--c:{GREEN}}} .hopscope .differs{{--c:{VERMILION}}} .hopscope .unknown{{--c:{ORANGE}}}
-.hopscope .none{{--c:#888}}
-.hopscope svg.interval{{vertical-align:middle}}
-</style>"""
 _AXIS, _HIGH = 260, 26  # pixels of the picture of an interval
 
 
@@ -80,10 +72,10 @@ def interval(cell: Cell) -> str:
 # -- conditions -------------------------------------------------------------------------------------------------------
 
 
-html.register(Conditions, lambda shown: page(STYLE, heading(shown.cell), conditions_part(shown)))
-html.register(Questions, lambda shown: page(STYLE, heading(shown.cell), questions_part(shown)))
-html.register(Claims, lambda shown: page(STYLE, claims_part(shown)))
-html.register(Needed, lambda shown: page(STYLE, heading(shown.cell), needed_part(shown)))
+html.register(Conditions, lambda shown: page(heading(shown.cell), conditions_part(shown)))
+html.register(Questions, lambda shown: page(heading(shown.cell), questions_part(shown)))
+html.register(Claims, lambda shown: page(claims_part(shown)))
+html.register(Needed, lambda shown: page(heading(shown.cell), needed_part(shown)))
 
 
 def conditions_part(shown: Conditions) -> str:

@@ -18,10 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import anywidget
 import ipywidgets as widgets
 import pandas as pd
-import traitlets
 
 from workbench import published
 from workbench.data import Dataset
@@ -33,16 +31,13 @@ from workbench.papers.comparable import Conditions, Needed, Questions, asked_for
 from workbench.papers.tables import NOT_MEASURED, Cell, Claims, Tables, tables
 from workbench.text import clean, short
 from workbench.trace import Trace
-from workbench.views import viewer
 from workbench.views.base import NAME, page, table
-from workbench.views.palette import GREEN, ORANGE, VERMILION
 from workbench.views.session import Cache
 from workbench.views.tables import Layout, interval_text, layouts, printed_text
 from workbench.views.verdicts import (
     KIND,
     MARK,
     SHOWN,
-    STYLE,
     chips,
     claims_part,
     conditions_part,
@@ -50,29 +45,16 @@ from workbench.views.verdicts import (
     needed_part,
     questions_part,
 )
-from workbench.views.widget import Widget, row, texts
+from workbench.views.widget import View, Widget, row, texts
 
 HEADING = 60  # characters of the name of a row or a column
 
 
-class VerdictGrid(anywidget.AnyWidget):
-    """`shown` is the table; `picked` is the number of the chosen cell, -1 for none."""
-
-    _esm = viewer.part("verdict_grid.js")
-    _css = f".hopscope-grid {{ --same: {GREEN}; --differs: {VERMILION}; --unknown: {ORANGE} }}\n" + viewer.part(
-        "verdict_grid.css"
-    )
-    shown = traitlets.Dict().tag(sync=True)
-    picked = traitlets.Int(-1).tag(sync=True)
-
-    def draw(self, layout: Layout | None, ids: Mapping[Cell, int]) -> None:
-        """Show a table; `ids`: cell → the number that `picked` has for it."""
-        self.picked = -1
-        self.shown = grid_data(layout, ids) if layout else {}
-
-
-def grid_data(layout: Layout, ids: Mapping[Cell, int]) -> dict[str, Any]:
-    """A table as the page gets it: printable strings and numbers alone."""
+def grid_data(layout: Layout | None, ids: Mapping[Cell, int]) -> dict[str, Any]:
+    """A table as `viewer/cells.js` draws it, printable strings and numbers alone; `ids`: cell → what `picked` has for
+    it."""
+    if layout is None:
+        return {}
     groups: list[dict[str, Any]] = []
     starts = []
     for at, (data, _) in enumerate(layout.columns):
@@ -243,7 +225,7 @@ class Verdicts(Widget):
         """What a comparable number for the chosen cell takes. Where the paper's data are not on this machine, prompts
         are counted on `data`, by default those that the widget was given."""
         self._needed = needed(self._paper, self._one(), data=self._data if data is None else data)
-        self._cost.value = page(STYLE, needed_part(self._needed))
+        self._cost.value = page(needed_part(self._needed))
         self._tabs.selected_index = 2
         return self._needed
 
@@ -258,9 +240,9 @@ class Verdicts(Widget):
         return self._tables(self._paper)
 
     def static_html(self) -> str:
-        parts = [html(self._shown()), page(STYLE, claims_part(self.found.of_claims()))]
+        parts = [html(self._shown()), page(claims_part(self.found.of_claims()))]
         if self.chosen:
-            parts.insert(1, page(STYLE, heading(self.chosen), conditions_part(side_by_side(self.found, self.chosen))))
+            parts.insert(1, page(heading(self.chosen), conditions_part(side_by_side(self.found, self.chosen))))
         return "".join(parts)
 
     def __repr__(self) -> str:
@@ -327,7 +309,7 @@ class Verdicts(Widget):
         }  # fmt: skip
         self._head, self._cell, self._claims, self._all = texts(4)
         self._conditions, self._behind, self._trace, self._cost = texts(4)
-        self._grid = VerdictGrid()
+        self._grid = View(kind="cells")
         self._asked = widgets.Dropdown(options=[("–", None)], description="trace of", layout={"width": "auto"})
         self._estimate = widgets.Button(description="estimate", layout={"width": "auto"})
         self._on(self._grid, lambda at: at >= 0 and self.cell(self._of_table()[at]), "picked")
@@ -353,13 +335,13 @@ class Verdicts(Widget):
     def _draw(self) -> None:
         self._show_controls()
         shown = self._shown()
-        self._head.value = page(STYLE, self._summary(shown))
+        self._head.value = page(self._summary(shown))
         ids = {cell: at for at, cell in enumerate(self._of_table())}
         with self._quietly():
-            self._grid.draw(next(layouts(shown), None), ids)
+            self._grid.data = grid_data(next(layouts(shown), None), ids)
             self._grid.picked = ids.get(self.chosen, -1) if self.chosen in shown.cells else -1
-        self._claims.value = page(STYLE, claims_part(self.found.of_claims()))
-        self._all.value = page(STYLE, self._cache.once("sources", self._sources_part))
+        self._claims.value = page(claims_part(self.found.of_claims()))
+        self._all.value = page(self._cache.once("sources", self._sources_part))
         self._draw_cell(side_by_side(self.found, self.chosen) if self.chosen else None)
 
     def _summary(self, shown: Tables) -> str:
@@ -373,9 +355,9 @@ class Verdicts(Widget):
         with self._quietly():
             self._grid.picked = self._of_table().index(chosen) if chosen else -1
             self._asked.options = [("–", None)]
-        self._cell.value = page(STYLE, heading(chosen)) if chosen else self._note("no cell is chosen")
-        self._conditions.value = page(STYLE, conditions_part(conditions)) if conditions else ""
-        self._trace.value, self._behind.value = "", page(STYLE, self._behind_part()) if chosen else ""
+        self._cell.value = page(heading(chosen)) if chosen else self._note("no cell is chosen")
+        self._conditions.value = page(conditions_part(conditions)) if conditions else ""
+        self._trace.value, self._behind.value = "", page(self._behind_part()) if chosen else ""
         self._cost.value = self._note(_WAIT) if chosen else ""
         self._estimate.disabled = chosen is None
         self._asked.layout.display = None if chosen and chosen.run else "none"

@@ -7,7 +7,7 @@ goes through the stages of what it did."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -17,15 +17,16 @@ import ipywidgets as widgets
 import traitlets
 
 from workbench.errors import SettingError
-from workbench.records import Question, Record
+from workbench.records import Passage, Question, Record
 from workbench.settings import parse_spec
 from workbench.text import clean
+from workbench.trace import Trace
 from workbench.views import viewer
 from workbench.views.base import esc, page
 from workbench.views.drawing import HEIGHT, LEGEND, Drawing, Map, drawing_data, drawing_entries, drawing_page
 from workbench.views.palette import AUTO, THEMED, THEMED_CSS, surface
-from workbench.views.session import Source, open_session, question_label
-from workbench.views.stepped import LIVE
+from workbench.views.session import Methods, Source, by_name, open_session, question_label
+from workbench.views.stepped import LIVE, Stage, stages_part
 
 Shown = TypeVar("Shown")  # what a stepper reads off a trace
 
@@ -97,6 +98,18 @@ class Canvas(widgets.Box):
         self.frame.hidden = list(names)
 
 
+class View(anywidget.AnyWidget):
+    """What the viewer draws in the page of a notebook: the `kind` that `viewer/live.js` names, from plain `data`, at a
+    stage of it. `at` and `picked` change with clicks, too."""
+
+    _esm = viewer.WIDGET
+    _css = viewer.WIDGET_CSS
+    kind = traitlets.Unicode().tag(sync=True)
+    data = traitlets.Dict().tag(sync=True)
+    at = traitlets.Int(0).tag(sync=True)
+    picked = traitlets.Int(-1).tag(sync=True)
+
+
 class Widget(Record):
     """`widget` is what a notebook displays; `name` is the suffix of its CSS class."""
 
@@ -145,7 +158,8 @@ class Widget(Record):
                 offer(control, value())
 
     def _stack(self, *parts: widgets.Widget) -> None:
-        self.widget = widgets.VBox(parts)
+        self.widget = widgets.VBox([*parts, View(kind="page")])
+        self.widget.add_class("hopscope-widget")
         self.widget.add_class(f"hopscope-{self.name}")
 
     def _on(self, control: widgets.Widget, action: Callable[[Any], Any], trait: str = "value") -> None:
@@ -210,19 +224,22 @@ class Stepper(Widget, Generic[Shown]):
     kind = ""
     shown: Shown
     drawing: Drawing | None = None
+    at: int = -1  # of the last stage, until a question was asked
 
-    def __init__(self, source: Source, questions: Sequence[Question], *, method: str, theme: str, **session: Any):
+    def __init__(
+        self, source: Source, questions: Sequence[Question], *, methods: Sequence[str] | Methods, theme: str = AUTO,
+        moved: Mapping[str, Any] | None = None, **session: Any,
+    ):  # fmt: skip
+        """`moved` are settings that are not the methods' own."""
         super().__init__(theme)
         self._session = open_session(
-            source, questions, methods={method: method}, kind=self.kind,
-            suits=lambda config: parse_spec(config["label"])[0] == self.kind, **session,
-        )  # fmt: skip
+            source, questions, methods=by_name(methods), kind=self.kind, suits=self._suits, **session
+        )
         self._question, self._method_name = self._session.questions[0], self._session.methods[0]
-        self._moved: dict[str, Any] = {}  # settings that are not the method's own
-        self.at: int | None = None
+        self._moved = dict(moved or {})
         self._make_asking()
         self._make_controls()
-        self._show(self._question, self._method_name, {})
+        self._show(self._question, self._method_name, self._moved)
 
     def ask(self, question: str | int, method: str | None = None) -> Shown:
         """Show a question: the id, text or position of a listed one, or, over an index, any other text. `method`
@@ -230,6 +247,10 @@ class Stepper(Widget, Generic[Shown]):
         asked = self._session.find_or_own(question)
         self._show(asked, self._method_name if method is None else method, self._moved)
         return self.shown
+
+    def _suits(self, config: Mapping) -> bool:
+        """Whether it shows the traces of a method of a run, given its configuration."""
+        return parse_spec(config["label"])[0] == self.kind
 
     @property
     def _stages(self) -> Sequence[str]:
@@ -250,7 +271,7 @@ class Stepper(Widget, Generic[Shown]):
         """Take over what was retrieved, at the same stage where there is such a one."""
         self._question, self._method_name, self._moved = question, name, dict(moved)
         last = max(0, len(self._stages) - 1)
-        self.at = last if self.at is None else min(self.at, last)
+        self.at = last if self.at < 0 else min(self.at, last)
 
     def _go(self, stage: int | str) -> None:
         self.at = stage_at(stage, self._stages)
@@ -277,7 +298,7 @@ class Stepper(Widget, Generic[Shown]):
                 options=[("", 0)], description="stage", continuous_update=False, layout={"width": width}
             ),
             self._go,
-            lambda: self.at or 0,
+            lambda: max(0, self.at),
             lambda: [(name, at) for at, name in enumerate(self._stages)] or [("nothing passed", 0)],
         )
         self._play = widgets.Play(min=0, max=1, interval=1500, show_repeat=False)
@@ -289,6 +310,68 @@ class Stepper(Widget, Generic[Shown]):
         if hasattr(self, "_play"):
             with self._quietly():
                 self._play.max, self._play.value = max(0, len(self._stages) - 1), self.at
+
+
+class StageStepper(Stepper[tuple[Stage, ...]]):
+    """The stages that a method's own reader of traces gives, with their pictures, texts and tables.
+
+    steps = StageStepper(index, read, data.questions, kind="two-stage")   # asks the method of this SPEC
+    steps = StageStepper("runs/first", read, kind="two-stage")            # a saved run
+    steps = StageStepper(evidence, read)                                  # the trace of one question
+    steps.stage("order by cosine")                                        # what the slider does"""
+
+    name = "stages"
+
+    def __init__(
+        self,
+        source: Source,
+        read: Callable[[Trace, Mapping[str, Passage]], Iterable[Stage]],
+        questions: Sequence[Question] = (),
+        *,
+        kind: str = "method",
+        theme: str = AUTO,
+        **session: Any,
+    ):
+        """`read` gives the stages of a trace, and may look up passages by their ids; `kind` is a SPEC, and the name of
+        the methods of a run whose traces it reads."""
+        self.kind, self._read = parse_spec(kind)[0], read
+        super().__init__(source, questions, methods=[kind], theme=theme, **session)
+
+    def stage(self, stage: int | str) -> Stage:
+        """Go to a stage by its position or name."""
+        self._go(stage)
+        return self.shown[self.at]
+
+    def static_html(self) -> str:
+        return page(self._heading, stages_part(self.shown))
+
+    def __repr__(self) -> str:
+        return f"StageStepper at {self._stages[self.at]}: {clean(self._question.question, 200)}"
+
+    @property
+    def _stages(self) -> Sequence[str]:
+        return [clean(one.name, 60) for one in self.shown]
+
+    def _make_controls(self) -> None:
+        self._head, self._part = texts(2)
+        self._canvas = self._picture_of()
+        stepping = row(self._method, *self._make_stepping())
+        self._stack(self._asked, stepping, self._message, self._head, self._canvas, self._part)
+
+    def _show(self, question: Question, name: str, moved: Mapping[str, Any]) -> None:
+        retrieval = self._session.retrieval(question, name)
+        self.shown = tuple(self._read(retrieval.trace, self._session.passages))
+        label = f"<span class='tag'>{esc(retrieval.method, 200)}</span>"
+        self._heading = f"<p><b>{esc(question.question)}</b> {label}</p>"
+        self._asks_for(question, name, moved)
+        self._draw()
+
+    def _draw(self) -> None:
+        self._show_controls()
+        stage = self.shown[self.at] if self.shown else Stage("")
+        self.drawing = stage.drawing
+        self._canvas.draw(self.drawing)
+        self._head.value, self._part.value = page(self._heading), page(stage.part)
 
 
 def offer(control: widgets.Widget, value: Any) -> None:

@@ -29,11 +29,11 @@ from workbench.evaluation.run import Run
 from workbench.index import Index
 from workbench.places import home, locked
 from workbench.text import clean
+from workbench.views import viewer
 from workbench.views.base import NAME, esc
 from workbench.views.bundle.contents import Contents
 from workbench.views.bundle.pages import conditions, results, runs_of, subtitle_of, title_of, warnings
 from workbench.views.bundle.store import CHUNK, TEXTS, Chunks, Pages, Texts, eraser, packed
-from workbench.views.stepped import SCRIPT, STYLE
 
 FORMAT = 1
 MARK = '<meta name="generator" content="hopscope bundle'  # at the beginning of every bundle's page
@@ -152,7 +152,7 @@ def _page(parts: dict[str, str]) -> str:
     """The template with its places filled, once: what is put in is not looked through again."""
     folder = files(__package__)
     read = {name: (folder / f"{name}.{kind}").read_text("utf-8") for name, kind in (("style", "css"), ("app", "js"))}
-    parts = {**read, "steps": SCRIPT, "steps_style": STYLE, **parts}
+    parts = {**read, "steps": viewer.PAGE, "steps_style": viewer.PAGE_CSS, **parts}
     template = (folder / "page.html").read_text("utf-8")
     return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], template)
 

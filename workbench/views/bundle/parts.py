@@ -26,7 +26,6 @@ from workbench.views.drawing import drawing_part
 from workbench.views.proofs import proof_drawing, proof_from_trace, proof_part
 from workbench.views.records import notes_part
 from workbench.views.routes import FUSED, rounds_part, routes_part
-from workbench.views.stepped import stages_part
 from workbench.views.trace import tree
 
 Passages = Mapping[str, Passage]
@@ -69,7 +68,7 @@ def _stepped(view: Any, stepped: Callable[..., str]) -> Callable[..., str]:
 
 
 # Method → title of its part, what reads a trace of it, what shows that.
-_REPLAY = ("replay", replay, _stepped(replay_view, lambda *shown: stages_part(replay_view.stages(*shown))))
+_REPLAY = ("replay", replay, _stepped(replay_view, replay_view.stepped))
 _SEARCHES: dict[str, tuple[str, Callable, Callable]] = {
     "dotrag": ("DOTs", dots, _stepped(dots_view, dot_drawing.stepped)),
     "catrag": ("steering", steering, steering_view.whole),

@@ -292,9 +292,15 @@ const graph = (place, told = {}) => {
       const node = data.nodes[row], size = isDisc(row) ? 13 : Math.max(11, Math.min(15, node.font ?? 12));
       put(node.id, node.label, size, seatsOf(row), {bold: isDisc(row) || node.ring, ...settings});
     };
-    const relation = (edge, settings) => {
-      const along = [0.5, 0.4, 0.6, 0.3, 0.7].map((share) => bend(edge, share));
-      put(null, edge.label, 11, (w, h) => along.map(({x, y}) => [x - w / 2, y - h / 2]), settings);
+    // On its edge, or where that has no room beside it; those of a path that matters also further away.
+    const relation = (edge, settings, aside = [0]) => {
+      const along = [0.5, 0.4, 0.6, 0.3, 0.7].map((share) => bend(edge, share)), [{x1, y1, x2, y2}] = along;
+      const far = Math.hypot(x2 - x1, y2 - y1) || 1, [dx, dy] = [(y1 - y2) / far, (x2 - x1) / far];
+      const seats = (w, h) => aside.flatMap((by) => along.map(({x, y}) => {
+        const away = by * (Math.abs(dx) * w / 2 + Math.abs(dy) * h / 2 + 2);
+        return [x + away * dx - w / 2, y + away * dy - h / 2];
+      }));
+      put(null, edge.label, 11, seats, settings);
     };
     const seen = (row) => !out[row] && meet(box(row), {x: 0, y: 0, w: wide, h: high});
     const tied = data.edges.filter((edge) => edge.label && !lost(edge));
@@ -306,7 +312,7 @@ const graph = (place, told = {}) => {
     const ready = order.filter((row) => row !== hovered && seen(row));
     const first = ready.filter((row) => onPath.has(row) || important(row));
     first.forEach((row) => name(row, {over: true}));
-    for (const edge of strong) if (/\p{L}/u.test(edge.label)) relation(edge, {over: true});
+    for (const edge of strong) if (/\p{L}/u.test(edge.label)) relation(edge, {over: true}, [0, 1, -1, 2, -2, 3, -3, 5, -5]);
     const later = ready.filter((row) => !onPath.has(row) && !important(row)).slice(0, 4 * most);
     later.forEach((row, at) => { if (labels.length < most) name(row, {over: at < OVER && few}); });
     const near = tied.filter((edge) => important(edge.source) || important(edge.target));
