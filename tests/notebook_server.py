@@ -58,18 +58,16 @@ from pathlib import Path
 
 sys.path.append({tests!r})
 import encoded
-import quick_umap
 
 encoded.keep(Path({encoded!r}))
-sys.modules["umap"] = quick_umap.MODULE
 sys.path.pop()
-del sys, Path, encoded, quick_umap
+del sys, Path, encoded
 """
 
 
 class Server:
     """A JupyterLab server on a free port of this machine, with all its folders below `home`; it serves `root`. Its
-    kernels read blocks of texts that were encoded before from `encoded`, and have principal components for UMAP."""
+    kernels read blocks of texts that were encoded before from `encoded`."""
 
     def __init__(self, home: Path, encoded: Path):
         self.root, self._home, self._ran = home / "projects", home, {}
