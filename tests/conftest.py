@@ -41,6 +41,7 @@ LINES = Path(__file__).with_name("durations.tsv").read_text(encoding="utf-8").sp
 RECORDED = {test: float(taken) for taken, test in (line.split("\t") for line in LINES)}  # seconds
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 NOTEBOOK = re.compile(r"test_notebook_(\d\d)|test_notebooks\.py::.*\[(\d\d)\]$|test_opened_copies")
+LIMITS = {"03": 4, "04": 4, "05": 4}  # questions of the studies that take longest; each asks a dozen or more
 SHORT, SLOW = 0.05, 1.0  # seconds of a test that durations.tsv does not name, and of a slow one
 
 
@@ -199,20 +200,22 @@ def meridian_communities(once, meridian_index) -> Index:
 
 
 @pytest.fixture(scope="session")
-def server(common, tmp_path_factory) -> Iterator[Server]:
+def server(tmp_path_factory) -> Iterator[Server]:
     """JupyterLab, which executes each notebook once: `server.run("01_build_graph.ipynb", meridian_index)`."""
-    server = Server(tmp_path_factory.mktemp("jupyter"), common / "encoded")
+    server = Server(tmp_path_factory.mktemp("jupyter"), encoded.current())
     yield server
     server.close()
 
 
 @pytest.fixture(scope="session")
 def notebook(server, request) -> Callable[..., Ran]:
-    """`notebook("01")` is executed once a session, on the bundled corpus, with its own parameters."""
+    """`notebook("01")` is executed once a session, on the bundled corpus, with its own parameters but `LIMITS`."""
 
     def notebook(number: str, live: bool = False) -> Ran:
         (path,) = (ROOT / "notebooks").glob(f"{number}_*.ipynb")
-        return server.run(path.name, *map(request.getfixturevalue, ("meridian_index", "meridian_curated")), live=live)
+        indexes = map(request.getfixturevalue, ("meridian_index", "meridian_curated"))
+        fewer = {"limit": LIMITS[number]} if number in LIMITS else {}
+        return server.run(path.name, *indexes, live=live, **fewer)
 
     return notebook
 
@@ -297,11 +300,11 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _encoded_once(common):
-    """No block of texts is encoded twice."""
+def _encoded_once():
+    """No block of texts is encoded twice, nor by the next run of the tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SentenceEncoder, "_encode", SentenceEncoder._encode)  # as it is afterwards again
-        encoded.keep(common / "encoded")
+        encoded.keep(encoded.current())
         yield
 
 

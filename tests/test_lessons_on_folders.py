@@ -12,7 +12,7 @@ ASKED = {"question": "Who designed the theatre in Halden?", "engine": "rules"}
 GIVEN = {
     "02": {**ASKED, "raptor": True},
     "04": {**ASKED, "backbone": "dense", "other": "bdtr[policy=strict]"},
-    "05": ASKED,
+    "05": {**ASKED, "prompts": ["brief", "sparql"], "budgets": [300]},
     "06": ASKED,
     "07": {},
 }
@@ -21,7 +21,7 @@ GIVEN = {
 @pytest.mark.slow
 @pytest.mark.parametrize("number", GIVEN)
 def test_on_a_folder_without_questions(number, run_in_folder, notes):
-    """A tree of summaries, or a grid of eleven readers."""
+    """A tree of summaries, or a grid of six readers."""
     (notebook,) = NOTEBOOKS.glob(f"{number}_*.ipynb")
     run_in_folder(notebook, data=str(notes), **GIVEN[number])
     verdict = json.loads((notes.parent / "figures" / "notes" / f"{number}_verdict.json").read_text())

@@ -28,10 +28,10 @@ PACKED = gzip.compress(chr(0x202E).encode(), mtime=0)
 
 @pytest.mark.slow
 def test_nothing_comes_of_hostile_inputs(tmp_path):
-    """Every page, table and picture of sixty hostile data sets is made and looked through."""
-    tally = inputs.attack(60, 7, tmp_path)
+    """Every page, table and picture of twenty-five hostile data sets is made and looked through."""
+    tally = inputs.attack(25, 7, tmp_path)
     assert tally.holds, "\n".join(tally.failures)
-    assert tally.tried >= 60
+    assert tally.tried >= 25
 
 
 @pytest.mark.parametrize(
@@ -104,10 +104,10 @@ class Whole(TinyEncoder):
 
 
 @pytest.mark.slow
-def test_many_passages_of_a_word_and_one_of_5_mb(tmp_path):
-    """Parses 5 MB as a passage, which takes seconds."""
-    words = [{"id": str(at), "text": f"w{at}"} for at in range(20_000)]
-    rows = [*words, {"id": "long", "title": "Orsby", "text": "Orsby lies on the River Aldra. " * 160_000}]
+def test_many_passages_of_a_word_and_one_of_1_mb(tmp_path):
+    """Parses 1 MB as a passage, which takes seconds."""
+    words = [{"id": str(at), "text": f"w{at}"} for at in range(5_000)]
+    rows = [*words, {"id": "long", "title": "Orsby", "text": "Orsby lies on the River Aldra. " * 32_000}]
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     data = wb.load(tmp_path / "data")
@@ -117,5 +117,5 @@ def test_many_passages_of_a_word_and_one_of_5_mb(tmp_path):
         answer = wb.reader("direct[k=1]").read(evidence.question, evidence)
         assert answer.failure is None
         assert max(len(one._repr_html_()) for one in (evidence, answer, data, index)) < 200_000
-    for question, found in (("w19999", "19999"), ("Which river does Orsby lie on?", "long")):
+    for question, found in (("w4999", "4999"), ("Which river does Orsby lie on?", "long")):
         assert wb.method("bm25", index).retrieve(question).passages[0].item.id == found

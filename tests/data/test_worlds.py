@@ -327,7 +327,7 @@ def test_memory_does_not_grow_with_the_size(tmp_path):
         return found
 
     peak(100)  # what is imported and compiled at the first use
-    assert peak(2_000) < peak(500) + 400_000
+    assert peak(1_000) < peak(250) + 200_000
 
 
 def test_a_stopped_generation_leaves_nothing_that_loads(tmp_path):

@@ -32,6 +32,7 @@ def edit(monkeypatch):
     def edited(module: str) -> None:
         path = source._file(module)
         monkeypatch.setattr(source, "_text", lambda one: read(one) + "\nEDITED = 1\n" * (one == path))
-        monkeypatch.setattr(source, "_modules", {})
+        others = {name: read_before for name, read_before in source._modules.items() if name != module}
+        monkeypatch.setattr(source, "_modules", others)
 
     return edited

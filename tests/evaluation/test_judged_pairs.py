@@ -112,11 +112,11 @@ def test_in_both_orders_rates_are_right_and_the_bias_is_within_its_interval(run,
 
 @pytest.mark.parametrize("bias", [0.0, 0.3, 0.8])
 def test_in_an_order_by_a_coin_the_intervals_hold_both_nearly_always(run, bias):
-    """Of 20 coins, where one miss is expected of a 95 % interval."""
-    found = [win_rate(run, "a", run, "b", QUESTIONS, Biased(bias), seed=seed) for seed in range(20)]
+    """Of 8 coins, where half a miss is expected of a 95 % interval."""
+    found = [win_rate(run, "a", run, "b", QUESTIONS, Biased(bias), seed=seed) for seed in range(8)]
     rates, judges = ([overall(rows) for rows in side] for side in zip(*((one.rows, one.judge) for one in found)))
-    assert sum(one["low"] <= (1 - bias) * BETTER + bias / 2 <= one["high"] for one in rates) >= 17
-    assert sum(one["first_low"] <= (1 + bias) / 2 <= one["first_high"] for one in judges) >= 17
+    assert sum(one["low"] <= (1 - bias) * BETTER + bias / 2 <= one["high"] for one in rates) >= 6
+    assert sum(one["first_low"] <= (1 + bias) / 2 <= one["first_high"] for one in judges) >= 6
     assert judges[0]["agreement"] is None and judges[0]["n"] == N
 
 

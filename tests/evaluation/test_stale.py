@@ -520,6 +520,6 @@ def test_identities_do_not_hang_on_what_was_asked_before(tiny_index, tiny):
     before = [identity.of_method(method) for method in methods], [identity.of_reader(reader) for reader in readers]
     for method in methods:
         evidence = method.retrieve(tiny.questions[0].question, 5)
-        for reader in readers:
-            reader.read(evidence.question, evidence)
+    for reader in readers:
+        reader.read(evidence.question, evidence)
     assert before == ([identity.of_method(one) for one in methods], [identity.of_reader(one) for one in readers])

@@ -104,7 +104,7 @@ def busy(asked):
     return error(429, retry_after="30")
 
 
-@pytest.mark.parametrize(("hang", "workers"), [(slowly, 1), (slowly, 4), (busy, 4)])
+@pytest.mark.parametrize(("hang", "workers"), [(slowly, 1), (busy, 4)])
 def test_an_evaluation_that_is_interrupted_ends_at_once_and_resumes_to_the_same_bytes(
     hang, workers, begin, tiny_index, serve, tmp_path, monkeypatch
 ):
