@@ -110,7 +110,7 @@ MUTATIONS = (
       'row.get("key") == row_key(method["key"], reading, question)', "True",
       "a resumed run would keep rows that other settings made",
       ("tests/evaluation/test_stale.py", "tests/evaluation/test_evaluate_resume.py")),
-    M("replay of the nearest", "workbench/llm", "WHERE key = ? AND good >= ?", "WHERE key >= ? AND good >= ?",
+    M("replay of the nearest", "workbench/llm", "WHERE key IN ({','.join('?' * len(some))}) ORDER BY key", "WHERE key >= ? ORDER BY key",
       "a replay answers what was asked, or says that it cannot",
       ("tests/llm/test_recording.py", "tests/llm/test_record_and_replay.py")),
     M("key in messages", "workbench/llm", "found.sub(_MARK, storable(text))", "storable(text)",

@@ -308,9 +308,9 @@ def _encoded_once():
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _no_vectors_here(tmp_path_factory):
-    """Not in the working folder."""
+    """Not in the working folder, and not those of another file's encoder of the same name."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKBENCH_VECTORS", str(tmp_path_factory.mktemp("vectors")))
         yield

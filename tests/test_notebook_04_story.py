@@ -70,14 +70,18 @@ def test_each_check_can_fail(looked):
     shown = looked["widget"].left
     fallen = replace(shown.rounds[-1], pool=tuple((name, score - 1) for name, score in shown.rounds[-2].pool),
                      scale=shown.rounds[-2].scale)  # fmt: skip
-    looked["widget"].left = replace(shown, rounds=(*shown.rounds[:-1], fallen))
+    looked["widget"].shown = replace(shown, rounds=(*shown.rounds[:-1], fallen))
     assert failing(looked) == ["scores that fell from a round to the next"]
+
+
+def _side(widget, number: int) -> str:
+    return "".join(getattr(part, "value", "") for part in widget._sides[number].children)
 
 
 def test_the_widget_shows_the_readers_answer(looked):
     """On both sides, and for an edited thought; none without a reader."""
     widget = looked["widget"]
-    assert widget.left_answer == "1938" and "<b>answer: 1938</b>" in widget._sides[0].value
+    assert widget.left_answer == "1938" and "<b>answer: 1938</b>" in _side(widget, 0)
     assert "<b>answer: 1938</b>" in widget.static_html()
-    assert widget.compare("bdtr") and widget.right_answer == "1938" and "answer: 1938" in widget._sides[1].value
+    assert widget.compare("bdtr") and widget.right_answer == "1938" and "answer: 1938" in _side(widget, 1)
     assert widget.compare() is None and widget.right_answer == ""
