@@ -44,12 +44,13 @@ def facts(method: type[Method]) -> str:
     """Whose a method is, and what it needs."""
     default, *others = method.profiles or ("",)
     profiles = ", ".join([f"`{default}` (the default)", *(f"`{name}`" for name in others)]) if default else "–"
+    inner = "those of its backbone" if getattr(method, "of", "backbone") == "backbone" else "those of `over`"
     rows = {
         "SPEC": f"`{method.name}`",
         "source": method.paper,
-        "layers": _names(method.layers) or "those of its backbone",
+        "layers": _names(method.layers) or inner,
         "asks a model per question": _names(method.steps) or "nothing",
-        "scores": f"`{method.scale}`" if hasattr(method, "scale") else "those of its backbone",
+        "scores": f"`{method.scale}`" if hasattr(method, "scale") else inner,
         "profiles": profiles,
     }
     return _table(["", ""], rows.items())

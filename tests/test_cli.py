@@ -223,11 +223,11 @@ def test_documents_that_cannot_be_read_are_named_last_or_refused(workbench, tmp_
     [
         (("index", "nowhere"), "neither a data set known by name"),
         (("ask", "nowhere", "?"), "neither a data set known by name nor a folder"),
-        (("ask", "INDEX", "?", "-m", "magic"), "no method is called 'magic'; there are "),
-        (("ask", "INDEX", "?", "-m", "hiporag2"), "'hiporag2'; did you mean 'hipporag2'? There are "),
+        (("ask", "INDEX", "?", "-m", "xyzzy"), "no method is called 'xyzzy'; there are "),
+        (("ask", "INDEX", "?", "-m", "hiporag2"), "'hiporag2'; did you mean 'hipporag2' or 'hipporag1'? There are "),
         (("ask", "INDEX", "?", "-m", "hipporag2[damping=2]"), "damping=2"),
         (("ask", "INDEX", "?", "-e", "oracle"), "engine 'oracle' is unknown"),
-        (("ask", "INDEX", "?", "-r", "magic"), "no reader is called"),
+        (("ask", "INDEX", "?", "-r", "xyzzy"), "no reader is called"),
         (("index", "meridian", "--set", "facts"), "write layer.setting=value"),
         (("run", "--set", "colour=blue"), "no notebook has a parameter 'colour'"),
     ],
@@ -240,10 +240,10 @@ def test_mistakes_are_told_in_one_line_without_a_traceback(workbench, meridian_i
     assert "Traceback" not in result.output
 
 
-@pytest.mark.parametrize("words", [("-r", "magic"), ("-m", "magic")])
+@pytest.mark.parametrize("words", [("-r", "xyzzy"), ("-m", "xyzzy")])
 def test_an_unknown_method_or_reader_is_told_before_an_index_is_built(workbench, tmp_path, monkeypatch, words):
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
-    assert "is called 'magic'; there are" in workbench("ask", "meridian", "?", *words, code=1).stderr
+    assert "is called 'xyzzy'; there are" in workbench("ask", "meridian", "?", *words, code=1).stderr
     assert not list(tmp_path.iterdir())
 
 

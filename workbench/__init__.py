@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # for type checkers and editors, what `_DEFINED_IN` says; tes
     from workbench.index import Index as Index
     from workbench.llm.engine import engine as engine
     from workbench.methods import method as method
+    from workbench.methods.baselines import oracle as oracle
     from workbench.methods.ranking import rankings as rankings
     from workbench.operators.checkup import checkup as checkup
     from workbench.operators.neighbourhood import complete as complete
@@ -101,6 +102,7 @@ _DEFINED_IN = {
     "index": ("Index",),
     "llm": ("engine",),
     "methods": ("method",),
+    "methods.baselines": ("oracle",),
     "methods.ranking": ("rankings",),
     "places": ("home",),
     "reading": ("reader",),

@@ -180,7 +180,7 @@ def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:
             f"{spec!r} is not a SPEC; write name or name[key=value,…], such as hipporag2[profile=released]"
         )
     settings: dict[str, Any] = {}
-    for pair in _split(rest[:-1]) if bracket else []:
+    for pair in split_outside(rest[:-1], ",") if bracket else []:
         key, equals, value = pair.partition("=")
         if not equals or not _NAME.fullmatch(key.strip()) or key.strip() in settings:
             raise SettingError(f"{pair!r} in {spec!r} is not a new key=value")
@@ -214,15 +214,19 @@ def _spelt(value: Any) -> str:
     return next((word for word, meant in _WORDS.items() if value is meant), str(value))
 
 
-def _split(text: str) -> list[str]:
-    """Parts between the commas that stand outside brackets."""
+def split_outside(text: str, mark: str) -> list[str]:
+    """Parts between the marks that stand outside brackets.
+
+    >>> split_outside("bm25+hipporag2[backbone=a+b]", "+")
+    ['bm25', 'hipporag2[backbone=a+b]']
+    """
     parts, depth = [""], 0
     for character in text:
         depth += (character == "[") - (character == "]")
-        if character == "," and depth == 0:
+        if character == mark and depth == 0:
             parts.append("")
         else:
             parts[-1] += character
     if depth:
         raise SettingError(f"the brackets in {text!r} do not match")
-    return [part for part in parts if part.strip()]
+    return [part.strip() for part in parts if part.strip()]

@@ -53,7 +53,7 @@ def factless(tmp_path_factory):
 def test_hostile_names_of_a_graph_are_data(hostile, name):
     evidence = wb.method(OVER_HASHES.get(name, name), hostile).retrieve(f"What is Kestrel {HOSTILE}?")
     assert "<script>a" not in evidence._repr_html_()
-    assert evidence.passages or name in ("bm25", "pathrag", "ball"), (
+    assert evidence.passages or name in ("none", "bm25", "pathrag", "ball"), (
         "those go by words, or by paths and relations alone"
     )
 
@@ -61,7 +61,11 @@ def test_hostile_names_of_a_graph_are_data(hostile, name):
 @pytest.mark.parametrize("name", METHODS)
 def test_a_graph_without_facts_is_no_error(factless, name):
     evidence = wb.method(OVER_HASHES.get(name, name), factless).retrieve("Text of p?")
-    assert {passage.id for passage, _ in evidence.passages} == {"p", "q"} or evidence.fallback or name == "pathrag"
+    assert (
+        {passage.id for passage, _ in evidence.passages} == {"p", "q"}
+        or evidence.fallback
+        or name in ("none", "pathrag")
+    )
 
 
 @pytest.mark.parametrize("backbone", ["catrag", "youtu[agent=false]", "gfm_rag[checkpoint=untrained]", "graph_cot"])

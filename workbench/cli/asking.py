@@ -176,7 +176,8 @@ def evaluate(
     gold = opening.questions(questions, opened)
     gold = exchange.read_qrels(qrels, gold, opened.passages.row) if qrels else gold
     others = [one for file in ranking or () for one in wb.rankings(file, opened, gold)]
-    chosen = [*(wb.method(spec, opened, runner) for spec in method), *others]
+    oracle = [wb.oracle(opened, gold)] if "oracle" in method else []
+    chosen = [*(wb.method(spec, opened, runner) for spec in method if spec != "oracle"), *oracle, *others]
     judging = opening.engine(model, judge) if judge else None
     given = {**vars(asked), **vars(depth), "trace": trace, "judge": judging}
     given |= {"measures": measure} if measure else {}

@@ -22,7 +22,10 @@ Replay = Annotated[
     str | None, typer.Option("--replay", help="answer from this recording alone: no model, no network, the same bytes")
 ]
 Method = Annotated[str, typer.Option("--method", "-m", help="a SPEC, such as hipporag2[profile=paper,damping=0.6]")]
-Methods = Annotated[list[str], typer.Option("--method", "-m", help="a SPEC; give it again for another method")]
+Methods = Annotated[
+    list[str],
+    typer.Option("--method", "-m", help="a SPEC; give it again for another method (of evaluate also: oracle)"),
+]
 Reader = Annotated[
     str, typer.Option("--reader", "-r", help="a reader's SPEC, such as direct[k=5]; none of ask: passages alone")
 ]

@@ -149,7 +149,7 @@ def load(
         )  # fmt: skip
 
     try:
-        found = _local_first(make, model, source, offline)
+        found = local_first(make, model, source, offline)
     except (OSError, ValueError, ImportError) as error:
         raise SettingError(_unloadable(model, error)) from error
     if pooling:
@@ -170,7 +170,7 @@ def on_this_machine(model: str) -> bool:
     return any(isinstance(try_to_load_from_cache(name, "config.json"), str) for name in names)
 
 
-def _local_first(make: Callable[[bool], Any], model: str, source: str, offline: bool | None) -> Any:
+def local_first(make: Callable[[bool], Any], model: str, source: str, offline: bool | None) -> Any:
     from transformers.utils import logging
 
     from workbench.data.sources.fetch import is_offline

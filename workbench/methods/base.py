@@ -37,6 +37,7 @@ class Method(Record):
     layers: ClassVar[tuple[str, ...]] = ("passages",)
     steps: ClassVar[tuple[str, ...]] = ()  # requests to a language model per question
     scale: ClassVar[str]
+    finds: ClassVar[bool] = True  # whether it has passages for a question at all
     encodes: ClassVar[bool] = True  # whether its questions need the encoder, which is then loaded before the first
     Settings: ClassVar[type] = NoSettings
     profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # the first one is the default

@@ -30,14 +30,14 @@ class Rule(NamedTuple):
 # Module → the Steps whose rule bodies it defines under their names, of one input each and of many.
 _BODIES = {
     "answering": "answer answer_briefly global_reduce knowledge_answer shorten_answer",
-    "choosing": "classify_question fact_filter keywords rate_neighbours",
+    "choosing": "classify_question fact_filter keywords rank_passages rate_neighbours",
     "curating": "curate_cluster find_names link_names relabel_entities",
     "exploring": "choose_entities choose_relations enough graph_action",
     "judging": "judge judge_answer judge_pair verify_claim",
     "path_judging": "fallback_query judge_paths",
     "patterns": "write_patterns",
     "reasoning": "concluding_thoughts directions dual_thoughts fast_thought generation missing_evidence next_thought "
-    "reasoning_chain reflect slow_thought sparql_answer stepwise_answer sub_questions verify",
+    "reasoning_chain reflect search_or_answer slow_thought sparql_answer stepwise_answer sub_questions verify",
     "routing": "select_regions select_regions_paper",
     "schema_walks": "dot_rules dot_rules_paper",
     "summarising": "community_report describe_entity describe_relations essay_answer fuse_descriptions global_map "

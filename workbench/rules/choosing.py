@@ -10,6 +10,7 @@ itself leads back to where the walk starts, and an amount or a date leads nowher
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 from workbench.language.entity_types import LONGEST, SchemaTerms, names_meant, unique
@@ -19,6 +20,7 @@ from workbench.language.relations import relatedness, spoken, stem
 from workbench.steps import fact_filter as filtering
 from workbench.steps import final_answer
 from workbench.steps import keywords as levels
+from workbench.steps import rank_passages as ranking
 from workbench.steps import rate_neighbours as neighbours
 
 
@@ -44,6 +46,18 @@ def _spoken_of(relation: str, said: Collection[str]) -> bool:
     """Whether a word of the relation is of the family or meaning of one of the stems."""
     stems = [stem(word) for word in content_words(relation)]
     return any(relatedness(one, other) for one in stems for other in said)
+
+
+def rank_passages(value: ranking.Input) -> ranking.Output:
+    """By the words of the question that a passage has, each the more the fewer passages of the list have it, and by the
+    order given: the sum of both ranks decides, ties keep their order."""
+    asked = _stems(value.question)
+    shared = [asked & _stems(f"{title} {text}") for title, text in value.passages]
+    within = Counter(word for words in shared for word in words)
+    weights = [sum(1 / within[word] for word in sorted(words)) for words in shared]
+    by_words = sorted(range(len(weights)), key=lambda row: -weights[row])
+    order = sorted(range(len(weights)), key=lambda row: row + by_words.index(row))
+    return ranking.Output(documents=[row + 1 for row in order])
 
 
 TELLING, LEADING, BESIDE, USELESS = 7, 5, 4, 2  # 10 is never given: no rule knows the answer

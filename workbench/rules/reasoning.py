@@ -30,6 +30,7 @@ from workbench.steps import dual_thoughts as thoughts
 from workbench.steps import exploring
 from workbench.steps import next_thought as thinking
 from workbench.steps import reflect as reflection
+from workbench.steps import search_or_answer as searching
 from workbench.steps import sub_questions as decomposition
 from workbench.steps.answer import Input as Asked
 from workbench.steps.final_answer import CUE, UNKNOWN
@@ -234,6 +235,21 @@ def generation(value: thinking.GenerationInput) -> thinking.Generation:
     words = " ".join(dict.fromkeys(read)).split()
     answer = short_answer(value.question, value.passages).answer
     return thinking.Generation(reasoning=" ".join(words[:MOST_WORDS]), answer=answer)
+
+
+def search_or_answer(value: searching.Input) -> searching.Output:
+    """The sentences in which the links were read; then the answer if every link is grounded, or else the first of the
+    hops, and of the question with what was found, that was not searched for."""
+    chain = links(value.question, value.passages)
+    read = [sentence for link in chain if link.grounded for sentence in link.candidates[0].sentences]
+    notes = " ".join(one for one in dict.fromkeys(read) if not any(one in note for note in value.notes))
+    answer = short_answer(value.question, value.passages).answer if chain and all(c.grounded for c in chain) else ""
+    if answer:
+        return searching.Output(notes=notes, answer=answer)
+    tried = {normal(query) for query in (value.question, *value.queries)}
+    open_hops = (link.query for link in chain if not link.grounded)
+    query = first_untried((*open_hops, *bridged(value.question, chain, value.passages)), tried, "")
+    return searching.Output(notes=notes, query=query)
 
 
 def directions(value: exploring.DirectionsInput) -> exploring.DirectionsOutput:

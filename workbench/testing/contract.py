@@ -111,7 +111,7 @@ def refuses_a_senseless_k(subject: Subject) -> None:
 @check(variants=True)
 def keeps_leading_passages_within_a_budget(subject: Subject) -> None:
     whole, cut = subject.method.retrieve(QUESTION, k=10), subject.method.retrieve(QUESTION, k=10, budget=500)
-    assert 0 < len(cut.passages) < len(whole.passages)
+    assert 0 < len(cut.passages) < len(whole.passages) or not subject.method.finds
     assert cut.ranking == whole.ranking[: len(cut.passages)]
     assert render(cut).tokens <= 500
 
@@ -217,8 +217,8 @@ def survives_any_text(subject: Subject) -> None:
 
 @check(variants=True)
 def needs_no_more_than_a_tiny_index(subject: Subject) -> None:
-    evidence = method(subject.spec, tiny_index()).retrieve("Which lake does the River Aldra flow into?", k=3)
-    assert evidence.passages
+    tiny = method(subject.spec, tiny_index())
+    assert bool(tiny.retrieve("Which lake does the River Aldra flow into?", k=3).passages) is tiny.finds
 
 
 class MethodContract:

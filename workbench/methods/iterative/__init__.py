@@ -24,6 +24,7 @@ from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.llm.step import Result, Step
 from workbench.methods.base import Method
+from workbench.methods.composite import Composite
 from workbench.methods.iterative.events import PoolEvent, RoundEvent, Search, ThoughtEvent
 from workbench.methods.iterative.pool import SCALES, Entry, Pool, named, scored
 from workbench.records import Evidence
@@ -60,45 +61,29 @@ class Settings:
     grounds: bool = False
 
 
-class Iterative(Method):
+class Iterative(Composite):
     """Rounds of thinking and retrieval over a backbone. Entities, facts, paths and reports are those that the backbone
     found for the question itself."""
 
     Settings = Settings
     paper = "Beyond Static Retrieval"
-    layers = ()  # those of its backbone
+    of = "backbone"
     accumulates = True  # whether rankings are merged, or each round's replaces the one before
 
     def __init__(self, index: Index, engine: Engine | None = None, **settings: Any):
-        from workbench.methods import method  # which lists this class
-
-        given = settings.get("backbone", self._default("backbone", settings))
-        self.backbone = given if isinstance(given, Method) else method(given, index, engine)
-        if isinstance(self.backbone, Iterative) and self.backbone.name == self.name:
-            raise SettingError(f"{self.name} over {self.backbone.label}; take a backbone that is another method")
-        settings |= {"backbone": self.backbone.label} if "backbone" in settings else {}
-        super().__init__(self.backbone.index, engine or self.backbone.engine, **settings)
-        self.layers = self.backbone.layers
-        self.steps = tuple(dict.fromkeys((*self.asked(), *self.backbone.steps)))
+        super().__init__(index, engine, **settings)
         self.scale = named(self.backbone.scale, self.settings.scale)
         self._given: tuple[Thought, ...] = ()
 
     @property
-    def engines(self) -> tuple[Engine, ...]:
-        return (*super().engines, *self.backbone.engines)
+    def backbone(self) -> Method:
+        return self.parts[0]
 
-    @property
-    def limits(self) -> dict[str, int]:
-        """Settings of the backbone that the window of its engine makes smaller."""
-        return getattr(self.backbone, "limits", {})
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return self.backbone.reads
-
-    @property
-    def weights_hash(self) -> str:
-        return self.backbone.weights_hash
+    def parts_of(self, given: Any, index: Index, engine: Engine | None) -> tuple[Method, ...]:
+        (backbone,) = super().parts_of(given, index, engine)
+        if isinstance(backbone, Iterative) and backbone.name == self.name:
+            raise SettingError(f"{self.name} over {backbone.label}; take a backbone that is another method")
+        return (backbone,)
 
     def given(self, thoughts: Sequence[Thought]) -> Iterative:
         """This method with given thoughts for its first rounds; the engine writes the later ones."""
@@ -192,11 +177,6 @@ class Iterative(Method):
             with PoolEvent.open(trace) as write:
                 write(_pool_event(pool, before))
         return found
-
-    @classmethod
-    def _default(cls, name: str, settings: Mapping[str, Any]) -> Any:
-        profile = cls.profiles.get(settings.get("profile", next(iter(cls.profiles), None)), {})
-        return profile.get(name, cls.Settings.__dataclass_fields__[name].default)
 
 
 def contents(entries: Sequence[Entry]) -> tuple[tuple[str, str], ...]:
