@@ -29,6 +29,7 @@ from workbench.errors import DataError, EngineError, RecordingMiss
 from workbench.integrity import SUM, checksum
 from workbench.llm.call import EMBEDDING, Call, CallFailed, Reply, Request
 from workbench.llm.meter import note_answer
+from workbench.spread import by_size
 from workbench.text import counted
 
 FORMAT = 3  # `PRAGMA user_version`; 0 in files that do not say it
@@ -410,9 +411,10 @@ def export(recordings: Mapping[Path, Collection[str]], into: str | Path) -> int:
         for path, keys in recordings.items():
             with closing(Recording(path, create=False)) as store:
                 engines: set[str] = set()
-                for row in store.rows(keys):
-                    target.keep([row])
-                    engines.add(row.engine)
+                for some in by_size(sorted(keys), _SOME):
+                    rows = list(store.rows(some))
+                    target.keep(rows)
+                    engines |= {row.engine for row in rows}
                 for engine in engines:
                     target.keep_window(engine, store.window(engine))
     return sum(map(len, recordings.values()))
