@@ -295,10 +295,11 @@ def _message_of_failures(
     """The message of an error: how many failed, the first replies with what is wrong with them, what to do."""
     quoted = [f"{reply[:QUOTED]!r} ({why})" for reply, why in unread.items()]
     quoted = quoted or [reason[:QUOTED] for reason in dict.fromkeys(reasons)]
+    what = f"{'replies' if unread else 'failures'}: {'; '.join(quoted[:UNREAD])}"
     return (
-        f"layer {layer!r}: {len(reasons):,} of {requested:,} requests to {made_by} failed; the first "
-        f"{'replies' if unread else 'failures'}: {'; '.join(quoted[:UNREAD])}. What succeeded is kept, and the same "
-        "build asks only for the rest; to make the layer without what failed, pass keep_going=True (--keep-going)"
+        f"layer {layer!r}: {len(reasons):,} of {requested:,} requests to {made_by} failed; the first {what}. What "
+        "succeeded is in the engine's store, if it has one, and the same build asks only for the rest; to make the "
+        "layer without what failed, pass keep_going=True (--keep-going)"
     )
 
 
