@@ -82,7 +82,7 @@ def test_it_runs_from_the_first_cell_to_the_last(notebook, number):
     ran = notebook(number)
     assert all(cell.execution_count for cell in ran.cells)
     assert ran.verdict["holds"]
-    shown = [output.get("data", {}) for cell in ran.cells[:2] for output in cell.outputs]
+    shown = [output.get("data", {}) for cell in ran.cells[:3] for output in cell.outputs]
     assert any(data.keys() & PICTURE for data in shown), "a picture after two cells"
     bars = [data for cell in ran.cells for output in cell.outputs if "it/s" in str(data := output.get("data", {}))]
     assert bars == [], "bars of progress vanish"

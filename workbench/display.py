@@ -5,8 +5,11 @@ is found by its name when something is first shown."""
 
 from __future__ import annotations
 
-from functools import singledispatch
+import sys
+from functools import cache, singledispatch
+from html import escape
 from importlib import import_module
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,3 +40,33 @@ def picture(name: str, thing: Any, *more: Any, **settings: Any) -> Picture:
 def page_head() -> str:
     """What the head of a page without a kernel holds, so that the steps of its widgets get a slider."""
     return import_module(VIEWS).page_head()
+
+
+def tqdm(*args: Any, **settings: Any) -> Any:
+    """A bar of progress (tqdm). In a notebook it is a line of the output, which is empty when the work is done: nothing
+    of it is saved, and no widget is left without its model."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if type(shell).__name__ != "ZMQInteractiveShell":
+        from tqdm import tqdm as bar
+
+        return bar(*args, **settings)
+    return _vanishing()(*args, **{"file": StringIO(), "leave": False, **settings})
+
+
+@cache
+def _vanishing() -> type:
+    from IPython.display import HTML, display
+    from tqdm import tqdm as bar
+
+    class Vanishing(bar):
+        _line: Any = None
+
+        def display(self, msg: str | None = None, pos: int | None = None) -> bool:
+            said = HTML(f"<pre>{escape(str(self) if msg is None else msg)}</pre>" if msg != "" else "")
+            if self._line is None:
+                self._line = display(said, display_id=True)
+            else:
+                self._line.update(said)
+            return True
+
+    return Vanishing

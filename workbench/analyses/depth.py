@@ -14,10 +14,10 @@ from heapq import heapify, heapreplace
 from math import inf
 
 import numpy as np
-from tqdm.auto import tqdm
 
 from workbench import measures, published
 from workbench.analyses.base import Analysis, asked, cautions, known_methods
+from workbench.display import tqdm
 from workbench.errors import EngineError, SettingError
 from workbench.evaluation.run import Run
 from workbench.evaluation.significance import mean_of

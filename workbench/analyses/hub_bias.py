@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
-from tqdm.auto import tqdm
 
 from workbench.analyses.base import Analysis, frame_of
+from workbench.display import tqdm
 from workbench.errors import SettingError
 from workbench.evaluation.evaluate import asked_for
 from workbench.evaluation.significance import compared, corrected, mean_of

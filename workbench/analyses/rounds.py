@@ -25,7 +25,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
-from tqdm.auto import tqdm
 
 from workbench.analyses.base import (
     Analysis,
@@ -39,6 +38,7 @@ from workbench.analyses.base import (
     paired,
     runs_of,
 )
+from workbench.display import tqdm
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
 from workbench.evaluation.significance import compared, corrected, mean_of

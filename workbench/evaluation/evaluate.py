@@ -11,9 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tqdm.auto import tqdm
-
 from workbench import measures as measures_
+from workbench.display import tqdm
 from workbench.errors import SettingError
 from workbench.evaluation import fitting
 from workbench.evaluation.book import Standing, default_name, locked

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import pandas as pd
-from tqdm.auto import tqdm
 
 from workbench import measures as measures_
+from workbench.display import tqdm
 from workbench.errors import DataError, FileDamaged, SettingError
 from workbench.evaluation.book import locked
 from workbench.evaluation.evaluate import asked_for, evaluate

@@ -20,8 +20,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tqdm.auto import tqdm
-
+from workbench.display import tqdm
 from workbench.errors import SettingError
 from workbench.exchange.export import replacing
 from workbench.records import Passage

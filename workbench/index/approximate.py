@@ -90,7 +90,7 @@ class Lists:
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Of the rows `queries`, some at a time: they, the rows of at most `count` others nearest to each, best first,
         int64 (m, count + 1), and the products, float32. A place without another has -1 and minus infinity."""
-        from tqdm.auto import tqdm
+        from workbench.display import tqdm
 
         with tqdm(total=len(queries), desc=label, unit=unit, disable=not progress) as bar:
             for start in range(0, len(queries), _AT_ONCE):

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tqdm.auto import tqdm
 
+from workbench.display import tqdm
 from workbench.encoding.similarity import top
 from workbench.errors import IndexFault, SettingError, require_extra
 from workbench.index.index import Index

@@ -16,8 +16,8 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 from threadpoolctl import threadpool_limits
-from tqdm.auto import tqdm
 
+from workbench.display import tqdm
 from workbench.errors import IndexFault, require_extra
 from workbench.settings import Positive, Probability, validated
 from workbench.spread import spread

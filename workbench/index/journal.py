@@ -121,7 +121,7 @@ class Journal(Generic[E]):
         return entries
 
     def _request(self, inputs: dict[str, T], answer: Callable, label: str, unit: str) -> None:
-        from tqdm.auto import tqdm
+        from workbench.display import tqdm
 
         self._requested += len(inputs)
         deferrals, items = Deferrals(), list(inputs.items())

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from tqdm.auto import tqdm
 
+from workbench.display import tqdm
 from workbench.index.layer import Build, Layer
 from workbench.index.pieces import PiecesLayer
 from workbench.index.store import map_vectors, read_table, write_table

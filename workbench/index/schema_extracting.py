@@ -35,11 +35,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from tqdm.auto import tqdm
 
 from workbench.data import Extraction
 from workbench.data.graph import Attribute, EntityType, Relation, Schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
+from workbench.display import tqdm
 from workbench.encoding import cached
 from workbench.index.journal import StepJournal, counts, request_key
 from workbench.index.layer import Build, Layer

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from tqdm.auto import tqdm
 
 from workbench import tokens
+from workbench.display import tqdm
 from workbench.index.clustering import COARSE_FROM, Clustering, soft_clusters
 from workbench.index.journal import Journal, counts, defect, maker, read, write_lines
 from workbench.index.layer import Build, Layer

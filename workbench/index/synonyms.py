@@ -105,7 +105,7 @@ def close_pairs(vectors: np.ndarray, queries: np.ndarray, threshold: float, *, p
     half of that when all rows are queries. The blocks are always whole: a thin product has other last bits than a large
     one, and on a rebuild these would decide anew between equals and at the threshold.
     """
-    from tqdm.auto import tqdm
+    from workbench.display import tqdm
 
     starts, parts = range(0, len(queries), BLOCK), [np.zeros((3, 0))]
     products = _Products(vectors, None if len(queries) == len(vectors) else queries, threshold)

@@ -98,7 +98,7 @@ def encode_to(path: Path, texts: Sequence[str], build: Build, label: str) -> Non
     not fit into memory fails at its beginning. A block is kept as soon as it is encoded, so a build that was stopped
     goes on at the first that is not, and with the same blocks.
     """
-    from tqdm.auto import tqdm
+    from workbench.display import tqdm
 
     encoder, first = build.encoder, dict[str, int]()
     rows = np.fromiter((first.setdefault(text, row) for row, text in enumerate(texts)), np.int64, len(texts))

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nbformat
-from tqdm.auto import tqdm
+from workbench.display import tqdm
 
 from workbench import display
 from workbench.errors import SettingError, WorkbenchError

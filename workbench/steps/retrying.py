@@ -52,7 +52,7 @@ def ask_in_groups(
     progress: bool = False,
 ) -> list[Result]:
     """`ask` for many inputs, `GROUP` at a time, with a bar. Of a batch, all groups are collected."""
-    from tqdm.auto import tqdm
+    from workbench.display import tqdm
 
     groups = [inputs[at : at + GROUP] for at in range(0, len(inputs), GROUP)]
     bar = tqdm(groups, desc=label, unit="group", disable=not progress)

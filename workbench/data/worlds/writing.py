@@ -9,14 +9,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
-from tqdm import tqdm
-
 from workbench.data.origin import Origin, read_origin, write_origin
 from workbench.data.worlds.facts import Entity, Fact, World, written
 from workbench.data.worlds.prose import Article, distractor, passage_id
 from workbench.data.worlds.questions import Questions
 from workbench.data.worlds.schema import Dials, schema
 from workbench.data.writing import new_folder
+from workbench.display import tqdm
 from workbench.text import counted
 
 VERSION = 1  # raised whenever the same dials give other bytes

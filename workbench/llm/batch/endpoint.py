@@ -16,8 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tqdm.auto import tqdm
-
+from workbench.display import tqdm
 from workbench.errors import DataError, EngineError, SettingError
 from workbench.llm.batch.export import URL
 from workbench.llm.batch.state import ENDED, File, State, held

@@ -16,8 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
-from tqdm.auto import tqdm
-
+from workbench.display import tqdm
 from workbench.errors import Deferred, SettingError
 from workbench.llm.batch.state import Asked, Asking, File, Pending, State, held
 from workbench.llm.call import REASONING, CallFailed, Reply, Request

@@ -11,8 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from tqdm.auto import tqdm
-
+from workbench.display import tqdm
 from workbench.errors import DataError, EngineRefused
 from workbench.llm.batch.state import Asked, Pending, State, held
 from workbench.llm.call import CallFailed, Reply, Request

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from tqdm.auto import tqdm
 
+from workbench.display import tqdm
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.operators.linking import near

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
-from tqdm.auto import tqdm
 
 from workbench import threads
+from workbench.display import tqdm
 from workbench.errors import DataError, SettingError
 from workbench.index import Index
 from workbench.index.store import key_of, write_atomically

@@ -21,8 +21,7 @@ from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 
-from tqdm.auto import tqdm
-
+from workbench.display import tqdm
 from workbench.errors import SettingError
 from workbench.evaluation.grid import Grid
 from workbench.evaluation.run import Run
