@@ -206,6 +206,17 @@ class Oracle(Imitated):
         missing = self.missing(question, _joined(passages))
         return f"{_said(missing[0])}." if missing else f"{CONCLUSION} {self.answer_of(question)}"
 
+    def rank_passages(self, value):
+        path = set(self.path(value.question))
+        helps = [bool(path.intersection(self._facts_in(text))) for _, text in value.passages]
+        return {"documents": sorted(range(1, len(helps) + 1), key=lambda number: not helps[number - 1])}
+
+    def search_or_answer(self, value):
+        text = "\n".join(text for _, text in value.passages)
+        missing = self.missing(value.question, text)
+        query = next((said for said in map(_said, missing) if said not in value.queries), "")
+        return {"notes": "", "query": query, "answer": self.found(value.question, text)}
+
     def next_thought(self, value):
         return {"thought": self._thought(value.question, value.passages)}
 

@@ -25,8 +25,9 @@ from workbench.index.journal import by_rules, signed_by
 from workbench.index.usage import ARTICLES
 from workbench.llm.step import Usage
 from workbench.methods import METHODS
+from workbench.methods.composite import Composite
 from workbench.published import paper, youtu
-from workbench.settings import defaults, parse_spec
+from workbench.settings import defaults, parse_spec, split_outside
 
 MEASURED, FORECAST, PUBLISHED, FREE = "measured", "forecast", "published", "no model"
 UNKNOWN = "unknown"
@@ -102,16 +103,17 @@ def construction_cost(
 
 
 def layers_of(spec: str) -> list[str]:
-    """The layers that a method needs, with those below them, in building order; of an iterative method those of its
-    backbone.
+    """The layers that a method needs, with those below them, in building order; of one over others those of its parts.
 
-    >>> layers_of("bdtr[backbone=raptor]"), layers_of("dense")
-    (['passages', 'summaries'], ['passages'])
+    >>> layers_of("bdtr[backbone=raptor]"), layers_of("rrf[over=bm25+raptor]"), layers_of("dense")
+    (['passages', 'summaries'], ['passages', 'summaries'], ['passages'])
     """
     name, settings = parse_spec(spec)
     known = METHODS.look_up(name)
-    backbone = settings.get("backbone", defaults(known).get("backbone"))
-    return closure({*known.layers}) if known.layers or backbone is None else layers_of(str(backbone))
+    if not issubclass(known, Composite):
+        return closure({*known.layers})
+    parts = split_outside(str(settings.get(known.of, defaults(known)[known.of])), "+")
+    return closure({kind for part in parts for kind in layers_of(part)})
 
 
 def methods_of(index: Index) -> list[str]:

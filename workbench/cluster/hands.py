@@ -31,6 +31,7 @@ from workbench.llm.engine import EngineBase, Recipe
 from workbench.llm.engine import engine as known_engine
 from workbench.llm.meter import Budget
 from workbench.methods import Method
+from workbench.methods.composite import Composite
 from workbench.methods.ranking import Ranking
 from workbench.settings import parse_spec
 from workbench.text import text_hash
@@ -100,8 +101,8 @@ class _Packer(cloudpickle.Pickler):
         if isinstance(thing, Index):
             return _index, (str(thing.folder.absolute()), _manifest(thing), _encoder_of(thing))
         if isinstance(thing, Method) and not isinstance(thing, Ranking):
-            backbone = {"backbone": thing.backbone} if hasattr(thing, "backbone") else {}
-            return _method, (type(thing), thing.index, thing.engine, {**parse_spec(thing.label)[1], **backbone})
+            over = {thing.of: thing.given_parts} if isinstance(thing, Composite) else {}
+            return _method, (type(thing), thing.index, thing.engine, {**parse_spec(thing.label)[1], **over})
         if _is_reader(thing):
             compress = {"compress": thing.compressor} if getattr(thing, "compressor", None) is not None else {}
             return _reader, (type(thing), thing.engine, thing.index, {**parse_spec(thing.label)[1], **compress})

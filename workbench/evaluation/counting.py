@@ -82,6 +82,11 @@ def in_place_of(engine: Engine, counting: dict[int, Counting]) -> Engine:
     return engine if no_model(engine.name) else counting.setdefault(id(engine), Counting(engine))
 
 
+def _asks(value: Any) -> bool:
+    """Whether a part has an engine of its own."""
+    return not ENGINE.isdisjoint(getattr(value, "__dict__", ()))
+
+
 def counted_by(counting: dict[int, Counting], part: Any) -> Any:
     """A copy of a method or a reader, and of what it consists of, whose engines count."""
     if part is None:
@@ -90,6 +95,8 @@ def counted_by(counting: dict[int, Counting], part: Any) -> Any:
     for name, value in vars(part).items():
         if isinstance(value, EngineBase) or name in ENGINE:
             vars(part)[name] = in_place_of(value, counting)
-        elif not ENGINE.isdisjoint(getattr(value, "__dict__", ())):  # a backbone, or what was prepared with the engine
+        elif _asks(value):  # what was prepared with the engine
             vars(part)[name] = counted_by(counting, value)
+        elif isinstance(value, tuple) and any(map(_asks, value)):  # the methods that it is over
+            vars(part)[name] = tuple(counted_by(counting, one) if _asks(one) else one for one in value)
     return part

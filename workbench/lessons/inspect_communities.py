@@ -105,7 +105,7 @@ def gained(index: Index) -> pd.DataFrame:
 def grown(lab: Lab, passages: int = 40) -> Index:
     """The tree of the first passages, read as text: extraction asks for the types that the schema lacks. The bar is
     low, so that a type that one passage asks for is admitted (`MU`)."""
-    part = Dataset(f"{lab.data.name}-part", tuple(lab.data.passages[:passages]), (), ())
+    part = Dataset(f"{lab.data.name}-part", tuple(lab.index.passages.passages[:passages]), (), ())
     return Index.build(
         part, lab.maker, keep=True, layers=("schema_graph", "tree"), settings={"schema_graph": {"mu": MU}}
     )

@@ -29,6 +29,11 @@ class Composite(Method):
         """The parts that a setting names."""
         return (as_method(given, index, engine),)
 
+    @property
+    def given_parts(self) -> Method | list[Method]:
+        """The parts as the setting `of` takes them."""
+        return self.parts[0] if len(self.parts) == 1 else list(self.parts)
+
     def asked(self) -> tuple[str, ...]:
         """The Steps of its own that its settings have it ask."""
         return type(self).steps
