@@ -116,6 +116,8 @@ def ablate(notebook: Notebook) -> None:
     # Another method and another prompt; all that was tried is listed.
     retrieval.select_option(label="hipporag2")
     prompt.select_option(label="sparql-exec")
+    # An answer brings its query to the front, so the tab is chosen once it is there.
+    expect(widget.locator("td", has_text="sparql-exec").first).to_be_attached(timeout=60_000)
     tab(widget, "tried so far")
     expect(widget.locator("td", has_text="sparql-exec").first).to_be_visible(timeout=60_000)
     assert widget.get_by_role("row").count() >= 6
