@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -369,6 +369,11 @@ def _without(rows: tuple[T, ...], kept: tuple[T, ...]) -> tuple[T, ...]:
 def ranked(items: Sequence[T], scores: Sequence[float]) -> tuple[Scored[T], ...]:
     """Pair items with plain Python floats, in the given order."""
     return tuple(Scored(item, float(score)) for item, score in zip(items, scores, strict=True))
+
+
+def by_place(items: Iterable[T]) -> tuple[Scored[T], ...]:
+    """Pair items with 1 / rank, in the given order."""
+    return tuple(Scored(item, 1 / rank) for rank, item in enumerate(items, 1))
 
 
 def record_of(kind: type, plain: Mapping[str, Any]) -> Any:

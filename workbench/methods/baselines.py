@@ -10,13 +10,12 @@ paper is filled by it."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import count
 
 from workbench import tokens
 from workbench.errors import DataError, SettingError
 from workbench.index import Index
 from workbench.methods.base import CUT_TO_K, Method
-from workbench.records import Evidence, Passage, Question, ranked
+from workbench.records import Evidence, Question, by_place
 from workbench.settings import Budget, validated
 from workbench.text import text_hash
 from workbench.trace import Trace
@@ -52,7 +51,7 @@ class LongContext(Method):
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         n = len(self._passages)
         with trace.span("RETRIEVER", "take the corpus", passages=n):
-            found = _in_order(self._passages[:k])
+            found = by_place(self._passages[:k])
         note = f"the corpus of {n:,} passages is {CUT_TO_K}={k}" if n > k else None
         return Evidence(question, self.label, self.scale, found, selected=min(n, k), fallback=note)
 
@@ -89,14 +88,9 @@ class Oracle(Method):
             f"{len(gold) - len(passages)} gold passages are not in the index" if len(passages) < len(gold) else None
         )
         note = missing if gold else "the question has no gold passages"
-        return Evidence(question, self.label, self.scale, _in_order(passages[:k]), fallback=note)
+        return Evidence(question, self.label, self.scale, by_place(passages[:k]), fallback=note)
 
 
 def oracle(index: Index, questions: Iterable[Question]) -> Oracle:
     """The gold passages of these questions as a method: what a reader does when retrieval makes no error."""
     return Oracle(index, questions)
-
-
-def _in_order(passages: Iterable[Passage]):
-    passages = list(passages)
-    return ranked(passages, [1 / rank for rank, _ in zip(count(1), passages)])

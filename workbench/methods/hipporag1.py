@@ -16,17 +16,16 @@ evidence says so, as the code does with `ensemble`."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
-from pydantic import Field
 
 from workbench.encoding.similarity import minmax, top
 from workbench.index.graph import MERGES
 from workbench.methods.base import Method
 from workbench.operators.linking import Link, near
-from workbench.operators.pagerank import Walk
+from workbench.operators.pagerank import Damping, Walk
 from workbench.records import Entity, Evidence, Scored, ranked
 from workbench.settings import Cosine, Number, validated
 from workbench.steps import named_entities
@@ -51,7 +50,7 @@ class HippoRAG1(Method):
         `ensemble`: the dense ranking is mixed in where a name is linked with a cosine of at most `recognition`."""
 
         specificity: bool = True
-        damping: Annotated[Number, Field(ge=0, lt=1, title="probability of following an edge")] = 0.5
+        damping: Damping = 0.5
         merge: Literal[*MERGES] = "overwrite"
         ensemble: bool = False
         recognition: Cosine = 0.9

@@ -20,16 +20,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field
 
 from workbench.encoding.similarity import minmax, top
 from workbench.index.facts import fact_line
 from workbench.index.graph import MERGES, Graph
 from workbench.methods.base import Method
-from workbench.operators.pagerank import PageRankResult, Walk
+from workbench.operators.pagerank import Damping, PageRankResult, Walk
 from workbench.operators.walk_distribution import WalkDistribution
 from workbench.records import Entity, Evidence, Scored, ranked
 from workbench.settings import NonNegative, Number, Positive, validated
@@ -71,7 +70,7 @@ class HippoRAG2(Method):
         filter_floor: Number = 0.0
         specificity: bool = True
         passage_weight: NonNegative = 0.05
-        damping: Annotated[Number, Field(ge=0, lt=1, title="probability of following an edge")] = 0.5
+        damping: Damping = 0.5
         merge: Literal[*MERGES] = "overwrite"
         counted: Literal["spellings", "facts"] = "spellings"
         tolerance: Number = 1e-6

@@ -17,7 +17,7 @@ from workbench import threads
 from workbench.encoding.models import check_device, device_here, local_first
 from workbench.errors import SettingError
 from workbench.methods.composite import Composite
-from workbench.records import Evidence, Passage, ranked
+from workbench.records import Evidence, Passage, by_place, ranked
 from workbench.settings import Positive, neutral, validated
 from workbench.steps import rank_passages
 from workbench.trace import Trace
@@ -78,7 +78,7 @@ class Rerank(Composite):
             else:
                 passages, failures = self._in_lists(question, passages, trace)
                 notes += [f"{failures} lists could not be ordered, and stay as they were"] if failures else []
-                order = ranked(passages[:k], [1 / rank for rank in range(1, len(passages[:k]) + 1)])
+                order = by_place(passages[:k])
             span.score((one.item.id, one.score) for one in order)
         return Evidence(question, self.label, self.scale, order, fallback="; ".join(notes) or None)
 

@@ -16,12 +16,16 @@ from __future__ import annotations
 
 from functools import partial
 from math import log, sqrt
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from pydantic import Field
 
 from workbench.errors import SettingError
+from workbench.settings import Number
+
+Damping = Annotated[Number, Field(ge=0, lt=1, title="probability of following an edge")]
 
 
 class PageRankResult(NamedTuple):

@@ -23,7 +23,7 @@ from workbench.index import Index
 from workbench.language.pipeline import parse
 from workbench.methods.youtu.routes import SUB_QUESTION, Brought, Cosines, Found, Tree
 from workbench.methods.youtu.triples import slice_of
-from workbench.records import Passage, Scored
+from workbench.records import Passage, Scored, by_place
 from workbench.text import storable, terms, unspaced
 
 LEAST_NODE, LEAST_TRIPLE = 0.05, 0.05
@@ -148,7 +148,7 @@ class Released(Tree):
         cosines = self.passages @ self.index.encode_query(question, "passages")
         rest = (row for row in top(cosines, k + len(scores)).tolist() if row not in scores)
         rows = [*scores, *rest][:k]
-        return tuple(Scored(self.triples.passages[row], 1 / rank) for rank, row in enumerate(rows, 1))
+        return by_place(self.triples.passages[row] for row in rows)
 
     def _cut(self, question: str, found: Sequence[Found], part: str, text: Callable[[int], str]) -> dict[int, float]:
         first = _union(getattr(one, part) for one in found if one.origin == SUB_QUESTION)
