@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [] if "imitated" in sys.modules else [str(ROOT / "tests")]
 
+from canonical import PORTABLE  # noqa: E402
 from imitated import Imitated  # noqa: E402
 
 import workbench as wb  # noqa: E402
@@ -23,6 +24,7 @@ from workbench.data import Dataset  # noqa: E402
 from workbench.index import Index  # noqa: E402
 from workbench.llm.batch import Export  # noqa: E402
 from workbench.llm.call import CallFailed, Reply, Request  # noqa: E402
+from workbench.llm.engine import Engine  # noqa: E402
 from workbench.testing.data import HashEncoder  # noqa: E402
 
 REQUESTS = Path(__file__).parent / "requests.json"
@@ -52,11 +54,15 @@ def counted(engine: Imitated, done: Callable[[], object]) -> Counts:
     return {step: calls for step, calls in sorted(after.items()) if calls}
 
 
+def build(data: Dataset, engine: Engine, folder: Path) -> Index:
+    return Index.build(data, engine, folder, encoder=HashEncoder(), layers=LAYERS, settings=PORTABLE, progress=False)
+
+
 def exported(data: Dataset, folder: Path) -> int:
     """Requests of the first round of a batch, for an index."""
     with Export(folder, progress=False) as export:
         engine = export.engine("openai:gpt-4o-mini")
-        Index.build(data, engine, folder / "index", encoder=HashEncoder(), layers=LAYERS, progress=False)
+        build(data, engine, folder / "index")
     return export.requests
 
 
@@ -69,19 +75,16 @@ def all_counts(folder: Path) -> Iterator[tuple[str, Counts]]:
     first, rest = meridian.passages[:24], meridian.passages[24:28]
     data = Dataset("meridian", first, questions)
 
-    def build(engine: Imitated, place: str = "index") -> Index:
-        return Index.build(data, engine, folder / place, encoder=HashEncoder(), layers=LAYERS, progress=False)
-
     engine = Imitated()
-    yield "build", counted(engine, lambda: build(engine))
-    yield "build again", counted(engine, lambda: build(engine))
+    yield "build", counted(engine, lambda: build(data, engine, folder / "index"))
+    yield "build again", counted(engine, lambda: build(data, engine, folder / "index"))
     yield "insert", counted(engine, lambda: Index.open(folder / "index").insert(rest, engine, progress=False))
     gone = [rest[0].id]
     yield "delete", counted(engine, lambda: Index.open(folder / "index").delete(gone, engine, progress=False))
     failing = Failing()
-    yield "build with failures", counted(failing, lambda: build(failing, "failed"))
+    yield "build with failures", counted(failing, lambda: build(data, failing, folder / "failed"))
     failing.failing = False
-    yield "retry", counted(failing, lambda: build(failing, "failed"))
+    yield "retry", counted(failing, lambda: build(data, failing, folder / "failed"))
 
     asked, judge = Imitated(), Imitated("openai:gpt-4.1")
     index = Index.open(folder / "index")
