@@ -78,8 +78,8 @@ def canonical(evidence: wb.Evidence) -> Row:
 
 
 def course(trace: Trace) -> list[list[Any]]:
-    """Of each event the parent, the kind, the step, what it says in plain values, of lists their lengths, and whether it
-    scores something: how much may depend on the last bits, where items are cut between equals."""
+    """Of each event the parent, the kind, the step, what it says in plain values (of lists their lengths), and whether
+    it scores something: how much may depend on the last bits, where items are cut between equals."""
     return [
         [event.parent, event.kind, event.step, _plain(event.inputs), _plain(event.outputs), bool(event.scores)]
         for event in trace.events
