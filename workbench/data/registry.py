@@ -30,7 +30,9 @@ READERS = {
     "metaqa": metaqa.read,
     "metaqa-base": partial(metaqa.read, split=None),
     "ultradomain": texts.read_ultradomain,
-    "graphrag-bench": texts.read_textbooks,
+    "graphrag-bench-textbooks": texts.read_textbooks,
+    "graphrag-bench-levels": texts.read_levels,
+    "multihop-rag": texts.read_multihop_rag,
     "anonyrag": texts.read_anonyrag,
     "ketrag": texts.read_ketrag,
 }

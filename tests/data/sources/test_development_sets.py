@@ -14,6 +14,7 @@ from workbench.data.sources import hipporag, texts
 from workbench.data.sources.entry import passage_id
 from workbench.data.sources.fetch import source_folder
 from workbench.errors import DataError
+from workbench.records import Question
 
 ROPES = ("Orsby &amp; Co.", ["A firm.", " It sells rope."])
 QUELL, OTHER = ("Quell", ["A river.", " It is long."]), ("Other", ["x"])
@@ -130,3 +131,40 @@ def test_graphrag_bench(tmp_path):
 def test_a_question_of_another_form_is_an_error(tmp_path, row, said):
     with pytest.raises(DataError, match=said):
         texts.read_textbooks(books(tmp_path, FB=row))
+
+
+def test_graphrag_bench_of_novels(tmp_path):
+    (tmp_path / "novel.json").write_text(json.dumps([{"corpus_name": "Novel-1", "context": "She sailed. " * 50}]))
+    row = {
+        "id": "Novel-a",
+        "source": "Novel-1",
+        "question": "Who sailed?",
+        "answer": "She.",
+        "question_type": "Fact Retrieval",
+    }
+    (tmp_path / "novel_questions.json").write_text(json.dumps([row]))
+    found = texts.read_levels(tmp_path, "novel", size=60, overlap=0, unit="words")
+    assert [passage.id for passage in found.passages] == ["Novel-1#1", "Novel-1#2"] and found.documents == 1
+    assert found.questions == (Question("Novel-a", "Who sailed?", ("She.",), type="fact retrieval"),)
+    (tmp_path / "novel_questions.json").write_text(json.dumps([{**row, "answer": " "}, "no object"]))
+    with pytest.raises(DataError, match=r"novel_questions\.json, entry 1: there is no 'Answer'"):
+        texts.read_levels(tmp_path, "novel")
+
+
+def test_multihop_rag(tmp_path):
+    """A fact is gold wherever a passage holds it, whatever white space is in it; one that is cut is none."""
+    news = {"source": "The Gull", "published_at": "2023-10-05T10:00:00+00:00"}
+    first = {**news, "title": "Ferry", "body": "The ferry sails at dawn. It is blue.\n\nNobody was hurt."}
+    articles = [first, {**news, "title": "Harbour", "body": "The harbour closes in winter."}]
+    (tmp_path / "corpus.json").write_text(json.dumps(articles))
+    facts = [{"title": "Ferry", "fact": "Nobody\nwas hurt."}, {"title": "Harbour", "fact": "The harbour closes"}]
+    cut = [{"title": "Ferry", "fact": "It is blue. Nobody was hurt."}]
+    asked = [("comparison_query", facts), ("inference_query", cut), ("null_query", [])]
+    rows = [{"query": "What?", "answer": "Yes", "question_type": kind, "evidence_list": of} for kind, of in asked]
+    (tmp_path / "MultiHopRAG.json").write_text(json.dumps(rows))
+    found = texts.read_multihop_rag(tmp_path, size=9, unit="words")
+    assert [(one.type, one.hops, one.support) for one in found.questions] == [
+        ("comparison", 2, ("article1#2", "article2#1")), ("inference", 1, ()), ("null", None, ())
+    ]  # fmt: skip
+    assert found.passages[0].title == "Ferry (The Gull, 2023-10-05)" and found.documents == 2
+    assert found.notes == ("1 question with a fact that no passage holds whole: no support",)

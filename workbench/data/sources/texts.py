@@ -1,13 +1,22 @@
-"""Corpora of texts without gold passages: UltraDomain, GraphRAG-Bench, AnonyRAG and KET-RAG's samples.
+"""Corpora of texts: UltraDomain, both benchmarks called GraphRAG-Bench, MultiHop-RAG, AnonyRAG and KET-RAG's samples.
+Only the questions of MultiHop-RAG have gold passages.
 
 UltraDomain: textbooks by domain. `<domain>.jsonl` repeats a book for each of its questions, or names another text of
 its own in each line, as `mix` does. The papers that use it generate their own questions, so only the corpus is read.
 Two of the domains are DotRAG's and bring what it tells of their graphs (`workbench/data/schemas/dotrag/`).
 
-GraphRAG-Bench (Xiao et al. 2025), Youtu-GraphRAG's "G-Bench": questions of five kinds on 20 textbooks of computer
-science. Another benchmark of the same name, on novels and medicine, is not meant. `<kind>.jsonl` holds {"Question",
-"Answer", "Rationale", "Level-1 Topic", "Level-2 Topic"}, with "Choices" (letter → text) where there are some;
-`textbook<n>.md` is a whole book. No question says which pages answer it.
+GraphRAG-Bench of textbooks (Xiao et al. 2025, arXiv 2506.02404), Youtu-GraphRAG's "G-Bench": questions of five kinds
+on 20 textbooks of computer science. `<kind>.jsonl` holds {"Question", "Answer", "Rationale", "Level-1 Topic",
+"Level-2 Topic"}, with "Choices" (letter → text) where there are some; `textbook<n>.md` is a whole book. No question
+says which pages answer it.
+
+GraphRAG-Bench of novels and medicine (Xiang et al. 2025, arXiv 2506.05690): questions of four levels. `<domain>.json`
+lists {"corpus_name", "context"}, a whole text each; `<domain>_questions.json` lists {"id", "source", "question",
+"answer", "question_type"}. No question says which part of its text answers it.
+
+MultiHop-RAG (Tang and Yang 2024): questions that join two to four news articles. `corpus.json` lists {"title",
+"source", "published_at", "body"} and more; `MultiHopRAG.json` lists {"query", "answer", "question_type",
+"evidence_list"}, where evidence is {"title", "fact"} and more, the fact a text of its article.
 
 AnonyRAG (Youtu-GraphRAG): four novels with replaced names, as Parquet files of chunks and of questions.
 
@@ -24,12 +33,12 @@ from typing import Any
 
 from workbench import tokens
 from workbench.data import splitter
-from workbench.data.lines import read_json, read_text, regular, rows, string, value
+from workbench.data.lines import objects, read_json, read_text, regular, rows, string, value
 from workbench.data.schemas import paper_schema
 from workbench.data.sources.entry import Converted, one, passages, table
 from workbench.errors import DataError, SettingError
 from workbench.records import Passage, Question
-from workbench.text import storable
+from workbench.text import counted, storable
 
 WINDOW, SENTENCE = "window", "sentence"
 SCHEMAS = {"cs": "ultradomain_cs", "mix": "ultradomain_mixed"}  # domain → what DotRAG tells of its graph
@@ -135,6 +144,78 @@ def _answer(given: Any, where: str) -> str:
 
 def _text(folder: Path, book: int) -> str:
     return storable(read_text(one(folder, f"textbook{book}.md")))
+
+
+def read_levels(folder: Path, domain: str, size: int = 1200, overlap: int = 100, unit: str = "tokens") -> Converted:
+    """The questions with their level as type, and the texts, split into passages as those of UltraDomain."""
+    kept = tuple(
+        Passage(f"{string(row, 'corpus_name', where)}#{number}", string(row, "corpus_name", where), text)
+        for where, row in _listed(one(folder, f"{domain}.json"))
+        for number, text in enumerate(splitter.split(storable(string(row, "context", where)), size, overlap, unit), 1)
+    )
+    questions = tuple(
+        Question(
+            string(row, "id", where),
+            storable(string(row, "question", where)),
+            (storable(_answer(row.get("answer"), where)),),
+            type=string(row, "question_type", where).lower(),
+        )
+        for where, row in _listed(one(folder, f"{domain}_questions.json"))
+    )
+    return Converted(kept, questions, documents=len({passage.title for passage in kept}))
+
+
+def read_multihop_rag(folder: Path, size: int = 256, overlap: int = 0, unit: str = "tokens") -> Converted:
+    """The articles, split into passages of the length that the publisher's script takes, under their title, source and
+    date, which the questions name. The gold passages of a question are those that hold its facts, whatever white space
+    is in them, as the publisher's script counts hits; a question with a fact that was cut has no support. `null`
+    questions have no evidence."""
+    pieces: dict[str, list[Passage]] = {}
+    for number, (where, row) in enumerate(_listed(one(folder, "corpus.json")), 1):
+        title = storable(string(row, "title", where))
+        named = f"{title} ({string(row, 'source', where)}, {string(row, 'published_at', where)[:10]})"
+        split = splitter.split(storable(string(row, "body", where)), size, overlap, unit)
+        pieces.setdefault(title, []).extend(
+            Passage(f"article{number}#{part}", named, text) for part, text in enumerate(split, 1)
+        )
+    questions = tuple(
+        _of_articles(number, row, where, pieces)
+        for number, (where, row) in enumerate(_listed(one(folder, "MultiHopRAG.json")), 1)
+    )
+    lacking = sum(not question.support for question in questions if question.hops)
+    notes = (f"{counted(lacking, 'question')} with a fact that no passage holds whole: no support",) if lacking else ()
+    kept = tuple(passage for parts in pieces.values() for passage in parts)
+    return Converted(kept, questions, documents=len(pieces), notes=notes)
+
+
+def _of_articles(number: int, row: dict, where: str, pieces: dict[str, list[Passage]]) -> Question:
+    facts = [
+        (storable(string(e, "title", where)), string(e, "fact", where)) for e in objects(row, "evidence_list", where)
+    ]
+    gold = [
+        next((piece.id for piece in pieces.get(title, ()) if _packed(fact) in _packed(piece.text)), None)
+        for title, fact in facts
+    ]
+    return Question(
+        f"multihop-rag-{number:04}",
+        storable(string(row, "query", where)),
+        (storable(_answer(row.get("answer"), where)),),
+        type=string(row, "question_type", where).removesuffix("_query"),
+        hops=len({title for title, _ in facts}) or None,
+        support=() if None in gold else tuple(dict.fromkeys(gold)),
+    )
+
+
+def _packed(text: str) -> str:
+    return "".join(text.split())
+
+
+def _listed(path: Path) -> Iterator[tuple[str, dict]]:
+    """The objects of a JSON list, each with the words for its place."""
+    for number, row in enumerate(read_json(path, list), 1):
+        if not isinstance(row, dict):
+            raise DataError(f"{path}, entry {number}: this is no object; fetch the file again")
+        yield f"{path}, entry {number}", row
 
 
 def read_anonyrag(folder: Path, language: str) -> Converted:
