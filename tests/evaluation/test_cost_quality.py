@@ -7,6 +7,7 @@ import json
 import pytest
 from test_analyses import written
 
+import workbench as wb
 from workbench.analyses import cost_quality
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
@@ -79,3 +80,18 @@ def test_prices_that_are_none(run, price):
         cost_quality(run("a"), prices=price)
     with pytest.raises(SettingError, match="none for the reader 'a'"):
         cost_quality({"a": run("c")}, prices={"b": 1})
+
+
+def test_equal_budgets(run):
+    """Of two that are shown as much, the better one is on the front; the one that asks less often is, too."""
+    better, worse = run("better", right=(1, 1)), run("worse", right=(1, 0))
+    found = wb.compare([better.folder, worse.folder], at="tokens")
+    assert found.unit == "tokens of context shown" and not [note for note in found.notes if "Nothing was" in note]
+    assert [(row["reader"], row["cost"], row["front"]) for row in found.rows] == [
+        ("better", 950, True), ("worse", 950, False),
+    ]  # fmt: skip
+    asked = wb.compare(better, at="requests")
+    assert (asked.unit, asked.rows[0]["cost"], asked.measure) == ("requests", 1, "accuracy")
+    assert wb.compare(better, at="dollars").unit == "US dollars"
+    with pytest.raises(SettingError, match="compared at tokens, requests, dollars"):
+        wb.compare(better, at="euros")

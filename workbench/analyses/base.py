@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,16 +63,17 @@ def known_methods(run: Run, methods: Iterable[str] | None) -> list[str]:
     return chosen
 
 
-Runs = Run | Mapping[str, Run] | Iterable[Run] | Any  # or what has `runs` of its own, as a grid has
+Runs = Run | str | Path | Mapping[str, Run] | Iterable[Run | str | Path] | Any  # or what has `runs`, as a grid has
 
 
 def runs_of(given: Runs) -> dict[str, Run]:
-    """Label → run, for one run, several, or a grid. A run without a label is named by its reader, or by its folder if
-    two have the same reader."""
+    """Label → run, for one run or its folder, several, or a grid. A run without a label is named by its reader, or by
+    its folder if two have the same reader."""
     given = getattr(given, "runs", given)
     if isinstance(given, Mapping):
         return dict(given)
-    several = [given] if isinstance(given, Run) else list(given)
+    several = [given] if isinstance(given, Run | str | Path) else list(given)
+    several = [Run(run) if isinstance(run, str | Path) else run for run in several]
     readers = [run.config["reader"] or "" for run in several]
     return {
         reader if readers.count(reader) == 1 else str(run.folder): run

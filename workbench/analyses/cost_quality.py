@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.analyses.base import Analysis, Runs, cautions_of, measured, of_runs
+from workbench.analyses.base import Analysis, Runs, cautions_of, measured, of_runs, runs_of
 from workbench.analyses.construction_cost import (
     FORECAST,
     FREE,
@@ -25,21 +25,23 @@ from workbench.analyses.construction_cost import (
 )
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
-from workbench.evaluation.significance import mean_of
+from workbench.evaluation.significance import bootstrap_interval, mean_of
 from workbench.index import Index
 from workbench.index.usage import ARTICLES
-from workbench.measures.cost import cost, tokens
+from workbench.measures.cost import cost, requests, tokens
 from workbench.published import paper, youtu
 
 MONEY, TOKENS, SHOWN = "US dollars", "tokens", "tokens of context shown"
+REQUESTS = "requests"
 CONSTRUCTION = "tokens of construction and communities"
+AT = {"tokens": (SHOWN, "shown"), "requests": (REQUESTS, "requests"), "dollars": (MONEY, "money")}  # unit and column
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CostQuality(Analysis):
-    """Rows: reader, method, n, quality (mean of the measure), tokens (of all Steps, as counted by the model), shown
-    (cl100k tokens of context, counted again for a second attempt), money, cost (means per question), front (whether on
-    it). `measure` is that of the quality, `unit` that of the cost.
+    """Rows: reader, method, n, quality (mean of the measure) with its 95 % interval (low, high), tokens (of all Steps,
+    as counted by the model), requests, shown (cl100k tokens of context, counted again for a second attempt), money,
+    cost (means per question), front (whether on it). `measure` is that of the quality, `unit` that of the cost.
 
     Of `pareto`, where the cost is that of the index: data, reader, method, basis, n, quality, cost, low, high (of a
     forecast), front (of all rows of the data set that are ours, or that are published)."""
@@ -53,13 +55,17 @@ def cost_quality(
     methods: Iterable[str] | None = None,
     *,
     measure: str = "accuracy",
+    at: str | None = None,
     prices: float | Mapping[str, float] | None = None,
 ) -> CostQuality:
     """Mean quality and mean cost per question of each configuration of a run, of several or of a grid.
 
     `prices`: US dollars per million tokens, flat, one for all or by the label of the reader (such as 0.05 for an 8B
-    model and 0.59 for a 70B one); the default is the recorded cost. The unit is tokens if no money was spent (rules, a
-    local model), and tokens of context if no tokens were counted (rules)."""
+    model and 0.59 for a 70B one); the default is the recorded cost. `at` says what they are compared at: `tokens` of
+    context, `requests` or `dollars`; by default dollars, tokens if no money was spent (rules, a local model), and
+    tokens of context if no tokens were counted (rules)."""
+    if at is not None and at not in AT:
+        raise SettingError(f"at={at!r}; configurations are compared at {', '.join(AT)}")
     rows: list[dict[str, Any]] = []
     for reader, run, label in of_runs(runs, methods):
         mine = [row for row in run.rows if row["method"] == label]
@@ -67,17 +73,18 @@ def cost_quality(
         rows.append(
             {
                 "reader": reader, "method": label, **_quality(run, label, measure),
-                "tokens": mean_of(spent), "shown": mean_of(_shown(row) for row in mine),
+                "tokens": mean_of(spent), "requests": mean_of(requests(row["usage"]) for row in mine),
+                "shown": mean_of(_shown(row) for row in mine),
                 "money": _money(mine, spent, _price(prices, reader)),
             }
         )  # fmt: skip
-    unit, column = _unit(rows)
+    unit, column = AT[at] if at else _unit(rows)
     known = [{**row, "cost": row[column]} for row in rows]
     rows = [{**row, "front": _on_front(row, known)} for row in known]
     notes = [f"cost: {unit} per question."]
-    if unit != MONEY:
+    if unit != MONEY and at is None:
         notes.append("Nothing was paid for, so configurations are compared by tokens.")
-    elif any(row["money"] is None for row in rows):
+    elif unit == MONEY and any(row["money"] is None for row in rows):
         notes.append("The price of a model is not known; pass prices={reader: US dollars per million tokens}.")
     title = f"Quality ({measure}) against cost"
     return CostQuality(title, tuple(rows), (*cautions_of(runs), *notes), measure, unit, draw="cost_quality")
@@ -129,6 +136,14 @@ def _on_front(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> bool
     )
 
 
+def at_equal_budgets(runs: Runs, at: str, measure: str | None = None) -> CostQuality:
+    """All configurations of the runs at the same `tokens` of context, `requests` or `dollars`, by accuracy where their
+    answers were measured, else by recall@5."""
+    found = runs_of(runs)
+    read = all("accuracy" in run.measures for run in found.values())
+    return cost_quality(found, measure=measure or ("accuracy" if read else "recall@5"), at=at)
+
+
 def pareto(
     runs: Runs,
     construction: ConstructionCost | Index | Iterable[Index],
@@ -165,7 +180,8 @@ def _asked(reader: str, run: Run, label: str, measure: str) -> dict[str, Any]:
 def _quality(run: Run, label: str, measure: str) -> dict[str, Any]:
     measured(run, [measure])
     scores = run.scores(measure, label)
-    return {"n": len(scores), "quality": mean_of(scores.values())}
+    low, high = bootstrap_interval([*scores.values()])
+    return {"n": len(scores), "quality": mean_of(scores.values()), "low": low, "high": high}
 
 
 def _basis(rows: Iterable[Mapping[str, Any]], costs: ConstructionCost) -> str:

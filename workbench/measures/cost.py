@@ -1,4 +1,4 @@
-"""What an answer took: tokens, US dollars, seconds.
+"""What an answer took: tokens, requests, US dollars, seconds.
 
 Steps that evaluate an answer are part of the measurement and excluded; `usage.json` has them. `usage` is Step → calls,
 prompt_tokens, completion_tokens, money, as in a row.
@@ -22,6 +22,15 @@ def tokens(usage: Mapping[str, Mapping]) -> float:
     """
     asked = [used for step, used in usage.items() if step not in MEASURING]
     return float(sum(used["prompt_tokens"] + used["completion_tokens"] for used in asked))
+
+
+def requests(usage: Mapping[str, Mapping]) -> float:
+    """Requests to a model for a question, of all Steps; of rules, what they were asked in its place.
+
+    >>> requests({"answer": {"calls": 1}, "fact_filter": {"calls": 2}, "judge": {"calls": 1}})
+    3.0
+    """
+    return float(sum(used["calls"] for step, used in usage.items() if step not in MEASURING))
 
 
 def cost(usage: Mapping[str, Mapping]) -> float | None:

@@ -17,12 +17,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import pandas as pd
 
 from workbench import published
-from workbench.analyses.base import frame_of
+from workbench.analyses.base import Runs, frame_of
+from workbench.analyses.cost_quality import CostQuality, at_equal_budgets
 from workbench.errors import SettingError
 from workbench.evaluation.makers import without_model
 from workbench.evaluation.pairs import Judgement, said_of_failures
@@ -297,9 +298,17 @@ def _absent(terms: Mapping[str, Any]) -> Iterator[str]:
         yield f"No run can fill ({why}): {', '.join(name for name, one in absent.items() if one == why)}."
 
 
-def compare(run: Run | str | Path, paper: str = "bdtr") -> Tables:
-    """The cells of a paper's tables that the run measured; the others are only counted."""
-    found = tables(paper, [run])
+@overload
+def compare(runs: Run | str | Path, paper: str = "bdtr") -> Tables: ...
+@overload
+def compare(runs: Runs, *, at: str, measure: str | None = None) -> CostQuality: ...
+def compare(runs, paper="bdtr", *, at=None, measure=None):
+    """The cells of a paper's tables that a run measured; the others are only counted. With `at`, all configurations of
+    the runs at equal `tokens` of context, `requests` or `dollars`, with the front that no other surpasses
+    (:func:`workbench.analyses.cost_quality`)."""
+    if at is not None:
+        return at_equal_budgets(runs, at, measure)
+    found = tables(paper, [runs])
     cells = tuple(cell for cell in found.cells if cell.verdict != NOT_MEASURED)
     return replace(found, cells=cells, left_out=len(found.cells) - len(cells), stated=found.stated[:0])
 

@@ -79,13 +79,18 @@ def _shown(costs: ConstructionCost) -> list[Mapping[str, Any]]:
 
 
 def cost_quality(costs: CostQuality) -> Picture:
-    """Quality against cost. Configurations on the front are numbered by cost; coincident ones share a number."""
+    """Quality against cost, with the intervals of the quality. Configurations on the front are numbered by cost;
+    coincident ones share a number, and the others are squares. A thin line joins the settings of a method."""
     known = [row for row in costs.rows if row["cost"] is not None and row["quality"] is not None]
     places: dict[tuple[float, float], list[str]] = {}
     for row in sorted((row for row in known if row["front"]), key=lambda row: row["cost"]):
         places.setdefault((row["cost"], row["quality"]), []).append(_name(row))
     numbers = {", ".join(names): at for at, names in enumerate(places.values(), 1)}
     canvas, (axes,) = charts.panels(6.4, 3.6 + 0.17 * len(numbers))
+    for row in known:
+        axes.plot([row["cost"]] * 2, [row["low"], row["high"]], color=BLUE if row["front"] else GREY, linewidth=0.7)
+    for rows in _settings_of(known):
+        axes.plot(*np.transpose([(row["cost"], row["quality"]) for row in rows]), color=GREY, linewidth=0.5)
     behind = [(row["cost"], row["quality"]) for row in known if not row["front"]]
     axes.plot(*np.reshape(behind, (-1, 2)).T, color=GREY, marker="s", linestyle="")
     axes.plot(*np.reshape(list(places), (-1, 2)).T, color=BLUE, marker="o", linewidth=0.8, drawstyle="steps-post")
@@ -94,6 +99,14 @@ def cost_quality(costs: CostQuality) -> Picture:
     axes.set(xlabel=f"{costs.unit} per question", ylabel=costs.measure)
     _list(canvas, numbers)
     return charts.picture(canvas, costs.title, labels=labels)
+
+
+def _settings_of(rows: Iterable[Mapping[str, Any]]) -> Iterable[list[Mapping[str, Any]]]:
+    """The configurations of each method that a run has with several settings or readers, by their cost."""
+    of: dict[str, list[Mapping[str, Any]]] = {}
+    for row in sorted(rows, key=lambda row: row["cost"]):
+        of.setdefault(row["method"].partition("[")[0], []).append(row)
+    return of.values()
 
 
 def pareto(costs: CostQuality) -> Picture:
