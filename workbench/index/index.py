@@ -205,7 +205,7 @@ class Index(Record):
             build = Build(data, encoder, spread_out(engine), progress, opened or {}, keep_going=keep_going)
             write_layers(store, manifest, build, asked, settings)
         index = cls(store.folder, encoder, build.layers)
-        index._same_model = not manifest["layers"] and not build.vectors.unchecked  # all vectors are the encoder's
+        index._same_model = not manifest["layers"] and not build.vectors.check.pending  # all vectors are the encoder's
         return index
 
     @classmethod
