@@ -41,8 +41,7 @@ from workbench.index.store import Store
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
 from workbench.index.vectors import answers_now
 from workbench.index.warnings import warnings_of
-from workbench.llm.engine import RulesEngine
-from workbench.llm.spreading import spread_out
+from workbench.llm.engine import RulesEngine, spread_out
 from workbench.places import folder_name, home
 from workbench.records import Passage, Record
 from workbench.settings import check_names

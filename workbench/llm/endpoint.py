@@ -27,7 +27,7 @@ import numpy as np
 from workbench import tokens
 from workbench.errors import EngineRefused, SettingError
 from workbench.llm.call import REASONING, Call, CallFailed, EmbeddingRequest, Reply, Request, Transient, open_address
-from workbench.llm.negotiation import Dialect, Negotiation, Refused, negotiation
+from workbench.llm.negotiation import Negotiation, Refused, negotiation
 from workbench.llm.payloads import of_message
 from workbench.text import storable
 
@@ -85,8 +85,7 @@ def _complete(connection: _Connection, agreed: Negotiation, request: Request, re
     """The reply to a request as the endpoint takes it, and whether its limit had room for reasoning."""
     started = time.perf_counter()
 
-    def send(dialect: Dialect, most: int | None) -> Any:
-        arguments = dialect.arguments(request, reasoning, most)
+    def send(arguments: dict[str, Any]) -> Any:
         ask = lambda client: client.chat.completions.create(**arguments)  # noqa: E731
         return connection.outcome(_model(request), _NO_COMPLETION, ask)
 
