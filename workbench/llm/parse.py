@@ -45,12 +45,11 @@ class Copied(Unreadable):
 
 
 class Reading:
-    """Reads the replies to `asked`, the messages of one request. A recording asks whether a reply can be read, and then
-    the engine reads it, so the last reading is kept."""
+    """Reads the replies to `asked`, the messages of one request: a recording asks whether it can be, then the engine
+    what it is."""
 
     def __init__(self, step: Step, asked: Sequence[Message] = ()):
         self.step, self.asked = step, asked
-        self._read: tuple[Any, tuple[BaseModel, str] | Unreadable] = None, Unreadable()
 
     def __call__(self, reply: Reply) -> bool:
         """Whether an answer can be read off the reply."""
@@ -60,26 +59,14 @@ class Reading:
 
     def of(self, reply: Reply) -> tuple[BaseModel, str]:
         """As `parse`, which reasoning without an answer does not reach."""
-        said = reply.text, reply.finish, reply.reasoning, reply.reasoning_tokens
-        if self._read[0] != said:
-            try:
-                self._read = said, _answer(self.step, reply, self.asked)
-            except Unreadable as error:
-                self._read = said, error
-        if isinstance(self._read[1], Unreadable):
-            raise self._read[1]
-        return self._read[1]
-
-
-def _answer(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseModel, str]:
-    if reply.text.strip() or not (reply.reasoning or reply.reasoning_tokens):
-        return parse(step, reply, asked)
-    if reply.finish == "length":
-        raise Unreadable(
-            f"the limit of tokens went into reasoning ({reply.reasoning_tokens:,}), and none was left for the answer; "
-            "give the engine more, reasoning=…, or let it reason less, effort=low"
-        )
-    raise Unreadable("the model reasoned and gave no answer")
+        if reply.text.strip() or not (reply.reasoning or reply.reasoning_tokens):
+            return parse(self.step, reply, self.asked)
+        if reply.finish == "length":
+            raise Unreadable(
+                f"the limit of tokens went into reasoning ({reply.reasoning_tokens:,}), and none was left for the "
+                "answer; give the engine more, reasoning=…, or let it reason less, effort=low"
+            )
+        raise Unreadable("the model reasoned and gave no answer")
 
 
 def parse(step: Step, reply: Reply, asked: Sequence[Message] = ()) -> tuple[BaseModel, str]:
