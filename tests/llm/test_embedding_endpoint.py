@@ -162,7 +162,7 @@ BROKEN = {
     "too large": (with_vectors([1e300, 1.0], [1.0, 1.0]), "infinite"),
     "zeros": (with_vectors([0.0, 0.0], [1.0, 1.0]), "of zeros"),
     "empty": (with_vectors([], []), "an empty vector"),
-    "ragged": (with_vectors([1.0], [1.0, 2.0]), "different dimensions: 1, 2"),
+    "ragged": (with_vectors([1.0], [1.0, 2.0]), "inhomogeneous"),
     "indices": (changed(data=[{"index": 0, "embedding": [1.0]}, {"index": 0, "embedding": [1.0]}]), "has the index 1"),
     "400": (lambda asked: error(400, "too many inputs"), "HTTP 400.*too many inputs.*batch_size="),
 }

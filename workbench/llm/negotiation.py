@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from workbench.errors import EngineRefused, SettingError
 from workbench.llm.call import CallFailed, Request
-from workbench.llm.step import is_label
+from workbench.llm.step import is_label, with_changes
 
 STRUCTURED = ("json_schema", "json_object", "none")  # how JSON is asked for, the strictest first
 _WAYS = ("json_schema", "schema without lengths", "json_object", "none")  # one after the other, as they are refused
@@ -104,7 +104,7 @@ class Dialect:
             return {}
         if mode == "json_object":
             return {"response_format": {"type": "json_object"}}
-        schema = request.schema if mode == "json_schema" else _unbounded(request.schema)
+        schema = request.schema if mode == "json_schema" else with_changes(request.schema, _unbounded)
         named = {"name": re.sub(r"\W", "_", request.step), "schema": schema, "strict": True}
         return {"response_format": {"type": "json_schema", "json_schema": named}}
 
@@ -212,13 +212,6 @@ def _without_system(messages: tuple[dict[str, str], ...]) -> list[dict[str, str]
     return [{**first, "content": f"{system['content']}\n\n{first['content']}"}, *rest]
 
 
-def _unbounded(schema: Any) -> Any:
-    """The schema without lengths."""
-    if isinstance(schema, list):
-        return [_unbounded(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    kept = {name: _unbounded(value) for name, value in schema.items() if name not in LENGTHS}
-    if "properties" in schema:  # their names are no keywords
-        kept["properties"] = {name: _unbounded(value) for name, value in schema["properties"].items()}
-    return kept
+def _unbounded(schema: dict) -> dict:
+    """The object of a schema without lengths."""
+    return {name: value for name, value in schema.items() if name not in LENGTHS}
