@@ -6,6 +6,7 @@ import re
 import socket
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from chat_server import Cut, by_schema, completion, error, question
@@ -113,24 +114,14 @@ INPUT = judge_paths.Search("Where was Ada born?", "her town", (), (), 1)
 
 
 @pytest.mark.parametrize("copy", [COPY, '{"query": "…"}', '{"query": "bridges by Ines Marr"}'])
-def test_a_copy_of_the_prompt_is_asked_for_once_more_without_the_example(copy, serve, ask):
+def test_a_copy_of_the_prompt_is_no_answer(copy, serve, ask):
     """Small models repeat the worked example, and its bridges would be searched for."""
-    replies = iter([copy, '{"query": "Ada\'s birthplace"}'])
-    server = serve(lambda asked: completion(next(replies)))
-    chat = ask(server)
-    (result,) = chat.run(judge_paths.FALLBACK, [INPUT])
-    assert (result.value.query, result.parse) == ("Ada's birthplace", "strict")
-    assert (result.usage.calls, result.usage.failed) == (2, 1) and chat.meter.total.calls == 2
-    first, second = (asked["messages"] for asked in server.seen)
-    assert [message["role"] for message in second] == ["system", "user"] and len(first) == 4
-    assert second[-1]["content"].startswith(first[-1]["content"]) and "Repeat neither" in second[-1]["content"]
-
-
-def test_a_second_copy_is_a_failure_of_its_own(serve, ask):
-    server = serve(lambda asked: completion(COPY))
+    server = serve(lambda asked: completion(copy))
     (result,) = ask(server).run(judge_paths.FALLBACK, [INPUT])
-    assert result.failure.startswith("copied: ") and "ines marr" in result.failure and len(server.seen) == 2
-    assert (result.usage.calls, result.usage.failed) == (2, 2)
+    assert result.failure.startswith("unreadable: ") and result.value is None and len(server.seen) == 1
+    about = replace(INPUT, question="What did Ines Marr build?")
+    named = ask(serve(lambda asked: completion(COPY.replace("railway ", ""))))
+    assert named.run(judge_paths.FALLBACK, [about])[0].value
 
 
 # -- one bad input ----------------------------------------------------------------------------------------------------

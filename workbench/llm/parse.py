@@ -2,7 +2,7 @@
 
 Reasoning is cut off first (`workbench.llm.payloads`). The parsed part of a reply that was cut for length has the level
 `cut`, unless the reply is complete JSON; the finished members of its lists are kept. A reply that repeats the form or
-the worked example of its prompt is no answer (`Copied`). Replies are never evaluated as code, which some released
+the worked example of its prompt is no answer. Replies are never evaluated as code, which some released
 programs do.
 """
 
@@ -38,10 +38,6 @@ _SOME_WORD = re.compile(r"[^\W\d_]{4,}")
 
 class Unreadable(ValueError):
     """The reply contains nothing of the requested shape."""
-
-
-class Copied(Unreadable):
-    """The reply repeats its prompt: the form of the answer, or the answer of the worked example."""
 
 
 class Reading:
@@ -86,12 +82,10 @@ def _prose(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseMode
         value = step.read(text)
         if "\\u" in text:  # an escape, where prose is wrapped in JSON
             value = step.output.model_validate(_storable(value.model_dump()))
-    except TemplateCopied as error:
-        raise Copied(_reason(error, reply)) from None
     except (ValueError, ValidationError) as error:
         raise Unreadable(_reason(error, reply)) from None
     if not _lists_nothing(value) and (copied := _copied(step, text, asked)):
-        raise Copied(copied)
+        raise Unreadable(copied)
     return value, "cut" if reply.finish == "length" else "text"
 
 
@@ -104,18 +98,16 @@ def _json(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseModel
         try:
             value, level = _fit(step.output, payload)
         except (ValidationError, TypeError, RecursionError, TemplateCopied) as error:
-            problem = problem if isinstance(problem, TemplateCopied | Copied) else error
+            problem = problem if isinstance(problem, TemplateCopied) else error
             continue
         copied = _copied(step, payload.text, asked, payload.value)
         if copied := copied or (payload.level != "strict" and form):
-            problem = Copied(copied)
+            problem = TemplateCopied(copied)
             continue
         bounded = level == "strict" and _at_a_bound(payload.value, step)
         return value, "cut" if bounded or (cut and level != "strict") else level
     if (said := _yes_or_no(step.output, reply.text)) is not None:
         return said, "cut" if cut else "text"
-    if isinstance(problem, TemplateCopied | Copied):
-        raise Copied(_reason(problem, reply))
     raise Unreadable(_reason(problem, reply))
 
 
