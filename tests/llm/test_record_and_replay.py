@@ -88,7 +88,8 @@ def test_a_replay_has_the_same_bytes_where_answers_failed(serve, town, tmp_path)
     replayed_elsewhere(town, file, f"openai:m@{server.url}")
     rows = [json.loads(line) for line in (tmp_path / "first" / "run" / "results.jsonl").read_text().splitlines()]
     assert {bool(row["failure"]) for row in rows} == {True, False}
-    held = {row["step"]: (row["answers"], row["failures"]) for row in json.loads(run("check", file, "--json"))["holds"]}
+    holds = json.loads(run("answers", file, "--json"))["holds"]
+    held = {row["step"]: (row["answers"], row["failures"]) for row in holds}
     assert held["named_entities"] == held["triples"] == (1, 2)
     assert held["answer"][1] > 0
     assert server.host.encode() not in file.read_bytes()
