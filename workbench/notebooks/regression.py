@@ -23,7 +23,6 @@ from workbench.errors import DataError
 from workbench.evaluation.run import Run
 from workbench.evaluation.sums import is_earlier_repeat
 from workbench.index.store import write_atomically
-from workbench.llm.wording import current
 from workbench.records import Record
 from workbench.text import text_hash
 
@@ -210,11 +209,6 @@ def read(folder: Path, notebook: str) -> Baseline | None:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content.pop("format") > FORMAT:
             raise DataError(f"{path} has a newer format than {FORMAT}; upgrade hopscope")
-        content.pop("python", None)  # of earlier versions, whose wordings were named by byte code
-        content["prompts"] = {
-            step: current(f"{step} {wording}").removeprefix(f"{step} ")
-            for step, wording in content.get("prompts", {}).items()
-        }
         return Baseline(**content)
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(
