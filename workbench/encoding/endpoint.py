@@ -23,7 +23,7 @@ from workbench.errors import EngineError, SettingError
 from workbench.llm.call import EMBEDDING, Call, CallFailed, EmbeddingRequest, Reply, Request, retrying
 from workbench.llm.chat import Line, at_least_one, located
 from workbench.llm.endpoint import decoded, embeddings
-from workbench.llm.engine import Recipe
+from workbench.llm.engine import Recipe, budget_of
 from workbench.llm.meter import Budget, Meter, limited, money
 from workbench.llm.record import Recording, recording_each, replaying
 from workbench.llm.step import Usage
@@ -297,11 +297,8 @@ def openai_encoder(
     model, url = located(model, base_url, such_as="text-embedding-3-small")
     if record and replay:
         raise SettingError("record= keeps what an endpoint answers, replay= asks none: give one of them")
-    line, limits = Line(), {"max_money": max_money, "max_calls": max_calls}
-    if any(limit is not None for limit in limits.values()):
-        if budget is not None:
-            raise SettingError("budget=… has its own limits; leave out max_money and max_calls")
-        budget = Budget(**limits)
+    line, limits = Line(), {"budget": budget, "max_money": max_money, "max_calls": max_calls}
+    budget = budget_of({name: limit for name, limit in limits.items() if limit is not None})
 
     def connect() -> Call:
         call = embeddings(url, api_key, timeout=timeout, http_client=line.client(most=_MOST))

@@ -239,7 +239,7 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
             "replay:<file> or worked"
         )
     make, options = KINDS[kind], {**written, **options}
-    budget, prompts = _budget(options), options.pop("prompts", None)
+    budget, prompts = budget_of(options), options.pop("prompts", None)
     if prompts is not None and kind == RulesEngine.name:
         raise SettingError("rules read no prompt; prompts=… is for the engines that ask a model")
     known = list(inspect.signature(make).parameters)[1:]
@@ -258,7 +258,7 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     return made
 
 
-def _budget(options: dict[str, Any]) -> Budget | None:
+def budget_of(options: dict[str, Any]) -> Budget | None:
     """What the options say of a budget, which is taken out of them."""
     shared, limits = options.pop("budget", None), {name: options.pop(name) for name in LIMITS if name in options}
     if shared is not None and limits:

@@ -37,7 +37,7 @@ _TOO_LONG = re.compile(
 )  # fmt: skip
 _OF_SCHEMA = re.compile(
     r"response_format|json_schema|json_object|structured outputs?|guided|grammar|invalid schema|"
-    rf"json.?schema conversion|(?<!_)schema (?:contains|is|produces)|\b(?:{'|'.join(LENGTHS)})\b",
+    r"json.?schema conversion|(?<!_)schema (?:contains|is|produces)|\b(?:min|max)(?:Length|Items)\b",
     re.I,
 )
 _OF_SYSTEM = re.compile(r"\brole\b|messages\[\d+\]")
