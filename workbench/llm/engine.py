@@ -202,9 +202,13 @@ class SpreadEngine:
         pieces = list(by_size(list(inputs), max(PIECE, 2 * getattr(self._engine, "concurrency", 1))))
         if len(pieces) < 2:
             return self._engine.run(step, inputs, trace=trace)
-        results = [result for part in spread(pieces, partial(self._engine.run, step)) for result in part]
+        results = [result for part in spread(pieces, partial(_run, self._engine, step)) for result in part]
         note(trace, self.name, step, results)
         return results
+
+
+def _run(engine: Engine, step: Step, inputs: Sequence[Any]) -> list[Result]:
+    return engine.run(step, inputs)
 
 
 def spread_out(engine: Engine | None) -> Engine | None:
