@@ -202,7 +202,8 @@ class SpreadEngine:
         pieces = list(by_size(list(inputs), max(PIECE, 2 * getattr(self._engine, "concurrency", 1))))
         if len(pieces) < 2:
             return self._engine.run(step, inputs, trace=trace)
-        results = [result for part in spread(pieces, partial(_run, self._engine, step)) for result in part]
+        parts: Iterable[list[Result]] = spread(pieces, partial(_run, self._engine, step))
+        results = [result for part in parts for result in part]
         note(trace, self.name, step, results)
         return results
 
