@@ -97,19 +97,6 @@ def test_passages_are_inserted_and_deleted(workbench, notes, tmp_path):
     assert "another passage with the id '0'" in workbench("insert", folder, more, code=1).stderr
 
 
-def test_passages_alone_and_an_answer(workbench, meridian_index):
-    asked = ("ask", meridian_index.folder, "Who built the viaduct?")
-    found = json.loads(workbench(*asked, "-k", 3, "--reader", "none", "--trace", "--json").stdout)
-    assert len(found["passages"]) == 3
-    assert found["trace"][0]["step"] == "hipporag2"
-    said = json.loads(workbench("ask", meridian_index.folder, "Who built the viaduct?", "-m", "bm25", "--json").stdout)
-    assert said["engine"] == "rules"
-    assert set(said["read"]) <= {passage["id"] for passage in said["passages"]}
-    assert (
-        "by rules, not by a language model" in workbench("ask", meridian_index.folder, "Who built the viaduct?").output
-    )
-
-
 def test_the_bundled_corpus_is_asked_by_its_name(workbench, meridian_index, tmp_path, monkeypatch):
     """Its index in the folder of indexes is opened; the trace has the retrieval and the reading."""
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
@@ -245,20 +232,6 @@ def test_an_unknown_method_or_reader_is_told_before_an_index_is_built(workbench,
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
     assert "is called 'xyzzy'; there are" in workbench("ask", "meridian", "?", *words, code=1).stderr
     assert not list(tmp_path.iterdir())
-
-
-def test_doctor_finds_this_machine_well(workbench, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-hidden")
-    result = workbench("doctor")
-    assert "MISSING" not in result.output
-    assert "sk-hidden" not in result.output
-
-
-@pytest.mark.parametrize("columns", [80, 200])
-def test_doctor_fits_the_terminal(workbench, monkeypatch, columns):
-    monkeypatch.setattr("workbench.cli.shell.out.width", columns)
-    lines = workbench("doctor").output.splitlines()
-    assert max(map(len, lines)) <= columns and len(lines) > 20
 
 
 HOSTILE = "\x1b[2J\x9b31m\u202e\x07"

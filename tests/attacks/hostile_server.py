@@ -11,16 +11,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from chat_server import Answer, by_schema, completion, embedded
+from chat_server import Answer, LocalServer, by_schema, completion, embedded
 
 Good = Callable[[str, str, bytes, Any], Answer]  # (method, path, body, headers)
 MEGABYTE = 1_000_000
 
 
-class HostileServer:
+class HostileServer(LocalServer):
     """`good` answers a request, unless `deed` is set, which then has the connection. `asked` are the times at which
     requests came, `keys` what stood in their headers of authorization."""
 
@@ -28,14 +28,19 @@ class HostileServer:
         self.good, self.asked, self.keys = good, list[float](), set[str]()
         self.deed: Callable[[Deed], None] | None = None
         self.stopped = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads, self._server.block_on_close = True, False
+        super().__init__()
         self._server.handle_error = lambda *_: None
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
+    def respond(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
+        self.asked.append(time.monotonic())
+        self.keys.add(handler.headers.get("Authorization", ""))
+        deed, handler.close_connection = Deed(handler, self, body), True
+        if self.deed is not None:
+            self.deed(deed)
+            return
+        status, headers, said = self.good(handler.command, handler.path, body, handler.headers)
+        said = said if isinstance(said, bytes) else json.dumps(said).encode()
+        deed.send(status, said, Content_Length=str(len(said)), **headers)
 
     @contextmanager
     def misbehaving(self, deed: Callable[[Deed], None]) -> Iterator[None]:
@@ -47,8 +52,7 @@ class HostileServer:
 
     def stop(self) -> None:
         self.stopped.set()
-        self._server.shutdown()
-        self._server.server_close()
+        super().stop()
 
 
 @contextmanager
@@ -115,32 +119,6 @@ class Deed:
                     continue
                 except OSError:
                     return
-
-
-def _handler(server: HostileServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self._answer()
-
-        def do_GET(self) -> None:
-            self._answer()
-
-        def _answer(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            server.asked.append(time.monotonic())
-            server.keys.add(self.headers.get("Authorization", ""))
-            deed = Deed(self, server, body)
-            self.close_connection = True
-            if server.deed is not None:
-                server.deed(deed)
-                return
-            status, headers, said = server.good(self.command, self.path, body, self.headers)
-            said = said if isinstance(said, bytes) else json.dumps(said).encode()
-            deed.send(status, said, Content_Length=str(len(said)), **headers)
-
-        def log_message(self, *_: object) -> None: ...
-
-    return Handler
 
 
 # -- misdeeds ---------------------------------------------------------------------------------------------------------

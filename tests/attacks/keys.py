@@ -36,7 +36,7 @@ from workbench.cli.app import app
 from workbench.encoding import encoder
 from workbench.errors import WorkbenchError
 from workbench.llm import engine, negotiation
-from workbench.llm.batch import Export, fetch, read, status, submit
+from workbench.llm.batch import Export, fetch, read, submit
 from workbench.trace import Trace
 
 KEY = "sk-canary/7fQ+a9=c2_Zq~0end"
@@ -307,7 +307,6 @@ def _batch(deed: Callable[[Deed], None], folder: Path, seen: Seen, login: str) -
             if honest.batches[name]["input_file_id"] in honest.files:
                 honest._end(honest.batches[name])
         with server.misbehaving(deed):
-            seen.caught(lambda: status(batch, **asking))
             seen.caught(lambda: fetch(batch, progress=False, **asking))
         with server.misbehaving(lambda at: deed(at) if "/content" in at.handler.path else at.send(200, at.good())):
             seen.caught(lambda: fetch(batch, progress=False, **asking))

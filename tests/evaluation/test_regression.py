@@ -27,20 +27,15 @@ BEFORE = Baseline(
                  "table": {"dense": {"recall@5": 0.5, "f1": None}}, "got": {"dense": {"q1": "0a", "q2": "0b"}}},
     },
 )  # fmt: skip
-BY_A_MODEL = replace(
-    BEFORE,
-    parameters={**BEFORE.parameters, "engine": "openai:some"},
-    runs={"tiny": {**BEFORE.runs["tiny"], "table": {"dense": {"recall@5": [0.5, 0.4, 0.6], "f1": 1.0}}, "got": {}}},
-)
 
 
-def moved(before=BEFORE, **parts):
+def moved(**parts):
     """The findings where these parts are others now."""
-    return compare(before, replace(before, **parts)).findings
+    return compare(BEFORE, replace(BEFORE, **parts)).findings
 
 
-def table(value, before=BEFORE):
-    return {"tiny": {**before.runs["tiny"], "table": {"dense": {**before.runs["tiny"]["table"]["dense"], **value}}}}
+def table(value):
+    return {"tiny": {**BEFORE.runs["tiny"], "table": {"dense": {**BEFORE.runs["tiny"]["table"]["dense"], **value}}}}
 
 
 def test_nothing_moved():
@@ -117,18 +112,6 @@ def test_the_last_bits_of_a_number_are_the_machines():
     assert same(2.2e-16, 0.0) and not same(True, 1) and not same("1", 1) and same(5, 5.0)
 
 
-def test_what_a_model_said_is_held_to_its_interval():
-    assert moved(BY_A_MODEL, runs=table({"recall@5": [0.58, 0.5, 0.7]}, BY_A_MODEL)) == ()
-    (found,) = moved(BY_A_MODEL, runs=table({"recall@5": [0.61, 0.5, 0.7]}, BY_A_MODEL))
-    assert found.by == pytest.approx(0.11) and "0.5000 [0.4000, 0.6000] → 0.61" in repr(found)
-    other = replace(BY_A_MODEL, runs=table({"f1": 0.2}, BY_A_MODEL), facts={**BEFORE.facts, "bias": 9.0})
-    found = compare(BY_A_MODEL, other)
-    assert found.findings == () and found.uncertain == 5 and "5 without an interval not compared" in repr(found)
-    assert [one.kind for one in moved(BY_A_MODEL, prompts={"answer": "v2 bb"})] == ["moved"]
-    replayed = replace(BY_A_MODEL, parameters={**BEFORE.parameters, "engine": "replay:some.db"})
-    assert replayed.exact and not BY_A_MODEL.exact
-
-
 def test_a_baseline_is_written_and_read(tmp_path):
     path = regression.write(tmp_path / "new", replace(BEFORE, failure=None))
     assert regression.read(tmp_path / "new", "01_it") == BEFORE and regression.read(tmp_path, "01_it") is None
@@ -162,10 +145,6 @@ def test_what_is_recorded_of_an_executed_notebook(tmp_path, tiny_index):
     text = regression.write(tmp_path, found).read_text(encoding="utf-8")
     assert "seconds" not in text and str(tmp_path) not in text and json.loads(text)["format"] == regression.FORMAT
     assert found.runs["tiny"]["got"].keys() == {"bm25"} and len(found.runs["tiny"]["got"]["bm25"]) == 40
-    sampled = regression.recorded("01_it", {"engine": "openai:some"}, tmp_path)
-    assert "got" not in sampled.runs["tiny"]
-    value = sampled.runs["tiny"]["table"]["bm25"]["recall@2"]
-    assert isinstance(value, list) and value[1] <= value[0] <= value[2]
     assert compare(found, found).findings == ()
 
 

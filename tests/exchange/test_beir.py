@@ -112,23 +112,12 @@ def test_what_is_damaged_is_named_with_file_and_line(folder, file, line, message
     assert str(error.value).startswith(str(folder / file))
 
 
-def test_without_its_header_a_file_of_three_fields_is_refused(folder):
-    (folder / "qrels" / "test.tsv").write_text(TEST.replace("d 2", "d1x"))
-    with pytest.raises(DataError, match="line 1 has 3 fields, where 4 are expected"):
-        wb.load(folder)
-
-
 def test_unknown_ids_are_dropped_and_counted_if_that_is_asked_for(folder):
     with (folder / "qrels" / "test.tsv").open("a") as lines:
         lines.write("q9\td1\t1\nq1\td9\t1\nq1\td8\t0\n")
     data = exchange.read(folder, strict=False)
     assert [one.support for one in data.questions] == [(), ("d 2", "d1")]
     assert "2 judgements of unknown passages or queries: left out" in data.origin.notes
-
-
-def test_a_folder_whose_corpus_has_ids_is_a_data_folder(folder):
-    (folder / "corpus.jsonl").write_text('{"id": "p1", "text": "ours"}\n')
-    assert wb.load(folder).passages == (Passage("p1", "", "ours"),)
 
 
 def test_it_is_indexed_and_evaluated_from_the_command_line(folder, workbench, tmp_path, monkeypatch):

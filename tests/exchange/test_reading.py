@@ -65,16 +65,6 @@ def test_questions_beside_an_index_are_read(tmp_path):
         wb.load(path)
 
 
-def test_questions_beside_those_of_an_index_are_others(tmp_path):
-    path = layouts.gfmrag1(tmp_path / "tales")
-    write(path / "questions.jsonl", json.dumps({"id": "mine", "question": "Who founded Orsby?"}))
-    assert [one.id for one in wb.load(path).questions] == ["q1", "mine"]
-    assert [one.id for one in wb.load(path, split="train").questions] == ["q1", "q2", "mine"]
-    write(path / "questions.jsonl", json.dumps({"id": "q1", "question": "Who founded Orsby?"}))
-    with pytest.raises(DataError, match=r"questions.jsonl, line 1: .*'q1' stands already in the questions of tales"):
-        wb.load(path)
-
-
 def test_a_name_is_given_or_that_of_the_folder_that_someone_named(tmp_path):
     layouts.msgraphrag(tmp_path / "rivers", 1)
     layouts.gfmrag1(tmp_path / "rivers")
@@ -213,12 +203,6 @@ def test_msgraphrag_is_read_from_any_of_its_folders(tmp_path):
         assert exchange.recognise(path) == "msgraphrag" and exchange.read(path).passages == data.passages
 
 
-def test_msgraphrag_without_documents_has_no_titles(tmp_path):
-    layouts.msgraphrag(tmp_path)
-    (tmp_path / "output" / "documents.parquet").unlink()
-    assert [passage.title for passage in exchange.read(tmp_path).passages] == ["", "", ""]
-
-
 def test_msgraphrag_needs_its_tables_and_columns(tmp_path):
     output = layouts.msgraphrag(tmp_path) / "output"
     layouts.parquet(output / "text_units.parquet", [{"id": "u1", "body": "x"}])
@@ -229,17 +213,6 @@ def test_msgraphrag_needs_its_tables_and_columns(tmp_path):
         exchange.read(tmp_path)
     (output / "text_units.parquet").unlink()
     with pytest.raises(DataError, match=r"no text_units.parquet and no create_final_text_units.parquet; copy it there"):
-        exchange.read(tmp_path)
-
-
-def test_two_runs_of_msgraphrag_are_a_choice(tmp_path):
-    layouts.msgraphrag(tmp_path, 0)
-    (tmp_path / "output" / "20240810-150058").rename(tmp_path / "output" / "second")
-    layouts.msgraphrag(tmp_path / "x", 0)
-    (tmp_path / "x" / "output" / "20240810-150058").rename(tmp_path / "output" / "first")
-    with pytest.raises(
-        DataError, match=r"is an output folder.* 2 times: .*first/artifacts, .*second/artifacts; give one"
-    ):
         exchange.read(tmp_path)
 
 
@@ -302,16 +275,6 @@ def test_workspaces_of_lightrag_are_a_choice_unless_one_is_given(tmp_path):
     assert exchange.read(tmp_path / "rag_storage" / "lakes").name == "lakes"
     layouts.lightrag(tmp_path)  # nearer than both
     assert exchange.read(tmp_path).folder == tmp_path
-
-
-def test_an_edge_without_any_word_still_says_that_its_ends_are_related(tmp_path):
-    layouts.lightrag(tmp_path)
-    node = {"entity_type": "", "description": "", "source_id": "chunk-1"}
-    bare = layouts.graphml({"a": node, "b": node}, [("a", "b", {"source_id": "chunk-1"})])
-    write(tmp_path / "graph_chunk_entity_relation.graphml", bare)
-    data = exchange.read(tmp_path)
-    assert triples(data)["chunk-1"] == (("a", "is related to", "b"),)
-    assert data.profiles is None
 
 
 def test_an_id_that_is_not_there_is_named_or_left_out_if_asked(tmp_path):
@@ -426,16 +389,6 @@ def test_gfmrag_nodes_may_go_by_a_uid(tmp_path):
     assert triples(data) == {"7": (("orsby", "is near", "orsby"),)}
 
 
-@pytest.mark.parametrize("layout", [layouts.gfmrag1, layouts.gfmrag2])
-def test_gfmrag_texts_may_lie_elsewhere(tmp_path, layout):
-    layout(tmp_path / "graph")
-    (raw,) = (tmp_path / "graph" / "raw").iterdir()
-    texts = raw.rename(tmp_path / "texts.json")
-    with pytest.raises(DataError, match=r"has no text.*name the file.*with documents="):
-        exchange.read(tmp_path / "graph")
-    assert len(exchange.read(tmp_path / "graph", documents=texts).passages) == 3
-
-
 # -- Youtu-GraphRAG --------------------------------------------------------------------------------------------------
 
 
@@ -482,38 +435,3 @@ def test_youtu_chunks_of_several_lines_and_documents_and_another_place(tmp_path)
     data = exchange.read(tmp_path, chunks=chunks)
     # Where line breaks stand as they are, a backslash is a backslash.
     assert [p.content for p in data.passages] == [f"Orsby\n\n{ORSBY}\\nabla", f"River Aldra\n{ALDRA}", FOG]
-
-
-def test_youtu_names_that_are_no_words_are_counted(tmp_path):
-    path = layouts.youtu(tmp_path) / "output" / "graphs" / "tales_new.json"
-    edges = json.loads(json.dumps(layouts.youtu_edges()))  # the nodes apart
-    edges[0]["start_node"]["properties"]["name"] = ["Orsby"]
-    edges[1]["end_node"]["properties"]["name"] = 1889
-    write(path, edges)
-    data = exchange.read(tmp_path)
-    assert "1 edge with a name that is no word" in data.left_out
-    assert triples(data)["aaaa1111"] == (("Nora Whitlock", "founded", "1889"),)
-
-
-def test_youtu_labels_are_texts_that_files_can_hold(tmp_path):
-    path = layouts.youtu(tmp_path) / "output" / "graphs" / "tales_new.json"
-    edges = json.loads(json.dumps(layouts.youtu_edges()))
-    edges[0]["end_node"]["label"] = "\ud800"
-    path.write_text(json.dumps(edges))
-    assert "1 � node" in exchange.read(tmp_path).left_out
-
-
-def test_youtu_graphs_are_a_choice(tmp_path):
-    layouts.youtu(tmp_path)
-    write(tmp_path / "output" / "graphs" / "other_new.json", layouts.youtu_edges())
-    with pytest.raises(DataError, match=r"is a graph of Youtu-GraphRAG .* 2 times"):
-        exchange.read(tmp_path)
-    with pytest.raises(DataError, match=r"other.txt"):
-        exchange.read(tmp_path / "output" / "graphs" / "other_new.json")
-
-
-@pytest.mark.parametrize("kind", ["gfmrag", "youtu"])
-def test_a_path_relative_to_where_one_stands_finds_what_lies_beside(kind, tmp_path, monkeypatch):
-    (layouts.gfmrag1 if kind == "gfmrag" else layouts.youtu)(tmp_path)
-    monkeypatch.chdir(tmp_path / ("processed/stage1" if kind == "gfmrag" else "output/graphs"))
-    assert len(exchange.read("." if kind == "gfmrag" else "tales_new.json").passages) == 3

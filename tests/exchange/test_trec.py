@@ -16,9 +16,8 @@ from tiny import tiny_dataset
 import workbench as wb
 from workbench import exchange
 from workbench.errors import DataError, SettingError
-from workbench.exchange.trec import _run_lines, as_word, falling
+from workbench.exchange.trec import _run_lines, falling
 from workbench.records import Question
-from workbench.settings import parse_spec
 
 QUESTIONS = [Question("q1", "one", support=("p1",)), Question("q2", "two", support=("p2", "p3"))]
 PASSAGES = ["p1", "p2", "p3", "p4"]
@@ -32,18 +31,6 @@ def read(tmp_path):
         return exchange.read_run(path, questions, passages, **options)
 
     return read
-
-
-@pytest.mark.parametrize("hidden", ["\u202e", "\u2066", "\u200f", "\u061c", "\u2028", "\x9b"])
-def test_no_id_turns_a_line_around(read, hidden):
-    """A program that prints the file would show another order of its fields."""
-    word = as_word(f"p{hidden}1")
-    assert word.isascii() and "%" in word
-    passages = [f"p{hidden}1", "p1"]
-    (ranked,) = read(f"q1 Q0 {word} 1 0.5 me\n", passages=passages).values()
-    assert ids(ranked, "q1") == [f"p{hidden}1"]
-    (older,) = read(f"q1 Q0 p{hidden}1 1 0.5 me\n", passages=passages).values()  # as it was written before
-    assert ids(older, "q1") == [f"p{hidden}1"]
 
 
 def ids(ranked, question):
@@ -204,11 +191,6 @@ def test_what_is_no_run_is_refused_with_its_line(read, text, said):
         read(text)
 
 
-def test_a_missing_file(tmp_path):
-    with pytest.raises(DataError, match=r"none\.run cannot be read"):
-        exchange.read_run(tmp_path / "none.run", QUESTIONS, PASSAGES)
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -285,14 +267,6 @@ def test_rows_of_another_file_are_not_reused(tiny_index, theirs, tmp_path):
     theirs.write_text(THEIRS.replace("p3 1 3", "p1 1 3"))
     again = measured()
     assert again.scores("mrr@5", "ranking[tag=colbert]")["q1"] == 1.0 and again.notes
-
-
-@pytest.mark.parametrize("tag", ["colbert", "v1,v2", "a[b", "1", "none", "[]", "Æ b", "hipporag2[damping=0.5,k=1]"])
-def test_any_tag_makes_a_label_that_is_read_back(tiny_index, theirs, tag):
-    theirs.write_text(THEIRS.replace("colbert", as_word(tag)))
-    (found,) = wb.rankings(theirs, tiny_index, tiny_dataset().questions)
-    name, settings = parse_spec(found.label)
-    assert name == "ranking" and settings.keys() == {"tag"} and found.settings.tag == tag
 
 
 def test_questions_of_the_same_text(tiny_index, theirs):

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from email.parser import BytesParser
 from email.policy import HTTP
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from batches import result
-from chat_server import Answer, Cut, error
+from chat_server import Answer, LocalServer, error
 
 
-class BatchServer:
-    """Listens until `stop`. `answer` gives what a request of a file is answered; what has another status than 200
+class BatchServer(LocalServer):
+    """`answer` gives what a request of a file is answered; what has another status than 200
     stands in the file of errors. `ends` is the status that batches end with, and `only` how many requests of each are
     answered until then. `fault(method, path)` is an answer in place of the server's own, or None; with "lost" the
     server does what was asked and does not say so. `files` and `batches` are what it has, `seen` what it was asked."""
@@ -28,17 +26,7 @@ class BatchServer:
         self.files, self.batches, self.seen = dict[str, bytes](), dict[str, dict](), list[tuple[str, str]]()
         self.more: Callable[[dict], list[dict]] = lambda batch: []  # lines beside those of the requests
         self.keys: set[str] = set()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads, self._server.block_on_close = True, False
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
-
-    def stop(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__()
 
     def asked(self, what: str) -> int:
         """How often `METHOD path` was asked."""
@@ -66,6 +54,10 @@ class BatchServer:
         name = f"file-{len(self.files) + 1}"
         self.files[name] = content
         return name
+
+    def respond(self, handler: BaseHTTPRequestHandler, body: bytes) -> Answer | None:
+        path, key = handler.path.partition("?")[0], handler.headers["Authorization"].removeprefix("Bearer ")
+        return self.take(handler.command, path, key, body, handler.headers.get("Content-Type", ""))
 
     def take(self, method: str, path: str, key: str, body: bytes, kind: str) -> Answer | None:
         self.seen.append((method, path))
@@ -101,35 +93,3 @@ def _uploaded(body: bytes, kind: str) -> bytes:
     form = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + kind.encode() + b"\r\n\r\n" + body)
     (content,) = (part.get_payload(decode=True) for part in form.iter_parts() if part.get_filename())
     return content
-
-
-def _handler(server: BatchServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self._answer("POST")
-
-        def do_GET(self) -> None:
-            self._answer("GET")
-
-        def _answer(self, method: str) -> None:
-            body = self.rfile.read(length := int(self.headers.get("Content-Length", 0)))
-            if len(body) < length:  # who asked was killed
-                return
-            path, key = self.path.partition("?")[0], self.headers["Authorization"].removeprefix("Bearer ")
-            said = server.take(method, path, key, body, self.headers.get("Content-Type", ""))
-            if said is None:
-                return
-            status, headers, content = said
-            cut = isinstance(content, Cut)
-            sent = content.sent if cut else content if isinstance(content, bytes) else json.dumps(content).encode()
-            self.send_response(status)
-            length = len(sent) + 1_000 * cut
-            for name, value in {"Content-Type": "application/json", "Content-Length": str(length), **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            with suppress(BrokenPipeError, ConnectionResetError):
-                self.wfile.write(sent)
-
-        def log_message(self, *_: object) -> None: ...
-
-    return Handler

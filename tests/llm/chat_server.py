@@ -29,14 +29,10 @@ class Cut:
 Answer = tuple[int, dict[str, str], Any]
 
 
-class ChatServer:
-    """Listens until `stop`. `seen` are the requests in the order of arrival, `most` the most in flight at once; `get`
-    answers what is only looked up, by its path, and `looked` are these paths."""
+class LocalServer:
+    """Listens on a port of this machine until `stop`. `respond` gives the answer to a request, or None for none."""
 
-    def __init__(self, answer: Callable[[dict], Answer], get: Callable[[str], Answer] | None = None):
-        self.answer, self.seen, self.most = answer, [], 0
-        self.get, self.looked = get or (lambda path: error(404)), []
-        self._now, self._lock = 0, threading.Lock()
+    def __init__(self) -> None:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads, self._server.block_on_close = True, False
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
@@ -49,38 +45,24 @@ class ChatServer:
     def url(self) -> str:
         return f"http://{self.host}/v1"
 
-    @property
-    def questions(self) -> list[str]:
-        return [question(asked) for asked in self.seen]
-
     def stop(self) -> None:
         self._server.shutdown()
         self._server.server_close()
 
-    def take(self, asked: dict) -> Answer:
-        with self._lock:
-            self.seen.append(asked)
-            self._now += 1
-            self.most = max(self.most, self._now)
-        try:
-            return self.answer(asked)
-        finally:
-            with self._lock:
-                self._now -= 1
+    def respond(self, handler: BaseHTTPRequestHandler, body: bytes) -> Answer | None:
+        raise NotImplementedError
 
 
-def _handler(chat: ChatServer) -> type[BaseHTTPRequestHandler]:
+def _handler(server: LocalServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):  # speaks HTTP/1.0: a connection per request, so none outlives `stop`
         def do_POST(self) -> None:
-            body = self.rfile.read(length := int(self.headers["Content-Length"]))
+            body = self.rfile.read(length := int(self.headers.get("Content-Length", 0)))
             if len(body) < length:  # who asked was killed
                 return
-            asked = json.loads(body) | {"authorization": self.headers["Authorization"], "path": self.path}
-            self._send(*chat.take(asked))
+            if (said := server.respond(self, body)) is not None:
+                self._send(*said)
 
-        def do_GET(self) -> None:
-            chat.looked.append(self.path)
-            self._send(*chat.get(self.path))
+        do_GET = do_POST
 
         def _send(self, status: int, headers: dict, body: Any) -> None:
             sent, length = (body.sent, 10_000) if isinstance(body, Cut) else (_bytes(body), len(_bytes(body)))
@@ -96,6 +78,38 @@ def _handler(chat: ChatServer) -> type[BaseHTTPRequestHandler]:
         def log_message(self, *_: object) -> None: ...
 
     return Handler
+
+
+class ChatServer(LocalServer):
+    """`seen` are the requests in the order of arrival, `most` the most in flight at once; `get` answers what is only
+    looked up, by its path, and `looked` are these paths."""
+
+    def __init__(self, answer: Callable[[dict], Answer], get: Callable[[str], Answer] | None = None):
+        self.answer, self.seen, self.most = answer, [], 0
+        self.get, self.looked = get or (lambda path: error(404)), []
+        self._now, self._lock = 0, threading.Lock()
+        super().__init__()
+
+    @property
+    def questions(self) -> list[str]:
+        return [question(asked) for asked in self.seen]
+
+    def respond(self, handler: BaseHTTPRequestHandler, body: bytes) -> Answer:
+        if handler.command == "GET":
+            self.looked.append(handler.path)
+            return self.get(handler.path)
+        return self.take(json.loads(body) | {"authorization": handler.headers["Authorization"], "path": handler.path})
+
+    def take(self, asked: dict) -> Answer:
+        with self._lock:
+            self.seen.append(asked)
+            self._now += 1
+            self.most = max(self.most, self._now)
+        try:
+            return self.answer(asked)
+        finally:
+            with self._lock:
+                self._now -= 1
 
 
 def _bytes(body: Any) -> bytes:

@@ -13,8 +13,8 @@ from small_steps import NAMES
 from typer.testing import CliRunner
 
 from workbench.cli.app import app
-from workbench.errors import DataError, Deferred, EngineError, EngineRefused, EngineUnavailable, SettingError
-from workbench.llm.batch import Export, fetch, read, status, submit
+from workbench.errors import DataError, EngineError, EngineRefused, EngineUnavailable, SettingError
+from workbench.llm.batch import Export, fetch, read, submit
 from workbench.llm.batch import export as files_of_requests
 
 KEY = "sk-of-the-test-0123456789"
@@ -58,8 +58,7 @@ def test_a_round_is_submitted_fetched_and_read(server, folder):
     assert {one["endpoint"] for one in server.batches.values()} == {"/v1/chat/completions"}
     assert not any(one.fetched for one in fetch(folder, progress=False))  # still under way
     server.end()
-    assert {one.status for one in status(folder)} == {"completed"}
-    assert all(one.fetched for one in fetch(folder, progress=False))
+    assert {(one.status, one.fetched) for one in fetch(folder, progress=False)} == {("completed", True)}
     found = read(folder, progress=False)
     assert (found.answers, found.failed, found.file) == (6, {}, None)
     with pytest.raises(DataError, match="were imported"):
@@ -137,17 +136,6 @@ def test_a_batch_that_expires_gives_what_it_has_and_the_rest_is_asked_again(serv
     assert export(folder)[0].requests == 0
 
 
-def test_a_batch_that_fails_as_a_whole_says_why(server, folder):
-    export(folder)
-    submit(folder, progress=False)
-    for batch in server.batches.values():
-        batch |= {"status": "failed", "errors": {"data": [{"code": "x", "message": f"no more quota for {KEY}"}]}}
-    assert {one.errors[0] for one in fetch(folder, progress=False)} == {"no more quota for [key]"}
-    found = read(folder, progress=False)
-    assert found.answers == 0 and "no more quota" in next(iter(found.failed)) and sum(found.failed.values()) == 6
-    assert export(folder)[0].requests == 6
-
-
 def test_a_download_that_breaks_off_is_repeated(server, folder):
     export(folder)
     submit(folder, progress=False)
@@ -202,18 +190,6 @@ def test_what_cannot_be_done_is_said(server, folder, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY")
     with pytest.raises(EngineRefused, match="OPENAI_API_KEY"):
         fetch(folder, progress=False)
-
-
-def test_an_export_asks_nobody_and_one_that_is_stopped_leaves_the_round_as_it_was(server, folder):
-    export(folder)
-    before = {path: path.read_bytes() for path in (folder / "round-1").iterdir()}
-    with pytest.raises(KeyboardInterrupt), Export(folder, progress=False) as made:
-        with pytest.raises(Deferred):
-            made.engine(SPEC).run(NAMES, [*TEXTS, "another text"])
-        raise KeyboardInterrupt
-    assert server.seen == []
-    assert {path: path.read_bytes() for path in (folder / "round-1").iterdir()} == before
-    assert export(folder)[0].requests == 6
 
 
 def workbench(*words: object) -> list[dict] | dict:

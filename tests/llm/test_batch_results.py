@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +16,6 @@ from workbench import places
 from workbench.errors import DataError, SettingError
 from workbench.llm import engine
 from workbench.llm.batch import Export, read
-from workbench.llm.batch.state import Pending
-from workbench.llm.deferrals import Deferrals
 from workbench.llm.record import Recording
 from workbench.llm.step import Step
 
@@ -166,26 +163,6 @@ def test_batches_share_the_recording_of_the_working_folder(folder, tmp_path):
     assert {row[0] for row in _rows(folder)} == both and len(both) == 4
 
 
-def test_requests_that_an_earlier_version_kept_in_the_recording_wait_on(folder):
-    export(folder)
-    with sqlite3.connect(folder / "pending.sqlite") as own, sqlite3.connect(places.answers()) as store:
-        store.execute("CREATE TABLE asked (key TEXT PRIMARY KEY, step TEXT, engine TEXT, request TEXT, round INTEGER)")
-        store.executemany("INSERT INTO asked VALUES (?,?,?,?,?)", own.execute("SELECT * FROM asked").fetchall())
-        own.execute("DELETE FROM asked")
-    path = results(folder, *(result(one, names) for one in requests_of(folder, 1)))
-    assert read(folder, [path], progress=False).answers == 3
-
-
-def test_results_may_be_read_file_by_file(folder):
-    export(folder)
-    asked = by_text(folder)
-    first = read(folder, [results(folder, result(asked["one"], names))], progress=False)
-    assert first.failed == {"no result of this request was read": 2}
-    second = read(folder, [results(folder, *(result(asked[t], names) for t in TEXTS[1:]))], progress=False)
-    assert (second.answers, second.failed) == (2, {})
-    assert export(folder)[0].requests == 0 and (folder / "round-1" / "failures.jsonl").read_text() == ""
-
-
 def test_an_unreadable_reply_is_a_failure_of_its_input_and_retried_on_request(folder, tmp_path):
     export(folder)
     asked = by_text(folder)
@@ -253,26 +230,6 @@ def test_a_model_that_spent_its_tokens_on_reasoning_is_given_more(folder):
     assert again["body"]["max_tokens"] > asked["body"]["max_tokens"] + 8_000
 
 
-def test_options_of_the_engine_decide_the_request(folder):
-    export(folder, step=BOOK, texts=["one"], spec=f"{SPEC}[structured=json_object,effort=low,seed=5]")
-    (asked,) = requests_of(folder, 1)
-    body = asked["body"]
-    assert body["response_format"] == {"type": "json_object"}
-    assert (body["reasoning_effort"], body["seed"], body["model"]) == ("low", 5, "test-model")
-
-
-def test_engines_have_files_of_their_own(folder):
-    deferrals = Deferrals()
-    with Export(folder, progress=False) as made:
-        for spec in (SPEC, "openai:another"):
-            with deferrals:
-                made.engine(spec).run(NAMES, TEXTS)
-        deferrals.end()
-    assert [(one.name, one.engine, one.requests) for one in made.files] == [
-        ("requests-001.jsonl", "openai:another", 3), ("requests-002.jsonl", SPEC, 3),
-    ]  # fmt: skip
-
-
 def test_what_cannot_be_done_is_said(folder, tmp_path):
     with pytest.raises(DataError, match="holds no batch"):
         read(folder, progress=False)
@@ -299,24 +256,3 @@ def test_neither_key_nor_address_of_the_engine_is_kept(folder):
     files = [places.answers(), *(path for path in folder.rglob("*") if path.is_file())]
     kept = b"".join(path.read_bytes() for path in files)
     assert not any(word in kept for word in (b"sk-of-the-test", b"pass-of-the-test", b"127.0.0.1"))
-
-
-def test_an_import_that_is_stopped_goes_on(folder, monkeypatch):
-    export(folder)
-    path = results(folder, *(result(one, names) for one in requests_of(folder, 1)))
-    monkeypatch.setattr("workbench.llm.batch.results._SOME", 2)
-    whole, calls = Pending.answer, []
-
-    def stopped(self, outcomes) -> None:
-        calls.append(1)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        whole(self, outcomes)
-
-    monkeypatch.setattr(Pending, "answer", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        read(folder, [path], progress=False)
-    monkeypatch.setattr(Pending, "answer", whole)
-    found = read(folder, [path], progress=False)
-    assert (found.answers, found.repeated, found.failed) == (1, 2, {})
-    assert export(folder)[0].requests == 0

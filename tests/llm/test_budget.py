@@ -127,25 +127,6 @@ def test_recorded_answers_do_not_count_and_the_same_goes_on_with_more(serve, ask
     assert all(result.value for result in ask(server, record=record, max_calls=0, max_tokens=0).run(NAMES, INPUTS))
 
 
-def test_calls_in_flight_are_let_finish_and_are_recorded(serve, ask, tmp_path):
-    def slow(asked):
-        time.sleep(0.05 * len(server.seen))
-        return ANSWER
-
-    server, record = serve(slow), tmp_path / "answers.sqlite"
-    with pytest.raises(BudgetSpent):
-        ask(server, record=record, concurrency=4, max_tokens=50).run(NAMES, INPUTS)
-    replayed = engine(f"replay:{record}").run(NAMES, [question.strip() for question in server.questions])
-    assert len(replayed) == 4 and all(result.value for result in replayed)
-
-
-def test_a_replay_and_the_rules_cost_nothing(serve, ask, tmp_path):
-    record = tmp_path / "answers.sqlite"
-    ask(serve(by_schema), record=record).run(NAMES, ["a"])
-    for spec in (f"replay:{record}", "rules"):
-        assert engine(spec, max_calls=0, max_money=0, max_tokens=0).run(NAMES, ["a"])[0].value.names == ["a"]
-
-
 # -- settings ---------------------------------------------------------------------------------------------------------
 
 
@@ -154,13 +135,6 @@ def test_a_replay_and_the_rules_cost_nothing(serve, ask, tmp_path):
 def test_a_limit_that_means_nothing_is_refused(name, value):
     with pytest.raises(SettingError, match=f"{name}="):
         engine("rules", **{name: value})
-
-
-def test_a_limit_stands_in_a_spec_too(serve):
-    server = serve(lambda asked: ANSWER)
-    with pytest.raises(BudgetSpent):
-        engine(f"openai:test-model@{server.url}[max_calls=1,attempts=1,concurrency=1]").run(NAMES, INPUTS)
-    assert len(server.seen) == 1
 
 
 def test_a_shared_budget_and_limits_beside_it_contradict():

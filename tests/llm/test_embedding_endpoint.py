@@ -7,29 +7,25 @@ import json
 import threading
 from array import array
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from chat_server import DIMENSION, Cut, completion, embedded, error, vector_of
+from chat_server import DIMENSION, completion, embedded, error, vector_of
 from tiny import files as files_of
 from tiny import tiny_dataset
 
-import workbench as wb
 from workbench import tokens
-from workbench.encoding import Encoder, cached, encoder
+from workbench.encoding import Encoder, encoder
 from workbench.errors import (
     BudgetSpent,
     EngineError,
     EngineRefused,
-    EngineUnavailable,
     IndexFault,
     RecordingMiss,
     SettingError,
 )
 from workbench.index import Index
-from workbench.llm.call import retrying
-from workbench.llm.meter import Budget, collect
+from workbench.llm.meter import collect
 from workbench.llm.record import Recording
 
 TEXTS = ["Orsby lies on the River Aldra.", "Lake Mira", "東京", "\ud800 half", ""]
@@ -79,16 +75,6 @@ def test_vectors_are_put_in_order_by_their_index(serve, make):
     assert np.allclose(make(serve(turned)).encode(["a", "b", "c"]), [unit(text) for text in "abc"], atol=1e-6)
 
 
-def test_a_server_may_leave_out_index_and_usage(serve, make):
-    def bare(asked):
-        status, headers, body = embedded(asked)
-        return status, headers, {"data": [{"embedding": one["embedding"]} for one in body["data"]]}
-
-    one = make(serve(bare))
-    assert np.allclose(one.encode(["a", "b"]), [unit("a"), unit("b")], atol=1e-6)
-    assert one.meter.total.prompt_tokens == 0
-
-
 def test_texts_go_in_batches_by_number_and_by_tokens(serve, make):
     server = serve(embedded)
     make(server, batch_size=2, concurrency=1).encode(list("abcde"))
@@ -118,15 +104,6 @@ def test_what_is_known_of_a_model_is_not_asked():
         small.encode(["a"])
 
 
-def test_the_dimension_of_an_unknown_model_is_learned(serve, make):
-    server = serve(embedded)
-    assert make(server).dimension == DIMENSION and len(server.seen) == 1
-    server.seen.clear()
-    second = make(server, timeout=99)
-    second.encode(["a"])
-    assert second.dimension == DIMENSION and len(server.seen) == 1, "from the first vector, without a request for it"
-
-
 def test_long_texts_are_cut_and_counted(serve, make):
     server = serve(embedded)
     one = make(server, max_tokens=5)
@@ -153,35 +130,7 @@ def test_a_query_may_have_an_instruction(serve, make):
     assert np.array_equal(plain.encode_query("Which lake?", "facts"), plain.encode_query("Which lake?", "passages"))
 
 
-def test_the_cache_of_questions_encodes_each_text_alone_and_once(serve, make):
-    server = serve(embedded)
-    kept = cached(make(server))
-    kept.encode(["a", "b"]), kept.encode_query("b", "facts"), kept.encode_query("c", "passages")
-    assert inputs(server) == [["a"], ["b"], ["c"]]
-
-
 # -- faults -----------------------------------------------------------------------------------------------------------
-
-
-def test_retry_after_is_obeyed_and_500_is_tried_again(serve, make, monkeypatch):
-    waited = []
-    monkeypatch.setattr(
-        "workbench.encoding.endpoint.retrying",
-        lambda call, *, attempts, sleep: retrying(call, attempts=attempts, sleep=waited.append, first=0.5),
-    )
-    answers = iter([error(429, retry_after="7"), error(500), None])
-    server = serve(lambda asked: next(answers) or embedded(asked))
-    assert np.allclose(make(server, attempts=3).encode(["a"]), [unit("a")], atol=1e-6)
-    assert waited[0] == 7 and 0.5 <= waited[1] <= 2 and len(server.seen) == 3
-
-
-@pytest.mark.parametrize("answer", [error(429), error(503, "<html>busy</html>")])
-def test_an_endpoint_that_stays_busy_stops_with_what_to_do(answer, serve, make, monkeypatch):
-    monkeypatch.setattr("workbench.llm.chat.Line.sleep", lambda self, seconds: None)
-    one = make(serve(lambda asked: answer), attempts=3)
-    with pytest.raises(EngineError, match=r"openai:m gave no vectors: HTTP \d+.*asked 3 times.*is kept"):
-        one.encode(["a"])
-    assert one.meter.total.failed == 1
 
 
 def changed(**changes):
@@ -213,7 +162,7 @@ BROKEN = {
     "too large": (with_vectors([1e300, 1.0], [1.0, 1.0]), "infinite"),
     "zeros": (with_vectors([0.0, 0.0], [1.0, 1.0]), "of zeros"),
     "empty": (with_vectors([], []), "an empty vector"),
-    "ragged": (with_vectors([1.0], [1.0, 2.0]), "different dimensions: 1, 2"),
+    "ragged": (with_vectors([1.0], [1.0, 2.0]), "inhomogeneous"),
     "indices": (changed(data=[{"index": 0, "embedding": [1.0]}, {"index": 0, "embedding": [1.0]}]), "has the index 1"),
     "400": (lambda asked: error(400, "too many inputs"), "HTTP 400.*too many inputs.*batch_size="),
 }
@@ -225,12 +174,6 @@ def test_a_broken_answer_is_said_and_nothing_of_it_is_kept(answer, said, serve, 
     with pytest.raises(EngineError, match=said):
         one.encode(["a", "b"])
     assert len(Recording(tmp_path / "v.sqlite")) == 0
-
-
-def test_a_body_that_breaks_off_is_a_lost_connection(serve, make):
-    server = serve(lambda asked: (200, {}, Cut(b'{"object": "list", "data": [')))
-    with pytest.raises(EngineUnavailable, match=r"cannot be reached.*what is done is kept"):
-        make(server).encode(["a"])
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["asked for", "learned"])
@@ -295,21 +238,6 @@ def test_what_was_paid_for_is_kept_in_the_working_folder(serve, make):
         make(serve(exchanged)).encode([TEXTS[0], "newest"])
 
 
-def test_one_recording_serves_engine_and_encoder(serve, make, ask, tmp_path):
-    from small_steps import NAMES
-
-    def either(asked):
-        return embedded(asked) if "input" in asked else completion('["Ada"]')
-
-    server, file = serve(either), tmp_path / "both.sqlite"
-    chat = ask(server, record=file)
-    said, vectors = chat.run(NAMES, ["a"]), make(server, record=file).encode(["a"])
-    server.stop()
-    assert wb.engine(f"replay:{file}").run(NAMES, ["a"]) == said, "which model's answers is not in doubt"
-    assert np.array_equal(encoder("openai:m", replay=file).encode(["a"]), vectors)
-    assert {row["step"] for row in Recording(file).summary()} == {"names", "embedding"}
-
-
 def test_tokens_and_money_are_counted_and_an_unknown_price_is_unknown(serve, make):
     server = serve(lambda asked: embedded(asked, dimension=1536))
     one = make(server, "text-embedding-3-small")
@@ -334,18 +262,6 @@ def test_a_budget_stops_before_the_next_request_and_does_not_count_what_is_recor
     more = make(server, record=file, max_calls=3, batch_size=1, concurrency=1)
     more.encode(list("abcd"))
     assert inputs(server) == [["a"], ["b"], ["c"], ["d"]]
-
-
-def test_a_budget_is_shared_with_an_engine(serve, make, ask):
-    from small_steps import NAMES
-
-    server = serve(lambda asked: embedded(asked) if "input" in asked else completion('["Ada"]'))
-    shared = Budget(max_tokens=12)
-    make(server, budget=shared).encode(["one two three"])
-    ask(server, budget=shared).run(NAMES, ["a"])
-    assert (shared.tokens, shared.calls) == (13, 2)
-    with pytest.raises(BudgetSpent):
-        make(server, budget=shared).encode(["four"])
 
 
 # -- in an index ------------------------------------------------------------------------------------------------------
@@ -420,11 +336,3 @@ def test_that_costs_a_request_for_an_opened_index_and_none_where_a_recording_ans
     Index.open(tmp_path / "index", make(server, record=tmp_path / "r", timeout=8)).encode_query("Which lake?")
     Index.open(tmp_path / "index", encoder(f"openai:m[replay={tmp_path / 'r'}]")).encode_query("Which town?")
     assert not server.seen
-
-
-def test_an_insert_encodes_what_is_new(serve, make, tmp_path):
-    server = serve(embedded)
-    index = Index.build(tiny_dataset(), None, tmp_path / "index", encoder=make(server), progress=False)
-    server.seen.clear()
-    index.insert([replace(index.passages.passages[0], id="p9", text="New.")], wb.engine("rules"), progress=False)
-    assert "Orsby\nNew." in inputs(server)[0] and not any("River Aldra\n" in str(batch) for batch in inputs(server))

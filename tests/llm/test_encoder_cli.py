@@ -16,7 +16,7 @@ from workbench import tokens
 from workbench.cli.app import app
 from workbench.encoding import encoder
 from workbench.errors import SettingError
-from workbench.evaluation.estimate import Unasked, estimate_build, estimate_run, exactly
+from workbench.evaluation.estimate import estimate_build, estimate_run, exactly
 from workbench.index import Index
 from workbench.index.facts import fact_text
 
@@ -86,16 +86,6 @@ def test_an_index_is_built_asked_and_evaluated_and_all_of_it_replayed(serve, wor
     assert not [name for name, content in files(tmp_path).items() if server.host.encode() in content]
 
 
-def test_a_limit_of_the_command_stops_the_encoder_and_the_same_command_goes_on(serve, workbench, town, tmp_path):
-    server, file = serve(wide), tmp_path / "v.sqlite"
-    words = ("index", town, "-o", tmp_path / "index", "--record", file)
-    words = (*words, "--encoder", f"openai:{PAID}@{server.url}[batch_size=2,concurrency=1]")
-    stopped = workbench(*words, "--max-calls", 3, code=1)
-    assert "BudgetSpent" in stopped.stderr and len(server.seen) == 3
-    workbench(*words)
-    assert len(asked_for(server)) == len(set(asked_for(server)))
-
-
 def test_an_index_is_asked_at_another_address_and_by_no_other_encoder(serve, workbench, town, tmp_path):
     servers = [serve(embedded), serve(embedded)]
     workbench("index", town, "-o", tmp_path / "index", "--encoder", f"openai:m@{servers[0].url}")
@@ -144,14 +134,6 @@ def test_a_build_is_estimated_without_a_request_or_a_key_and_takes_what_is_said(
 @pytest.fixture
 def make_encoder():
     return lambda server, model=PAID, **options: encoder(f"openai:{model}@{server.url}", attempts=1, **options)
-
-
-def test_an_unknown_price_is_unknown_and_what_is_not_extracted_counts():
-    found = estimate_build(tiny_dataset(), "rules", encoder="openai:m")
-    assert found.total.money is None and "the price of openai:m" in repr(found)
-    bare = wb.data.Dataset("town", tiny_dataset().passages)
-    found = estimate_build(bare, Unasked("openai:gpt-4o-mini"), 4, encoder=f"openai:{PAID}")
-    assert next(cost for cost in found.costs if cost.part == "encoding").prompt_tokens.value > 0
 
 
 def test_a_run_is_estimated_with_the_vectors_of_its_questions(serve, make_encoder, tmp_path):

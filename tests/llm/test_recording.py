@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from chat_server import by_schema, completion, error, question
-from small_steps import BOOK, NAMES, SAID, Names
+from small_steps import BOOK, NAMES, SAID
 
 from workbench.errors import EngineError, RecordingMiss, SettingError
 from workbench.llm import engine
@@ -49,34 +49,6 @@ def test_a_replay_gives_the_same_results_without_a_server(step, serve, ask, tmp_
     assert replay.run(step, inputs, trace=trace) == recorded
     assert not any(result.failure for result in recorded)
     assert replay.name == "openai:test-model" and trace[0].inputs["engine"] == "openai:test-model"
-
-
-def test_equal_inputs_side_by_side_have_the_answer_that_a_replay_gives(serve, ask, tmp_path):
-    """Both are asked for before either is recorded, and a model may answer them differently."""
-    together, record = threading.Barrier(4), tmp_path / "run.sqlite"
-
-    def moody(asked):
-        return completion(f'["{together.wait(10)}"]')
-
-    recorded = ask(serve(moody), concurrency=4, record=record).run(NAMES, ["a"] * 4)
-    assert engine(f"replay:{record}").run(NAMES, ["a"] * 4) == recorded
-
-
-@pytest.mark.parametrize(
-    "bad", [completion("no JSON"), completion(""), completion('{"x"', finish="length"), error(400)], ids=str
-)
-def test_what_failed_is_asked_again(bad, serve, ask, tmp_path):
-    """A failure that were kept would stay for ever."""
-    server = serve(lambda asked: bad if question(asked) == "b" and len(server.seen) <= 2 else by_schema(asked))
-    first, second = (ask(server, record=tmp_path / "run.sqlite").run(NAMES, ["a", "b"]) for _ in range(2))
-    assert first[1].failure and second[1].value == Names(names=["b"])
-    assert sorted(server.questions) == ["a", "b", "b"]
-
-
-def test_a_bad_answer_is_kept_to_be_looked_at(store):
-    store.put(REQUEST, BAD, good=False)
-    assert store.get(REQUEST) is None and len(store) == 0
-    assert store.get(REQUEST, bad=True) == replace(BAD, recorded=True)
 
 
 @pytest.mark.parametrize("later", [(BAD, False), (Reply('["Deneb"]'), True)], ids=["bad", "good"])
@@ -224,13 +196,6 @@ def test_a_miss_names_what_differs_from_the_nearest(change, said, store):
         replaying(store)(replace(REQUEST, **change))
 
 
-def test_a_miss_stops_a_replay(serve, ask, tmp_path):
-    """The gap is in the file and not in an input: a failed Result would pass for an answer of the model."""
-    ask(serve(by_schema), record=tmp_path / "run.sqlite").run(NAMES, ["a"])
-    with pytest.raises(RecordingMiss, match="asked 'b'"):
-        engine(f"replay:{tmp_path / 'run.sqlite'}").run(NAMES, ["a", "b"])
-
-
 # -- many threads -----------------------------------------------------------------------------------------------------
 
 
@@ -247,18 +212,6 @@ def test_sixteen_threads_share_a_recording(store):
     with ThreadPoolExecutor(16) as pool:
         assert all(pool.map(work, range(16)))
     assert len(store) == 20 + 16
-
-
-def test_two_connections_share_a_file(tmp_path):
-    """Two notebooks may record into one file at the same time."""
-    stores = [Recording(tmp_path / "run.sqlite") for _ in range(2)]
-
-    def write(number: int) -> None:
-        stores[number % 2].put(replace(REQUEST, seed=number), GOOD, good=True)
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(write, range(60)))
-    assert [len(store) for store in stores] == [60, 60]
 
 
 # -- the file ---------------------------------------------------------------------------------------------------------

@@ -83,17 +83,3 @@ def test_a_fault_that_stays_is_the_input_s_failure_after_all_attempts(patient):
     lost, fine = chat.run(NAMES, ["a", "b"])
     assert "HTTP 503" in lost.failure and "busy" in lost.failure and "asked 3 times" in lost.failure
     assert fine.value.names == ["b"] and len(server.seen) == 4 and len(slept) == 2
-
-
-@pytest.mark.parametrize("inputs", [["a"], ["a", "b"]])
-def test_an_interrupt_is_not_asked_again(inputs):
-    """Pressing Ctrl-C must not be taken for a fault of the endpoint."""
-    asked = []
-
-    def interrupted(request):
-        asked.append(request)
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        ChatEngine("openai:m", retrying(interrupted), concurrency=1).run(NAMES, inputs)
-    assert len(asked) == 1

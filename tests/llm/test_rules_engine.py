@@ -47,30 +47,10 @@ def test_a_batch_that_fails_is_done_one_by_one(by_rules):
     assert [result.parse for result in results] == ["rules", None, "rules"]
 
 
-def test_a_batch_that_succeeds_is_done_at_once(by_rules):
-    """spaCy parses a batch many times faster than its members."""
-    batches = []
-    by_rules(lambda values: batches.append(list(values)) or names(values))
-    assert batches == [INPUTS]
-
-
 @pytest.mark.parametrize("rule", [lambda values: names(values)[1:], lambda values: names([*values, "more"])])
 def test_a_rule_body_that_loses_count_fails(by_rules, rule):
     """Otherwise every later output would be another input's."""
     assert all("outputs for 1 inputs" in result.failure for result in by_rules(rule))
-
-
-def test_an_interrupt_is_no_failure_of_an_input(by_rules):
-    def interrupted(values):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        by_rules(interrupted)
-
-
-def test_no_inputs_give_no_results(by_rules):
-    trace = Trace()
-    assert by_rules(failing_on_bad, [], trace) == [] and len(trace) == 0
 
 
 def test_a_step_without_a_rule_body_fails_and_says_what_to_do():
@@ -108,12 +88,6 @@ def test_the_trace_names_a_failure(by_rules):
     trace = Trace()
     by_rules(failing_on_bad, trace=trace)
     assert [event.failure for event in trace] == [None, "ValueError: cannot do 'bad'", None]
-
-
-def test_a_trace_that_is_off_stays_empty():
-    trace = Trace("off")
-    engine("rules").run(NAMES, INPUTS, trace=trace)
-    assert len(trace) == 0
 
 
 @pytest.mark.parametrize(("spec", "options"), [("rules:gpt-4o", {}), ("rules", {"record": "x"})])

@@ -25,13 +25,6 @@ def test_a_server_is_asked_for_it_once(family, window, serve):
     assert engine(f"openai:test-model@{server.url}[window=5000]").window == 5_000
 
 
-def test_ollama_says_that_of_the_model_as_it_is_loaded(serve):
-    one = Ollama()
-    loaded = {"models": [{"name": "test-model", "model": "test-model", "context_length": 16_384}]}
-    server = serve(one.answer, lambda path: (200, {}, loaded) if path == "/api/ps" else one.get(path))
-    assert engine(f"openai:test-model@{server.url}").window == 16_384
-
-
 @pytest.mark.parametrize(
     "said",
     ["<html>", "[]", "null", '{"data": 5}', '{"data": [5, {"id": "test-model", "max_model_len": "many"}]}',

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 import workbench as wb
@@ -16,7 +14,7 @@ from workbench.llm.chat import ChatEngine
 from workbench.llm.template import PROMPTS
 from workbench.llm.wording import held, worded, wordings
 from workbench.reading.prompts import step_of
-from workbench.steps import answer, dot_rules, fact_filter, judge, judge_paths, named_entities, next_thought
+from workbench.steps import answer, fact_filter, judge, named_entities, next_thought
 
 ANSWER = """=== system
 Read. {"braces": 1} stay where {{question}} is in two.
@@ -35,12 +33,6 @@ after = "[[ ## kept ## ]]"
 before = "[[ ## completed ## ]]"
 names = { fact = "facts" }
 """
-
-THOUGHT = """=== user
-{*passages "\\n\\n"}Title: {0}
-{1}{/passages}
-{thoughts}
-{question}"""
 
 
 @pytest.fixture
@@ -98,12 +90,6 @@ def test_a_reply_of_another_shape_is_read_between_its_marks(folder):
     assert "no '[[ ## kept ## ]]' in the reply" in engine.run(fact_filter.STEP, [asked])[0].failure
 
 
-def test_lists_are_written_as_the_file_says(folder):
-    step = worded(next_thought.STEP, wordings(folder(next_thought=THOUGHT)))
-    value = next_thought.Input("Q?", (("A", "a {1}"), ("B", "b")), ("first", "second"))
-    assert step.prompt(value)[0]["content"] == 'Title: A\na {1}\n\nTitle: B\nb\n["first", "second"]\nQ?'
-
-
 def test_other_files_of_the_folder_are_no_prompts(folder):
     where = folder(fact_filter=FILTER, README="# Where these words are from")
     assert {*wordings(where)} == {"fact_filter"}
@@ -125,23 +111,6 @@ def test_a_copy_of_ours_asks_as_ours_does(folder, step, value):
     text = (PROMPTS / f"{step.name}.md").read_text(encoding="utf-8")
     copied = worded(step, wordings(folder(**{step.file: text})))
     assert copied.from_file and copied.prompt(value) == step.prompt(value)
-
-
-def test_records_are_written_by_their_fields(folder):
-    """As DotRAG's judge of paths is shown the rules one by one, and its paths as JSON or line by line."""
-    text = "=== user\n{rules.terminal_rules}: {paths}"
-    rules = dot_rules.Output(
-        query_constraints="", intermediate_rules=[], terminal_rules=["names a town"], allowed_types=[], initial_query=""
-    )
-    shown = [judge_paths.PathShown(id, f"{id} stands.", (), (), (), 0.0) for id in ("ex-a", "ex-b")]
-    value = judge_paths.Input("Where?", rules, (), tuple(shown))
-    (asked,) = worded(judge_paths.STEP, wordings(folder(judge_paths=text))).prompt(value)
-    rules, _, paths = asked["content"].partition(": ")
-    assert json.loads(rules) == value.rules.terminal_rules and "query_constraints" not in asked["content"]
-    assert [(one["id"], one["passage"]) for one in json.loads(paths)] == [(one.id, one.passage) for one in value.paths]
-    lines = '=== user\n{rules.terminal_rules}: {*paths "|"}{id} {1}{/paths}'
-    (asked,) = worded(judge_paths.STEP, wordings(folder(judge_paths=lines))).prompt(value)
-    assert asked["content"].partition(": ")[2].split("|") == [f"{one.id} {one.passage}" for one in value.paths]
 
 
 def test_a_reply_that_is_no_json_can_be_a_field(folder):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -70,16 +69,6 @@ def test_there_are_ten_questions_two_of_which_show_how_reading_fails():
         assert any(not ask.fails for ask in example.asks)
 
 
-def test_a_run_whose_questions_have_replies_in_part_counts_those_by_rules(meridian_curated, tmp_path):
-    known = {example.question for example in EXAMPLES if example.id == "mer-q117"}
-    asked = [q for q in wb.load("meridian").questions if q.question in known or q.id == "mer-q20"]
-    engine = wb.engine("worked")
-    method = wb.method("hipporag2", meridian_curated, engine)
-    run = wb.evaluate(asked, [method], wb.reader("direct", engine), tmp_path / "run", progress=False)
-    used = json.loads((run.folder / "usage.json").read_text())["hipporag2"]["fact_filter"]
-    assert (used["calls"], used["by_rules"]) == (2, 1)
-
-
 def test_what_shows_says_whose_words_they_are(meridian_curated):
     example = next(example for example in EXAMPLES if example.id == "mer-q117")
     answer = followed(example, example.asks[0], meridian_curated, wb.engine("worked"))
@@ -92,19 +81,6 @@ def test_what_shows_says_whose_words_they_are(meridian_curated):
         for shown in (evidence, read(evidence.trace)):
             assert "Steps by replies written by hand" in repr(shown)
             assert "Steps by replies written by hand" in shown._repr_html_()
-
-
-def test_the_command_line_answers_a_worked_question(meridian_curated):
-    from typer.testing import CliRunner
-
-    from workbench.cli.app import app
-
-    example = next(example for example in EXAMPLES if example.id == "mer-q117")
-    words = ["ask", str(meridian_curated.folder), example.question, "--engine", "worked"]
-    said = CliRunner().invoke(app, words)
-    assert said.exit_code == 0 and "Fabian Osk (by replies written by hand, not by a language model)" in said.output
-    said = CliRunner().invoke(app, [*words[:2], "Who designed the Lanthorn Bridge?", *words[3:]])
-    assert said.exit_code == 0 and "(by rules, not by a language model)" in said.output
 
 
 def test_rules_answer_what_has_no_reply_and_every_part_says_who_answered(meridian_curated):
@@ -215,27 +191,10 @@ def test_a_changed_prompt_breaks_its_replies_and_the_error_says_which(tmp_path):
     assert say(again, step=reworded) == "any" and [old for old, _ in again.stale] == [STAMP]
 
 
-def test_wording_around_the_only_message_counts_and_the_input_does_not():
-    def alone(words):
-        content = words + " {}"
-        return Step("one", Said, lambda value: [{"role": "user", "content": content.format(value.question)}])
-
-    assert stamp(alone("Say"), Asked("Who?")) == stamp(alone("Say"), Asked("Where?"))
-    assert stamp(alone("Say"), Asked("Who?")) != stamp(alone("Tell"), Asked("Who?"))
-
-
 def test_two_replies_that_fit_alike_are_an_error(tmp_path):
     engine = engine_of(tmp_path, 'text = "one"', 'text = "other"')
     with pytest.raises(EngineError, match=r"q\.toml: several replies to 'choose' fit the same call"):
         say(engine)
-
-
-def test_the_rules_go_on_for_an_author_and_the_call_is_kept(meridian_curated):
-    example = replace(next(example for example in EXAMPLES if example.id == "mer-q117"), replies=())
-    drafting = Drafting([example])
-    followed(example, example.asks[0], meridian_curated, drafting)
-    filter_, answer = drafting.unwritten
-    assert 'step = "fact_filter v' in filter_ and "skarne petrels" in filter_ and 'step = "answer v' in answer
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from itertools import chain
 from pathlib import Path
 from shlex import quote
 
-import psutil
 from packaging.requirements import Requirement
 from pydantic import RootModel
 
@@ -89,7 +88,7 @@ def _environment(_: Path | None) -> Iterator[Finding]:
     remedy = "make setup PY=python3.11" if is_checkout() else "python3.11 -m pip install hopscope"
     yield _look("Python", lambda: _need(fits, running, f"{running}; 3.11 or 3.12 is needed"), remedy)
     yield _look("packages", _packages)
-    yield _look("installation", lambda: f"hopscope {version('hopscope')} in {ROOT}")
+    yield Finding("installation", f"hopscope {_version('hopscope')} in {ROOT}")
     for name, extra in EXTRAS.items():
         here = ", ".join(f"{package} {_version(package)}".strip() for package in extra.packages)
         yield _look(f"extra {name}", partial(_need, not extra.missing, here, extra.lack), install_extra(name),
@@ -124,16 +123,12 @@ def _models() -> Iterator[Finding]:
     device = lambda: encoding.models.device_here(encoding.models.check_device(None))  # noqa: E731
     yield _look("device of encoders", device, "unset WORKBENCH_DEVICE")
     for name, weights in integrity.WEIGHTS.items():
-        if weights.place is not None:
-            yield _look(f"weights {name}", partial(_weights, name), weights.remedy)
+        if weights.place is not None:  # each file is read in full, and none is loaded
+            known = lambda name=name: f"{counted(integrity.check_weights(name), 'file')} as known"  # noqa: E731
+            yield _look(f"weights {name}", known, weights.remedy)
     yield _look("English pipeline", lambda: "{name} {version}".format(**pipeline.nlp().meta))
     small = lambda: local.model_file("smollm2").name  # noqa: E731
     yield _look("model local:smollm2", small, local.INSTALL_SMALL, optional=True)
-
-
-def _weights(name: str) -> str:
-    """Each file is read in full, and none is loaded."""
-    return f"{counted(integrity.check_weights(name), 'file')} as known, by SHA-256"
 
 
 def _endpoint() -> Iterator[Finding]:
@@ -182,10 +177,7 @@ def _widgets(name: str, extension: str) -> str:
 
 
 def _machine(folder: Path) -> Iterator[Finding]:
-    """Memory, and whether what is made has a place."""
-    total = psutil.virtual_memory().total / 2**30
-    yield _look("memory", lambda: _need(total >= 3, f"{total:,.1f} GiB", f"{total:,.1f} GiB; 3 GiB are needed"),
-                "export WORKBENCH_THREADS=1")  # fmt: skip
+    """Whether what is made has a place."""
     there = next(path for path in [folder.absolute(), *folder.absolute().parents] if path.exists())
     free, place = shutil.disk_usage(there).free / 2**30, quote(str(there))
     lacking = f"{free:,.1f} GiB free; an index of 10,000 passages takes about 0.2 GiB"

@@ -158,17 +158,13 @@ def check(
 ) -> Output:
     """Whether the files are what was written, read in full and compared with their checksums; exit code 1 if not.
 
-    Of an index, also whether its graph is fit for use: counts beside published graphs, hubs, and warnings in words. Of
-    a recording, also what it holds, per engine and Step.
+    Of an index, also whether its graph is fit for use: counts beside published graphs, hubs, and warnings in words.
     """
     import workbench as wb
     from workbench.cli.check import check as checked
-    from workbench.llm.record import Recording
 
     found = checked(place)
     whole, shown = asdict(found), [found]
-    if found.good and found.kind == "recording" and (held := Recording(place, create=False).summary()):
-        whole, shown = {**whole, "holds": held}, [found, table_of(held, lead=2)]
     if found.good and found.kind == "index":
         graph = wb.checkup(wb.Index.open(place))
         hubs = [hub._asdict() for hub in graph.hubs]

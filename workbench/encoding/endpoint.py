@@ -18,12 +18,12 @@ import numpy as np
 
 from workbench import places, tokens
 from workbench.encoding import models
-from workbench.encoding.store import VectorStore, check_same_model, is_trusted, trust
+from workbench.encoding.store import ModelCheck, VectorStore
 from workbench.errors import EngineError, SettingError
 from workbench.llm.call import EMBEDDING, Call, CallFailed, EmbeddingRequest, Reply, Request, retrying
 from workbench.llm.chat import Line, at_least_one, located
 from workbench.llm.endpoint import decoded, embeddings
-from workbench.llm.engine import Recipe
+from workbench.llm.engine import Recipe, budget_of
 from workbench.llm.meter import Budget, Meter, limited, money
 from workbench.llm.record import Recording, recording_each, replaying
 from workbench.llm.step import Usage
@@ -83,8 +83,7 @@ class EndpointEncoder(Record):
         self.name, self.settings = self._named(model)
         self._length = self.dimensions or (facts and facts.dimension)
         self._connect, self._record, self._replay, self.folder = connect, record, replay, folder
-        self._close, self._lock, self._checking = close, threading.Lock(), threading.Lock()
-        self._taken: tuple[str, np.ndarray] | None = None  # a text of the store, and its vector
+        self._close, self._lock, self._check = close, threading.Lock(), ModelCheck(self)
         self._call, self.budget = self._send, budget
         if budget is not None:
             self.limit(budget)
@@ -143,10 +142,10 @@ class EndpointEncoder(Record):
             rows = store.rows([text.content for text in texts])
         held, missing = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
         taken = store.take(rows[held]) if len(held) else None
-        if taken is not None and self._taken is None:
-            self._taken = texts[held[0]].content, taken[0]
+        if taken is not None:
+            self._check.taken(texts[held[0]].content, taken[0])
         if len(missing):
-            self._check_store()
+            self._check.settle(self.anew)
         batches = list(self._in_batches(texts[at] for at in missing))
         asked = list(in_order(self._batch, batches, self.concurrency, self.close))
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
@@ -163,14 +162,6 @@ class EndpointEncoder(Record):
         if self._length is None and len(stores := VectorStore.in_folder(self.folder, self.name)) == 1:
             self._length = stores[0].dimension
         return VectorStore(self.folder, self.name, self._length) if self._length else None
-
-    def _check_store(self) -> None:
-        """Raise :class:`IndexFault` where the endpoint is another model by now than the one that filled the store."""
-        with self._checking:
-            if self._taken is not None and not is_trusted(self):
-                text, before = self._taken
-                check_same_model(self.name, before, self.anew(text), "the working folder")
-                trust(self)
 
     def anew(self, text: str) -> np.ndarray:
         """The unit vector of a text as the endpoint gives it now, whatever is kept of it; it is not kept."""
@@ -214,7 +205,7 @@ class EndpointEncoder(Record):
         vectors = self._read_all(batch, self._answers)
         if (store := self._vectors) is not None:
             if not len(store):
-                trust(self)
+                self._check.passed()
             store.add([text.content for text in batch], vectors)
         return vectors
 
@@ -306,11 +297,8 @@ def openai_encoder(
     model, url = located(model, base_url, such_as="text-embedding-3-small")
     if record and replay:
         raise SettingError("record= keeps what an endpoint answers, replay= asks none: give one of them")
-    line, limits = Line(), {"max_money": max_money, "max_calls": max_calls}
-    if any(limit is not None for limit in limits.values()):
-        if budget is not None:
-            raise SettingError("budget=… has its own limits; leave out max_money and max_calls")
-        budget = Budget(**limits)
+    line, limits = Line(), {"budget": budget, "max_money": max_money, "max_calls": max_calls}
+    budget = budget_of({name: limit for name, limit in limits.items() if limit is not None})
 
     def connect() -> Call:
         call = embeddings(url, api_key, timeout=timeout, http_client=line.client(most=_MOST))

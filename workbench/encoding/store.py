@@ -12,8 +12,9 @@ import hashlib
 import os
 import re
 import sqlite3
+import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,14 +163,34 @@ def check_same_model(name: str, before: np.ndarray, now: np.ndarray, where: str)
         )
 
 
-def trust(encoder: Any) -> None:
-    """Note that the vectors of its store are those of this encoder."""
-    _trusted[id(encoder)] = encoder
+class ModelCheck:
+    """Whether an encoder is the model that filled its store: a vector that was taken from there is compared with the
+    encoder's own before another one is added, once in a process."""
 
+    def __init__(self, encoder: Any):
+        self.encoder, self._lock = encoder, threading.Lock()
+        self._taken: tuple[str, np.ndarray] | None = None  # a text of the store, and its vector
 
-def is_trusted(encoder: Any) -> bool:
-    """Whether this process has seen that the store has the vectors that the encoder gives."""
-    return _trusted.get(id(encoder)) is encoder
+    @property
+    def pending(self) -> bool:
+        """Whether vectors were taken that were compared with nothing yet."""
+        return self._taken is not None and _trusted.get(id(self.encoder)) is not self.encoder
+
+    def taken(self, text: str, vector: np.ndarray) -> None:
+        """Note a vector of the store."""
+        self._taken = self._taken or (text, vector)
+
+    def passed(self) -> None:
+        """Note that the vectors of the store are those of this encoder, as where it fills an empty one."""
+        _trusted[id(self.encoder)] = self.encoder
+
+    def settle(self, encode: Callable[[str], np.ndarray]) -> None:
+        """Compare, if it is pending, with what the encoder makes of the text. Raises :class:`IndexFault`."""
+        with self._lock:
+            if self.pending:
+                text, before = self._taken
+                check_same_model(self.encoder.name, before, encode(text), "the working folder")
+                self.passed()
 
 
 _trusted: WeakValueDictionary[int, Any] = WeakValueDictionary()

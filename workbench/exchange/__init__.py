@@ -9,9 +9,8 @@ exchange.write(index, "graph.graphml")
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from workbench.data.folder import Dataset
@@ -22,32 +21,20 @@ from workbench.exchange.openinference import to_openinference
 from workbench.exchange.trec import Ranked, read_qrels, read_run, to_qrels, to_trec
 
 __all__ = [
-    "FORMATS", "Format", "Ranked", "read", "read_qrels", "read_run", "recognise", "to_csv", "to_graphml",
+    "FORMATS", "Ranked", "read", "read_qrels", "read_run", "recognise", "to_csv", "to_graphml",
     "to_openinference", "to_qrels", "to_trec", "write",
 ]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Format:
-    """`find` returns the files or folders of this format at a path, `read(path, name, **options)` a data set."""
-
-    looked_for: str
-    find: Callable[[Path], list[Path]]
-    read: Callable[..., Dataset]
 
 
 # Folder names that the systems assign, so that every project has one.
 _FOLDERS = {"output", "artifacts", "graphs", "processed", "rag_storage", "stage1"}
 
-# In the order in which they are tried.
-FORMATS: dict[str, Format] = {
-    "hipporag": Format(hipporag.LOOKED_FOR, hipporag.find, hipporag.read),
-    "msgraphrag": Format(msgraphrag.LOOKED_FOR, msgraphrag.find, msgraphrag.read),
-    "lightrag": Format(lightrag.LOOKED_FOR, lightrag.find, lightrag.read),
-    "gfmrag": Format(gfmrag.LOOKED_FOR, gfmrag.find, gfmrag.read),
-    "youtu": Format(youtu.LOOKED_FOR, youtu.find, youtu.read),
-    "beir": Format(beir.LOOKED_FOR, beir.find, beir.read),
-}
+# In the order in which they are tried. `find(path)` of a module returns the files or folders of its format at a path,
+# `read(path, name, **options)` a data set, and LOOKED_FOR says what it looks for.
+FORMATS: dict[str, ModuleType] = {
+    "hipporag": hipporag, "msgraphrag": msgraphrag, "lightrag": lightrag, "gfmrag": gfmrag, "youtu": youtu,
+    "beir": beir,
+}  # fmt: skip
 
 
 def recognise(path: str | Path) -> str | None:
@@ -71,7 +58,7 @@ def read(path: str | Path, kind: str | None = None, *, name: str | None = None, 
         raise DataError(f"{path} does not exist; give the folder or the file that another system wrote")
     kind = kind or recognise(path)
     if kind is None:
-        looked_for = "; ".join(known.looked_for for known in FORMATS.values())
+        looked_for = "; ".join(known.LOOKED_FOR for known in FORMATS.values())
         raise DataError(f"{path} is none of the formats that can be read. Looked for: {looked_for}")
     reader = FORMATS[kind].read
     known = list(inspect.signature(reader).parameters)[2:]

@@ -18,8 +18,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, get_type_hints
-from xml.sax.saxutils import escape, quoteattr
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from workbench.errors import DataError, SettingError
 from workbench.text import table_cell
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from workbench.index.index import Index
 
 GRAPH_ID = "hopscope"  # identifies our files
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class Node(NamedTuple):
@@ -55,15 +54,7 @@ class Edge(NamedTuple):
     strength: float | None = None
 
 
-_TYPES = {int | None: "int", float: "double", float | None: "double"}  # of GraphML; all others are strings
-
-
-def _attributes(row: type[NamedTuple], *ends: str) -> dict[str, str]:
-    """The attributes of a node or an edge, and their types in GraphML."""
-    return {name: _TYPES.get(kind, "string") for name, kind in get_type_hints(row).items() if name not in ends}
-
-
-NODE, EDGE = _attributes(Node, "id"), _attributes(Edge, "source", "target")
+NODE, EDGE = Node._fields[1:], Edge._fields[2:]  # their attributes
 
 
 def write(index: Index, to: str | Path) -> list[Path]:
@@ -79,28 +70,21 @@ def write(index: Index, to: str | Path) -> list[Path]:
 def to_graphml(index: Index, path: str | Path, *, text: bool = True) -> Path:
     """Write an index as GraphML, for networkx, Gephi and others; it replaces an old file only when it is complete.
 
-    `text=False` omits the texts of passages. Characters that XML cannot
-    represent become U+FFFD; if two passages would then share an id, it raises :class:`DataError`: use CSV.
+    `text=False` omits the texts of passages. Characters that XML cannot represent become U+FFFD, and ends of lines line
+    feeds; if two passages would then share an id, it raises :class:`DataError`: use CSV.
     """
-    path = Path(path).expanduser()
+    import networkx
+
+    path, graph = Path(path).expanduser(), networkx.MultiDiGraph(id=GRAPH_ID)
     ids = {xml_text(passage.id) for passage in index.passages.passages}
     if len(ids) < len(index.passages.passages):
         raise DataError(
             "some passages differ only in characters of their ids that XML cannot hold; export a CSV folder"
         )
+    graph.add_nodes_from((node.id, as_attributes(node, NODE)) for node in nodes(index, text=text))
+    graph.add_edges_from((edge.source, edge.target, as_attributes(edge, EDGE)) for edge in edges(index))
     with replacing(path) as file:
-        file.write('<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n')
-        for of, keys in (("node", NODE), ("edge", EDGE)):
-            for key, kind in keys.items():
-                file.write(f'<key id="{of}_{key}" for="{of}" attr.name="{key}" attr.type="{kind}"/>\n')
-        file.write(f'<graph id="{GRAPH_ID}" edgedefault="directed">\n')
-        for node in nodes(index, text=text):
-            file.write(f"<node id={quoteattr(node.id)}>{_data('node', NODE, node)}</node>\n")
-        for row, edge in enumerate(edges(index)):
-            edge = edge._replace(passages=tuple(map(xml_text, edge.passages)))
-            ends = f"source={quoteattr(edge.source)} target={quoteattr(edge.target)}"
-            file.write(f'<edge id="x{row}" {ends}>{_data("edge", EDGE, edge)}</edge>\n')
-        file.write("</graph>\n</graphml>\n")
+        networkx.write_graphml_xml(graph, file.buffer)
     return path
 
 
@@ -185,16 +169,6 @@ def as_attributes(row: NamedTuple, names: Iterable[str]) -> dict[str, Any]:
     return {name: xml_text(value) if isinstance(value, str) else value for name, value in said.items()}
 
 
-def _data(of: str, keys: Iterable[str], row: Node | Edge) -> str:
-    values = ((key, getattr(row, key)) for key in keys)
-    texts = (
-        (key, _list(value) if isinstance(value, tuple) else str(value)) for key, value in values if value is not None
-    )
-    return "".join(
-        f'<data key="{of}_{key}">{escape(xml_text(text), {chr(13): "&#13;"})}</data>' for key, text in texts if text
-    )
-
-
 def _list(ids: tuple[str, ...]) -> str:
     return json.dumps(ids, ensure_ascii=False) if ids else ""
 
@@ -204,8 +178,9 @@ def _joined(parts: Iterable[str], separator: str) -> str:
 
 
 def xml_text(text: str) -> str:
-    """The text with U+FFFD for every character that XML cannot represent."""
-    return _NOT_XML.sub("\ufffd", text)
+    """The text with U+FFFD for every character that XML cannot represent, and with line feeds at the ends of lines, as
+    XML is read."""
+    return _NOT_XML.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 @contextmanager

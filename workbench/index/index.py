@@ -41,8 +41,7 @@ from workbench.index.store import Store
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
 from workbench.index.vectors import answers_now
 from workbench.index.warnings import warnings_of
-from workbench.llm.engine import RulesEngine
-from workbench.llm.spreading import spread_out
+from workbench.llm.engine import RulesEngine, spread_out
 from workbench.places import folder_name, home
 from workbench.records import Passage, Record
 from workbench.settings import check_names
@@ -205,7 +204,7 @@ class Index(Record):
             build = Build(data, encoder, spread_out(engine), progress, opened or {}, keep_going=keep_going)
             write_layers(store, manifest, build, asked, settings)
         index = cls(store.folder, encoder, build.layers)
-        index._same_model = not manifest["layers"] and not build.vectors.unchecked  # all vectors are the encoder's
+        index._same_model = not manifest["layers"] and not build.vectors.check.pending  # all vectors are the encoder's
         return index
 
     @classmethod

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.encoding import Encoder
-from workbench.encoding.store import VectorStore, check_same_model, is_trusted, store_of, trust
+from workbench.encoding.store import ModelCheck, VectorStore, store_of
 from workbench.errors import IndexFault
 from workbench.spread import spread
 
@@ -30,13 +30,7 @@ class Vectors:
     """Where a build has vectors from: the layers that stand in its index, and the store of the working folder."""
 
     def __init__(self, encoder: Encoder, standing: Callable[[], Iterable[Layer]]):
-        self.encoder, self._standing = encoder, standing
-        self._taken: tuple[str, np.ndarray] | None = None  # a text of the store, and its vector
-
-    @property
-    def unchecked(self) -> bool:
-        """Whether vectors of the store were taken, and nothing was encoded that they could be compared with."""
-        return self._taken is not None and not is_trusted(self.encoder)
+        self.encoder, self._standing, self.check = encoder, standing, ModelCheck(encoder)
 
     def fill(self, matrix: np.ndarray, wanted: Mapping[str, int]) -> dict[str, int]:
         """Write the vectors that there are of texts (text → row) into a matrix; the texts without one."""
@@ -50,26 +44,22 @@ class Vectors:
         stored = dict(zip(left, self._store.rows(list(left)).tolist()))
         held = [text for text, row in stored.items() if row >= 0]
         _copy(matrix, [(left[text], stored[text]) for text in held], self._store.take)
-        if held and self._taken is None:
+        if held:
             shortest = min(held, key=len)
-            self._taken = shortest, matrix[left[shortest]].copy()
+            self.check.taken(shortest, matrix[left[shortest]].copy())
         return {text: row for text, row in left.items() if stored[text] < 0}
 
     def keep(self, texts: Sequence[str], vectors: np.ndarray) -> None:
         """Keep what was encoded. Raises :class:`IndexFault` where the store has the vectors of another model."""
-        if self._store is None:
-            return
-        if self.unchecked:
-            text, before = self._taken
-            check_same_model(self.encoder.name, before, self.encoder.encode([text])[0], "the working folder")
-            trust(self.encoder)
-        self._store.add(texts, vectors)
+        if self._store is not None:
+            self.check.settle(lambda text: self.encoder.encode([text])[0])
+            self._store.add(texts, vectors)
 
     @cached_property
     def _store(self) -> VectorStore | None:
         store = store_of(self.encoder)
         if store is not None and not len(store):
-            trust(self.encoder)
+            self.check.passed()
         return store
 
     @cached_property

@@ -22,18 +22,16 @@ from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request, repe
 from workbench.llm.deferrals import each
 from workbench.llm.engine import EngineBase, nominal, note, split_spec
 from workbench.llm.meter import Budget, limited, money
-from workbench.llm.parse import Copied, Reading, Unreadable
+from workbench.llm.parse import Reading, Unreadable
 from workbench.llm.record import Recording, recording, replaying
-from workbench.llm.step import Message, Result, Step, Usage
+from workbench.llm.step import Result, Step, Usage
 from workbench.llm.wording import worded
 from workbench.text import storable
 from workbench.trace import Trace
 
 T, R = TypeVar("T"), TypeVar("R")
 
-_COPIED = "copied: "  # begins the failure
 _CLOSED = "the engine was closed while it was asked; what is done is kept"
-_NO_COPY = "Answer for what stands above. Repeat neither an example nor the form of the answer: fill it in."
 
 
 class ChatEngine(EngineBase):
@@ -135,14 +133,6 @@ class ChatEngine(EngineBase):
         return None if self.store is None else self.store.path
 
     def _answer(self, request: Request) -> Result:
-        """Once more, without the example and with a word on it, where the reply was a copy of the prompt."""
-        result = self._outcome(request)
-        if not (result.failure or "").startswith(_COPIED):
-            return result
-        second = self._outcome(replace(request, messages=_uncopied(request.messages)))
-        return replace(second, usage=result.usage + second.usage)
-
-    def _outcome(self, request: Request) -> Result:
         try:
             reply = self._call(request)
         except CallFailed as error:
@@ -162,19 +152,12 @@ class ChatEngine(EngineBase):
         try:
             value, level = cast(Reading, request.accept).of(reply)
         except Unreadable as error:
-            kind = _COPIED if isinstance(error, Copied) else "unreadable: "
-            return Result(None, f"{kind}{error}", usage=replace(usage, failed=1), **kept)
+            return Result(None, f"unreadable: {error}", usage=replace(usage, failed=1), **kept)
         usage = replace(usage, repaired=int(level == "repaired"), cut=int(level == "cut"))
         return Result(value, parse=level, usage=usage, **kept)
 
     def __repr__(self) -> str:
         return f"ChatEngine({self.name}: {self.meter!r})"
-
-
-def _uncopied(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The instructions and the question, without worked examples."""
-    last = {**messages[-1], "content": f"{messages[-1]['content']}\n\n{_NO_COPY}"}
-    return (*(message for message in messages[:-1] if message["role"] == "system"), last)
 
 
 def at_least_one(**settings: Any) -> int:

@@ -27,7 +27,7 @@ import numpy as np
 from workbench import tokens
 from workbench.errors import EngineRefused, SettingError
 from workbench.llm.call import REASONING, Call, CallFailed, EmbeddingRequest, Reply, Request, Transient, open_address
-from workbench.llm.negotiation import Dialect, Negotiation, Refused, negotiation
+from workbench.llm.negotiation import Negotiation, Refused, negotiation
 from workbench.llm.payloads import of_message
 from workbench.text import storable
 
@@ -85,8 +85,7 @@ def _complete(connection: _Connection, agreed: Negotiation, request: Request, re
     """The reply to a request as the endpoint takes it, and whether its limit had room for reasoning."""
     started = time.perf_counter()
 
-    def send(dialect: Dialect, most: int | None) -> Any:
-        arguments = dialect.arguments(request, reasoning, most)
+    def send(arguments: dict[str, Any]) -> Any:
         ask = lambda client: client.chat.completions.create(**arguments)  # noqa: E731
         return connection.outcome(_model(request), _NO_COMPLETION, ask)
 
@@ -290,19 +289,24 @@ def decoded(text: str) -> np.ndarray:
     return np.frombuffer(base64.b64decode(text, validate=True), dtype=_CODED)
 
 
-def _vectors(response: Any, texts: int, dimensions: int | None) -> list[np.ndarray]:
-    """A vector per text, in their order, all of one length, finite and not zero; CallFailed for anything else."""
+def _vectors(response: Any, texts: int, dimensions: int | None) -> np.ndarray:
+    """A vector per text, in their order, float32 (n, d), finite and none of them zero; CallFailed for anything else."""
     data = getattr(response, "data", None)
     if not isinstance(data, list):
         raise CallFailed(f"{_NO_VECTORS}: it has no list `data`")
     if len(data) != texts:
         raise CallFailed(f"the endpoint gave {len(data):,} vectors for {texts:,} texts")
-    vectors = [_vector(getattr(one, "embedding", None)) for one in _in_order(data)]
-    lengths = sorted({len(vector) for vector in vectors})
-    if len(lengths) > 1:
-        raise CallFailed(f"the endpoint gave vectors of different dimensions: {', '.join(map(str, lengths))}")
-    if dimensions is not None and lengths != [dimensions]:
-        raise CallFailed(f"the endpoint gave vectors of {lengths[0]} dimensions, asked for {dimensions}")
+    try:
+        with np.errstate(over="ignore"):  # beyond float32: infinite, and refused as such
+            vectors = np.array([_numbers(getattr(one, "embedding", None)) for one in _in_order(data)], np.float32)
+    except (ValueError, OverflowError) as error:
+        raise CallFailed(f"{_NO_VECTORS}: {shortened(str(error), 100)}") from None
+    if not np.isfinite(vectors).all():
+        raise CallFailed("the endpoint gave a vector that holds NaN or an infinite number")
+    if not vectors.any(axis=1).all():
+        raise CallFailed("the endpoint gave an empty vector, or one of zeros, which has no direction")
+    if dimensions is not None and vectors.shape[1] != dimensions:
+        raise CallFailed(f"the endpoint gave vectors of {vectors.shape[1]} dimensions, asked for {dimensions}")
     return vectors
 
 
@@ -316,24 +320,13 @@ def _in_order(data: Sequence[Any]) -> list[Any]:
     return [by_index[str(row)] for row in range(len(data))]
 
 
-def _vector(value: Any) -> np.ndarray:
-    """Of a list of numbers, or of base64."""
-    try:
-        vector = decoded(value) if isinstance(value, str) else _numbers(value)
-    except ValueError as error:
-        raise CallFailed(f"{_NO_VECTORS}: {shortened(str(error), 100)}") from None
-    if not np.isfinite(vector).all():
-        raise CallFailed("the endpoint gave a vector that holds NaN or an infinite number")
-    if not vector.any():
-        raise CallFailed("the endpoint gave an empty vector, or one of zeros, which has no direction")
-    return vector
-
-
-def _numbers(value: Any) -> np.ndarray:
+def _numbers(value: Any) -> Any:
+    """A vector, of a list of numbers or of base64."""
+    if isinstance(value, str):
+        return decoded(value)
     if not isinstance(value, list) or not all(type(number) in (int, float) for number in value):
         raise ValueError("an embedding is no list of numbers")
-    with np.errstate(over="ignore"):  # beyond float32: infinite, and refused as such
-        return np.array(value, dtype=np.float64).astype(np.float32)
+    return value
 
 
 def _said(response: Any, name: str) -> str:

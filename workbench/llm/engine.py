@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -27,10 +28,12 @@ from workbench.llm.step import Result, Step, Usage
 from workbench.records import Record
 from workbench.registry import Registry
 from workbench.settings import parse_spec
+from workbench.spread import by_size, is_spread, spread
 from workbench.trace import Trace
 
 LOOKED_AT = 20  # inputs of a batch, for their language
 RULES = "workbench.rules"  # the table of rule bodies, which are written for Steps
+PIECE = 16  # inputs of a piece for a worker, or twice as many as an engine is asked at a time, if that is more
 UNREAD = 3  # replies that could not be read, which an error quotes
 
 
@@ -185,6 +188,35 @@ def note(trace: Trace | None, engine: str, step: Step, results: Sequence[Result]
                 span.tokens(prompt=result.usage.prompt_tokens, completion=result.usage.completion_tokens)
 
 
+class SpreadEngine:
+    """Everything of another engine but `run`, which divides its inputs over the workers of the cluster that is open
+    (`workbench.spread`). What they ask is counted by the engine's own meter, and kept in its own recording."""
+
+    def __init__(self, engine: Engine):
+        self._engine = engine
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
+        pieces = list(by_size(list(inputs), max(PIECE, 2 * getattr(self._engine, "concurrency", 1))))
+        if len(pieces) < 2:
+            return self._engine.run(step, inputs, trace=trace)
+        parts: Iterable[list[Result]] = spread(pieces, partial(_run, self._engine, step))
+        results = [result for part in parts for result in part]
+        note(trace, self.name, step, results)
+        return results
+
+
+def _run(engine: Engine, step: Step, inputs: Sequence[Any]) -> list[Result]:
+    return engine.run(step, inputs)
+
+
+def spread_out(engine: Engine | None) -> Engine | None:
+    """The engine, spread over the workers of the cluster that is open; without one, itself."""
+    return engine if engine is None or not is_spread() else SpreadEngine(engine)
+
+
 def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     """The engine that a SPEC names.
 
@@ -212,7 +244,7 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
             "replay:<file> or worked"
         )
     make, options = KINDS[kind], {**written, **options}
-    budget, prompts = _budget(options), options.pop("prompts", None)
+    budget, prompts = budget_of(options), options.pop("prompts", None)
     if prompts is not None and kind == RulesEngine.name:
         raise SettingError("rules read no prompt; prompts=… is for the engines that ask a model")
     known = list(inspect.signature(make).parameters)[1:]
@@ -231,7 +263,7 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     return made
 
 
-def _budget(options: dict[str, Any]) -> Budget | None:
+def budget_of(options: dict[str, Any]) -> Budget | None:
     """What the options say of a budget, which is taken out of them."""
     shared, limits = options.pop("budget", None), {name: options.pop(name) for name in LIMITS if name in options}
     if shared is not None and limits:

@@ -2,9 +2,9 @@
 
 Endpoints of one protocol differ. Reasoning models of OpenAI want `max_completion_tokens` and neither a temperature nor
 a system message that others need; some servers know no `seed`, no JSON schema, or no bounds in one. There is one rule:
-where an HTTP 400 names an argument, it is renamed or left out, and the request sent again. `KNOWN` holds what servers
-are known not to heed, which would not say so. What was changed stands in each reply (`Dialect.differences`), so that a
-run can say it.
+where an HTTP 400 names an argument, it is renamed or left out, and the request sent again; where it says that prompt
+and answer are too long, the answer may have half as many tokens. `KNOWN` holds what servers are known not to heed,
+which would not say so. What was changed stands in each reply (`Dialect.differences`), so that a run can say it.
 
 An argument that somebody asked for (`effort=…`, `structured=json_schema`) is never dropped.
 """
@@ -20,29 +20,26 @@ from urllib.parse import urlsplit
 
 from workbench.errors import EngineRefused, SettingError
 from workbench.llm.call import CallFailed, Request
-from workbench.llm.step import is_label
+from workbench.llm.step import is_label, with_changes
 
 STRUCTURED = ("json_schema", "json_object", "none")  # how JSON is asked for, the strictest first
+_WAYS = ("json_schema", "schema without lengths", "json_object", "none")  # one after the other, as they are refused
 LIMIT, NEWER_LIMIT = "max_tokens", "max_completion_tokens"
 LENGTHS = frozenset(
     ("minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems", "minimum", "maximum",
      "exclusiveMinimum", "exclusiveMaximum")
 )  # fmt: skip
 _ROUNDS = 12  # refusals in a row after which an endpoint is taken at its word
-_FEWEST = 16  # tokens worth asking for where the window holds no more
-_WINDOW = re.compile(
-    r"context (?:length|size|window)|context_length|exceed_context|reduce the length|too (?:large|long|many)", re.I
-)
-_LONGEST = re.compile(r"at most (\d+) (?:completion|output) tokens|max_tokens is \[1, ?(\d+)\]")
-_WINDOW_SIZE = re.compile(r"maximum context length is (\d+)|\"?n_ctx\"?'?: (\d+)")
-_PROMPT_SIZE = re.compile(r"\((\d+) in the messages|has (\d+) input tokens|messages resulted in (\d+)")
-_AT_LEAST = re.compile(r"contains at least \d+ input tokens")
+_FEWEST = 64  # tokens worth asking for where the window holds no more
+_TOO_LONG = re.compile(
+    r"context (?:length|size|window)|context_length|exceed_context|reduce the length|too (?:large|long|many)|"
+    r"at most \d+|max_tokens is \[", re.I
+)  # fmt: skip
 _OF_SCHEMA = re.compile(
-    r"invalid schema|json.?schema conversion|parse grammar|(?<!_)schema (?:contains|is|produces)|"
-    rf"\b(?:{'|'.join(LENGTHS)})\b",
+    r"response_format|json_schema|json_object|structured outputs?|guided|grammar|invalid schema|"
+    r"json.?schema conversion|(?<!_)schema (?:contains|is|produces)|\b(?:min|max)(?:Length|Items)\b",
     re.I,
 )
-_OF_FORMAT = re.compile(r"response_format|json_schema|json_object|structured outputs?|guided|grammar", re.I)
 _OF_SYSTEM = re.compile(r"\brole\b|messages\[\d+\]")
 
 
@@ -60,34 +57,36 @@ class Refused(CallFailed):
         words = set(re.findall(r"\w+", f"{self.param} {self.said}"))
         return words - {NEWER_LIMIT} if LIMIT in words else words
 
+    @property
+    def of_length(self) -> bool:
+        """Whether prompt and answer together, or the answer alone, are too long."""
+        return bool(_TOO_LONG.search(self.said)) and not _OF_SCHEMA.search(self.said)
+
 
 @dataclass(frozen=True)
 class Dialect:
-    """What is sent. `refused` are arguments that the endpoint does not take, `system` for messages of this role and
-    `lengths` for bounds in a schema; `most` is its own limit of tokens.
+    """What is sent. `structured` is the way of asking for JSON, and `refused` are arguments that the endpoint does not
+    take, `system` for messages of this role.
 
     `reasons` says that the model has been seen to reason before it answers, for which its limit is enlarged.
     """
 
     structured: str = STRUCTURED[0]
     refused: frozenset[str] = frozenset()
-    most: int | None = None
     reasons: bool = False
 
-    def limit(self, request: Request, reasoning: int, most: int | None = None) -> int:
-        """Tokens that the reply may have; `reasoning` are those for reasoning, of a model that does, and `most` those
-        for which the window has room."""
-        limit = request.max_tokens + (reasoning if self.reasons else 0)
-        return min(one for one in (limit, self.most, most) if one is not None)
+    def limit(self, request: Request, reasoning: int) -> int:
+        """Tokens that the reply may have; `reasoning` are those for reasoning, of a model that does."""
+        return request.max_tokens + (reasoning if self.reasons else 0)
 
-    def arguments(self, request: Request, reasoning: int, most: int | None = None) -> dict[str, Any]:
-        """The request as arguments of a chat completion."""
+    def arguments(self, request: Request, most: int) -> dict[str, Any]:
+        """The request as arguments of a chat completion, whose reply may have so many tokens."""
         limit = next((name for name in (LIMIT, NEWER_LIMIT) if name not in self.refused), None)
         sent = {"temperature": request.temperature, "seed": request.seed, "reasoning_effort": request.effort}
         return {
             "model": request.model,
             "messages": [*request.messages] if "system" not in self.refused else _without_system(request.messages),
-            **({limit: self.limit(request, reasoning, most)} if limit else {}),
+            **({limit: most} if limit else {}),
             **{name: value for name, value in sent.items() if value is not None and name not in self.refused},
             **self._response_format(request),
         }
@@ -105,7 +104,7 @@ class Dialect:
             return {}
         if mode == "json_object":
             return {"response_format": {"type": "json_object"}}
-        schema = _unbounded(request.schema) if "lengths" in self.refused else request.schema
+        schema = request.schema if mode == "json_schema" else with_changes(request.schema, _unbounded)
         named = {"name": re.sub(r"\W", "_", request.step), "schema": schema, "strict": True}
         return {"response_format": {"type": "json_schema", "json_schema": named}}
 
@@ -119,31 +118,25 @@ class Dialect:
             yield "no system message: it begins the user's"
         if request.schema is not None and (mode := self.mode(request)) != structured:
             alone = f"{'a label' if is_label(request.schema) else 'JSON'} asked for by the prompt alone"
-            yield f"{mode} for {structured}" if mode != "none" else alone
-        elif request.schema is not None and "lengths" in self.refused:
-            yield "schema without lengths"
+            yield {"none": alone, "json_object": f"{mode} for {structured}"}.get(mode, mode)
 
     def without(self, request: Request, refusal: Refused, fixed: bool) -> Dialect | None:
         """The dialect without what a refusal names, None if that is the input, or cannot be told. `fixed`: the way of
         asking for JSON was chosen."""
-        names, said = refusal.names, refusal.said
+        names = refusal.names
         if "reasoning_effort" in names and request.effort:
             raise EngineRefused(
                 f"{request.model!r} takes no effort={request.effort}; leave it out, or choose what it names: {refusal}"
             )
-        if most := _number(_LONGEST, said):
-            return replace(self, most=most)
-        if _WINDOW.search(said) and not _OF_SCHEMA.search(said):
+        if refusal.of_length:
             return None
         for name in (LIMIT, NEWER_LIMIT, "temperature", "seed"):
             if name in names - self.refused and (name != NEWER_LIMIT or LIMIT in self.refused):
                 return replace(self, refused=self.refused | {name})
-        mode = self.mode(request)
-        if mode == "json_schema" and "lengths" not in self.refused and _OF_SCHEMA.search(said):
-            return replace(self, refused=self.refused | {"lengths"})
-        if mode != "none" and (_OF_SCHEMA.search(said) or _OF_FORMAT.search(said)):
-            return None if fixed else replace(self, structured=STRUCTURED[STRUCTURED.index(mode) + 1])
-        if "system" in names and _OF_SYSTEM.search(f"{refusal.param} {said}"):
+        if (mode := self.mode(request)) != "none" and _OF_SCHEMA.search(refusal.said):
+            way = _WAYS[_WAYS.index(mode) + 1]
+            return None if fixed and way in STRUCTURED else replace(self, structured=way)
+        if "system" in names and _OF_SYSTEM.search(f"{refusal.param} {refusal.said}"):
             return replace(self, refused=self.refused | {"system"})
         return None
 
@@ -164,17 +157,18 @@ class Negotiation:
         self._fixed, self.dialect = structured != "auto", dialect or Dialect(self.asked_for)
         self._change = threading.Lock()
 
-    def ask(self, request: Request, reasoning: int, send: Callable[[Dialect, int | None], Any]) -> tuple[Dialect, Any]:
-        """(dialect, outcome) of the request as the endpoint takes it. `send` gets a dialect, and a limit of tokens
-        where the window leaves room for no more, and gives an answer or an exception."""
-        most = None
+    def ask(self, request: Request, reasoning: int, send: Callable[[dict[str, Any]], Any]) -> tuple[Dialect, Any]:
+        """(dialect, outcome) of the request as the endpoint takes it. `send` gets the arguments, and gives an answer or
+        an exception."""
+        share = 1  # of its tokens
         for _ in range(_ROUNDS):
             dialect = self.dialect
-            outcome = send(dialect, most)
+            most = dialect.limit(request, reasoning) // share
+            outcome = send(dialect.arguments(request, most))
             if not isinstance(outcome, Refused):
                 break
-            if left := _left(outcome.said, dialect.limit(request, reasoning, most)):
-                most = left
+            if outcome.of_length and most >= 2 * _FEWEST:
+                share *= 2
             elif not self.learn(dialect, request, outcome):
                 break
         return dialect, outcome
@@ -210,19 +204,6 @@ def forget() -> None:
     _negotiations.clear()
 
 
-def _left(said: str, asked: int) -> int | None:
-    """Fewer tokens than were `asked` for, which the window leaves for a reply beside the prompt, from a refusal
-    that names both; None if that is not the reason, or hardly any are left."""
-    window, prompt = _number(_WINDOW_SIZE, said), _number(_PROMPT_SIZE, said)
-    left = window - prompt if window and prompt else asked // 2 if _AT_LEAST.search(said) else 0
-    return left if _FEWEST <= left < asked else None
-
-
-def _number(pattern: re.Pattern[str], text: str) -> int | None:
-    match = pattern.search(text)
-    return int(next(filter(None, match.groups()))) if match else None
-
-
 def _without_system(messages: tuple[dict[str, str], ...]) -> list[dict[str, str]]:
     """Models without a system role read it at the beginning of the first message."""
     if not messages or messages[0]["role"] != "system" or len(messages) == 1:
@@ -231,13 +212,6 @@ def _without_system(messages: tuple[dict[str, str], ...]) -> list[dict[str, str]
     return [{**first, "content": f"{system['content']}\n\n{first['content']}"}, *rest]
 
 
-def _unbounded(schema: Any) -> Any:
-    """The schema without lengths."""
-    if isinstance(schema, list):
-        return [_unbounded(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    kept = {name: _unbounded(value) for name, value in schema.items() if name not in LENGTHS}
-    if "properties" in schema:  # their names are no keywords
-        kept["properties"] = {name: _unbounded(value) for name, value in schema["properties"].items()}
-    return kept
+def _unbounded(schema: dict) -> dict:
+    """The object of a schema without lengths."""
+    return {name: value for name, value in schema.items() if name not in LENGTHS}

@@ -2,7 +2,7 @@
 
 Reasoning is cut off first (`workbench.llm.payloads`). The parsed part of a reply that was cut for length has the level
 `cut`, unless the reply is complete JSON; the finished members of its lists are kept. A reply that repeats the form or
-the worked example of its prompt is no answer (`Copied`). Replies are never evaluated as code, which some released
+the worked example of its prompt is no answer. Replies are never evaluated as code, which some released
 programs do.
 """
 
@@ -40,17 +40,12 @@ class Unreadable(ValueError):
     """The reply contains nothing of the requested shape."""
 
 
-class Copied(Unreadable):
-    """The reply repeats its prompt: the form of the answer, or the answer of the worked example."""
-
-
 class Reading:
-    """Reads the replies to `asked`, the messages of one request. A recording asks whether a reply can be read, and then
-    the engine reads it, so the last reading is kept."""
+    """Reads the replies to `asked`, the messages of one request: a recording asks whether it can be, then the engine
+    what it is."""
 
     def __init__(self, step: Step, asked: Sequence[Message] = ()):
         self.step, self.asked = step, asked
-        self._read: tuple[Any, tuple[BaseModel, str] | Unreadable] = None, Unreadable()
 
     def __call__(self, reply: Reply) -> bool:
         """Whether an answer can be read off the reply."""
@@ -60,26 +55,14 @@ class Reading:
 
     def of(self, reply: Reply) -> tuple[BaseModel, str]:
         """As `parse`, which reasoning without an answer does not reach."""
-        said = reply.text, reply.finish, reply.reasoning, reply.reasoning_tokens
-        if self._read[0] != said:
-            try:
-                self._read = said, _answer(self.step, reply, self.asked)
-            except Unreadable as error:
-                self._read = said, error
-        if isinstance(self._read[1], Unreadable):
-            raise self._read[1]
-        return self._read[1]
-
-
-def _answer(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseModel, str]:
-    if reply.text.strip() or not (reply.reasoning or reply.reasoning_tokens):
-        return parse(step, reply, asked)
-    if reply.finish == "length":
-        raise Unreadable(
-            f"the limit of tokens went into reasoning ({reply.reasoning_tokens:,}), and none was left for the answer; "
-            "give the engine more, reasoning=…, or let it reason less, effort=low"
-        )
-    raise Unreadable("the model reasoned and gave no answer")
+        if reply.text.strip() or not (reply.reasoning or reply.reasoning_tokens):
+            return parse(self.step, reply, self.asked)
+        if reply.finish == "length":
+            raise Unreadable(
+                f"the limit of tokens went into reasoning ({reply.reasoning_tokens:,}), and none was left for the "
+                "answer; give the engine more, reasoning=…, or let it reason less, effort=low"
+            )
+        raise Unreadable("the model reasoned and gave no answer")
 
 
 def parse(step: Step, reply: Reply, asked: Sequence[Message] = ()) -> tuple[BaseModel, str]:
@@ -99,12 +82,10 @@ def _prose(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseMode
         value = step.read(text)
         if "\\u" in text:  # an escape, where prose is wrapped in JSON
             value = step.output.model_validate(_storable(value.model_dump()))
-    except TemplateCopied as error:
-        raise Copied(_reason(error, reply)) from None
     except (ValueError, ValidationError) as error:
         raise Unreadable(_reason(error, reply)) from None
     if not _lists_nothing(value) and (copied := _copied(step, text, asked)):
-        raise Copied(copied)
+        raise Unreadable(copied)
     return value, "cut" if reply.finish == "length" else "text"
 
 
@@ -117,18 +98,16 @@ def _json(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseModel
         try:
             value, level = _fit(step.output, payload)
         except (ValidationError, TypeError, RecursionError, TemplateCopied) as error:
-            problem = problem if isinstance(problem, TemplateCopied | Copied) else error
+            problem = problem if isinstance(problem, TemplateCopied) else error
             continue
         copied = _copied(step, payload.text, asked, payload.value)
         if copied := copied or (payload.level != "strict" and form):
-            problem = Copied(copied)
+            problem = TemplateCopied(copied)
             continue
         bounded = level == "strict" and _at_a_bound(payload.value, step)
         return value, "cut" if bounded or (cut and level != "strict") else level
     if (said := _yes_or_no(step.output, reply.text)) is not None:
         return said, "cut" if cut else "text"
-    if isinstance(problem, TemplateCopied | Copied):
-        raise Copied(_reason(problem, reply))
     raise Unreadable(_reason(problem, reply))
 
 

@@ -136,13 +136,11 @@ class Recording:
 
     def get(self, request: Request, *, bad: bool = False) -> Reply | CallFailed | None:
         """The good reply to this request, if there is one; with `bad` also a bad one, or the failure of the call."""
-        if (row := self._row(request.key)) is None or not (bad or row.good):
+        row = next(self.rows([request.key]), None)
+        if row is None or not (bad or row.good):
             return None
         note_answer(self.path.absolute(), request.key)
         return checked(self.path, request, row)
-
-    def _row(self, key: str) -> Row | None:
-        return next(self.rows([key]), None)
 
     def rows(self, keys: Iterable[str]) -> Iterator[Row]:
         """The rows of those keys that the file has an outcome for."""
@@ -192,8 +190,6 @@ class Recording:
     def window(self, engine: str) -> int | None:
         """The window of a model when it was recorded: contexts were cut to it, so a replay has to do the same."""
         with self._use() as connection:
-            if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'windows'").fetchone():
-                return None  # of an earlier version
             row = connection.execute("SELECT window FROM windows WHERE engine = ?", (engine,)).fetchone()
         return row and row[0]
 
@@ -237,10 +233,9 @@ class Recording:
 
 
 def _bring_up_to_date(connection: sqlite3.Connection) -> None:
-    """The tables of this version, in a new file or one of an earlier version. Its lines get the time of now."""
+    """The tables of this version, in a new file or one of format 2. Its lines get the time of now."""
     connection.execute("BEGIN IMMEDIATE")
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version == 0:
+    if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
         connection.execute(_TABLE)
     columns = {row[1] for row in connection.execute("PRAGMA table_info(replies)")}
     if columns:  # else it is another program's

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast, get_type_hints
@@ -152,7 +152,10 @@ class Step(Record, Generic[I, O]):
         every list and text bounded. Of a Step with labels, that of an object with one of them; None for other prose."""
         if self.labels:
             return _strict({"type": "object", "properties": {LABEL: {"type": "string", "enum": list(self.labels)}}})
-        return None if self.read else _bounded(_strict(self.output.model_json_schema()), self.most, self.longest)
+        if self.read:
+            return None
+        bounded = partial(_bounded, most=self.most, longest=self.longest)
+        return with_changes(self.output.model_json_schema(), lambda part: bounded(_strict(part)))
 
     def __repr__(self) -> str:
         return f"Step({self.identity}: {self.output.__name__})"
@@ -217,29 +220,30 @@ class Result(Record, Generic[O]):
         return clean(f"Result({self.failure or repr(self.value)}, parse={self.parse})")
 
 
-def _strict(schema: Any) -> Any:
+def with_changes(schema: Any, change: Callable[[dict], dict]) -> Any:
+    """A JSON schema with a change of each of its objects, the inner ones first. The names of properties are no
+    keywords: one called "title" survives."""
     if isinstance(schema, list):
-        return [_strict(item) for item in schema]
+        return [with_changes(item, change) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    strict = {name: _strict(value) for name, value in schema.items() if name not in ("title", "default")}
+    inside = {name: with_changes(value, change) for name, value in schema.items() if name != "properties"}
     if "properties" in schema:
-        # The names of properties are not keywords: one called "title" must survive.
-        strict["properties"] = {name: _strict(value) for name, value in schema["properties"].items()}
+        inside["properties"] = {name: with_changes(value, change) for name, value in schema["properties"].items()}
+    return change({name: inside[name] for name in schema})
+
+
+def _strict(schema: dict) -> dict:
+    strict = {name: value for name, value in schema.items() if name not in ("title", "default")}
+    if "properties" in schema:
         strict |= {"required": list(schema["properties"]), "additionalProperties": False}
         strict.pop("description", None)  # the docstring of the class, which is for readers of the code
     return strict
 
 
-def _bounded(schema: Any, most: int, longest: int | None) -> Any:
+def _bounded(schema: dict, most: int, longest: int | None) -> dict:
     """The bounds are small on purpose: llama.cpp writes a rule of its grammar for each, and takes at most 2,000."""
-    if isinstance(schema, list):
-        return [_bounded(item, most, longest) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    bounded = {name: _bounded(value, most, longest) for name, value in schema.items()}
-    if schema.get("type") == "array":
-        bounded.setdefault("maxItems", most)
+    bounds = {"maxItems": most} if schema.get("type") == "array" else {}
     if schema.get("type") == "string" and longest is not None and not {"enum", "const"} & set(schema):
-        bounded.setdefault("maxLength", longest)
-    return bounded
+        bounds = {"maxLength": longest}
+    return {**schema, **{name: bound for name, bound in bounds.items() if name not in schema}}

@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nbformat
-from workbench.display import tqdm
 
 from workbench import display
-from workbench.errors import SettingError, WorkbenchError
-from workbench.errors import has_extra
+from workbench.display import tqdm
+from workbench.errors import SettingError, WorkbenchError, has_extra
 from workbench.places import PACKAGE, bundled, write_atomically
 from workbench.places import notebooks as originals
 
@@ -166,6 +165,8 @@ def check(
     checked, accepted = [], []
     for path, (defaults, given) in tqdm(planned.items(), desc="notebooks", unit="notebook"):
         said = {name: value for name, value in {**defaults, **given}.items() if name != "figures"}
+        if (engine := str(said.get("engine", "rules")).partition(":")[0]) not in regression.EXACT:
+            raise SettingError(f"engine={engine} answers differently each time; compare {', '.join(regression.EXACT)}")
         said = json.loads(json.dumps(said, default=str))  # as a baseline has them
         before = regression.read(baseline, path.stem)
         comparable = before and not regression.other_parameters(before, said)

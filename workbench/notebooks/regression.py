@@ -5,10 +5,9 @@ the checks and facts of the verdict, the means of every run that the notebook ma
 question got, and the conditions of these runs: data, settings of methods and layers, wording of prompts. It holds
 nothing that depends on the machine or the hour: no seconds, no folders, and numbers with eight digits.
 
-With the engines `rules` and `replay` a number is held to its baseline exactly, up to `RELATIVE` and `ABSOLUTE`, because
-machines differ in the last bits of a sum, and so is what each question got, which may move where no mean does. Another
-engine answers differently each time. There a mean is recorded with the bootstrap interval of its questions and moves
-when it leaves it; what has no interval is counted as not compared."""
+A number is held to its baseline exactly, up to `RELATIVE` and `ABSOLUTE`, because machines differ in the last bits of a
+sum, and so is what each question got, which may move where no mean does. So the engine is one of `EXACT`, which answer
+alike each time."""
 
 from __future__ import annotations
 
@@ -23,9 +22,7 @@ from typing import Any, Literal
 from workbench.errors import DataError
 from workbench.evaluation.run import Run
 from workbench.evaluation.sums import is_earlier_repeat
-from workbench.evaluation.significance import bootstrap_interval
 from workbench.index.store import write_atomically
-from workbench.llm.wording import current
 from workbench.records import Record
 from workbench.text import text_hash
 
@@ -52,20 +49,17 @@ class Finding(Record):
 
     @property
     def by(self) -> float | None:
-        """The difference of two numbers; against an interval, from its mean."""
-        before = self.before[0] if _is_interval(self.before) else self.before
-        return self.after - before if _is_number(before) and _is_number(self.after) else None
+        """The difference of two numbers."""
+        return self.after - self.before if _is_number(self.before) and _is_number(self.after) else None
 
 
 @dataclass(frozen=True, repr=False)
 class Checked(Record):
-    """A notebook against its baseline. `compared` counts what was, and `uncertain`, what an engine that answers
-    differently each time left without an interval."""
+    """A notebook against its baseline. `compared` counts what was."""
 
     notebook: str
     findings: tuple[Finding, ...] = ()
     compared: int = 0
-    uncertain: int = 0
 
     @property
     def failed(self) -> bool:
@@ -96,9 +90,8 @@ class Regression(Record):
 @dataclass(frozen=True)
 class Baseline:
     """What a notebook says. `checks`: name → value, expected, holds; `facts`: name → value; `runs`: name → questions,
-    their hash, k, budget, reader, and the table, method → measure → mean, or [mean, low, high] (95 % bootstrap over the
-    questions) if the engine is not exact; if it is, also `got`, method → question → hash of what it got. `failure` is
-    not stored: a failed notebook is no baseline."""
+    their hash, k, budget, reader, the table, method → measure → mean, and `got`, method → question → hash of what it
+    got. `failure` is not stored: a failed notebook is no baseline."""
 
     notebook: str
     parameters: Mapping[str, Any]
@@ -111,19 +104,9 @@ class Baseline:
     runs: Mapping[str, Mapping] = field(default_factory=dict)
     failure: str | None = None
 
-    @property
-    def exact(self) -> bool:
-        """Whether the engine gives the same answers each time."""
-        return _exact(self.parameters)
-
-
-def _exact(parameters: Mapping[str, Any]) -> bool:
-    return str(parameters.get("engine", "rules")).partition(":")[0] in EXACT
-
 
 def recorded(notebook: str, parameters: Mapping[str, Any], made: Path, failure: str | None = None) -> Baseline:
     """What an executed notebook says, from the folder of all that it made: its verdict and its runs."""
-    exact = _exact(parameters)
     verdicts = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(made.rglob(VERDICTS))]
     folders = [path.parent for path in sorted(made.rglob("run.json"))]
     runs = _named([Run(folder) for folder in folders if not is_earlier_repeat(folder)], made)
@@ -142,7 +125,7 @@ def recorded(notebook: str, parameters: Mapping[str, Any], made: Path, failure: 
             for check in verdict["checks"]
         },
         facts={name: _rounded(value) for verdict in verdicts for name, value in verdict["facts"].items()},
-        runs={name: _summary(run, exact=exact) for name, run in runs.items()},
+        runs={name: _summary(run) for name, run in runs.items()},
         failure=failure,
     )
 
@@ -163,16 +146,13 @@ def _plain_name(run: Run, made: Path) -> str:
     return re.sub(r"-[0-9a-f]{8,12}$", "", run.folder.relative_to(made).as_posix().removeprefix("runs/"))
 
 
-def _summary(run: Run, *, exact: bool) -> dict[str, Any]:
+def _summary(run: Run) -> dict[str, Any]:
     config = run.config
-    table = {
-        method: {measure: _rounded(_mean(run, method, measure, value, exact)) for measure, value in row.items()}
-        for method, row in run.table().drop(columns="by").to_dict(orient="index").items()
-    }
+    table = _rounded(run.table().drop(columns="by").to_dict(orient="index"))
     conditions = {name: config.get(name) for name in ("k", "budget", "judge")}
     conditions["reader"] = (config.get("reading") or {}).get("label")
-    summary = {"questions": config["questions"]["n"], "of": config["questions"]["hash"], **conditions, "table": table}
-    return summary | ({"got": _got(run)} if exact else {})
+    asked = {"questions": config["questions"]["n"], "of": config["questions"]["hash"]}
+    return {**asked, **conditions, "table": table, "got": _got(run)}
 
 
 def _got(run: Run) -> dict[str, dict[str, str]]:
@@ -183,15 +163,6 @@ def _got(run: Run) -> dict[str, dict[str, str]]:
         kept = json.dumps([passages, row["nodes"], row["answer"]], ensure_ascii=False)
         got[row["method"]][row["question_id"]] = text_hash(kept)[:8]
     return got
-
-
-def _mean(run: Run, method: str, measure: str, value: Any, exact: bool) -> Any:
-    """A cell of the table, as [mean, low, high] if its engine is not exact and there are questions enough for an
-    interval."""
-    if exact or measure not in run.measures or not _is_number(value) or math.isnan(value):
-        return value
-    low, high = bootstrap_interval(list(run.values(measure, method).values()))
-    return [value, low, high] if low <= value <= high else value
 
 
 def _prompts(runs: Sequence[Run], layers: Sequence[Mapping]) -> dict[str, str]:
@@ -238,11 +209,6 @@ def read(folder: Path, notebook: str) -> Baseline | None:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content.pop("format") > FORMAT:
             raise DataError(f"{path} has a newer format than {FORMAT}; upgrade hopscope")
-        content.pop("python", None)  # of earlier versions, whose wordings were named by byte code
-        content["prompts"] = {
-            step: current(f"{step} {wording}").removeprefix(f"{step} ")
-            for step, wording in content.get("prompts", {}).items()
-        }
         return Baseline(**content)
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(
@@ -284,7 +250,7 @@ def compare(before: Baseline | None, now: Baseline) -> Checked:
     if other := other_parameters(before, now.parameters):
         return Checked(now.notebook, (*failed, *other))
     old, new = (dict(_flat(one)) for one in (before, now))
-    findings, uncertain = [], 0
+    findings = []
     for key in dict.fromkeys([*old, *new]):
         if key not in new:
             # What a failed notebook did not come to is no finding of its own.
@@ -292,16 +258,10 @@ def compare(before: Baseline | None, now: Baseline) -> Checked:
         elif key not in old:
             findings.append(Finding("new", *key, after=new[key]))
         elif key[0] == "check":
-            findings += _check(key[1], old[key], new[key], exact=before.exact)
-        elif before.exact or key[0] in ("data", "setting", "prompt"):
-            findings += [] if same(old[key], new[key]) else [Finding("moved", *key, old[key], new[key])]
-        elif key[0] != "number" or not _is_interval(old[key]):
-            uncertain += 1
-        else:
-            value = new[key][0] if _is_interval(new[key]) else new[key]
-            findings += [] if _within(value, old[key]) else [Finding("moved", *key, old[key], value)]
-    compared = len(old.keys() & new.keys()) - uncertain
-    return Checked(now.notebook, (*failed, *findings), compared, uncertain)
+            findings += _check(key[1], old[key], new[key])
+        elif not same(old[key], new[key]):
+            findings.append(Finding("moved", *key, old[key], new[key]))
+    return Checked(now.notebook, (*failed, *findings), len(old.keys() & new.keys()))
 
 
 def _flat(one: Baseline) -> Iterator[tuple[tuple[Of, str], Any]]:
@@ -331,11 +291,11 @@ def _flat(one: Baseline) -> Iterator[tuple[tuple[Of, str], Any]]:
                 yield ("question", f"{name}, {method}, {question}"), what
 
 
-def _check(name: str, before: Mapping, now: Mapping, *, exact: bool) -> Iterator[Finding]:
+def _check(name: str, before: Mapping, now: Mapping) -> Iterator[Finding]:
     if before["holds"] != now["holds"]:
         shown = (f"{'holds' if one['holds'] else 'fails'} ({one['value']})" for one in (before, now))
         yield Finding("flipped", "check", name, *shown)
-    elif exact and not same(before["value"], now["value"]):
+    elif not same(before["value"], now["value"]):
         yield Finding("moved", "check", name, before["value"], now["value"])
     if before["expected"] != now["expected"]:
         yield Finding("moved", "check", f"{name}, what is expected", before["expected"], now["expected"])
@@ -354,15 +314,6 @@ def same(before: Any, now: Any) -> bool:
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         return before.keys() == now.keys() and all(same(before[name], now[name]) for name in before)
     return type(before) is type(now) and before == now
-
-
-def _within(value: Any, interval: Sequence[float]) -> bool:
-    _, low, high = interval
-    return _is_number(value) and (low <= value <= high or same(low, value) or same(high, value))
-
-
-def _is_interval(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 3 and all(map(_is_number, value))
 
 
 def _is_number(value: Any) -> bool:

@@ -115,10 +115,8 @@ def _(found: Regression) -> str:
 @html.register
 def _(one: Checked) -> str:
     said = counted(len(one.findings), "finding") if one.findings else "nothing moved"
-    notes = [f"{one.compared:,} compared"] if one.compared else []
-    if one.uncertain:
-        notes.append(f"{one.uncertain:,} without an interval not compared, as the engine answers differently each time")
-    heading = f"{one.notebook}: {said}" + (f" ({'; '.join(notes)})" if notes else "")
+    compared = f" ({one.compared:,} compared)" if one.compared else ""
+    heading = f"{one.notebook}: {said}" + compared
     rows, more = list(map(_cells, one.findings[:MOST])), len(one.findings) - MOST
     return page(
         f"<p><b>{esc(heading)}</b></p>",

@@ -18,8 +18,8 @@ File formats: OpenAI's batch input and output, https://platform.openai.com/docs/
 reads and writes as well.
 """
 
-from workbench.llm.batch.endpoint import fetch, status, submit
+from workbench.llm.batch.endpoint import fetch, submit
 from workbench.llm.batch.export import Export
 from workbench.llm.batch.results import read
 
-__all__ = ["Export", "fetch", "read", "status", "submit"]
+__all__ = ["Export", "fetch", "read", "submit"]

@@ -48,17 +48,6 @@ def submit(
         return files
 
 
-def status(folder: str | Path, base_url: str | None = None, api_key: str | None = None, **sending) -> list[File]:
-    """The files of all rounds, with what the endpoint says of those that are under way."""
-    if not any(file.batch and not file.fetched for file in State.open(folder).files):
-        return State.open(folder).files  # nobody needs to be asked
-    with _at_work(folder, base_url, api_key, sending) as (state, endpoint):
-        for file in state.files:
-            if file.batch and not file.fetched:
-                _look(state, endpoint, file)
-        return state.files
-
-
 def fetch(
     folder: str | Path,
     base_url: str | None = None,
@@ -79,7 +68,8 @@ def fetch(
             while True:
                 for file in mine:
                     if not file.fetched:
-                        _look(state, endpoint, file)
+                        endpoint.look(file)
+                        state.save()
                     if not file.fetched and file.status in ENDED:
                         _fetch(state, endpoint, file)
                 bar.update(sum(file.fetched for file in mine) - bar.n)
@@ -109,11 +99,6 @@ def _submit(state: State, endpoint: BatchEndpoint, file: File) -> None:
     maybe_begun, file.begun = file.begun, True
     state.save()
     endpoint.begin(file, maybe_begun=maybe_begun)
-    state.save()
-
-
-def _look(state: State, endpoint: BatchEndpoint, file: File) -> None:
-    endpoint.look(file)
     state.save()
 
 

@@ -175,7 +175,8 @@ def _replace(part: Path, folder: Path) -> None:
 
 def line(asked: Asked, asking: Asking) -> bytes:
     """A request as a line: its key in the recording is what names it. `asking` is how its engine is asked."""
-    body = asking.dialect.arguments(asked.request, asking.reasoning)
+    request, dialect = asked.request, asking.dialect
+    body = dialect.arguments(request, dialect.limit(request, asking.reasoning))
     said: dict[str, Any] = {"custom_id": asked.key, "method": "POST", "url": URL, "body": body}
     return json.dumps(said, ensure_ascii=False).encode() + b"\n"
 

@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ _ORDER = "CREATE INDEX IF NOT EXISTS asked_in_order ON asked (round, engine, ste
 _ASK = """INSERT INTO asked VALUES (?,?,?,?,?)
     ON CONFLICT(key) DO UPDATE SET round = excluded.round WHERE round != excluded.round"""
 _SOME = 500  # rows of one transaction
-_EARLIER, _STAGED = 0, -1  # rounds of requests that no round asks any more; what earlier versions collected
+_EARLIER = 0  # the round of requests that no round asks any more
 
 
 @dataclass
@@ -72,9 +72,8 @@ class Asking:
 
     @classmethod
     def of_plain(cls, plain: dict[str, Any]) -> Asking:
-        """What earlier versions said of a dialect otherwise is found out again."""
-        known = {one.name: plain["dialect"][one.name] for one in fields(Dialect) if one.name in plain["dialect"]}
-        return cls(**{**plain, "dialect": Dialect(**{**known, "refused": frozenset(known.get("refused", ()))})})
+        dialect = plain["dialect"] | {"refused": frozenset(plain["dialect"]["refused"])}
+        return cls(**{**plain, "dialect": Dialect(**dialect)})
 
     def plain(self) -> dict[str, Any]:
         plain = asdict(self)
@@ -180,20 +179,11 @@ class Pending:
         with self._file.transaction() as connection:
             connection.execute(_TABLE)
             connection.execute(_ORDER)
-        self._move()
-
-    def _move(self) -> None:
-        """An earlier version had the table in the recording."""
-        with self.store.transaction() as connection:
-            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'asked'").fetchone():
-                with self._file.transaction() as own:
-                    own.executemany(_ASK, connection.execute("SELECT key, step, engine, request, round FROM asked"))
-                connection.execute("DROP TABLE asked")
 
     def begin(self, round: int) -> None:
         self.round = round
         with self._file.transaction() as connection:
-            connection.execute("UPDATE asked SET round = ? WHERE round IN (?, ?)", (_EARLIER, round, _STAGED))
+            connection.execute("UPDATE asked SET round = ? WHERE round = ?", (_EARLIER, round))
 
     def add(self, request: Request) -> None:
         row = (request.key, request.step, request.engine, json.dumps(request.content()), self.round)
