@@ -183,10 +183,6 @@ def test_runs_without_answers_and_other_questions_are_refused(real, tiny, tiny_i
         diagnose(bare, tiny.questions)
     with pytest.raises(SettingError, match="not among the"):
         diagnose(real, tiny.questions[:1])
-    for name in ("questions.jsonl", "checksums.json"):  # as in a run of an earlier format
-        (real.folder / name).unlink()
-    with pytest.raises(SettingError, match="on 'tiny', whose questions are not at hand"):
-        diagnose(wb.Run(real.folder))
 
 
 def test_the_command_line_says_why(real, tiny, tmp_path):

@@ -144,7 +144,7 @@ def test_settings_say_which_row_it_is():
     }  # fmt: skip
     of_two = [cell for cell in found.cells if cell.label == "dotrag[h_max=2]"]
     assert of_two and all("method's h_max: 2, there 3 [methods.asked.h_max]" in cell.why for cell in of_two)
-    assert "no place for ball[hops=2], dense; no row is of it" in found.notes[-1]
+    assert "no place for ball[hops=2], dense; no row is of such a method" in found.notes[-1]
 
 
 def test_tradrag_is_the_naive_mode_of_lightrag_which_asks_no_model(tmp_path):
@@ -229,10 +229,9 @@ def test_k_is_a_condition_only_where_the_method_does_not_lay_out_the_context():
     assert not told & reasons(["lightrag"] * 10)
 
 
-def test_a_reader_that_fills_no_row_is_told_the_nearest():
-    why = "the nearest row is SPARQL: compress similarity, there none"
+def test_a_reader_that_fills_no_row_is_said():
     found = tables("reasoning", [thesis("sparql[compress=similarity[budget=400]]")])
-    assert [note for note in found.notes if "no place" in note and why in note], found.notes
+    assert [note for note in found.notes if "no place for ket_rag" in note], found.notes
     assert {cell.method for cell in found.cells if cell.run} == {"context"}
     assert not [note for note in tables("reasoning", [thesis("sparql")]).notes if "no place" in note]
 

@@ -367,18 +367,6 @@ def test_a_measure_of_the_package(asked, edit, monkeypatch):
     assert set(asked.run.scores("f1", "dense").values()) == {0.25} and asked.run.scores("em", "dense") == ems
 
 
-def test_a_run_whose_code_was_known_by_its_functions(asked):
-    """As an earlier version did."""
-    asked("dense")
-    units = {"workbench.methods.dense:Dense.search": "0123456789ab", "python": "3.11"}
-    (asked.folder / "sources.json").write_text(json.dumps({"dense": units}))
-    (asked.folder / "checksums.json").unlink()
-    rows = [json.loads(row) | {"key": "old"} for row in (asked.folder / "results.jsonl").read_text().splitlines()]
-    (asked.folder / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert asked("dense") == all_of("dense")
-    assert "because how its code is known changed" in asked.run.notes[0]
-
-
 def test_shared_code_that_changed_puts_aside_what_is_not_asked_for(asked, edit):
     """Else the run would hold rows of two versions."""
     asked("hipporag2", "dense")

@@ -156,18 +156,14 @@ def test_settings_say_which_row_it_is():
     assert {cell.verdict for cell in cells(found, method="BGEC")} == {REPRODUCED}, "no rounds are its own setting"
 
 
-@pytest.mark.parametrize(("label", "settings", "data", "nearest"), [
-    ("dense", {}, "musique", "no row is of it; there are rows of hipporag2, raptor, gfm_rag, graphrag, ircot"),
-    ("bdtr", OVER_RAPTOR | {"backbone": "dense", "bgec": True, "iterations": 0}, "musique",
-     "the nearest row is BGEC: backbone dense, there hipporag2"),
-    ("raptor", {}, "meridian", "the nearest row is Original over RAPTOR: data meridian, there hotpotqa/dev"),
-    ("bdtr (thoughts by hand)", OVER_RAPTOR, "musique", "no row is of it"),
+@pytest.mark.parametrize(("label", "settings", "data"), [
+    ("dense", {}, "musique"), ("bdtr", OVER_RAPTOR | {"backbone": "dense"}, "musique"), ("raptor", {}, "meridian"),
 ])  # fmt: skip
-def test_what_has_no_place_is_said(label, settings, data, nearest):
+def test_what_has_no_place_is_said(label, settings, data):
     run = thousand({label: 4}, {label: settings}, data={"name": data, "fingerprint": ""})
     found = compare(run)
     assert found.cells == () and found.measured is None
-    assert f"on {data}: no place for {label}; {nearest}" in found.notes[-1]
+    assert f"on {data}: no place for {label}; no row is of such a method" in found.notes[-1]
     for shown in (found._repr_html_(), repr(found)):
         assert "No number of these has a place" in shown and "no place for" in shown
     assert tables("bdtr", [run]).counts()[NOT_MEASURED] == CELLS

@@ -18,9 +18,7 @@ from typing import Any, NamedTuple
 
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
-from workbench.evaluation.sums import place_of
 from workbench.index.journal import defect, lines, maker, read, request_key
-from workbench.integrity import SUM
 from workbench.llm.call import repeating
 from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import Engine
@@ -224,12 +222,11 @@ def _stored(run: Run) -> list[Judgement]:
 
 def file_of(folder: Path, repeat: int) -> Path:
     """The judgements of a repeat of a run."""
-    place, number = place_of(folder, repeat)
-    return place / (f"judgements-{number}.jsonl" if number else FILE)
+    return folder / (f"judgements-{repeat}.jsonl" if repeat else FILE)
 
 
 def _parsed(row: Mapping[str, Any], number: int) -> Judgement:
-    return Judgement(**{name: value for name, value in row.items() if name != SUM}, repeat=number)
+    return Judgement(**row, repeat=number)
 
 
 def _judgement(pair: Pair, made_by: str, result: Result) -> Judgement:
