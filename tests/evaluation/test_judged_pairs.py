@@ -16,9 +16,8 @@ from workbench.analyses.judging import binomial_interval
 from workbench.errors import SettingError
 from workbench.evaluation.asking import path_questions
 from workbench.evaluation.evaluate import evaluate
-from workbench.evaluation.pairs import DIMENSIONS, FILE, file_of, on_disk, wins
+from workbench.evaluation.pairs import DIMENSIONS, FILE, ComparedAnswers, file_of, on_disk, wins
 from workbench.evaluation.run import Run
-from workbench.evaluation.side_by_side import ComparedAnswers
 from workbench.evaluation.significance import bootstrap_interval
 from workbench.index import Index
 from workbench.llm.call import repeat

@@ -14,7 +14,7 @@ from workbench.data import Dataset
 from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import EntityProfile, RelationProfile
 from workbench.errors import IndexFault
-from workbench.index import Index, journal, profiling
+from workbench.index import Index, journal, profiles
 from workbench.records import Passage
 from workbench.steps import entity_relations, summarising
 
@@ -179,7 +179,7 @@ def test_descriptions_are_fused_from_as_many_tokens_as_the_settings_say_but_neve
 
 
 def test_more_fragments_than_fit_into_a_request_are_fused_in_groups(tmp_path, monkeypatch):
-    monkeypatch.setattr(profiling, "WINDOW", 3 * tokens.count("Fragment 1."))
+    monkeypatch.setattr(profiles, "WINDOW", 3 * tokens.count("Fragment 1."))
     data, says = about(7)
     model = Model(says=says)
     index = build(tmp_path, model, data, fragments=2)
@@ -197,9 +197,9 @@ def test_more_fragments_than_fit_into_a_request_are_fused_in_groups(tmp_path, mo
      ([30, 30], [2]), ([1, 30, 1, 1], [2, 2])],
 )  # fmt: skip
 def test_groups_of_fragments(lengths, groups, monkeypatch):
-    monkeypatch.setattr(profiling, "WINDOW", 10)
+    monkeypatch.setattr(profiles, "WINDOW", 10)
     fragments = tuple(" a" * length for length in lengths)
-    parts = profiling._groups(fragments)
+    parts = profiles._groups(fragments)
     assert [len(part) for part in parts] == groups and sum(parts, ()) == fragments
 
 

@@ -18,8 +18,8 @@ from tiny import TinyEncoder, files, tiny_dataset
 from workbench import tokens
 from workbench.data import Dataset
 from workbench.index import Index, journal
+from workbench.index.keywords import sentences, stop_words
 from workbench.index.skeleton import building
-from workbench.index.words import sentences, stop_words
 from workbench.records import ContextEntity, ContextRelation, Passage
 from workbench.rules import rule_for
 from workbench.steps import graph_records, summarising

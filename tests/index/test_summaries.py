@@ -14,8 +14,8 @@ from tiny import TinyEncoder, files
 import workbench as wb
 from workbench import tokens
 from workbench.data import Dataset
-from workbench.index import Index, clustering, summaries
-from workbench.index.clustering import Clustering, sizes, soft_clusters
+from workbench.index import Index, summaries
+from workbench.index.summaries import Clustering, sizes, soft_clusters
 from workbench.records import Passage
 
 DATA = planted()
@@ -113,9 +113,9 @@ def test_between_two_groups_one_belongs_to_both():
     clouds = np.random.default_rng(0).normal(0, 0.3, (80, 2)) + np.repeat([[-1.0, 0.0], [1.0, 0.0]], 40, axis=0)
     points = np.concatenate([clouds, [[0.0, 0.0]]]).astype(np.float32)
     how = Clustering("pca", dimension=2, components=2)
-    memberships = clustering._memberships(points.astype(float), how)
+    memberships = summaries._memberships(points.astype(float), how)
     assert [80 in rows for rows in memberships] == [True, True]
-    alone = clustering._memberships(points.astype(float), replace(how, threshold=0.99))
+    alone = summaries._memberships(points.astype(float), replace(how, threshold=0.99))
     assert sorted(np.concatenate(alone)) == list(range(81)), "where nothing exceeds the threshold, the likeliest"
 
 
@@ -132,7 +132,7 @@ def test_many_vectors_are_searched_coarsely_and_that_is_said(tmp_path, monkeypat
     assert sizes(1, 49) == [1] and sizes(3, 49) == [1, 2] and sizes(2000, 49) == list(range(1, 50))
     assert sizes(2001, 49) == [1, 2, 3, 5, 8, 12, 18, 27, 41, 49]
     assert said(build(tmp_path / "all"))["coarse"] == []
-    monkeypatch.setattr(clustering, "COARSE_FROM", 59)
+    monkeypatch.setattr(summaries, "COARSE_FROM", 59)
     monkeypatch.setattr(summaries, "COARSE_FROM", 59)
     assert said(build(tmp_path / "coarse"))["coarse"] == [1]
 

@@ -29,8 +29,8 @@ from workbench.evaluation.significance import (
     mean_of,
     mean_of_repeats,
 )
+from workbench.index.layer import warnings_of
 from workbench.index.store import key_of
-from workbench.index.warnings import warnings_of
 from workbench.llm.record import used
 from workbench.measures import COSTS, UNDEFINED_AS_A_WHOLE
 from workbench.measures.cost import seconds as seconds_of

@@ -18,7 +18,7 @@ from workbench.data import Extraction
 from workbench.errors import IndexFault
 from workbench.index.journal import Journal, counts, defect, lines, maker, reusable, write_lines
 from workbench.index.layer import Build, Layer
-from workbench.index.rows import json_rows
+from workbench.index.store import json_rows
 from workbench.llm.engine import Engine
 from workbench.llm.step import Step
 from workbench.records import Passage

@@ -36,11 +36,10 @@ from workbench.index.building import (
     write_layers,
 )
 from workbench.index.journal import ending_where_most_fail
-from workbench.index.layer import Build, Layer
+from workbench.index.layer import Build, Layer, warnings_of
 from workbench.index.store import Store
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
 from workbench.index.vectors import answers_now
-from workbench.index.warnings import warnings_of
 from workbench.llm.engine import RulesEngine
 from workbench.llm.spreading import spread_out
 from workbench.places import folder_name, home

@@ -13,8 +13,7 @@ from workbench.encoding import Encoder
 from workbench.encoding.store import check_same_model
 from workbench.errors import DataError
 from workbench.index.layer import Build, Layer
-from workbench.index.rows import made_rows, table_rows
-from workbench.index.store import map_vectors, read_columns, write_table
+from workbench.index.store import made_rows, map_vectors, read_columns, table_rows, write_table
 from workbench.index.vectors import answers_now, encode_to
 from workbench.records import Passage
 from workbench.settings import validated

@@ -19,8 +19,8 @@ import scipy.sparse as sp
 
 from workbench import threads, tokens
 from workbench.index.journal import StepJournal, request_key
+from workbench.index.keywords import sentences, stop_words
 from workbench.index.pieces import PiecesLayer
-from workbench.index.words import sentences, stop_words
 from workbench.records import Passage, Unit
 from workbench.steps import graph_records, summarising
 from workbench.steps.graph_records import Output
