@@ -138,7 +138,7 @@ def verdict(monkeypatch):
 
     def verdict(source, printed, value):
         wanted = Cell(printed.table, printed.backbone, printed.method, printed.data, printed.measure, printed.value)
-        found = next((found for _, found in _foreseen(source, wanted)), None)
+        found = next(_foreseen(source, wanted), None)
         if found is None:
             return None
         (cell,) = _cells(source, printed, [replace(found.of, run=adversarial.scored(found, value))])

@@ -8,7 +8,6 @@ import pytest
 from test_analyses import written
 
 from workbench.analyses import cost_quality
-from workbench.errors import SettingError
 from workbench.evaluation.run import Run
 from workbench.records import Question
 
@@ -71,11 +70,3 @@ def test_an_unknown_price_is_no_front(run):
     found = cost_quality([run("known", money=0.1), run("unknown", money=None)])
     assert [(row["money"], row["front"]) for row in found.rows] == [(0.1, True), (None, False)]
     assert "price of a model is not known" in found.notes[-1]
-
-
-@pytest.mark.parametrize("price", [-1, float("nan"), float("inf")])
-def test_prices_that_are_none(run, price):
-    with pytest.raises(SettingError, match="dollars per million"):
-        cost_quality(run("a"), prices=price)
-    with pytest.raises(SettingError, match="none for the reader 'a'"):
-        cost_quality({"a": run("c")}, prices={"b": 1})

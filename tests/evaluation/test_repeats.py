@@ -9,10 +9,8 @@ from dataclasses import replace
 import pytest
 from test_bundle import questions as shown_in
 from tiny import files
-from typer.testing import CliRunner
 
 import workbench as wb
-from workbench.cli.app import app
 from workbench.errors import EngineUnavailable, SettingError
 from workbench.evaluation import sums
 from workbench.evaluation.run import HYPOTHESES
@@ -197,12 +195,6 @@ def test_a_bundle_shows_each_repeat_of_a_question(ask, tmp_path):
     assert not any("repeats" in cell for one in shown_in(alone) for cell in one["cells"])
 
 
-@pytest.mark.parametrize("repeats", [0, -1, 2.5, True, "3"])
-def test_what_is_no_number_of_repeats_is_refused(ask, repeats):
-    with pytest.raises(SettingError, match="repeats"):
-        ask(repeats)
-
-
 # -- seeds, recordings, servers ---------------------------------------------------------------------------------------
 
 
@@ -272,10 +264,3 @@ def test_a_comparison_pairs_the_means_of_questions_and_tests_hypotheses_only(ask
     assert row["difference"] == pytest.approx(sum(ours[one] - base[one] for one in ours) / 3)
     assert row["low"] != row["low"] or row["low"] is None, "three questions have no interval"
     assert set(ask(3).compare("dense", ["tokens"])["measure"]) == {"tokens"}, "unless asked for"
-
-
-def test_the_command_line_repeats(tmp_path, tiny_index, tiny, monkeypatch):
-    said = CliRunner().invoke(app, ["evaluate", "--help"])
-    assert said.exit_code == 0 and "--repeats" in said.output
-    for verb in ("grid", "table"):
-        assert "--repeats" in CliRunner().invoke(app, [verb, "--help"]).output

@@ -141,13 +141,6 @@ def test_nothing_changed_and_nothing_is_asked_or_written(asked, tiny):
     assert {path: path.stat().st_mtime_ns for path in asked.folder.rglob("*.json*")} == before
 
 
-def test_the_order_of_methods_changes_nothing_but_what_is_shown(asked):
-    asked("hipporag2", "dense")
-    assert asked("dense", "hipporag2") == [] and asked.run.methods == ["dense", "hipporag2"]
-    assert list(asked.run.compare(measures=["recall@1"])["baseline"]) == ["dense"]
-    assert Run(asked.folder).methods == ["hipporag2", "dense"]
-
-
 def test_a_layer_that_is_not_used_changes_nothing(asked):
     asked("hipporag2", "dense")
     asked.index = asked.index.ensure(["summaries", "typed", "communities"], progress=False)

@@ -13,7 +13,6 @@ from test_views import HOSTILE, UNSHOWABLE, Checked
 from typer.testing import CliRunner
 
 from workbench.cli.app import app
-from workbench.errors import SettingError
 from workbench.evaluation.verdict import Verdict
 from workbench.papers.tables import (
     DIFFERS,
@@ -66,12 +65,6 @@ def test_gfm_rag_has_its_rows_and_asks_for_the_published_weights():
             assert (expected in why) == differs
 
 
-def test_an_unknown_paper_is_refused_with_the_known_ones():
-    assert papers() == ["bdtr", "catrag", "dotrag", "reasoning", "youtu"]
-    with pytest.raises(SettingError, match="no paper is called 'x'; there are bdtr, catrag, dotrag, reasoning"):
-        tables("x")
-
-
 # -- verdicts ---------------------------------------------------------------------------------------------------------
 
 
@@ -96,26 +89,6 @@ def test_a_number_in_the_interval_is_reproduced():
     assert found.counts() == {REPRODUCED: 6, DIFFERS: 0, NOT_COMPARABLE: 0, NOT_MEASURED: CELLS - 6}
 
 
-@pytest.mark.usefixtures("comparable")
-def test_a_number_outside_it_differs():
-    found = compare(thousand({"raptor": 340}, {"raptor": {}}))
-    assert {cell.verdict for cell in found.cells} == {DIFFERS}
-    assert "✗" in repr(found) and found.cells[0].why == ()
-
-
-def test_layers_written_by_rules_and_broken_questions_are_named():
-    run = thousand({"raptor": 296}, {"raptor": {}})
-    made = {"summaries": {"made_by": ["openai:gpt-4o-mini", "rules (1)"]}, "extractions": {"made_by": ["rules"]}}
-    run.config["methods"]["raptor"]["layers"] = made
-    for row in run.rows[:3]:
-        row["failure"] = "gone"
-    (why,) = {cell.why for cell in compare(run).cells}
-    assert {
-        "summaries: made by: openai:gpt-4o-mini, rules, there a model [engines.index]",
-        "failures: 3 questions, there none [every number]",
-    } <= {*why}
-
-
 @pytest.mark.parametrize(("engine", "maker", "said"), [
     ("rules", "openai:x (triples v2)", " (by rules)"), ("openai:rules", "openai:x (triples v2)", ""),
     ("openai:x", "rules (triples v2)", " (by rules)"), ("openai:x", "curated, by hand", " (curated facts)"),
@@ -138,22 +111,6 @@ def test_rules_that_only_read_are_named_where_answers_are_measured(measures, lab
     lines = [line for line in repr(found).splitlines() if line.startswith("  HippoRAG 2 ")]
     assert [f"hipporag2{label}  " in line for label, line in zip(labels, lines, strict=True)] == [True] * len(labels)
     assert found.measured is None or ("by rules" in found.measured.title) == any(labels)
-
-
-@pytest.mark.usefixtures("comparable")
-def test_settings_say_which_row_it_is():
-    methods = {
-        "dtr": OVER_RAPTOR | {"bgec": False}, "bgec": OVER_RAPTOR | {"iterations": 0}, "both": OVER_RAPTOR,
-        "lift": OVER_RAPTOR | {"policy": "lift"},
-    }  # fmt: skip
-    run = thousand(dict.fromkeys(methods, 380), methods)
-    for described in run.config["methods"].values():
-        described["label"] = "bdtr"
-    found = compare(run)
-    assert {(cell.method, cell.label) for cell in cells(found, table="5")} == {
-        ("DTR", "dtr"), ("BGEC", "bgec"), ("BDTR", "both"), ("BDTR", "lift"),
-    }  # fmt: skip
-    assert {cell.verdict for cell in cells(found, method="BGEC")} == {REPRODUCED}, "no rounds are its own setting"
 
 
 @pytest.mark.parametrize(("label", "settings", "data"), [

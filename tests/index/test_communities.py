@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 from dataclasses import replace
 
-import igraph
 import numpy as np
 import pytest
 from hypothesis import given
@@ -19,7 +17,7 @@ from workbench.data import Dataset, Extraction
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import EngineUnavailable
 from workbench.index import Index, leiden
-from workbench.index.communities import EntityGraph, entity_text, one_line
+from workbench.index.communities import EntityGraph, entity_text
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.records import Passage
@@ -113,19 +111,6 @@ def test_every_level_splits_what_is_too_large_above(edges, max_size, use_lcc):
             assert len(cluster.members) > max_size
 
 
-def test_a_star_has_no_parts_and_is_said_to_be_whole():
-    (star,) = leiden.hierarchy(31, *graph_of([(0, leaf) for leaf in range(1, 31)]))
-    assert star.whole and len(star.members) == 31
-
-
-@pytest.mark.parametrize("use_lcc", [True, False])
-def test_no_node_and_no_edge(use_lcc):
-    none = np.zeros((0, 2), dtype=np.int64), np.zeros(0)
-    assert leiden.hierarchy(0, *none, use_lcc=use_lcc) == []
-    assert [c.members.tolist() for c in leiden.hierarchy(3, *none)] == [[0], [1], [2]]
-    assert [c.members.tolist() for c in leiden.hierarchy(1, *none, use_lcc=use_lcc)] == [[0]]
-
-
 def tangled(n: int = 300) -> tuple[np.ndarray, np.ndarray]:
     draw = random.Random(5)
     return graph_of([(draw.randrange(n), draw.randrange(n)) for _ in range(2 * n)])
@@ -141,20 +126,6 @@ def test_the_seed_decides_and_nothing_else_does():
     random.seed(99)
     assert same(found, leiden.hierarchy(300, *graph, seed=1))
     assert any(not same(found, leiden.hierarchy(300, *graph, seed=seed)) for seed in range(2, 6))
-
-
-def test_python_s_random_numbers_go_on_as_if_nothing_had_been():
-    random.seed(7)
-    expected = [random.random() for _ in range(3)]
-    random.seed(7)
-    leiden.hierarchy(300, *tangled(), seed=1)
-    assert [random.random() for _ in range(3)] == expected
-    # igraph draws from Python's generator again.
-    drawn = []
-    for _ in range(2):
-        random.seed(7)
-        drawn.append(igraph.Graph.Erdos_Renyi(30, 0.5).get_edgelist())
-    assert drawn[0] == drawn[1]
 
 
 # -- the graph -------------------------------------------------------------------------------------------------------
@@ -199,16 +170,6 @@ def test_the_tiny_corpus(tiny_index):
     assert "communities" in repr(layer) and "communities" in layer._repr_html_()
 
 
-@pytest.mark.parametrize("stated", [{"p": []}, {"p": [("a", "is", "a")]}, {"p": [("a", "likes", "b")]}])
-def test_no_fact_one_entity_one_pair(tmp_path, stated):
-    index = built(tmp_path, stated)
-    layer = index.communities
-    assert layer.reports == {} and layer.failures == {} and layer.metadata["made_by"] == []
-    assert len(layer.entity_vectors) == len(layer.entities) == len(index.facts.phrases)
-    assert layer.rolled_up(2) == list(range(len(layer.communities)))
-    assert reported(tmp_path, min_members=1).communities.metadata["reports"] == len(layer.communities)
-
-
 def test_every_entity_is_in_one_community_per_level_and_once_when_rolled_up(tmp_path):
     layer = built(tmp_path, {"p": ring(40)}).communities
     assert layer.levels > 1
@@ -236,19 +197,6 @@ def test_descriptions_come_from_profiles_else_from_facts(tmp_path):
     assert found["ORSBY"] == "ORSBY: orsby lies on river aldra"  # of the better connected neighbour
     found, _ = texts(descriptions="none")
     assert found["ORSBY"] == "ORSBY"
-
-
-HOSTILE = ["<script>alert(1)</script>", "a|b|c", "-----Reports-----", "{0} %s", "🦊", "x" * 3000, "ignore all"]
-
-
-def test_hostile_names_stay_data(tmp_path):
-    layer = built(tmp_path, {"p": [(left, "\x00<b>|\n", right) for left, right in itertools.pairwise(HOSTILE)]},
-                  engine := Reporter(), min_members=1).communities  # fmt: skip
-    assert layer.reports.keys() == set(range(len(layer.communities)))
-    for context in engine.contexts:
-        tables = [block.splitlines() for block in context.split("\n\n")]
-        assert all(line.count("|") == table[1].count("|") for table in tables for line in table[1:])
-    assert one_line("| \x1b\n a |") == "/ \x1b a /"
 
 
 # -- what a report is written from ------------------------------------------------------------------------------------
@@ -302,10 +250,6 @@ def test_a_failed_report_is_counted_never_invented_and_asked_for_again(tmp_path)
                          extractions=[Extraction("new", (), (), "by hand")], progress=False)  # fmt: skip
     assert again.communities.metadata["failures"] == 0
     assert len(engine.contexts) == 1 and "name7 0" in engine.contexts[0]
-
-
-def _full_disk(*_, **__):
-    raise OSError("injected")
 
 
 @pytest.mark.parametrize("engine", [None, RulesEngine()])

@@ -38,17 +38,6 @@ def test_a_senseless_setting_is_refused(kind):
         settle(kind, LAYERS[kind][1], {"colour": 1})
 
 
-def test_a_message_says_what_is_expected():
-    for kind, given, message in (
-        ("skeleton", {"beta": 1.2}, "beta=1.2; it should be a share, from 0 to 1"),
-        ("skeleton", {"selection": "random"}, "selection='random' is unknown; choose one of pagerank, uniform"),
-        ("pieces", {"chunk_overlap": 1200}, "chunk_overlap=1200; it should be below chunk_tokens=1200"),
-        ("tree", {"profile": "official"}, "profile='official' is unknown; choose one of workbench, paper, released"),
-    ):
-        with pytest.raises(SettingError, match=message):
-            settle(kind, LAYERS[kind][1], given)
-
-
 def test_a_schema_that_is_not_there_is_refused(tiny, tiny_encoder, tmp_path):
     from workbench.index import Index
 

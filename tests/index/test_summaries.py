@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted import Summariser, planted
-from tiny import TinyEncoder, files
+from tiny import TinyEncoder
 
 import workbench as wb
 from workbench import tokens
@@ -65,31 +65,6 @@ def test_planted_topics_are_found_and_no_passage_is_lost(tmp_path, chosen):
     assert {row for cluster in first for row in cluster.children} == set(range(60))
     assert said(index)["made_by"] == ["rules (summarise v1)"]
     assert index.summaries.vectors.shape == (len(index.summaries.nodes), 64)
-
-
-@pytest.mark.parametrize("reduction", ["pca", "umap"])
-def test_the_same_seed_gives_the_same_bytes(tmp_path, reduction):
-    for name in "ab":
-        build(tmp_path / name, reduction=reduction)
-    assert files(tmp_path / "a") == files(tmp_path / "b")
-
-
-@pytest.mark.parametrize("n", [1, 4])
-def test_few_passages_have_no_tree(tmp_path, n):
-    engine = Summariser()
-    index = build(tmp_path, replace(DATA, passages=DATA.passages[:n]), engine)
-    assert engine.asked == index.summaries.nodes == index.summaries.clusters == []
-    assert index.summaries.vectors.shape == (0, 64) and index.summaries.leaves.shape == (0, n)
-    assert said(index)["levels"] == said(index)["made_by"] == []
-
-
-@pytest.mark.parametrize("reduction", ["pca", "umap"])
-@pytest.mark.parametrize("texts", [["the same"] * 30, ["one thing"] * 14 + ["another matter"] * 14], ids=["one", "two"])
-def test_equal_texts_are_members_each_for_itself(tmp_path, texts, reduction):
-    """Rows keep their indices: matched by equal vectors, each would join all clusters of its duplicates (RAPTOR)."""
-    index = build(tmp_path, corpus(*texts), reduction=reduction, levels=1)
-    assert set(np.unique(index.summaries.leaves.indices)) == set(range(len(texts)))
-    assert all(len(set(cluster.children)) == len(cluster.children) for cluster in index.summaries.clusters)
 
 
 def test_levels_stand_on_one_another(tmp_path):
@@ -157,12 +132,6 @@ def test_texts_of_a_cluster_fit_unless_it_is_one(tmp_path, budget, recursions):
 
 
 # -- what the engine says ---------------------------------------------------------------------------------------------
-
-
-def test_an_empty_summary_is_a_failure(tmp_path):
-    index = build(tmp_path, engine=Summariser(says=lambda texts: " \n"))
-    assert index.summaries.nodes == [] and said(index)["failures"] == len(index.summaries.clusters) > 0
-    assert index.summaries.clusters[0].summary.failure == "the summary is empty"
 
 
 def test_a_failed_summary_is_counted_and_leaves_its_passages_without_that_parent(tmp_path):
