@@ -15,7 +15,7 @@ from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zipfile import BadZipFile
 
 import pyarrow as pa
@@ -25,16 +25,12 @@ from workbench.data.registry import options_of
 from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import IndexFault, SettingError, has_extra
-from workbench.index.journal import ending_where_most_fail
+from workbench.index.journal import ending_where_most_fail, is_rules
 from workbench.index.layer import DESCRIPTION, Build, Layer, describe
 from workbench.index.store import Store, key_of
 from workbench.index.usage import ARTICLES, metered
 from workbench.llm.deferrals import Deferrals
-from workbench.llm.engine import RulesEngine
 from workbench.settings import settle
-
-if TYPE_CHECKING:
-    from workbench.llm.engine import Engine
 
 
 class _Layers(Mapping[str, tuple[type[Layer], type]]):
@@ -242,7 +238,8 @@ def _brought_up_to_date(
         _make(store, kind, following, build, settings, _old(store, manifest, kind, build))
         return following
     layer = opened_layer(store, kind, key, build.opened)
-    again = kind in asked and layer.metadata.get("failures") and _may_succeed(build.engine)
+    by_model = build.engine is not None and not is_rules(build.engine)  # what the rules failed at they fail at again
+    again = kind in asked and layer.metadata.get("failures") and by_model
     return following if again and _make(store, kind, following, build, settings, layer, layer.files) else key
 
 
@@ -293,11 +290,6 @@ def _is_made_of(kind: str, build: Build, settings: Any, named: Mapping[str, Mapp
     plain = json.loads(json.dumps(asdict(settings)))  # with lists for tuples
     same = named[kind]["settings"] == plain and _contents(kind, named) == _contents(kind, build.named)
     return same and getattr(build.data, kind, None) is None
-
-
-def _may_succeed(engine: Engine | None) -> bool:
-    """Whether asking again may help. What the rules failed at they fail at again."""
-    return engine is not None and engine.name != RulesEngine.name
 
 
 def _old(store: Store, manifest: dict, kind: str, build: Build) -> Layer | None:

@@ -331,15 +331,12 @@ def _records(
     looked_for = types if types or is_rules(build.engine) else entity_relations.TYPES
 
     def extract(group: Sequence[Passage]) -> list[Result]:
-        return entity_relations.extract(build.engine, _inputs(group, looked_for), rounds=settings.gleanings)
+        inputs = [entity_relations.Input(passage.title, passage.text, looked_for) for passage in group]
+        return entity_relations.extract(build.engine, inputs, rounds=settings.gleanings)
 
     answers = journal.run(passages, extract, "profile passages")
     outputs = {key: entity_relations.Output(**answer.output) for key, answer in answers.items() if answer.output}
     return [(passage.id, outputs[key]) for key, passage in zip(keys, build.data.passages) if key in outputs]
-
-
-def _inputs(passages: Sequence[Passage], types: tuple[tuple[str, str], ...]) -> list[entity_relations.Input]:
-    return [entity_relations.Input(passage.title, passage.text, types) for passage in passages]
 
 
 def _fused(things: Sequence[summarising.Fragments], journal: StepJournal, settings: Settings) -> list[str]:

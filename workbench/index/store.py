@@ -294,7 +294,7 @@ class _MadeRows(_Rows[T]):
 class _JsonRows(_Rows[T]):
     def __init__(self, raw: bytes, parse: Callable[[dict[str, Any]], T]):
         self._raw, self._parse = raw, parse
-        self._ends = _line_ends(raw)
+        self._ends = np.flatnonzero(np.frombuffer(raw, dtype=np.uint8) == ord("\n"))  # places of the line feeds
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -303,11 +303,6 @@ class _JsonRows(_Rows[T]):
         for row in range(begin, end):
             start = int(self._ends[row - 1]) + 1 if row else 0
             yield self._parse(json.loads(self._raw[start : self._ends[row]]))
-
-
-def _line_ends(raw: bytes) -> np.ndarray:
-    """Places of the line feeds, int64."""
-    return np.flatnonzero(np.frombuffer(raw, dtype=np.uint8) == ord("\n"))
 
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:

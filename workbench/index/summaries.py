@@ -38,7 +38,6 @@ from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
 from workbench.index.store import map_vectors
 from workbench.index.vectors import encode_to
-from workbench.records import Passage
 from workbench.settings import Positive, Probability, validated
 from workbench.spread import spread
 from workbench.steps import summarising
@@ -218,7 +217,8 @@ class SummariesLayer(Layer):
         # Summaries that stood are good whatever the settings.
         writer = _Writer(build, settings, [cluster.summary for cluster in old.clusters] if old else [])
 
-        texts, vectors = [_on_one_line(passage) for passage in passages.passages], passages.vectors
+        titled = (f"{one.title}: {one.text}" if one.title else one.text for one in passages.passages)
+        texts, vectors = [" ".join(text.split()) for text in titled], passages.vectors
         numbers, clusters, matrices, coarse = np.arange(len(texts)), [], [], []
         for level in range(1, settings.levels + 1):
             if not settings.enough(len(texts)):
@@ -343,10 +343,6 @@ class _Writer:
             text = result.value.summary if result.value else ""
             failure = result.failure or (None if text.strip() else "the summary is empty")
             yield Summary(key, text, self.journal.made_by, failure, "cut" if defect(result) == "cut" else None)
-
-
-def _on_one_line(passage: Passage) -> str:
-    return " ".join(f"{passage.title}: {passage.text}".split()) if passage.title else " ".join(passage.text.split())
 
 
 def _nodes(clusters: Sequence[Cluster]) -> Iterator[Node]:
