@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import platform
 import shutil
+from collections import UserDict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from functools import cache, partial
@@ -26,36 +27,21 @@ from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import IndexFault, SettingError, has_extra
 from workbench.index.journal import ending_where_most_fail, is_rules
-from workbench.index.layer import DESCRIPTION, Build, Layer, describe
+from workbench.index.layer import DESCRIPTION, Build, Layer, NoSettings, describe
 from workbench.index.store import Store, key_of
 from workbench.index.usage import ARTICLES, metered
 from workbench.llm.deferrals import Deferrals
 from workbench.settings import settle
 
 
-class _Layers(Mapping[str, tuple[type[Layer], type]]):
+class _Layers(UserDict[str, Any]):
     """Kind → (class, its settings), in the order in which they are built. The module of a kind, which has its name, is
     imported when it is looked up: an index costs the imports of the layers that it has."""
 
-    def __init__(self, **classes: str):
-        self._classes = classes
-
     def __getitem__(self, kind: str) -> tuple[type[Layer], type]:
-        name = self._classes[kind]
+        name = super().__getitem__(kind)
         module = import_module(f"workbench.index.{kind}")
-        return getattr(module, name), module.Settings
-
-    def __contains__(self, kind: object) -> bool:
-        return kind in self._classes
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._classes)
-
-    def __reversed__(self) -> Iterator[str]:
-        return reversed(self._classes)
-
-    def __len__(self) -> int:
-        return len(self._classes)
+        return getattr(module, name), getattr(module, "Settings", NoSettings)
 
 
 LAYERS = _Layers(
@@ -137,7 +123,7 @@ def closure(kinds: set[str], standing: Collection[str] = ()) -> list[str]:
     index that has them."""
     check_kinds(kinds)
     wanted = set(kinds)
-    for kind in reversed(LAYERS):
+    for kind in reversed([*LAYERS]):
         if kind in wanted:
             layer = LAYERS[kind][0]
             wanted |= {*layer.inputs, *({*layer.optional} & {*standing})}

@@ -22,21 +22,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from workbench.display import tqdm
-from workbench.index.layer import Build, Layer
+from workbench.index.layer import Build, Layer, NoSettings
 from workbench.index.pieces import PiecesLayer
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.vectors import encode_to
-from workbench.settings import validated
 from workbench.text import terms
 
 PART = 8000  # words of a sentence that are encoded together
 PUNCTUATION = string.punctuation + "、，。！？；：…“”‘’（）「」『』【】《》"  # the source has the first part
 BLOCK = 4096  # keywords whose vectors are computed together
-
-
-@validated
-class Settings:
-    """None."""
 
 
 class KeywordsLayer(Layer):
@@ -49,7 +43,7 @@ class KeywordsLayer(Layer):
     inputs = ("pieces",)
 
     @classmethod
-    def build(cls, folder: Path, build: Build, settings: Settings, old: KeywordsLayer | None) -> dict:
+    def build(cls, folder: Path, build: Build, settings: NoSettings, old: KeywordsLayer | None) -> dict:
         pieces: PiecesLayer = build.layers["pieces"]
         found = Occurrences()
         for row, parts in enumerate(tqdm(

@@ -26,6 +26,7 @@ from workbench.index.vectors import Vectors
 from workbench.integrity import files_of, flaws, note, seal, unseal
 from workbench.llm.engine import RulesEngine
 from workbench.records import Record
+from workbench.settings import validated
 
 if TYPE_CHECKING:
     from workbench.llm.engine import Engine
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
 
 
 DESCRIPTION, FILES = "layer.json", "files"  # what a layer says of itself, and there: of its files
+
+
+@validated
+class NoSettings:
+    """Of a layer that has none."""
 
 
 @dataclass
