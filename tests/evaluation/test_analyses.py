@@ -25,6 +25,7 @@ from workbench.analyses import (
 )
 from workbench.analyses.rounds import rounds_specs
 from workbench.errors import SettingError
+from workbench.evaluation import sums
 from workbench.evaluation.run import Run, trace_name
 from workbench.index.store import key_of
 from workbench.llm import Result
@@ -39,6 +40,8 @@ QUESTIONS = (
     Question("q3", "three?", ("3",), "comparison", 2, ("d",)),
     Question("q4", "four?", ("4",), "bridge", 3),
 )
+UNSAID = ("type", "hops", "key", "selected", "context", "retrieved", "context_tokens", "read", "read_tokens", "answer",
+          "scored", "judge", "reading", "proof", "failure", "fallback")  # fmt: skip
 BDTR = {"backbone": "dense", "iterations": 2, "depth": 200, "bgec": True, "policy": "keep", "max_docs": None}
 
 
@@ -47,6 +50,7 @@ def written(folder, methods, scores, *, questions=QUESTIONS, rankings=None, trac
     → ids per question; `traces`: label → a trace per question, or None."""
     (folder / "traces").mkdir(parents=True)
     said = {
+        "format": sums.FORMAT,
         "data": {"name": "by hand", "fingerprint": ""},
         "questions": {"n": len(questions), "hash": key_of(questions=[asdict(question) for question in questions])},
         "engine": "openai:gpt-4o-mini",
@@ -64,14 +68,15 @@ def written(folder, methods, scores, *, questions=QUESTIONS, rankings=None, trac
         for at, question in enumerate(questions):
             for label in methods:
                 ids = rankings[label][at] if rankings else []
-                row = {
+                row = dict.fromkeys(UNSAID) | {
                     "question_id": question.id, "method": label, "ranking": [[one, 1.0] for one in ids],
-                    "scores": {name: values[at] for name, values in scores[label].items()}, "failure": None,
-                    "abstained": False, "judge": None, "usage": {},
+                    "scores": {name: values[at] for name, values in scores[label].items()},
+                    "abstained": False, "nodes": [], "usage": {},
                 }  # fmt: skip
                 out.write(json.dumps(row) + "\n")
                 if traces and traces[label][at]:
                     traces[label][at].save(folder / "traces" / trace_name(question.id, label))
+    (folder / "questions.jsonl").write_text("".join(json.dumps(asdict(question)) + "\n" for question in questions))
     return Run(folder)
 
 
@@ -122,18 +127,10 @@ def two(tmp_path) -> Run:
 # -- what no retrieval can reach ---------------------------------------------------------------------------------------
 
 
-def stored(run: Run, questions) -> Run:
-    """The run with its questions."""
-    lines = (json.dumps(asdict(question)) + "\n" for question in questions)
-    (run.folder / "checksums.json").unlink(missing_ok=True)
-    (run.folder / "questions.jsonl").write_text("".join(lines))
-    return Run(run.folder)
-
-
 def test_questions_with_more_gold_passages_than_k_are_counted_where_the_measure_is_shown(tmp_path):
     questions = [replace(QUESTIONS[0], support=tuple("abcdef")), replace(QUESTIONS[1], support=tuple("abcde"))]
     scores = {name: {"all_gold@5": [0, 1], "joint@6": [1, 0], "recall@5": [5 / 6, 1]} for name in ("a", "b")}
-    run = stored(written(tmp_path / "many", {"a": {}, "b": {}}, scores, questions=questions), questions)
+    run = written(tmp_path / "many", {"a": {}, "b": {}}, scores, questions=questions)
     said = "all_gold@5 is 0 for 1 of 2 questions, which have more than 5 gold passages."
     assert said in repr(run) and said in run._repr_html_() and "joint@6 is 0" not in repr(run)
     assert said in analyses.complementarity(run, "a", "b").notes
