@@ -18,8 +18,7 @@ import workbench as wb
 from workbench import analyses
 from workbench.cli.app import app
 from workbench.errors import DataError, SettingError
-from workbench.evaluation.counting import Unasked
-from workbench.evaluation.estimate import estimate_build
+from workbench.evaluation.estimate import Unasked, estimate_build
 from workbench.evaluation.pairs import DIMENSIONS
 from workbench.llm.step import Result
 from workbench.papers import planning

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from workbench import published
-from workbench.evaluation.counting import Unasked
+from workbench.evaluation.estimate import Unasked
 from workbench.evaluation.identity import of_judge, of_reader
 from workbench.evaluation.pairs import DIMENSIONS, Judgement
 from workbench.evaluation.run import Run
