@@ -207,11 +207,6 @@ def test_one_call_fills_the_rows_of_both_models_and_asks_for_nothing_else(small,
     assert not any("left out" in note for note in found.notes)
 
 
-def test_weights_that_are_not_here_give_way_to_those_that_are():
-    first = recipes(paper("bdtr"), "1")[0]
-    assert "gfm_rag" in first.methods or any("rmanluo" in one for one in first.methods)
-
-
 def test_what_cannot_be_run_says_what_can():
     with pytest.raises(SettingError, match="has no table '9'; it has 1, text, 2"):
         reproduce("bdtr", "9")
