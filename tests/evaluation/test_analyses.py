@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import json
-import subprocess
-import sys
 from dataclasses import asdict, replace
 
 import pytest
@@ -422,11 +418,6 @@ def test_rounds_and_parts_are_run(tiny, tiny_index, tmp_path):
 # -- how they look ----------------------------------------------------------------------------------------------------
 
 
-def of(module: str):
-    """The module of an analysis; the package has its function under that name."""
-    return importlib.import_module(f"workbench.analyses.{module}")
-
-
 def things(text: str) -> dict[str, Analysis]:
     """One of each, with the text wherever a text may stand."""
     kind = {"by": "type", "kind": text, "method": text, "measure": "em", "n": 3, "value": 0.5, "baseline": 0.25,
@@ -532,14 +523,3 @@ def test_a_value_compares_by_value_and_gives_its_frame(two):
     assert len(long.frame()) == 100 and "40 more rows" in repr(long) and "40 more rows" in long._repr_html_()
     with pytest.raises(NotImplementedError, match="Analysis has no figure"):
         Analysis("plain", ()).figure()
-
-
-@pytest.mark.parametrize("module", ["rounds", "depth"])
-def test_examples_of_the_docstrings(module):
-    result = doctest.testmod(of(module))
-    assert result.attempted and not result.failed
-
-
-def test_only_figures_import_matplotlib():
-    code = "import sys, workbench.analyses; sys.exit('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

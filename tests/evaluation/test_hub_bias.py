@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import sys
-
 import numpy as np
 import pytest
 from small import index_of
@@ -183,5 +180,3 @@ def test_the_specs(tiny_index):
         "hipporag2", "catrag", "catrag[anchoring=false]", "catrag[dynamic_weights=false]", "catrag[key_facts=false]",
         "catrag[anchoring=false,dynamic_weights=false,key_facts=false]",
     ]  # fmt: skip
-    result = doctest.testmod(sys.modules["workbench.analyses.hub_bias"])
-    assert result.attempted and not result.failed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 
 import pytest
@@ -11,9 +10,7 @@ from stopwatch import spent
 from test_analyses import written
 
 from workbench.analyses import win_rate
-from workbench.analyses import win_rate as win_rate_
 from workbench.errors import SettingError
-from workbench.evaluation import pairs
 from workbench.evaluation.pairs import blinded
 from workbench.evaluation.run import Run
 from workbench.records import Question
@@ -159,9 +156,3 @@ def test_a_long_answer_is_read_in_time(text):
 
 
 # -- how it looks -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("module", [pairs, __import__("importlib").import_module(win_rate_.__module__)])
-def test_examples_of_the_docstrings(module):
-    result = doctest.testmod(module)
-    assert result.attempted and not result.failed
