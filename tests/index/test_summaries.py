@@ -108,7 +108,6 @@ def test_many_vectors_are_searched_coarsely_and_that_is_said(tmp_path, monkeypat
     assert sizes(2001, 49) == [1, 2, 3, 5, 8, 12, 18, 27, 41, 49]
     assert said(build(tmp_path / "all"))["coarse"] == []
     monkeypatch.setattr(summaries, "COARSE_FROM", 59)
-    monkeypatch.setattr(summaries, "COARSE_FROM", 59)
     assert said(build(tmp_path / "coarse"))["coarse"] == [1]
 
 
