@@ -15,7 +15,7 @@ from pathlib import Path
 from indexing import Timed
 
 import workbench as wb
-from workbench.index import words
+from workbench.index import keywords as words
 from workbench.language import pipeline as language
 
 LAYERS = ("passages", "pieces", "keywords", "skeleton")

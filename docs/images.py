@@ -63,7 +63,7 @@ PICTURES = {
         ".hopscope-messages",
     ),
     "verdicts": Picture(
-        RUN + "verdicts = wb.verdicts([run], 'bdtr', stands_for={str(run.folder): 'musique'}, data=data)\n"
+        RUN + "verdicts = wb.verdicts([run], 'bdtr', stands_for={str(run.folder): 'musique'})\n"
         "verdicts.cell('BDTR', 'musique', 'em')\nverdicts",
         ".hopscope-verdicts",
     ),

@@ -100,7 +100,7 @@ def _marked(names: str) -> str:
 def costs(method: Method, forecast: Mapping[str, list[Cost]]) -> str:
     """What a model would be asked: per passage for the layers, and per question, by the estimates of the workbench."""
     import workbench as wb
-    from workbench.evaluation.counting import Unasked
+    from workbench.evaluation.estimate import Unasked
     from workbench.index.building import closure
 
     index, questions = method.index, wb.load(DATA).questions

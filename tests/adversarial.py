@@ -127,7 +127,7 @@ def rows_of(source: Paper) -> Iterator[Row]:
             if printed.kind not in KINDS or method in seen or len(seen) == 2:
                 continue
             cell = Cell(table, *method, printed.data, printed.measure, printed.value)
-            for _, found in _foreseen(source, cell):
+            for found in _foreseen(source, cell):
                 seen[method] = Row(source, printed, _whole(found.sides[0]), found.measure)
                 break
         yield from seen.values()

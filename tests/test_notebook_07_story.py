@@ -11,13 +11,13 @@ from tiny import TinyEncoder, tiny_dataset
 
 import workbench as wb
 from workbench.lessons import tables_and_verdicts as lesson
-from workbench.papers.comparable import Needed, asked_for
+from workbench.papers.comparable import asked_for
 from workbench.published import papers
 
 
 def test_on_the_bundled_corpus(notebook):
     ran = notebook("07")
-    tables = {f"07_{name}" for name in ("claims", "conditions", "cost", "sources", "table")}
+    tables = {f"07_{name}" for name in ("claims", "conditions", "sources", "table")}
     assert ran.pictures() == {"07_verdicts"} and ran.tables() == tables | {"07_verdicts"}
     assert ran.verdict["holds"] and len(ran.verdict["checks"]) == 6
     sources = pd.read_csv(ran.figures / "07_sources.csv", index_col="paper")
@@ -29,9 +29,9 @@ def test_on_the_bundled_corpus(notebook):
     assert conditions.loc["questions", ["theirs", "ours", "state"]].tolist() == ["1,000", "4", "differs"]
     says = " ".join(output["text"] for output in ran.outputs if output.get("name") == "stdout")
     assert f"hold by the {sources.iloc[:, :4].to_numpy().sum():,} numbers that these print" in says
-    assert "so it is not comparable; a comparable number would take " in says
+    assert "so it is not comparable." in says
     made = ran.page()
-    assert "Verdicts at table" not in made and "What it does not buy" in made  # no kernel: tables
+    assert "Verdicts at table" not in made and "What the source claims" in made  # no kernel: tables
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
 
 
@@ -43,16 +43,16 @@ def made(tmp_path_factory):
     index = wb.Index.build(data, rules, folder / "index", encoder=TinyEncoder(), progress=False)
     reader = wb.reader("direct", rules)
     run = wb.evaluate(data.questions, [wb.method("hipporag2", index, rules)], reader, folder / "run", progress=False)
-    verdicts = wb.verdicts([run], "bdtr", "2", stands_for={str(run.folder): "popqa"}, data=data)
+    verdicts = wb.verdicts([run], "bdtr", "2", stands_for={str(run.folder): "popqa"})
     return verdicts, verdicts.cell(next(cell for cell in verdicts.found.cells if cell.run))
 
 
 def test_a_check_that_can_fail_fails(made):
     verdicts, conditions = made
     chosen = conditions.cell
-    asked, took = asked_for(verdicts.found, chosen), Needed(chosen, pd.DataFrame(), ())
+    asked = asked_for(verdicts.found, chosen)
     checked = [
-        lesson.verdict("t", verdicts, conditions, questions, took, engine="rules", same=same)
+        lesson.verdict("t", verdicts, conditions, questions, engine="rules", same=same)
         for questions, same in ((asked, True), (replace(asked, rows=asked.rows[1:]), False))
     ]
     assert checked[0].holds and len(checked[0].checks) == 6

@@ -228,9 +228,3 @@ def test_what_displays_evaluates_and_asks_is_no_part_of_a_method():
     assert {"workbench.methods.base", "workbench.index.store", "workbench.llm.payloads"} < reached
     apart = tuple(f"workbench.{one}." for one in ("views", "cli", "evaluation", "llm.chat", "data"))
     assert not [name for name in reached if f"{name}.".startswith(apart)]
-
-
-def test_code_that_names_itself_or_what_is_not_there_ends():
-    names = cell("def loop(x):\n    import not_installed_anywhere\n    return loop(x - 1) if x else loop")
-    assert source.depends(names["loop"]) == source.depends(names["loop"])
-    assert len(source.package_hash()) == 12

@@ -20,7 +20,7 @@ MADE = (
     "methods = [wb.method(spec, index, engine) for spec in ('hipporag2', 'bdtr[backbone=hipporag2]')]\n"
     "run = wb.evaluate(data.questions, methods, wb.reader('direct', engine), folder / 'run',\n"
     "                  measures=['em', 'f1'], progress=False)\n"
-    "verdicts = wb.verdicts([run], stands_for={str(run.folder): 'popqa'}, data=data)\nverdicts"
+    "verdicts = wb.verdicts([run], stands_for={str(run.folder): 'popqa'})\nverdicts"
 )
 
 
@@ -66,11 +66,7 @@ def test_a_cell_is_chosen_and_read(lab, page):
     expect(widget.locator("table.sorts").first).to_be_attached()
     notebook.both_themes("07_questions", widget)
 
-    # What it takes, claims, all sources.
-    tab(widget, "what it takes")
-    widget.get_by_role("button", name="estimate").click()
-    expect(widget.get_by_text("What it does not buy")).to_be_visible(timeout=240_000)
-    notebook.both_themes("07_cost", widget)
+    # Claims, all sources.
     tab(widget, "claims")
     expect(widget.get_by_text("BDTR is best, for every backbone and data set")).to_be_visible()
     notebook.both_themes("07_claims", widget)

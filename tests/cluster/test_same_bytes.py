@@ -19,7 +19,7 @@ import workbench as wb
 from workbench.data import Dataset
 from workbench.errors import BudgetSpent, EngineRefused
 from workbench.evaluation import sums
-from workbench.index import Index, clustering, vectors
+from workbench.index import Index, summaries, vectors
 from workbench.llm.meter import Budget
 from workbench.llm.record import Recording
 from workbench.records import Passage, Question, Triple
@@ -101,8 +101,8 @@ def test_a_graph_of_triples_without_passages(two, tmp_path):
 
 def test_a_tree_of_summaries(two, tmp_path, monkeypatch):
     """This process parts a level once; the parts, and the clusters that are too long, are clustered by workers."""
-    parted, parting = [], clustering._parted
-    monkeypatch.setattr(clustering, "_parted", lambda *given: parted.append(given) or parting(*given))
+    parted, parting = [], summaries._parted
+    monkeypatch.setattr(summaries, "_parted", lambda *given: parted.append(given) or parting(*given))
     chosen = {"summaries": {"reduction": "pca", "dimension": 3, "components": 6, "cluster_tokens": 60, "levels": 2}}
     given = {"encoder": TinyEncoder(), "layers": ["summaries"], "settings": chosen, "progress": False}
     times = {}

@@ -6,12 +6,10 @@ import json
 from dataclasses import replace
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from imitated import Imitated
 from tiny import TinyEncoder, tiny_dataset
 
-import workbench as wb
 from workbench.data.folder import read_questions
 from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
@@ -91,12 +89,6 @@ def test_paths_are_walks_of_three_hops_whose_ends_are_apart(chain, tmp_path):
     assert said["made_by"] == "openai:writer (path_questions v1)" and said["paths"][0] == list(asked[0].names)
 
 
-def test_the_same_seed_draws_the_same_paths_and_another_other_ones(chain, tmp_path):
-    made = [path_questions(chain, Writer(), tmp_path / str(at), paths=3, seed=seed, progress=False)
-            for at, seed in enumerate((0, 0, 1))]  # fmt: skip
-    assert made[0] == made[1] != made[2]
-
-
 def test_names_that_give_each_other_away_are_no_path(tmp_path):
     names = ["Kestrel FM", "Nora", "Alderby", "Kestrel House", "Skarne"]
     index = Index.build(data(names), None, tmp_path / "index", encoder=TinyEncoder(), layers=["typed"], progress=False)
@@ -158,11 +150,6 @@ def test_flaws_of_a_question_on_a_path(question, answer, wrong):
     assert wrong in found and bool(found) == bool(wrong)
 
 
-def test_two_questions_must_differ_in_more_than_letters():
-    same = [{"question": q, "answer": "Nora Whitlock"} for q in ("Who, by Marl Viaduct?", "who by marl viaduct")]
-    assert "the same" in corpus_questions.path_flaw(replace(PATH, many=2), corpus_questions.PathOutput(questions=same))
-
-
 def test_rules_fill_forms_and_say_so(chain, tmp_path):
     made = path_questions(chain, "rules", tmp_path / "out", paths=2, progress=False)
     assert len(made) == 10 and all(one.id.startswith("chain-rules-path") for one in made)
@@ -205,19 +192,3 @@ def test_replies_that_never_fit_are_an_error_that_says_which(tmp_path):
 def test_flaws_of_users_and_tasks(users, wrong):
     output = corpus_questions.PersonasOutput(users=[{"user": user, "tasks": tasks} for user, tasks in users])
     assert corpus_questions.personas_flaw(corpus_questions.PersonasInput("", (), 2, 2), output) == wrong
-
-
-@pytest.mark.parametrize(("questions", "wrong"), [
-    (["a?", "b?"], ""), (["a?"], "2 questions are wanted, and there are 1"), (["a?", "A?"], "the same"),
-    (["a?", "b."], "'b.' does not end as a question"),
-])  # fmt: skip
-def test_flaws_of_the_questions_of_a_task(questions, wrong):
-    output = corpus_questions.TasksOutput(questions=questions)
-    found = corpus_questions.tasks_flaw(corpus_questions.TasksInput("", (), "", "", 2), output)
-    assert wrong in found and bool(found) == bool(wrong)
-
-
-def test_rules_write_125_as_well_and_say_so(tmp_path):
-    made = persona_questions(wb.load("meridian"), "rules", tmp_path / "out", progress=False)
-    assert len({one.question for one in made}) == 125 and made[0].id.startswith("meridian-rules-user1")
-    assert np.all(["rules:" in one.question for one in made])

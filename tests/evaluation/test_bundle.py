@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 from direction import harm_of_direction
 from dot_traces import dot_trace
-from filelock import FileLock
 from rounds import bdtr_trace
 from test_analyses import QUESTIONS, written
 from test_views import HOSTILE
@@ -27,8 +26,8 @@ from workbench.data import Dataset
 from workbench.errors import DataError, SettingError
 from workbench.records import Passage, Question
 from workbench.views.bundle.contents import Contents
-from workbench.views.bundle.parts import plain, traced_parts
-from workbench.views.bundle.store import bare, eraser
+from workbench.views.bundle.parts import traced_parts
+from workbench.views.bundle.store import bare
 
 PACKED = re.compile(r'hopscope\("(\w+)","([A-Za-z0-9+/=]+)"\)\n')
 
@@ -131,11 +130,6 @@ def test_a_replay_has_a_step_for_each_stage_and_a_dot_one_for_each_iteration():
     assert "nothing to replay" in broken["DOTs"]  # said, and the trace is there all the same
 
 
-def test_no_style_of_its_own_is_left_and_text_is_not_touched():
-    shown = plain("""<style>.a{}</style><p style="color:red" class='q'>x style=&quot;y&quot;</p><b style='a:b'>z</b>""")
-    assert shown == "<p class='q'>x style=&quot;y&quot;</p><b>z</b>"
-
-
 def test_the_results_have_means_labels_differences_outcomes_and_causes(folder):
     page = (folder / "index.html").read_text("utf-8")
     for words in ("Means", "Differences", "Side by side", "Why answers are wrong", "by rules", "95 %"):
@@ -236,62 +230,6 @@ def copy(made, tmp_path):
     return Path(shutil.copytree(made[0].folder, tmp_path / "copy"))
 
 
-def test_a_run_that_is_being_written_is_refused(copy, tmp_path):
-    with FileLock(copy / ".lock"), pytest.raises(SettingError, match="another process is writing"):
-        wb.bundle(copy, out=tmp_path / "b", progress=False)
-    assert not (tmp_path / "b").exists()
-
-
-def test_damaged_rows_are_named(copy, tmp_path):
-    rows = copy / "results.jsonl"
-    (copy / "checksums.json").unlink(missing_ok=True)
-    whole = rows.read_bytes().splitlines(keepends=True)
-    for content, words in (
-        ([whole[0], b'{"question_id": \n', *whole[2:]], "results.jsonl is damaged: line 2"),
-        ([*whole[:2], b"[]\n"], "results.jsonl is damaged: line 3"),
-        ([*whole[:-1], whole[-1][:-9]], "ends within a row"),
-    ):
-        rows.write_bytes(b"".join(content))
-        with pytest.raises(DataError, match=words):
-            wb.bundle(copy, out=tmp_path / "b", progress=False)
-    rows.write_bytes(b"")
-    with pytest.raises(SettingError, match="no rows yet"):
-        wb.bundle(copy, out=tmp_path / "b", progress=False)
-    rows.write_bytes(b"".join(whole[:3]))  # whole rows, but not all
-    page = wb.bundle(copy, out=tmp_path / "b", progress=False) / "index.html"
-    assert "unfinished: 3 of 6 rows" in page.read_text("utf-8")
-
-
-def test_other_damaged_files_are_named(copy, tmp_path):
-    (copy / "checksums.json").unlink()
-    for name, content, words in (
-        ("questions.jsonl", b'{"id": "q1"\n', "questions.jsonl is damaged"),
-        (
-            next((copy / "contexts").iterdir()).relative_to(copy),
-            b"\xff\xfe",
-            "contexts/.* is damaged",
-        ),
-        (next((copy / "traces").iterdir()).relative_to(copy), b"{}\n", "is not a saved trace"),
-    ):
-        whole = (copy / name).read_bytes()
-        (copy / name).write_bytes(content)
-        with pytest.raises(DataError, match=words):
-            wb.bundle(copy, out=tmp_path / "b", progress=False)
-        (copy / name).write_bytes(whole)
-
-
-@pytest.mark.filterwarnings("ignore:The BCa confidence interval")
-def test_scores_that_json_cannot_hold_are_undefined(copy, tmp_path):
-    rows = [json.loads(line) for line in (copy / "results.jsonl").read_text().splitlines()]
-    rows[0]["scores"]["f1"], rows[0]["ranking"][0][1] = float("nan"), float("inf")
-    (copy / "checksums.json").unlink(missing_ok=True)
-    (copy / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    folder = wb.bundle(copy, out=tmp_path / "b", progress=False)
-    cell = questions(folder)[0]["cells"][0]
-    assert "f1" not in cell["scores"] and cell["ranking"][0][1] is None
-    assert "NaN" not in json.dumps([chunks(folder), summary(folder / "index.html")])
-
-
 @pytest.mark.parametrize("part", ["traces", "contexts"])
 def test_missing_files_are_named_and_leave_the_bundle_that_was_there(copy, tmp_path, part):
     target = wb.bundle(copy, out=tmp_path / "b", progress=False)
@@ -369,12 +307,6 @@ def test_folders_and_keys_of_this_machine_stay_here(copy, tmp_path, monkeypatch)
 )
 def test_paths_become_names(words, expected):
     assert bare(words) == expected
-
-
-def test_other_words_are_left_alone(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", "/root")
-    erase = eraser([tmp_path / "run"])
-    assert erase("a root/ of /rooted trees, /root/x") == "a root/ of /rooted trees, x"
 
 
 # -- hostile text ------------------------------------------------------------------------------------------------------

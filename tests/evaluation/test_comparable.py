@@ -1,19 +1,15 @@
-"""What stands between a cell and a comparable number: conditions side by side, the run that a paper asks for, and what
-it takes."""
+"""What stands between a cell and a comparable number: conditions side by side, and the run that a paper asks for."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 from by_hand import RunByHand, right
 from test_views import HOSTILE, UNSHOWABLE, Checked
 
-import workbench as wb
-from workbench.papers.comparable import Asked, Conditions, Needed, Questions, needed, side_by_side
+from workbench.papers.comparable import Asked, Conditions, Questions, side_by_side
 from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition
-from workbench.papers.planning import AMOUNTS
 from workbench.papers.tables import NOT_COMPARABLE, Claim, Claims, tables
 
 
@@ -60,22 +56,6 @@ def test_a_row_that_no_run_fills_says_so():
     found = tables("youtu")
     cell = next(one for one in found.cells if one.method == "G-Retriever")
     assert side_by_side(found, cell).rows == ()
-    took = needed("youtu", cell)
-    assert took.frame.empty and took.notes == ("No run can fill this cell: not in this project.",)
-
-
-@pytest.fixture(scope="module")
-def small():
-    data = wb.load("meridian")
-    part = {"passages": data.passages[:24], "questions": data.questions[:4]}
-    return replace(data, name="small", graph=None, folder=None, **part)
-
-
-@pytest.fixture
-def away(monkeypatch, tmp_path):
-    """No data set of a paper is on this machine."""
-    monkeypatch.setenv("HOPSCOPE_CACHE", str(tmp_path / "none"))
-    monkeypatch.delenv("HOPSCOPE_DATA", raising=False)
 
 
 @pytest.fixture
@@ -84,43 +64,13 @@ def cell():
     return next(one for one in tables("bdtr").cells if (one.table, one.backbone, one.method) == names)
 
 
-@pytest.mark.parametrize("questions", ["some", "none"])
-def test_data_that_are_not_here_are_named_and_others_stand_in(away, small, cell, questions):
-    """What cannot stand in gives way to the bundled data."""
-    took = needed("bdtr", cell, data=replace(small, questions=()) if questions == "none" else small)
-    assert "musique/dev/hipporag-1000 is not on this machine" in took.notes[0]
-    assert any("small has no questions" in note for note in took.notes) == (questions == "none")
-    assert any(f"Counted on {'meridian' if questions == 'none' else 'small'}" in note for note in took.notes)
-    open_ = {one.name for one in took.open}
-    assert open_ >= {"encoder", "prompts", "left open: which code; how a score of a summary becomes one of passages"}
-
-
-def test_the_cost_is_scaled_to_the_papers_questions_and_passages(away, small, cell):
-    took = needed("bdtr", cell, data=small)
-    index, run = took.frame.to_dict("records")
-    assert index["what"].startswith("index: ") and run["what"] == "raptor" and run["reader"] == "direct"
-    assert run["calls"] == 1_000, "one answer for each of the paper's questions, of which 4 were counted"
-    assert took.total["calls"] == index["calls"] + run["calls"] and took.total["dollars"] > 0
-    assert took.total["hours"] is None and any("Hours are not known" in note for note in took.notes)
-    assert "Counted on small with 24 passages, scaled to 11,656." in took.notes
-
-
-def test_a_number_that_the_paper_does_not_give_leaves_the_cost_open(away, small):
-    cell = next(one for one in tables("youtu").cells if (one.method, one.data) == ("Naive RAG", "hotpotqa"))
-    took = needed("youtu", cell, data=small)
-    assert took.total["calls"] is None and 1_000 <= took.frame["calls"].iloc[-1] <= 2_000, "answers, some are judged"
-    assert any("does not say how many passages" in note for note in took.notes)
-
-
 @pytest.mark.parametrize("text", [*HOSTILE, "".join(HOSTILE), "", "x" * 100_000], ids=range(len(HOSTILE) + 3))
 def test_nothing_in_them_is_acted_upon(text, cell):
     one = Condition(text, text, text, text)
     hostile = replace(cell, method=text, backbone=text, data=text, measure=text, label=text, run=text, why=(text,))
-    names = dict.fromkeys(("asked", "what", "reader"), text.replace("\ud800", "?"))  # which no frame holds
-    frame = pd.DataFrame([{**names, **dict.fromkeys(AMOUNTS, 1.0)}])
     asked = Questions(hostile, text, (text, text), (Asked(text, text, (0.0, 1.0), text, (text, text)),))
     claims = Claims(text, (Claim(text, text, True, False, text, text), Claim(text, text, None, None)), ((text, text),))
-    for thing in (Conditions(hostile, (text,), (one,), text), Needed(hostile, frame, (one,), (text,)), asked, claims):
+    for thing in (Conditions(hostile, (text,), (one,), text), asked, claims):
         shown = thing._repr_html_()
         Checked(shown)
         assert not UNSHOWABLE.search(shown) and not UNSHOWABLE.search(repr(thing))
@@ -131,4 +81,4 @@ def test_hours_that_no_run_measured_have_no_conditions():
     """They are of a machine, so no run can be foreseen for them."""
     found = tables("bdtr")
     cell = next(one for one in found.cells if (one.table, one.measure) == ("4", "hours"))
-    assert side_by_side(found, cell).rows == () and needed("bdtr", cell).frame.empty
+    assert side_by_side(found, cell).rows == ()

@@ -4,7 +4,6 @@ tests/contract/test_adversarial.py."""
 
 from __future__ import annotations
 
-import doctest
 from dataclasses import asdict, replace
 
 import adversarial
@@ -19,12 +18,12 @@ from workbench.data.registry import ENTRIES, load_entry
 from workbench.errors import DataError, SettingError
 from workbench.index.store import key_of
 from workbench.methods.gfm_rag import hub
-from workbench.papers import condition, conditions
+from workbench.papers import conditions
 from workbench.papers.comparable import _foreseen
 from workbench.papers.condition import DIFFERS, NOTHING, OTHERS, SAME, UNKNOWN, Condition, Stated, compare, same
 from workbench.papers.conditions import Known, known_of
 from workbench.papers.tables import NOT_COMPARABLE, REPRODUCED, Cell, _cells, _with_prompts, tables
-from workbench.published import claims, paper, papers
+from workbench.published import paper, papers
 
 # -- two mappings -----------------------------------------------------------------------------------------------------
 
@@ -88,12 +87,6 @@ def test_a_condition_is_the_same_differs_or_is_unknown():
     assert Condition("k", "5", "3", "why", open=True).state == UNKNOWN
 
 
-@pytest.mark.parametrize("module", [condition, claims], ids=lambda one: one.__name__)
-def test_examples(module):
-    result = doctest.testmod(module)
-    assert result.attempted and not result.failed
-
-
 # -- prompts ----------------------------------------------------------------------------------------------------------
 
 
@@ -138,7 +131,7 @@ def verdict(monkeypatch):
 
     def verdict(source, printed, value):
         wanted = Cell(printed.table, printed.backbone, printed.method, printed.data, printed.measure, printed.value)
-        found = next((found for _, found in _foreseen(source, wanted)), None)
+        found = next(_foreseen(source, wanted), None)
         if found is None:
             return None
         (cell,) = _cells(source, printed, [replace(found.of, run=adversarial.scored(found, value))])

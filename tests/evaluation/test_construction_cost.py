@@ -3,7 +3,6 @@ the front, and the published numbers beside ours."""
 
 from __future__ import annotations
 
-import doctest
 import json
 from dataclasses import replace
 from importlib import import_module
@@ -113,39 +112,6 @@ def test_a_method_of_measured_and_forecast_layers_has_a_forecast_alone(tmp_path)
     ]  # fmt: skip
 
 
-def test_without_a_bill_nothing_is_measured(tmp_path):
-    index = build(tmp_path / "index")
-    (index.folder / "usage.jsonl").unlink()
-    found = construction_cost(Index.open(index.folder, TinyEncoder()), ["hipporag2"])
-    assert [(row["basis"], row["minutes"]) for row in found.rows] == [("forecast", None)]
-
-
-def test_what_the_data_brought_is_a_forecast(tmp_path):
-    index = Index.build(tiny_dataset(), None, tmp_path / "index", encoder=TinyEncoder(), progress=False)
-    assert [row["basis"] for row in construction_cost(index, ["hipporag2"]).rows] == ["forecast"]
-
-
-def test_another_model_is_billed_for_what_it_wrote_alone(tmp_path):
-    build(tmp_path / "index")
-    index = build(tmp_path / "index", Writer("openai:two"))
-    assert index.usage.of(["extractions"]).calls == 32
-    assert by_method(construction_cost(index, ["hipporag2"]))["hipporag2"]["tokens"] == 16 * 110
-
-
-def test_an_endpoint_that_tells_no_tokens_is_no_measurement(tmp_path):
-    class Silent(Writer):
-        def run(self, step, inputs, *, trace=None):
-            found = super().run(step, inputs, trace=trace)
-            self.meter._steps.clear()
-            return found
-
-    index = build(tmp_path / "index", Silent(), layers=("synonyms",))
-    path = index.folder / "usage.jsonl"
-    rows = [json.loads(line) | {"prompt_tokens": 0, "completion_tokens": 0} for line in path.read_text().splitlines()]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert [row["basis"] for row in construction_cost(index, ["hipporag2"]).rows] == ["forecast"]
-
-
 def test_by_default_it_is_all_methods_whose_layers_stand(tmp_path):
     index = build(tmp_path / "index")
     assert {"dense", "bm25", "hipporag2", "catrag"} <= set(methods_of(index)) and "raptor" not in methods_of(index)
@@ -188,12 +154,6 @@ def test_a_graph_of_triples_costs_its_articles(tmp_path):
         out.write(json.dumps(bill) + "\n")
     found = construction_cost(index, ["dense", "hipporag2"])
     assert {row["method"]: row["tokens"] for row in found.rows} == {"dense": 1_000, "hipporag2": 1_000}
-
-
-def test_examples():
-    result = doctest.testmod(module)
-    assert result.attempted and not result.failed
-    assert layers_of("ircot") == layers_of("hipporag2") == ["passages", "extractions", "facts", "synonyms"]
 
 
 def test_it_is_shown_with_whole_numbers_and_a_figure(tmp_path):
@@ -259,29 +219,3 @@ def test_published_points_have_a_front_of_their_own(tmp_path, run):
     assert published["HippoRAG1"]["quality"] == 0.355, "that of HippoRAG-IRCOT, in reject mode"
     assert len(published) == 5 and any("other corpora" in note for note in found.notes)
     assert [row["method"] for row in pareto(run(index, {"dense": (1, 0)}, "no"), index, beside=[]).rows] == ["dense"]
-
-
-def test_several_runs_are_compared_and_an_index_that_is_missing_is_named(tmp_path, run):
-    index = build(tmp_path / "index")
-    runs = {"a": run(index, {"dense": (1, 0)}, "a"), "b": run(index, {"dense": (1, 1)}, "b", reader="cot")}
-    found = pareto(runs, construction_cost(index))
-    assert [(row["reader"], row["front"]) for row in found.rows] == [("a", False), ("b", True)]
-    with pytest.raises(SettingError, match="should have the index of 'other'"):
-        pareto(run(index, {"dense": (1, 0)}, "c", data="other"), index)
-
-
-def test_figures_are_drawn_whatever_there_is(tmp_path, run):
-    index = build(tmp_path / "index", name="musique-sample")
-    both = pareto(run(index, {"dense": (1, 0), "catrag": (1, 1)}), index, beside=["musique", "2wiki"])
-    for one in (both, pareto(run(index, {"dense": (1, 0)}, "free"), index, beside=[])):
-        assert one.figure()._repr_png_() == one.figure()._repr_png_()
-    assert module.PUBLISHED in repr(both) and "Quality (accuracy) against the cost of the index" in repr(both)
-
-
-def test_methods_are_evaluated_and_compared(tiny_index, tmp_path):
-    questions = [Question(f"q{at}", f"Which lake {at}?", ("Lake Mira",)) for at in range(2)]
-    methods = [wb.method(spec, tiny_index) for spec in ("dense", "hipporag2", "ircot[backbone=dense]")]
-    evaluated = wb.evaluate(questions, methods, wb.reader("direct"), tmp_path / "run", progress=False)
-    found = pareto(evaluated, Index.open(tiny_index.folder))
-    assert [row["method"] for row in found.rows] == ["dense", "hipporag2", "ircot[backbone=dense]"]
-    assert found.rows[0]["cost"] == found.rows[2]["cost"] == 0 < found.rows[1]["cost"]

@@ -74,14 +74,6 @@ def test_an_unknown_price_is_no_front(run):
     assert "price of a model is not known" in found.notes[-1]
 
 
-@pytest.mark.parametrize("price", [-1, float("nan"), float("inf")])
-def test_prices_that_are_none(run, price):
-    with pytest.raises(SettingError, match="dollars per million"):
-        cost_quality(run("a"), prices=price)
-    with pytest.raises(SettingError, match="none for the reader 'a'"):
-        cost_quality({"a": run("c")}, prices={"b": 1})
-
-
 def test_equal_budgets(run):
     """Of two that are shown as much, the better one is on the front; the one that asks less often is, too."""
     better, worse = run("better", right=(1, 1)), run("worse", right=(1, 0))

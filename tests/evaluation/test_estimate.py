@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from imitated import Imitated
-from tiny import QUESTIONS, TinyEncoder, TinyEngine, tiny_dataset
+from tiny import QUESTIONS, TinyEncoder, tiny_dataset
 from typer.testing import CliRunner
 
 import workbench as wb
@@ -17,12 +17,10 @@ from workbench.errors import SettingError
 from workbench.evaluation.estimate import (
     Cost,
     Estimate,
-    Range,
     Unasked,
     estimate_build,
     estimate_run,
     exactly,
-    stratified,
 )
 from workbench.llm.chat import ChatEngine
 from workbench.methods import METHODS
@@ -113,20 +111,10 @@ def test_articles_on_triples_are_counted_by_a_part_of_them():
     assert whole.calls.value / WITHIN < part.calls.value < whole.calls.value * WITHIN
 
 
-def test_rules_take_no_calls_and_no_money_but_seconds():
-    total = estimate_build(DATA, "rules", encoder=TinyEncoder()).total
-    assert (total.calls, total.money) == (exactly(0), exactly(0)) and total.seconds.value > 0
-
-
 def test_prices():
     assert estimate_build(DATA, "openai:unheard-of", encoder=TinyEncoder()).total.money is None
     found = estimate_build(DATA, NAME, encoder=TinyEncoder())
     assert found.total.batched.value == pytest.approx(found.total.money.value / 2) and "in batches" in repr(found)
-
-
-def test_a_layer_that_is_unknown_is_refused():
-    with pytest.raises(SettingError, match="no layer is called 'sumaries'"):
-        estimate_build(DATA, NAME, layers=["sumaries"])
 
 
 # -- a run ------------------------------------------------------------------------------------------------------------
@@ -213,26 +201,6 @@ def test_what_stands_for_a_model_refuses_to_answer(tiny_index, tmp_path):
         wb.Index.build(DATA, engine, tmp_path, encoder=TinyEncoder(), progress=False)
 
 
-@pytest.mark.parametrize("sample", [0, -1, 1.5, True, "4"])
-def test_a_sample_that_means_nothing_is_refused(sample, tiny_index):
-    with pytest.raises(SettingError, match="sample="):
-        estimate_run(*arguments(tiny_index, TinyEngine()), sample)
-    with pytest.raises(SettingError, match="sample="):
-        estimate_build(DATA, NAME, sample)
-
-
-def test_nothing_to_ask_is_refused(tiny_index):
-    with pytest.raises(SettingError, match="at least one question"):
-        estimate_run((), *arguments(tiny_index, Unasked(NAME))[1:])
-
-
-def test_the_sample_is_spread_and_the_seed_decides():
-    chosen = stratified(range(100), 10, lambda n: n, seed=1)
-    assert [n // 10 for n in chosen] == list(range(10))
-    assert chosen == stratified(list(reversed(range(100))), 10, int, seed=1) != stratified(range(100), 10, int, seed=2)
-    assert stratified([3, 1], 10, int) == [1, 3] and stratified([], 4, int) == []
-
-
 def test_the_command_line_needs_no_key(meridian_index, tmp_path, monkeypatch):
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
@@ -252,17 +220,6 @@ def test_the_command_line_needs_no_key(meridian_index, tmp_path, monkeypatch):
 
 
 # -- the look ---------------------------------------------------------------------------------------------------------
-
-
-def test_hostile_names_are_shown_and_not_obeyed():
-    bad = "<script>alert(1)</script>\x1b[31m\u202e"
-    estimate = Estimate(
-        bad, bad, (Cost(bad, bad, exactly(1234567), money=None, seconds=Range(7200, None, None)),), (bad,), (bad,)
-    )
-    page, told = estimate._repr_html_(), repr(estimate)
-    assert "<script>" not in page and "&lt;script&gt;" in page
-    assert "\x1b" not in page + told and "\u202e" not in page + told
-    assert "1,234,567" in told and "unknown" in told and "2.0 h (spread unknown)" in told
 
 
 def test_what_is_unknown_is_never_shown_as_nothing_and_makes_a_sum_unknown():

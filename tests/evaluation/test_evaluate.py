@@ -80,26 +80,12 @@ def test_the_folder_holds_what_is_promised(ask, tiny):
     assert config["prompts"].keys() == {"answer", "fact_filter"}
 
 
-def test_no_spreadsheet_computes_the_name_of_a_method(tiny, tiny_index, tmp_path):
-    named = {"=1+1": wb.method("dense", tiny_index)}
-    run = wb.evaluate(tiny.questions, named, None, tmp_path / "run", progress=False)
-    assert run.methods == ["=1+1"]
-    assert "\n'=1+1," in (run.folder / "table.csv").read_text()
-
-
 def test_the_same_inputs_give_the_same_bytes(ask):
     assert files(ask("a").folder) == files(ask("b", workers=4).folder)
 
 
 def test_seconds_say_where_another_row_had_encoded_the_question(ask):
     assert ask(methods=("dense", "hipporag2", "bm25")).table(seconds=True)["reused"].tolist() == [0, 3, 0]
-
-
-def test_a_run_opens_without_index_and_engine(ask):
-    run = ask()
-    again = wb.Run(run.folder)
-    assert again.rows == run.rows
-    assert again.table().equals(run.table())
 
 
 @pytest.mark.parametrize("rows", [0, 3, 6])
@@ -141,26 +127,6 @@ def test_another_run_in_the_folder_is_refused(ask):
         ask(reader=None)
 
 
-def test_without_a_reader_answers_are_not_measured(ask):
-    run = ask(reader=None)
-    assert "em" not in run.measures
-    assert run.rows[0]["answer"] is None
-
-
-def test_unanswerable_questions_do_not_count_for_recall(ask):
-    run = ask()
-    assert set(run.scores("recall@5", "dense")) == {"q1", "q2"}
-    assert run.table().loc["dense", "questions"] == 3
-
-
-def test_compare_pairs_the_questions(ask):
-    frame = ask().compare("dense", ["recall@1", "recall@2"])
-    assert list(frame["method"]) == ["hipporag2"] * 2
-    assert (frame["difference"] == frame["value"] - frame["baseline_value"]).all()
-    assert (frame["p_holm"] >= frame["p"]).all()
-    assert frame["n"].tolist() == [2, 2]
-
-
 @pytest.mark.parametrize("level", ["off", "ids"])
 def test_trace_levels(ask, level):
     run = ask(trace=level)
@@ -181,16 +147,6 @@ def test_the_questions_gold_is_not_shown_to_the_method(ask, tiny_index):
 
     ask(methods=(Spy(tiny_index),))
     assert all(type(question) is str for question in seen)
-
-
-def test_nothing_to_ask_is_an_error(tiny_index, tmp_path):
-    with pytest.raises(SettingError, match="at least one question"):
-        wb.evaluate([], [wb.method("dense", tiny_index)], out=tmp_path / "run")
-
-
-def test_methods_in_the_place_of_questions_are_an_error_that_says_so(tiny, tiny_index, tmp_path):
-    with pytest.raises(SettingError, match="evaluate takes questions first, then methods; Dense is no Question"):
-        wb.evaluate([wb.method("dense", tiny_index)], tiny.questions, out=tmp_path / "run")
 
 
 class OwnContext(Method):

@@ -7,7 +7,7 @@ import workbench as wb
 from workbench.data import Dataset
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.index import Index
-from workbench.measures import DEFAULT, NODES
+from workbench.measures import NODES
 from workbench.methods.base import Method
 from workbench.records import Entity, Evidence, Passage, Question, ranked
 
@@ -86,26 +86,3 @@ def test_passages_that_a_method_does_not_choose_are_not_resolved(graph, tmp_path
 
     run = ask({"all": All(graph), "first": First(graph)}, [ONE], out=tmp_path / "run", measures=["node_count"])
     assert [row["scores"]["node_count"] for row in run.rows] == [3, 2]
-
-
-def test_a_method_whose_index_was_opened_before_the_graph_was_made_is_measured_as_well(tmp_path):
-    folder = tmp_path / "films"
-    data = Dataset("films", PASSAGES, profiles=PROFILES)
-    before = Index.build(data, None, folder, encoder=TinyEncoder(), layers=["profiles"], progress=False)
-    dense = wb.method("dense", before)
-    run = ask({"dense": dense, "finds": Finds(before.ensure(["typed"]))}, [ONE], out=tmp_path / "run")
-    assert run.scores("node_recall", "dense") == {"one": 1}
-
-
-@pytest.mark.parametrize("questions", [(Question("q", "who?", ("Ana Holm", "Holm")),), (Question("q", "who?"),)])
-def test_without_answer_sets_a_run_holds_what_it_held(graph, tmp_path, questions):
-    run = ask([wb.method("dense", graph)], questions, out=tmp_path / "run")
-    assert not set(run.measures) & set(NODES)
-    assert ask([wb.method("dense", graph)], questions, out=tmp_path / "same", measures=DEFAULT).rows == run.rows
-
-
-def test_without_a_graph_they_are_not_defined(tiny_index, tmp_path):
-    run = ask([wb.method("dense", tiny_index)], [ONE], out=tmp_path / "run")
-    assert not set(run.measures) & set(NODES)
-    asked = ask([wb.method("dense", tiny_index)], [ONE], out=tmp_path / "asked", measures=["node_f1"])
-    assert asked.scores("node_f1", "dense") == {}

@@ -124,13 +124,6 @@ def test_torn_rows_and_torn_timings_are_mended(ask, cut, lost):
     assert timed[: 2 - lost] == first and len(timed) == 3
 
 
-def test_what_a_killed_process_was_about_to_write_is_gone(ask):
-    whole = same_always(folder := ask())
-    for name in ("run.json.tmp", "contexts/x.txt.tmp", "traces/x.jsonl.tmp", "table.csv.tmp"):
-        (folder / name).write_text("to")
-    assert same_always(ask()) == whole
-
-
 def test_a_context_that_rows_share_is_written_once(ask, tiny_index, monkeypatch):
     """Written again, it would for a moment be torn under a row that stands; a model may never ask for it again."""
     written = []

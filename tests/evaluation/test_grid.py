@@ -12,7 +12,6 @@ from workbench.errors import DataError, SettingError
 from workbench.evaluation.book import Book
 from workbench.evaluation.grid import Grid, grid
 from workbench.evaluation.retrieved import Retrieved, evidence_of
-from workbench.evaluation.significance import mcnemar
 from workbench.integrity import seal
 from workbench.llm.meter import collect
 from workbench.methods import Dense
@@ -72,15 +71,6 @@ def test_a_run_per_reader_and_each_question_retrieved_once(ask, tiny, tiny_index
         assert {"dense", run.config["reader"]} <= {row["stage"] for row in run.seconds().to_dict("records")}
     one, five = (run.rows for run in made.runs.values())
     assert [row["ranking"] for row in one] == [row["ranking"] for row in five]
-
-
-def test_a_run_of_the_grid_is_the_run_that_evaluate_makes(ask, tiny, tiny_index, tmp_path):
-    made = ask().runs["five"]
-    methods = [wb.method(spec, tiny_index) for spec in ("hipporag2", "dense")]
-    alone = wb.evaluate(tiny.questions, methods, wb.reader("direct"), tmp_path / "alone", measures=made.measures,
-                        progress=False)  # fmt: skip
-    assert files(made.folder) == files(alone.folder)
-    assert made.rows[0]["usage"]["fact_filter"]["calls"] == 1, "though the other reader's run asked"
 
 
 @pytest.mark.parametrize("lives", [0, 3, 7, 11])
@@ -173,19 +163,6 @@ def test_readers_are_specs_or_values_and_go_by_their_labels(ask):
         ask("other", questions=[])
 
 
-def test_seconds_say_whose_retrieval_was_reused(ask):
-    first, second = ask(methods=("bm25",)).runs.values()  # which encodes nothing
-    assert "reused" not in first.table(seconds=True) and "reused" not in second.table()
-    assert second.table(seconds=True)["reused"].tolist() == [3]
-
-
-def test_labels_cannot_leave_the_folder(ask, tmp_path):
-    made = ask(methods=("dense",), readers={"../../x\n<b>": "direct", "": "direct[k=2]", "é" * 300: "direct[k=3]"})
-    assert len(made.runs) == 3
-    assert all(run.folder.parent == made.folder for run in made.runs.values())
-    assert {path.name for path in tmp_path.iterdir()} == {"grid", "tiny"}
-
-
 def test_what_is_no_grid_is_refused(ask, tmp_path):
     with pytest.raises(SettingError, match="is no grid"):
         Grid.open(tmp_path)
@@ -231,8 +208,3 @@ def test_what_is_kept_counts_as_asked_and_is_not_taken_for_other_limits(tiny_ind
     assert kept.holds("Where was Nora Whitlock born?", 2, None, "full")
     assert not kept.holds("Where was Nora Whitlock born?", 2, None, "ids")
     assert len(kept.retrieve("Where was Nora Whitlock born?", 3, trace=Trace()).passages) == 3
-
-
-def test_mcnemar_by_hand():
-    """Nine discordant pairs, one of them the other way: 2 (1 + 9) / 2⁹."""
-    assert mcnemar([1] * 8 + [0, 1], [0] * 8 + [1, 1]) == pytest.approx(20 / 512)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import doctest
-import sys
-
 import numpy as np
 import pytest
 from small import index_of
-from test_views import HOSTILE, UNSHOWABLE, Checked
+from test_views import Checked
 
 import workbench as wb
 from workbench import analyses
@@ -80,12 +77,6 @@ def test_differences_are_paired_over_the_questions_in_which_both_walk(two):
     assert strength["p"] == 0.5 and strength["p_holm"] == 1, "two questions: both signs of either, exactly"
 
 
-def test_what_is_left_out_or_failed_is_said(two):
-    assert "second: 1 questions have a dense ranking and no walk; they are left out." in two.notes
-    assert "second: requests failed for 2 questions, whose walks are counted." in two.notes
-    assert not [note for note in two.notes if note.startswith("first") or "rules" in note]
-
-
 def test_the_table_the_differences_and_the_figure_are_shown(two, tmp_path):
     assert list(two.tables()) == ["", "Paired differences"]
     shown = " ".join(Checked(two._repr_html_()).shown)
@@ -99,21 +90,6 @@ def test_the_figure_has_the_distribution_of_hub_strength_beside_its_means(two):
     walked = [(one["method"], one["strength"]) for one in two.walks if one["strength"] is not None]
     assert curves == {label: sorted(value for name, value in walked if name == label) for label in ("first", "second")}
     assert [row["strength"] for row in two.rows[:2]] == pytest.approx([sum(v) / len(v) for v in curves.values()])
-
-
-def test_each_pair_is_compared_once(small):
-    walks = {one.question: (0.5, 0.25, 0.25, 0, 0) for one in QUESTIONS}
-    methods = [ByHand(label, small, walks) for label in "abc"]
-    found = analyses.hub_bias(QUESTIONS, methods, ["a", "b"], progress=False)
-    pairs = [(row["method"], row["against"]) for row in found.differences if row["measure"] == "strength"]
-    assert pairs == [("b", "a"), ("c", "a"), ("c", "b")]
-    assert all(row["difference"] == 0 and row["p"] == 1 for row in found.differences)
-
-
-def test_one_method_has_no_differences(small):
-    walks = {one.question: (0.5, 0.25, 0.25, 0, 0) for one in QUESTIONS}
-    found = analyses.hub_bias(QUESTIONS, [ByHand("a", small, walks)], progress=False)
-    assert found.differences == () and list(found.tables()) == [""] and len(found.frame()) == 2
 
 
 def test_without_any_walk_nothing_is_a_number(small):
@@ -188,11 +164,6 @@ def test_edges_that_are_rated_as_noise_keep_walks_out_of_the_hub(tmp_path):
 # -- what it refuses --------------------------------------------------------------------------------------------------
 
 
-def test_a_method_without_a_walk_is_refused(tiny_index):
-    with pytest.raises(SettingError, match="dense has no walk; hub_bias needs `walk_distribution`, as hipporag2"):
-        analyses.hub_bias(ASKED, [wb.method("hipporag2", tiny_index), wb.method("dense", tiny_index)])
-
-
 def test_other_graphs_and_unknown_baselines_are_refused(small, tmp_path):
     walks = {one.question: (0.5, 0.25, 0.25, 0, 0) for one in QUESTIONS}
     other = index_of(tmp_path / "other", {"a": [("x", "r", "y")]})
@@ -209,15 +180,3 @@ def test_the_specs(tiny_index):
         "hipporag2", "catrag", "catrag[anchoring=false]", "catrag[dynamic_weights=false]", "catrag[key_facts=false]",
         "catrag[anchoring=false,dynamic_weights=false,key_facts=false]",
     ]  # fmt: skip
-    result = doctest.testmod(sys.modules["workbench.analyses.hub_bias"])
-    assert result.attempted and not result.failed
-
-
-@pytest.mark.filterwarnings("ignore:Glyph .* missing from font")
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_nothing_in_it_is_acted_upon(two, text):
-    rows = (*({**row, "method": text} for row in two.rows[:-1]), two.rows[-1])
-    thing = HubBias(text, rows, (text,), ({"method": text, "p": 0.5},), draw=two.draw)
-    Checked(thing._repr_html_())
-    assert not UNSHOWABLE.search(thing._repr_html_()) and not UNSHOWABLE.search(repr(thing))
-    thing.figure()

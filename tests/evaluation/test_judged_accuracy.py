@@ -8,12 +8,10 @@ import pytest
 from test_analyses import written
 
 from workbench.analyses import judged_accuracy
-from workbench.errors import SettingError
 from workbench.llm import Result
 from workbench.llm.call import Reply
-from workbench.llm.parse import Unreadable, parse
+from workbench.llm.parse import parse
 from workbench.records import Question
-from workbench.rules import rule_for
 from workbench.steps import judge
 
 QUESTIONS = (
@@ -83,22 +81,9 @@ def test_failures_of_the_judge_are_counted_and_not_wrong(run):
     assert (answerable["n"], answerable["failures"], answerable["accuracy"]) == (4, 1, 1 / 4)
 
 
-def test_rules_are_refused(run):
-    with pytest.raises(SettingError, match="rules cannot judge whether an answer is right"):
-        judged_accuracy(run, "rules")
-    with pytest.raises(SettingError, match="ask a model"):
-        rule_for(judge.DIGIT)([judge.Input("?", ("x",), "x")])
-
-
 @pytest.mark.parametrize(
     ("reply", "verdict"), [("1", 1), ("0", 0), (" 1.\n", 1), ("**0**", 0), ("Verdict: 1", 1), ("1 (of 1)", 1)]
 )
 def test_the_first_digit_is_the_verdict(reply, verdict):
     value, _ = parse(judge.DIGIT, Reply(reply))
     assert value.verdict == verdict
-
-
-@pytest.mark.parametrize("reply", ["Correct", "10", "7"])
-def test_a_reply_without_a_verdict_is_unreadable(reply):
-    with pytest.raises(Unreadable, match="1 or 0"):
-        parse(judge.DIGIT, Reply(reply))

@@ -37,13 +37,6 @@ def test_makers_by_hand(of, says, parts):
     assert (made_by(of, "m"), without_model(of, "m")) == (says, parts)
 
 
-def test_who_read_and_judged_counts_only_where_that_is_measured():
-    of = config("openai:8b", "rules") | {"judging": {"engine": "worked:meridian#ab12"}}
-    assert [without_model(of, "m", after) for after in ((), {"reader"}, {"judge"})] == [
-        (), ("rules",), ("replies written by hand",),
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize(("spec", "asked"), [
     ("dense", ()), ("hipporag2", ("fact_filter",)), ("hipporag2[filter=identity]", ()),
     ("ircot[backbone=dense]", ("next_thought",)), ("ircot[backbone=dense,iterations=0]", ()),
@@ -70,9 +63,3 @@ def test_tables_and_comparisons_name_both_engines_each_in_its_place(tiny, tiny_i
     by = grid.table()["by"].to_dict()
     assert by["rules", "hipporag2"] == "method openai:8b; extractions by hand; reader by rules"
     assert set(grid.compare(measures=["em"])["by"]) == {by["rules", "hipporag2"]}
-
-
-def test_a_run_that_asked_nobody_is_not_by_rules(tiny, tiny_index, tmp_path):
-    run = wb.evaluate(tiny.questions, [wb.method("dense", tiny_index)], None, tmp_path / "run", progress=False)
-    assert run.config["engine"] == NOBODY and "rules" not in repr(run)
-    assert run.table()["by"].tolist() == [NOBODY]

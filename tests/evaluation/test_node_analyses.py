@@ -8,7 +8,6 @@ import pytest
 from test_analyses import written
 
 from workbench.analyses import at_equal_nodes, by_hops
-from workbench.errors import SettingError
 from workbench.evaluation.run import Run
 from workbench.records import Question
 
@@ -53,14 +52,6 @@ def test_means_by_hops(run):
     assert [row["method"] for row in by_hops(run).rows] == [*NODES, *NODES]
 
 
-def test_by_hops_says_what_it_needs(tmp_path):
-    plain = written(tmp_path / "plain", {"dense": {}}, {"dense": {"em": [1, 1, 1]}}, questions=QUESTIONS)
-    with pytest.raises(SettingError, match="none of node_recall"):
-        by_hops(plain)
-    old = written(tmp_path / "old", {"dense": {}}, {"dense": {"node_recall": [1, 1, 1]}}, questions=QUESTIONS)
-    assert by_hops(old).rows == (), "a run from before rows said how many hops"
-
-
 def test_as_many_nodes_as_the_reference_returned(run):
     """One: dotrag has s and a (s counts once), so ball's x and b are looked at. Two: one and none."""
     rows = at_equal_nodes(run, QUESTIONS).rows
@@ -74,13 +65,3 @@ def test_as_many_nodes_as_the_reference_returned(run):
     found = at_equal_nodes(run, QUESTIONS, "ball", methods=["dotrag", "ball"])
     assert [row["recall"] for row in found.rows] == [half, 1, half, 1], "more than it has, a method does not return"
     assert "Without nodes of their own: dense." in at_equal_nodes(run, QUESTIONS).notes
-
-
-def test_at_equal_nodes_says_what_it_needs(run, tmp_path):
-    with pytest.raises(SettingError, match="has no method 'x'"):
-        at_equal_nodes(run, QUESTIONS, "x")
-    with pytest.raises(SettingError, match="'two more' of the run"):
-        at_equal_nodes(run, QUESTIONS[:2])
-    none = written(tmp_path / "none", {"dense": {}}, {"dense": {"em": [1, 1, 1]}}, questions=QUESTIONS)
-    with pytest.raises(SettingError, match="has no dotrag; name the method"):
-        at_equal_nodes(none, QUESTIONS)

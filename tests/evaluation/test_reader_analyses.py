@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from test_analyses import BDTR, QUESTIONS, written
@@ -62,26 +61,6 @@ def test_gains_by_type_are_paired_differences(readers):
     assert sum(n * gain for n, gain in by_type) / 4 == whole["difference"], "kinds average to the whole"
 
 
-def test_every_reader_can_have_its_own_baseline(readers):
-    found = analyses.gains_by_kind(readers, {"sparql+gw": "sparql"})
-    assert {(row["reader"], row["against"]) for row in found.rows} == {("sparql+gw", "sparql")}
-    assert {row["measure"] for row in found.rows} == {"accuracy", "f1"}, "those that both have"
-    (bridge,) = [row for row in found.rows if (row["measure"], row["kind"]) == ("f1", "bridge")]
-    assert (bridge["value"], bridge["baseline"], bridge["difference"]) == (0.5, 1, -0.5)
-
-
-def test_gains_say_what_they_need(readers, tmp_path):
-    with pytest.raises(SettingError, match="no reader 'cot'; there are brief, sparql"):
-        analyses.gains_by_kind(readers, "cot")
-    with pytest.raises(SettingError, match="nothing to be compared with"):
-        analyses.gains_by_kind({"brief": readers["brief"]})
-    with pytest.raises(SettingError, match="none of em together"):
-        analyses.gains_by_kind(readers, measures=["em"])
-    other = written(tmp_path / "other", {"ket_rag": {}}, {"ket_rag": {"accuracy": [1]}}, questions=TYPED[:1])
-    with pytest.raises(SettingError, match="different questions"):
-        analyses.gains_by_kind({**readers, "other": other})
-
-
 # -- what iteration gains, by data set --------------------------------------------------------------------------------
 
 
@@ -127,29 +106,6 @@ def test_routing_takes_the_answer_of_the_routed_prompt_and_the_other_if_it_absta
     assert (rows["sparql"]["accuracy"], rows["sparql"]["abstained"]) == (0.5, 0.25)
     assert rows["routed"]["difference"] == pytest.approx(0.5 - 0.75) and rows["sparql"]["difference"] == 0
     assert ours["difference"] is None and rows["cot"]["second"] is None
-
-
-def test_labels_can_be_given_and_both_prompts_can_abstain(prompts):
-    prompts["cot"] = changed(prompts["cot"], lambda row: {"abstained": row["question_id"] == "q3"})
-    labels = dict.fromkeys(("q1", "q2", "q3", "q4"), "inference")
-    *_, ours = analyses.recomputed_routing(prompts, labels).rows
-    # cot everywhere, and q3, where both abstain, has the second's answer
-    assert (ours["accuracy"], ours["abstained"], ours["second"], ours["unlabelled"]) == (0.25, 0.25, 1, 0)
-
-
-def test_routing_says_what_it_needs(prompts, tmp_path):
-    with pytest.raises(SettingError, match="no run of a reader 'brief'"):
-        analyses.recomputed_routing(prompts, "brief")
-    with pytest.raises(SettingError, match="asks more than one prompt"):
-        analyses.recomputed_routing(prompts, "routed", cot="routed")
-    with pytest.raises(SettingError, match="'bridges' is no kind of question"):
-        analyses.recomputed_routing(prompts, {"q1": "bridges"})
-    with pytest.raises(SettingError, match="do not both have f1"):
-        analyses.recomputed_routing(prompts, "routed", measure="f1")
-    one = (replace(QUESTIONS[0], id="other"),)
-    prompts["cot"] = written(tmp_path / "o", {"ket_rag": {}}, {"ket_rag": {"accuracy": [1]}}, questions=one)
-    with pytest.raises(SettingError, match="different questions"):
-        analyses.recomputed_routing(prompts, "routed")
 
 
 # -- wall-clock time --------------------------------------------------------------------------------------------------

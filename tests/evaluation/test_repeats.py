@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter
 from dataclasses import replace
 
 import pytest
 from test_bundle import questions as shown_in
 from tiny import files
-from typer.testing import CliRunner
 
 import workbench as wb
-from workbench.cli.app import app
 from workbench.errors import EngineUnavailable, SettingError
 from workbench.evaluation import sums
-from workbench.evaluation.run import HYPOTHESES, trace_name
+from workbench.evaluation.run import HYPOTHESES
 from workbench.llm.call import Reply
 from workbench.llm.chat import ChatEngine, recorded, replay_engine
 
@@ -198,12 +195,6 @@ def test_a_bundle_shows_each_repeat_of_a_question(ask, tmp_path):
     assert not any("repeats" in cell for one in shown_in(alone) for cell in one["cells"])
 
 
-@pytest.mark.parametrize("repeats", [0, -1, 2.5, True, "3"])
-def test_what_is_no_number_of_repeats_is_refused(ask, repeats):
-    with pytest.raises(SettingError, match="repeats"):
-        ask(repeats)
-
-
 # -- seeds, recordings, servers ---------------------------------------------------------------------------------------
 
 
@@ -264,48 +255,6 @@ def test_in_a_grid_all_readers_read_the_evidence_of_their_repeat(tiny, tiny_inde
     assert len(call.seen) == before
 
 
-def as_earlier(run):
-    """The run as earlier versions wrote it: each further repeat as a run of its own in `repeats/`."""
-    rows, timings = ([*sums.by_cell(run.folder / name).values()] for name in (sums.ROWS, sums.TIMINGS))
-    for number in range(run.repeats):
-        place = run.folder / "repeats" / str(number) if number else run.folder
-        (place / "traces").mkdir(parents=True, exist_ok=True)
-        for name, lines in ((sums.ROWS, rows), (sums.TIMINGS, timings)):
-            mine = [row for row in lines if row.get("repeat", 0) == number]
-            text = "".join(json.dumps({k: v for k, v in row.items() if k != "repeat"}) + "\n" for row in mine)
-            (place / name).write_text(text)
-        if number:
-            for name in ("run.json", "questions.jsonl", "sources.json"):
-                (place / name).write_bytes((run.folder / name).read_bytes())
-            shutil.copytree(run.folder / "contexts", place / "contexts")
-            for row in (one for one in rows if one.get("repeat") == number):
-                cell = row["question_id"], row["method"]
-                (run.folder / "traces" / trace_name(*cell, number)).rename(place / "traces" / trace_name(*cell))
-    (run.folder / "checksums.json").unlink()
-
-
-def test_repeats_in_folders_of_an_earlier_version_are_read_and_not_written(ask, tmp_path):
-    run = ask(3)
-    seen = [[(row, again.context(row), again.trace(row["question_id"], row["method"])) for row in again.rows]
-            for again in run.repeated]  # fmt: skip
-    seconds = [again.seconds() for again in run.repeated]
-    as_earlier(run)
-    earlier = wb.Run(run.folder)
-    read = [[(row, again.context(row), again.trace(row["question_id"], row["method"])) for row in again.rows]
-            for again in earlier.repeated]  # fmt: skip
-    assert [[one[:2] for one in rows] for rows in read] == [[one[:2] for one in rows] for rows in seen]
-    assert [[list(one[2]) for one in rows] for rows in read] == [[list(one[2]) for one in rows] for rows in seen]
-    assert all(a.equals(b) for a, b in zip((again.seconds() for again in earlier.repeated), seconds, strict=True))
-    assert earlier.table().equals(run.table()) and earlier.intervals().equals(run.intervals())
-    assert list(wb.runs(tmp_path)["run"]) == [run.folder.name], "a repeat is no run of its own in a list"
-    assert CliRunner().invoke(app, ["check", str(run.folder)]).exit_code == 0
-    with pytest.raises(SettingError, match="keeps its repeats in folders"):
-        ask(3)
-    path = run.folder / "repeats" / "1" / "results.jsonl"
-    path.write_text(path.read_text().replace('"key": "', '"key": "0'))
-    assert wb.Run(run.folder).table().loc["dense", "repeats"] == 2, "rows made otherwise are no repeats"
-
-
 def test_a_comparison_pairs_the_means_of_questions_and_tests_hypotheses_only(ask):
     frame = ask(3).compare("dense")
     assert set(frame["measure"]) == set(HYPOTHESES), "no cost, no tokens in the family of tests"
@@ -315,10 +264,3 @@ def test_a_comparison_pairs_the_means_of_questions_and_tests_hypotheses_only(ask
     assert row["difference"] == pytest.approx(sum(ours[one] - base[one] for one in ours) / 3)
     assert row["low"] != row["low"] or row["low"] is None, "three questions have no interval"
     assert set(ask(3).compare("dense", ["tokens"])["measure"]) == {"tokens"}, "unless asked for"
-
-
-def test_the_command_line_repeats(tmp_path, tiny_index, tiny, monkeypatch):
-    said = CliRunner().invoke(app, ["evaluate", "--help"])
-    assert said.exit_code == 0 and "--repeats" in said.output
-    for verb in ("grid", "table"):
-        assert "--repeats" in CliRunner().invoke(app, [verb, "--help"]).output

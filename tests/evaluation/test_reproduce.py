@@ -18,14 +18,13 @@ import workbench as wb
 from workbench import analyses
 from workbench.cli.app import app
 from workbench.errors import DataError, SettingError
-from workbench.evaluation.counting import Unasked
-from workbench.evaluation.estimate import estimate_build
+from workbench.evaluation.estimate import Unasked, estimate_build
 from workbench.evaluation.pairs import DIMENSIONS
 from workbench.llm.step import Result
 from workbench.papers import planning
 from workbench.papers import reproduce as reproducing
 from workbench.papers.planning import plan
-from workbench.papers.recipes import EVERY, layers_of, models_of, recipes, recipes_of, tables_of
+from workbench.papers.recipes import layers_of, models_of, recipes, recipes_of, tables_of
 from workbench.papers.reproduce import engines_by_row, reproduce
 from workbench.papers.tables import NOT_COMPARABLE, NOT_MEASURED, tables
 from workbench.published import paper, papers
@@ -101,15 +100,6 @@ def test_a_recipe_follows_the_conditions_of_the_paper():
     assert encoders == {None, "contriever", "gtr-t5-base", "text-embedding-3-small"}
     layers = recipes(paper("youtu"), "3")[0].layers
     assert layers["tree"]["max_clusters"] == 200 and layers["schema_graph"]["evolution"] == "gated"
-
-
-def test_dotrags_graph_is_written_and_asked_as_the_paper_does():
-    one, *_ = recipes(paper("dotrag"), "2")
-    assert one.options == {"brackets": True, "filtered": False} and one.layers["articles"] == {"profile": "paper"}
-    assert one.k >= EVERY, "PathRAG returns all that it finds"
-    (cs,) = [one for one in recipes(paper("dotrag"), "1") if one.data == "ultradomain cs"]
-    assert cs.layers["resolved"] == {"threshold": 0.6} and cs.layers["relabelled"] == {} and cs.options == {}
-    assert cs.generated["apart"] is False
 
 
 def test_the_questions_of_a_data_set_are_loaded_with_the_options_of_its_recipe(monkeypatch):
@@ -215,11 +205,6 @@ def test_one_call_fills_the_rows_of_both_models_and_asks_for_nothing_else(small,
     reproduce("reasoning", "5.1", "rules", reader_engine=again, **given)
     assert again.asked == [], "coverage is of the context"
     assert not any("left out" in note for note in found.notes)
-
-
-def test_weights_that_are_not_here_give_way_to_those_that_are():
-    first = recipes(paper("bdtr"), "1")[0]
-    assert "gfm_rag" in first.methods or any("rmanluo" in one for one in first.methods)
 
 
 def test_what_cannot_be_run_says_what_can():

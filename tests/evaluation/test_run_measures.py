@@ -1,7 +1,5 @@
 """What a run says of its measures: the judge and its failures, abstention, coverage, and what the answers took."""
 
-from dataclasses import replace
-
 import pytest
 
 import workbench as wb
@@ -88,10 +86,6 @@ def test_joint_success_needs_the_whole_chain_and_the_answer(ask):
     assert "joint" not in retrieval and "all_gold" not in answers_, "it stands among the answers"
 
 
-def test_without_a_reader_there_is_no_joint_success(ask):
-    assert ask(measures=["all_gold@8", "joint@8"]).measures == ["all_gold@8"]
-
-
 # -- the judge --------------------------------------------------------------------------------------------------------
 
 
@@ -163,37 +157,6 @@ def test_a_judge_by_spec_is_labelled_as_rules(ask):
     assert "no language model" in repr(run)
 
 
-def test_a_measure_that_is_not_defined_is_a_column_of_numbers(ask):
-    run = ask(answers(), measures=["coverage:bridge", "f1", "accuracy:verified"])
-    assert {str(run.frame()[name].dtype) for name in run.measures} == {"float64"}
-    assert {str(run.table()[name].dtype) for name in run.measures} == {"float64"}
-    assert run.table()["coverage:bridge"].isna().all()
-
-
-def test_another_judge_is_another_run(ask):
-    ask(answers(), judge=Says(verdict("correct"), name="one"))
-    with pytest.raises(SettingError, match=r"differs in .*judge"):
-        ask(answers(), judge=Says(verdict("correct"), name="other"))
-
-
-# -- abstention and questions without an answer -----------------------------------------------------------------------
-
-
-def test_questions_without_an_answer_count(ask):
-    run = ask(answers(held="Lake Mira", other="I don’t know.", wrong="Orsby"))
-    table = run.table().loc["dense"]
-    assert (table["abstained"], table["abstained:answerable"], table["abstained:unanswerable"]) == (3 / 5, 2 / 4, 1)
-    assert table["accuracy"] == 2 / 5  # one answered, one rightly not
-    assert run.counts().loc["dense", ["accuracy", "em", "abstained:unanswerable"]].tolist() == [5, 4, 1]
-    assert (run.rows[1]["abstained"], column(run, "abstained")["other"]) == (False, 1)
-
-
-def test_a_failure_is_neither_an_abstention_nor_right(ask):
-    run = ask(Says("no connection"))
-    assert set(column(run, "abstained").values()) == set(column(run, "accuracy").values()) == {0}
-    assert run.table().loc["dense", "failures"] == 5
-
-
 # -- coverage ---------------------------------------------------------------------------------------------------------
 
 
@@ -243,18 +206,3 @@ def test_seconds_are_shown_and_never_in_what_must_not_differ(ask):
     for name in ("timings.jsonl", "checksums.json"):  # as in a run that was kept without its seconds
         (run.folder / name).unlink()
     assert run.table(seconds=True)["seconds"].isna().all()
-
-
-def test_an_answer_shows_itself_with_hostile_names(ask):
-    run = ask(answers(other="x"), judge=Says(verdict("unknown"), name="<script>"))
-    assert "<script>" not in run._repr_html_() and "&lt;script&gt;" in run._repr_html_()
-
-
-def test_the_order_of_questions_does_not_change_a_score(ask, tiny_index, tmp_path):
-    said = answers(held="Lake Mira", other="that lake")
-    run = ask(said, judge=Says(verdict("correct")))
-    turned = wb.evaluate(
-        [replace(q) for q in reversed(QUESTIONS)], [wb.method("dense", tiny_index)], wb.reader("direct", said),
-        tmp_path / "turned", judge=Says(verdict("correct")), progress=False,
-    )  # fmt: skip
-    assert {row["question_id"]: row for row in run.rows} == {row["question_id"]: row for row in turned.rows}

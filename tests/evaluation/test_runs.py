@@ -11,7 +11,6 @@ import pytest
 from typer.testing import CliRunner
 
 import workbench as wb
-from workbench.analyses.diagnose import diagnose
 from workbench.cli.app import app
 from workbench.errors import SettingError
 from workbench.evaluation.listing import between, in_words, runs
@@ -134,9 +133,3 @@ def test_a_grid_of_the_command_line_reads_as_much_with_every_reader(tiny, tiny_e
     assert said["readers"]["direct"] == "direct[k=none,budget=12000]"
     own = json.loads(verb(*words, "-o", tmp_path / "own", "--tokens", 0, "--json"))
     assert own["readers"]["direct"] == "direct"
-
-
-def test_a_run_is_diagnosed_with_the_questions_that_it_has_kept(made, tiny):
-    run = made("one", "dense")
-    assert diagnose(wb.Run(run.folder)).cases == diagnose(run, tiny.questions).cases != ()
-    assert "not retrieved" in verb("diagnose", run.folder) or "cause" in verb("diagnose", run.folder)

@@ -141,13 +141,6 @@ def test_nothing_changed_and_nothing_is_asked_or_written(asked, tiny):
     assert {path: path.stat().st_mtime_ns for path in asked.folder.rglob("*.json*")} == before
 
 
-def test_the_order_of_methods_changes_nothing_but_what_is_shown(asked):
-    asked("hipporag2", "dense")
-    assert asked("dense", "hipporag2") == [] and asked.run.methods == ["dense", "hipporag2"]
-    assert list(asked.run.compare(measures=["recall@1"])["baseline"]) == ["dense"]
-    assert Run(asked.folder).methods == ["hipporag2", "dense"]
-
-
 def test_a_layer_that_is_not_used_changes_nothing(asked):
     asked("hipporag2", "dense")
     asked.index = asked.index.ensure(["summaries", "typed", "communities"], progress=False)
@@ -365,18 +358,6 @@ def test_a_measure_of_the_package(asked, edit, monkeypatch):
     edit("workbench.measures.answers")
     assert asked("dense", measures=["f1", "em"]) == []
     assert set(asked.run.scores("f1", "dense").values()) == {0.25} and asked.run.scores("em", "dense") == ems
-
-
-def test_a_run_whose_code_was_known_by_its_functions(asked):
-    """As an earlier version did."""
-    asked("dense")
-    units = {"workbench.methods.dense:Dense.search": "0123456789ab", "python": "3.11"}
-    (asked.folder / "sources.json").write_text(json.dumps({"dense": units}))
-    (asked.folder / "checksums.json").unlink()
-    rows = [json.loads(row) | {"key": "old"} for row in (asked.folder / "results.jsonl").read_text().splitlines()]
-    (asked.folder / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert asked("dense") == all_of("dense")
-    assert "because how its code is known changed" in asked.run.notes[0]
 
 
 def test_shared_code_that_changed_puts_aside_what_is_not_asked_for(asked, edit):

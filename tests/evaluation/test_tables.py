@@ -13,7 +13,6 @@ from test_views import HOSTILE, UNSHOWABLE, Checked
 from typer.testing import CliRunner
 
 from workbench.cli.app import app
-from workbench.errors import SettingError
 from workbench.evaluation.verdict import Verdict
 from workbench.papers.tables import (
     DIFFERS,
@@ -66,12 +65,6 @@ def test_gfm_rag_has_its_rows_and_asks_for_the_published_weights():
             assert (expected in why) == differs
 
 
-def test_an_unknown_paper_is_refused_with_the_known_ones():
-    assert papers() == ["bdtr", "catrag", "dotrag", "reasoning", "youtu"]
-    with pytest.raises(SettingError, match="no paper is called 'x'; there are bdtr, catrag, dotrag, reasoning"):
-        tables("x")
-
-
 # -- verdicts ---------------------------------------------------------------------------------------------------------
 
 
@@ -94,26 +87,6 @@ def test_a_number_in_the_interval_is_reproduced():
     assert ours.p_holm == pytest.approx(2e-4), "in two tables"
     assert found.cells[0].p is None, "static is not compared with itself"
     assert found.counts() == {REPRODUCED: 6, DIFFERS: 0, NOT_COMPARABLE: 0, NOT_MEASURED: CELLS - 6}
-
-
-@pytest.mark.usefixtures("comparable")
-def test_a_number_outside_it_differs():
-    found = compare(thousand({"raptor": 340}, {"raptor": {}}))
-    assert {cell.verdict for cell in found.cells} == {DIFFERS}
-    assert "✗" in repr(found) and found.cells[0].why == ()
-
-
-def test_layers_written_by_rules_and_broken_questions_are_named():
-    run = thousand({"raptor": 296}, {"raptor": {}})
-    made = {"summaries": {"made_by": ["openai:gpt-4o-mini", "rules (1)"]}, "extractions": {"made_by": ["rules"]}}
-    run.config["methods"]["raptor"]["layers"] = made
-    for row in run.rows[:3]:
-        row["failure"] = "gone"
-    (why,) = {cell.why for cell in compare(run).cells}
-    assert {
-        "summaries: made by: openai:gpt-4o-mini, rules, there a model [engines.index]",
-        "failures: 3 questions, there none [every number]",
-    } <= {*why}
 
 
 @pytest.mark.parametrize(("engine", "maker", "said"), [
@@ -140,34 +113,14 @@ def test_rules_that_only_read_are_named_where_answers_are_measured(measures, lab
     assert found.measured is None or ("by rules" in found.measured.title) == any(labels)
 
 
-@pytest.mark.usefixtures("comparable")
-def test_settings_say_which_row_it_is():
-    methods = {
-        "dtr": OVER_RAPTOR | {"bgec": False}, "bgec": OVER_RAPTOR | {"iterations": 0}, "both": OVER_RAPTOR,
-        "lift": OVER_RAPTOR | {"policy": "lift"},
-    }  # fmt: skip
-    run = thousand(dict.fromkeys(methods, 380), methods)
-    for described in run.config["methods"].values():
-        described["label"] = "bdtr"
-    found = compare(run)
-    assert {(cell.method, cell.label) for cell in cells(found, table="5")} == {
-        ("DTR", "dtr"), ("BGEC", "bgec"), ("BDTR", "both"), ("BDTR", "lift"),
-    }  # fmt: skip
-    assert {cell.verdict for cell in cells(found, method="BGEC")} == {REPRODUCED}, "no rounds are its own setting"
-
-
-@pytest.mark.parametrize(("label", "settings", "data", "nearest"), [
-    ("dense", {}, "musique", "no row is of it; there are rows of hipporag2, raptor, gfm_rag, graphrag, ircot"),
-    ("bdtr", OVER_RAPTOR | {"backbone": "dense", "bgec": True, "iterations": 0}, "musique",
-     "the nearest row is BGEC: backbone dense, there hipporag2"),
-    ("raptor", {}, "meridian", "the nearest row is Original over RAPTOR: data meridian, there hotpotqa/dev"),
-    ("bdtr (thoughts by hand)", OVER_RAPTOR, "musique", "no row is of it"),
+@pytest.mark.parametrize(("label", "settings", "data"), [
+    ("dense", {}, "musique"), ("bdtr", OVER_RAPTOR | {"backbone": "dense"}, "musique"), ("raptor", {}, "meridian"),
 ])  # fmt: skip
-def test_what_has_no_place_is_said(label, settings, data, nearest):
+def test_what_has_no_place_is_said(label, settings, data):
     run = thousand({label: 4}, {label: settings}, data={"name": data, "fingerprint": ""})
     found = compare(run)
     assert found.cells == () and found.measured is None
-    assert f"on {data}: no place for {label}; {nearest}" in found.notes[-1]
+    assert f"on {data}: no place for {label}; no row is of such a method" in found.notes[-1]
     for shown in (found._repr_html_(), repr(found)):
         assert "No number of these has a place" in shown and "no place for" in shown
     assert tables("bdtr", [run]).counts()[NOT_MEASURED] == CELLS

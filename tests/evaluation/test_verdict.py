@@ -27,9 +27,3 @@ def test_a_claim_shows_its_place(tmp_path):
     assert "<th>place</th>" in verdict._repr_html_() and "Table &lt;5.5&gt;" in verdict._repr_html_()
     first, second = json.loads(verdict.save(tmp_path / "v.json").read_text())["checks"]
     assert first["where"] == "Table <5.5>" and "where" not in second
-
-
-def test_facts_alone_are_no_success():
-    verdict = wb.Verdict("claims")
-    verdict.state(recall="3 of 4 comparisons")
-    assert repr(verdict).startswith("claims: nothing to check\n") and "nothing to check" in verdict._repr_html_()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 
 import pytest
@@ -11,17 +10,10 @@ from stopwatch import spent
 from test_analyses import written
 
 from workbench.analyses import win_rate
-from workbench.analyses import win_rate as win_rate_
 from workbench.errors import SettingError
-from workbench.evaluation import pairs
 from workbench.evaluation.pairs import blinded
 from workbench.evaluation.run import Run
-from workbench.llm.call import Reply
-from workbench.llm.engine import engine
-from workbench.llm.parse import Unreadable, parse
 from workbench.records import Question
-from workbench.rules import rule_for
-from workbench.steps import judge_pair
 
 QUESTIONS = tuple(Question(f"q{at}", f"question {at}?", ("x",), hops=1 + at % 2) for at in range(8))
 DIMENSIONS = ("comprehensiveness", "logicity", "relevance", "coherence", "overall")
@@ -67,20 +59,6 @@ def test_wins_are_those_of_the_answer_wherever_it_stood(run):
     assert (row["n"], row["failures"], row["unanswered"]) == (8, 0, 0)
     assert (row["low"], row["high"]) == pytest.approx((0.409, 0.929), abs=0.001), "6 of 8 after Wilson"
     assert {one["a_first"] for one in found.judgements} == {True, False}, "the coin falls both ways"
-
-
-def test_swapped_methods_have_the_complementary_rate(run):
-    ours = win_rate(run, "long", run, "short", QUESTIONS, Judge(longer))
-    theirs = win_rate(run, "short", run, "long", QUESTIONS, Judge(longer))
-    assert rates(theirs) == {name: 1 - rate for name, rate in rates(ours).items()}
-
-
-def test_the_coin_is_the_seed_s(run):
-    def coins(seed, b="short"):
-        a = "long" if b == "short" else "short"
-        return [one["a_first"] for one in win_rate(run, a, run, b, QUESTIONS, Judge(first), seed=seed).judgements]
-
-    assert coins(0) == coins(0) and coins(0) != coins(1) and coins(0) != coins(0, "long")
 
 
 def test_a_judge_who_looks_at_the_order_alone_says_so(run):
@@ -177,44 +155,4 @@ def test_a_long_answer_is_read_in_time(text):
     assert taken.seconds < 2
 
 
-def test_common_words_stay(tmp_path):
-    run = written(tmp_path / "run", {"dense": {}, "other": {}}, {"dense": {}, "other": {}}, questions=QUESTIONS)
-    run, judge = answered(run, dict.fromkeys(("dense", "other"), lambda at: "A dense fog.")), Judge(first)
-    win_rate(run, "dense", run, "other", QUESTIONS, judge)
-    assert judge.seen[0].answer_1 == "A dense fog."
-
-
-# -- the Step ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_rules_refuse_and_say_why():
-    (result,) = engine("rules").run(judge_pair.STEP, [judge_pair.Input("?", "a", "b")])
-    assert result.value is None and "rules cannot judge which of two answers is better" in result.failure
-    assert rule_for(judge_pair.STEP)([]) == []
-
-
-def reply(**winners):
-    said = {name: {"winner": 1, "reason": "x"} for name in DIMENSIONS} | winners
-    return Reply(json.dumps(said))
-
-
-@pytest.mark.parametrize("winner", [2, "2", " Answer 2", "answer_2"])
-def test_a_winner_is_a_number_however_it_is_said(winner):
-    assert parse(judge_pair.STEP, reply(overall={"winner": winner, "reason": "x"}))[0].overall.winner == 2
-
-
-@pytest.mark.parametrize("winner", [0, 3, "both", "12", None, True, [1]])
-def test_there_is_no_tie_and_no_third(winner):
-    with pytest.raises(Unreadable):
-        parse(judge_pair.STEP, reply(overall={"winner": winner, "reason": "x"}))
-    with pytest.raises(Unreadable):
-        parse(judge_pair.STEP, Reply(json.dumps({"overall": {"winner": 1, "reason": "x"}})))
-
-
 # -- how it looks -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("module", [pairs, __import__("importlib").import_module(win_rate_.__module__)])
-def test_examples_of_the_docstrings(module):
-    result = doctest.testmod(module)
-    assert result.attempted and not result.failed

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import random
 import sys
 import threading
-import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -72,15 +70,6 @@ def test_a_text_has_the_same_bits_for_workers_and_with_any_number_of_threads(alo
         threads.lend(threads.cores())
 
 
-def test_a_text_is_encoded_once_and_alone():
-    inner = CountingEncoder()
-    kept = CachedEncoder(inner)
-    found = kept.encode(["b", "a", "b"])
-    kept.encode(["a", "c"]), kept.encode(("b",))
-    assert inner.calls == [["b"], ["a"], ["c"]] and (kept.name, kept.dimension) == ("tiny", 64)
-    assert np.array_equal(found[0], found[2])
-
-
 def test_queries_are_kept_by_what_is_encoded():
     told = CachedEncoder(inner := Instructing())
     first = told.encode_query("Orsby", "facts")
@@ -113,14 +102,6 @@ def test_it_stays_within_its_limit_and_right(requests, limit):
         assert held == kept._bytes <= limit
 
 
-def test_what_was_cleared_is_encoded_again():
-    kept = CachedEncoder(inner := CountingEncoder())
-    kept.encode(["a"]), kept.clear()
-    assert kept._bytes == 0
-    kept.encode(["a"])
-    assert inner.texts == ["a", "a"]
-
-
 def test_what_it_keeps_cannot_be_written_to():
     class Reusing(TinyEncoder):
         array = np.zeros((1, 64), np.float32)
@@ -138,16 +119,6 @@ def test_what_it_keeps_cannot_be_written_to():
     Reusing.array[:] = 7
     assert np.array_equal(kept.encode(["a", "b"]), TinyEncoder().encode(["a", "b"]))
     assert np.array_equal(first, TinyEncoder().encode(["a"])[0])
-
-
-def test_a_failure_leaves_what_is_kept():
-    kept = CachedEncoder(inner := CountingEncoder(fail_at=2))
-    kept.encode(["a"])
-    with pytest.raises(RuntimeError, match="injected"):
-        kept.encode(["b", "c"])
-    inner.fail_at = None
-    kept.encode(["a", "b", "c"])
-    assert inner.texts == ["a", "b", "c"]
 
 
 def test_what_is_kept_is_given_while_another_text_is_encoded():
@@ -182,9 +153,3 @@ def test_all_that_hold_an_encoder_share_one_cache(tmp_path):
     compressor._similarities("Why?", ["Which lake?"])
     assert inner.texts == ["Which lake?", "Why?"]  # Orsby is a phrase of the index
     assert cached(cached(inner)) is cached(inner) is not cached(CountingEncoder())
-
-
-def test_a_cache_is_freed_with_the_last_that_holds_it():
-    gone = weakref.ref(cached(TinyEncoder()))
-    gc.collect()
-    assert gone() is None

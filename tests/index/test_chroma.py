@@ -92,11 +92,6 @@ def found(index: Index, spec: str, k: int = 3) -> list[tuple[str, float]]:
     return [(p.id, round(score, 5)) for p, score in wb.method(spec, index).retrieve(QUESTION, k=k).passages]
 
 
-def test_an_unknown_kind_is_refused(tiny_index, client):
-    with pytest.raises(SettingError, match="passages, phrases, facts"):
-        derive(tiny_index, ["synonyms"], client)
-
-
 def test_chroma_finds_what_exact_search_finds(tiny_index):
     assert found(tiny_index, "dense[store=chroma]") == found(tiny_index, "dense")
     said = agreement(tiny_index, [QUESTION, "Who founded Orsby?"], k=4)
@@ -160,11 +155,3 @@ def test_the_command_fills_a_server_which_then_agrees(tiny_index, server, tmp_pa
     (held,) = json.loads(said.stdout)
     assert (held["kind"], held["vectors"]) == ("passages", len(data.passages))
     assert agreement(index, [QUESTION], 3, server=server).mean == 1.0
-
-
-def test_no_server_answers(tiny_index):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with pytest.raises(IndexFault, match=f"chroma run --path DIR --port {port}"):
-        wb.method(f"dense[store=chroma,server=127.0.0.1:{port}]", tiny_index)

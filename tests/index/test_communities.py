@@ -1,65 +1,38 @@
-"""The layer of communities: the hierarchy, what reports are written from, what is kept of them, what may fail."""
+"""The layer of communities: the hierarchy, and what reports are written from."""
 
 from __future__ import annotations
 
-import itertools
 import random
 from dataclasses import replace
 
-import igraph
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted import Scripted
 from small import index_of
 from tiny import TinyEncoder, tiny_dataset
 
 from workbench import tokens
-from workbench.data import Dataset, Extraction
+from workbench.data import Dataset
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
-from workbench.errors import EngineUnavailable
 from workbench.index import Index, leiden
-from workbench.index.communities import EntityGraph, entity_text, one_line
-from workbench.llm.engine import RulesEngine
-from workbench.llm.step import Result
-from workbench.records import Passage
-from workbench.steps import reporting
+from workbench.index.communities import EntityGraph, entity_text
 from workbench.text import text_hash
 
 
-class Reporter:
-    """A model whose reports are numbered; it may fail on communities that hold a word, or break off at a call."""
+def reporter() -> Scripted:
+    """A model whose reports are about the first entity."""
 
-    name = "openai:reporter"
-    workers = 1
-
-    def __init__(self, fails_on: str | None = None, breaks_at: int | None = None, rating: float = 5.0):
-        self.meter = RulesEngine().meter
-        self.fails_on, self.breaks_at, self.rating = fails_on, breaks_at, rating
-        self.calls: list[list[str]] = []  # the contexts of each call
-
-    @property
-    def contexts(self) -> list[str]:
-        return [context for call in self.calls for context in call]
-
-    def run(self, step, inputs, *, trace=None):
-        assert step is reporting.REPORT
-        if len(self.calls) == self.breaks_at:
-            raise EngineUnavailable("injected")
-        self.calls.append([value.context for value in inputs])
-        return [self._report(value) for value in inputs]
-
-    def _report(self, value) -> Result:
-        if self.fails_on and self.fails_on in value.context:
-            return Result(None, failure="told to fail")
+    def report(value):
         title = f"About {value.entities[0][0]}"
-        return Result(
-            reporting.Report(title=title, summary=f"{title}.", rating=self.rating, rating_explanation="so", findings=[])
-        )
+        return {"title": title, "summary": f"{title}.", "rating": 5.0, "rating_explanation": "so", "findings": []}
+
+    return Scripted(community_report=report)
 
 
-def clique(name: str, size: int) -> list[tuple[str, str, str]]:
-    return [(f"{name}{a}", "knows", f"{name}{b}") for a in range(size) for b in range(a)]
+def contexts_of(engine: Scripted) -> list[str]:
+    return [value.context for value in engine.inputs("community_report")]
 
 
 def ring(triangles: int, relation: str = "knows") -> list[tuple[str, str, str]]:
@@ -113,19 +86,6 @@ def test_every_level_splits_what_is_too_large_above(edges, max_size, use_lcc):
             assert len(cluster.members) > max_size
 
 
-def test_a_star_has_no_parts_and_is_said_to_be_whole():
-    (star,) = leiden.hierarchy(31, *graph_of([(0, leaf) for leaf in range(1, 31)]))
-    assert star.whole and len(star.members) == 31
-
-
-@pytest.mark.parametrize("use_lcc", [True, False])
-def test_no_node_and_no_edge(use_lcc):
-    none = np.zeros((0, 2), dtype=np.int64), np.zeros(0)
-    assert leiden.hierarchy(0, *none, use_lcc=use_lcc) == []
-    assert [c.members.tolist() for c in leiden.hierarchy(3, *none)] == [[0], [1], [2]]
-    assert [c.members.tolist() for c in leiden.hierarchy(1, *none, use_lcc=use_lcc)] == [[0]]
-
-
 def tangled(n: int = 300) -> tuple[np.ndarray, np.ndarray]:
     draw = random.Random(5)
     return graph_of([(draw.randrange(n), draw.randrange(n)) for _ in range(2 * n)])
@@ -141,20 +101,6 @@ def test_the_seed_decides_and_nothing_else_does():
     random.seed(99)
     assert same(found, leiden.hierarchy(300, *graph, seed=1))
     assert any(not same(found, leiden.hierarchy(300, *graph, seed=seed)) for seed in range(2, 6))
-
-
-def test_python_s_random_numbers_go_on_as_if_nothing_had_been():
-    random.seed(7)
-    expected = [random.random() for _ in range(3)]
-    random.seed(7)
-    leiden.hierarchy(300, *tangled(), seed=1)
-    assert [random.random() for _ in range(3)] == expected
-    # igraph draws from Python's generator again.
-    drawn = []
-    for _ in range(2):
-        random.seed(7)
-        drawn.append(igraph.Graph.Erdos_Renyi(30, 0.5).get_edgelist())
-    assert drawn[0] == drawn[1]
 
 
 # -- the graph -------------------------------------------------------------------------------------------------------
@@ -199,16 +145,6 @@ def test_the_tiny_corpus(tiny_index):
     assert "communities" in repr(layer) and "communities" in layer._repr_html_()
 
 
-@pytest.mark.parametrize("stated", [{"p": []}, {"p": [("a", "is", "a")]}, {"p": [("a", "likes", "b")]}])
-def test_no_fact_one_entity_one_pair(tmp_path, stated):
-    index = built(tmp_path, stated)
-    layer = index.communities
-    assert layer.reports == {} and layer.failures == {} and layer.metadata["made_by"] == []
-    assert len(layer.entity_vectors) == len(layer.entities) == len(index.facts.phrases)
-    assert layer.rolled_up(2) == list(range(len(layer.communities)))
-    assert reported(tmp_path, min_members=1).communities.metadata["reports"] == len(layer.communities)
-
-
 def test_every_entity_is_in_one_community_per_level_and_once_when_rolled_up(tmp_path):
     layer = built(tmp_path, {"p": ring(40)}).communities
     assert layer.levels > 1
@@ -238,26 +174,13 @@ def test_descriptions_come_from_profiles_else_from_facts(tmp_path):
     assert found["ORSBY"] == "ORSBY"
 
 
-HOSTILE = ["<script>alert(1)</script>", "a|b|c", "-----Reports-----", "{0} %s", "🦊", "x" * 3000, "ignore all"]
-
-
-def test_hostile_names_stay_data(tmp_path):
-    layer = built(tmp_path, {"p": [(left, "\x00<b>|\n", right) for left, right in itertools.pairwise(HOSTILE)]},
-                  engine := Reporter(), min_members=1).communities  # fmt: skip
-    assert layer.reports.keys() == set(range(len(layer.communities)))
-    for context in engine.contexts:
-        tables = [block.splitlines() for block in context.split("\n\n")]
-        assert all(line.count("|") == table[1].count("|") for table in tables for line in table[1:])
-    assert one_line("| \x1b\n a |") == "/ \x1b a /"
-
-
 # -- what a report is written from ------------------------------------------------------------------------------------
 
 
 def test_the_context_has_the_best_connected_first_and_their_ends_before_them(tmp_path):
-    built(tmp_path, {"p": [("hub", "likes", leaf) for leaf in "abc"] + [("a", "knows", "b")]}, engine := Reporter(),
+    built(tmp_path, {"p": [("hub", "likes", leaf) for leaf in "abc"] + [("a", "knows", "b")]}, engine := reporter(),
           descriptions="none", resolution=0.1)  # fmt: skip
-    (context,) = engine.contexts
+    (context,) = contexts_of(engine)
     assert context == (
         "-----Entities-----\nid|entity|description\n1|a|\n2|hub|\n3|b|\n4|c|\n\n"
         "-----Relationships-----\nid|source|target|description\n1|a|hub|hub likes a\n2|b|hub|hub likes b\n"
@@ -267,55 +190,21 @@ def test_the_context_has_the_best_connected_first_and_their_ends_before_them(tmp
 
 def test_no_context_exceeds_its_tokens(tmp_path):
     budget = 2200
-    built(tmp_path, {"p": ring(40, "word " * 180)}, engine := Reporter(), report_tokens=budget, descriptions="none")
-    lengths = [tokens.count(context) for context in engine.contexts]
+    built(tmp_path, {"p": ring(40, "word " * 180)}, engine := reporter(), report_tokens=budget, descriptions="none")
+    lengths = [tokens.count(context) for context in contexts_of(engine)]
     assert budget - 700 < max(lengths) <= budget
 
 
 def test_reports_on_the_largest_parts_stand_in_where_it_does_not_fit(tmp_path):
     settings = {"report_tokens": 2500, "descriptions": "none", "max_size": 9}
-    layer = built(tmp_path, {"p": ring(40, "word " * 180)}, engine := Reporter(), **settings).communities
+    layer = built(tmp_path, {"p": ring(40, "word " * 180)}, engine := reporter(), **settings).communities
     large = next(c for c in layer.communities if c.level == 0 and len(c.members) > 9)
     parts = [c for c in layer.communities if c.parent == large.id]
-    contexts = {row.context: row.id for row in layer.written}
-    context = next(c for c in engine.contexts if contexts.get(text_hash(c)) == large.id)
+    ids = {row.context: row.id for row in layer.written}
+    context = next(c for c in contexts_of(engine) if ids.get(text_hash(c)) == large.id)
     stood_in = [part for part in parts if layer.reports[part.id].title in context]
     assert context.startswith("-----Reports-----") and stood_in == parts[: len(stood_in)]
     for part in stood_in:  # what is inside it is told by its report
         inside = {layer.entities[row].name for row in part.members}
         lines = context.partition("-----Relationships-----")[2].splitlines()[2:]
         assert not any(set(line.split("|")[1:3]) <= inside for line in lines)
-
-
-# -- engines ---------------------------------------------------------------------------------------------------------
-
-MANY = {f"p{at}": clique(f"name{at} ", 4) for at in range(70)}  # 70 communities of one passage each
-
-
-def test_a_failed_report_is_counted_never_invented_and_asked_for_again(tmp_path):
-    index = built(tmp_path, MANY, Reporter(fails_on="name7 0"))
-    layer = index.communities
-    assert (layer.metadata["reports"], layer.metadata["failures"]) == (69, 1)
-    assert list(layer.failures.values()) == ["told to fail"]
-    assert not layer.failures.keys() & layer.reports.keys()
-    again = index.insert([Passage("new", "new", "Text.")], engine := Reporter(),
-                         extractions=[Extraction("new", (), (), "by hand")], progress=False)  # fmt: skip
-    assert again.communities.metadata["failures"] == 0
-    assert len(engine.contexts) == 1 and "name7 0" in engine.contexts[0]
-
-
-def _full_disk(*_, **__):
-    raise OSError("injected")
-
-
-@pytest.mark.parametrize("engine", [None, RulesEngine()])
-def test_without_a_model_what_a_model_wrote_is_kept_as_far_as_it_fits(tmp_path, engine):
-    index = built(tmp_path, MANY, Reporter())
-    fact = Extraction("new", (), tuple(clique("other ", 4)), "by hand")
-    again = index.insert([Passage("new", "new", "Text.")], engine, extractions=[fact], progress=False)
-    assert again.communities.metadata["made_by"] == [
-        "openai:reporter (community_report v1)", "rules (community_report v1)"
-    ]  # fmt: skip
-    assert sum(report.title.startswith("About") for report in again.communities.reports.values()) == 70
-    less = again.delete(["p3"], progress=False)
-    assert len(less.communities.reports) == 70

@@ -9,10 +9,8 @@ import pytest
 from tiny import TinyEncoder
 
 import workbench as wb
-from workbench.analyses.base import made_with
 from workbench.data.curated import BY_HAND
-from workbench.errors import IndexFault, SettingError
-from workbench.index.index import place_of
+from workbench.errors import IndexFault
 
 MERIDIAN = wb.load("meridian")
 DATA = replace(MERIDIAN, passages=MERIDIAN.passages[:12], questions=())
@@ -43,20 +41,6 @@ def test_no_engine_is_asked_and_the_manifest_says_whose_the_facts_are(curated):
     assert ("aldermark", "governor", "lucan morravel") in curated.facts.facts
 
 
-def test_every_display_says_so(curated, by_rules):
-    for shown in (curated, wb.checkup(curated)):
-        assert f"facts: {BY_HAND}" in repr(shown) and f"facts: {BY_HAND}" in shown._repr_html_()
-    assert "facts: rules" in repr(by_rules) and "facts: rules" in repr(wb.checkup(by_rules))
-
-
-def test_a_run_on_it_says_so(curated, tmp_path):
-    question = replace(MERIDIAN.questions[0], support=(DATA.passages[0].id,))
-    run = wb.evaluate([question], [wb.method("hipporag2", curated)], None, tmp_path / "run", progress=False)
-    assert run.config["data"]["extraction"] == "curated"
-    (said,) = [note for note in made_with(run) if "curated" in note]
-    assert BY_HAND in said and said in repr(run) and said in run._repr_html_()
-
-
 def test_added_layers_and_changed_passages_keep_it(curated, tmp_path):
     again = wb.Index.build(DATA, None, tmp_path / "i", extraction="curated", encoder=TinyEncoder(), progress=False)
     added = again.ensure(["typed"], progress=False)
@@ -72,13 +56,6 @@ def test_two_extractions_never_share_a_folder(curated, by_rules):
             wb.Index.build(
                 DATA, wb.engine("rules"), index.folder, extraction=extraction, encoder=TinyEncoder(), progress=False
             )
-
-
-def test_the_default_folders_differ():
-    assert place_of(DATA).name == "meridian"
-    assert place_of(replace(DATA, extraction="curated")).name == "meridian-curated"
-    with pytest.raises(SettingError, match="no extraction 'gold'"):
-        wb.Index.build(DATA, extraction="gold")
 
 
 def test_a_worked_comparison(tmp_path):

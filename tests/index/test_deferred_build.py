@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from tiny import PASSAGES, TinyEncoder, files, tiny_dataset
 
-from workbench.errors import Deferred, IndexFault
+from workbench.errors import Deferred
 from workbench.index import Index
 from workbench.llm.batch.export import Deferring
 from workbench.llm.call import Reply, Request
@@ -79,15 +79,6 @@ def test_a_build_of_rounds_is_that_of_one_by_one(batch, tmp_path):
     assert asked == [2 * len(PASSAGES), len(PASSAGES)]
     assert files(made.folder) == files(live.folder)
     assert made.usage.of(["extractions"]) == live.usage.of(["extractions"])
-
-
-def test_a_layer_that_waits_does_not_stand(batch, tmp_path):
-    with pytest.raises(Deferred) as deferred:
-        build(tmp_path / "index", batch.engine)
-    assert deferred.value.requests == len(PASSAGES) == len(batch.waiting)
-    with pytest.raises(IndexFault, match="holds no index"):
-        Index.open(tmp_path / "index")
-    assert not [path for path in (tmp_path / "index").glob("extractions-*") if path.suffix != ".part"]
 
 
 def test_the_other_passages_of_a_group_go_on(batch, tmp_path):

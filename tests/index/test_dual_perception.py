@@ -220,19 +220,6 @@ def test_a_graph_worked_out_by_hand_as_in_the_released_code():
 # -- the rules of the specification ----------------------------------------------------------------------------------
 
 
-def test_the_number_of_clusters():
-    paper, released = Perception(), Perception.of(profile="released")
-    assert [k_of(n, paper) for n in (7, 45, 5000)] == [2, 4, 200]
-    assert [k_of(n, released) for n in (3, 7, 45, 5000)] == [1, 2, 4, 200]
-
-
-def test_multisets_count_every_relation():
-    rows = sp.csr_array([[2, 1, 0], [0, 0, 0], [3, 0, 0]])
-    others = sp.csr_array([[1, 0, 1], [0, 0, 0], [5, 0, 0]])
-    found = dual._overlap(dual._unary(sp.vstack([rows, others]).tocsr()))[:3, 3:]
-    assert found == pytest.approx(np.array([[1 / 4, 0, 2 / 6], [0, 0, 0], [1 / 4, 0, 3 / 5]]))
-
-
 @pytest.mark.parametrize("pooled", ["sum", "mean"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_score_is_the_overlap_of_relations_plus_the_cosine_as_often_as_lambda_says(seed, pooled):
@@ -310,22 +297,6 @@ def test_the_merges_that_are_told_of_are_bounded_and_counted():
     found = detect(graph, Perception(max_iter=1), begun)
     refused = [merge for merge in found.merges if not merge.merged]
     assert len(refused) == dual.REFUSED and sum(found.considered.values()) == 30 * 29 // 2
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-def test_no_entity_and_few(profile):
-    settings = Perception.of(profile=profile)
-    assert detect(arrays(np.zeros((0, 4)), []), settings).found == []
-    for n in (1, 2, 3):
-        found = detect(arrays(np.eye(3)[:n], [{}] * n), settings)
-        assert sorted(member for c in found.found for member in c.members) == list(range(n))
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-def test_equal_entities_and_empty_vectors(profile):
-    found = detect(arrays(np.zeros((30, 4)), [{}] * 30), Perception.of(profile=profile))
-    assert sorted(member for c in found.found for member in c.members) == list(range(30))
-    assert all(np.isfinite(c.cohesion) for c in found.found)
 
 
 def other_bits(graph: GraphArrays, seed: int) -> GraphArrays:

@@ -110,12 +110,6 @@ def test_two_spellings_of_a_fact_in_one_passage_count_twice_in_the_released_code
     assert walks["released"] is spelled and walks["paper"] is tiny_index.graph
 
 
-def test_the_same_triple_twice_counts_once_everywhere(tiny, tmp_path):
-    twice = tuple(replace(one, triples=(*dict.fromkeys(one.triples[:1]), *one.triples[:1])) for one in tiny.extractions)
-    index = build(replace(tiny, extractions=twice), tmp_path)
-    assert index.facts.respelled(index.extractions.records) == [] and index.graph_of_spellings is index.graph
-
-
 def test_a_synonym_found_from_one_end_replaces_half_of_a_relation(tiny, tmp_path):
     """`pier` is too short to start an edge and may end one: its own direction keeps the count."""
     said = (("a pier", "replaced", "pier"), ("pier", "replaced", "a pier"), ("pier", "is", "a pier"))
@@ -176,12 +170,6 @@ def test_a_setting_stays_until_it_is_changed(tiny, tiny_index):
     assert keys(build(tiny, folder, settings={"synonyms": {}})) == keys(tiny_index)
 
 
-def test_superseded_layers_are_removed(tiny, tiny_index):
-    index = build(tiny, tiny_index.folder, settings={"facts": {"normalise": "ascii"}})
-    folders = {path.name for path in index.folder.iterdir() if path.is_dir()}
-    assert folders == {f"{kind}-{key}" for kind, key in keys(index).items()}
-
-
 def test_layers_are_built_when_they_are_needed(tiny, tmp_path):
     index = build(tiny, tmp_path, layers=("passages",))
     assert list(index.manifest["layers"]) == ["passages"]
@@ -192,12 +180,6 @@ def test_layers_are_built_when_they_are_needed(tiny, tmp_path):
     more = index.ensure(["synonyms"], engine, progress=False)
     assert list(more.manifest["layers"]) == ["passages", "extractions", "facts", "synonyms"]
     assert len(engine.asked) == 8 and more.ensure(["facts"]) is more
-
-
-def test_a_question_is_encoded_once(tiny_index):
-    first = tiny_index.encode_query("Which lake?", "facts")
-    assert tiny_index.encode_query("Which lake?", "facts") is first
-    assert np.array_equal(first, TinyEncoder().encode(["Which lake?"])[0])
 
 
 # -- what is refused ------------------------------------------------------------------------------------------------
@@ -244,13 +226,6 @@ def test_unknown_layers_and_settings_name_the_known_ones(tiny, tmp_path, options
     with pytest.raises(SettingError, match=said):
         build(tiny, tmp_path, **options)
     assert not (tmp_path / "manifest.json").exists()
-
-
-def test_an_unknown_merge_and_an_unknown_layer_name_the_known_ones(tiny_index):
-    with pytest.raises(SettingError, match="overwrite, overwrite_stated, sum"):
-        tiny_index.graph.weights("max")
-    with pytest.raises(SettingError, match="'fcats'; there are passages"):
-        tiny_index.layer("fcats")
 
 
 def test_without_engine_and_extractions_the_first_passage_is_named(tiny, tmp_path):

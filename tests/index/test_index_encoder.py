@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from tiny import CountingEncoder, TinyEncoder, TinyEngine
 
 from workbench.encoding import ENCODERS, encoder
-from workbench.errors import IndexFault, SettingError
+from workbench.errors import IndexFault
 from workbench.index import Index
 from workbench.records import Passage
 from workbench.registry import register
@@ -56,17 +54,6 @@ def test_other_vectors_under_the_same_name_are_refused(tiny_index):
     assert Index.open(tiny_index.folder).manifest == before
 
 
-def test_another_dimension_under_the_same_name_is_refused_when_passages_come(tiny, tiny_index):
-    opened = Index.open(tiny_index.folder, Wide())
-    before = dict(tiny_index.manifest)
-    with pytest.raises(IndexFault, match="65 dimensions, and those that it made for this index have 64"):
-        opened.insert([Passage("p9", "New", "New.")], TinyEngine(), progress=False)
-    more = replace(tiny, passages=(*tiny.passages, Passage("p9", "New", "New.")))
-    with pytest.raises(IndexFault, match="65 dimensions"):
-        Index.build(more, TinyEngine(), tiny_index.folder, encoder=Wide(), progress=False)
-    assert Index.open(tiny_index.folder).manifest == before
-
-
 def test_a_stopped_build_of_another_dimension_begins_anew(tiny, tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.index.vectors.BLOCK_CHARACTERS", 50)
     with pytest.raises(RuntimeError):
@@ -88,8 +75,3 @@ def test_an_encoder_that_is_loaded_by_name_and_is_another_by_now_is_refused(tiny
     register(type("Later", (Renamed,), {"name": "town v2"}), name="town")
     with pytest.raises(IndexFault, match="was encoded by 'town', not by 'town v2'"):
         Index.open(index.folder).encode_query("Which lake?")
-
-
-def test_the_names_of_endpoints_are_taken():
-    with pytest.raises(SettingError, match="'openai:mine' is there already"):
-        register(type("Mine", (TinyEncoder,), {"name": "openai:mine"}))

@@ -4,15 +4,12 @@ what succeeded is not asked for again with what failed."""
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.metadata import version
 
 import pytest
 from planted import Summariser, planted
 from tiny import TinyEncoder, TinyEngine, files, tiny_dataset
 
-import workbench as wb
 from workbench.index import Index
-from workbench.index.building import versions
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.steps import reporting
@@ -52,14 +49,6 @@ def layers(index: Index, *kinds: str) -> dict[str, bytes]:
 PAID = ("extractions", "summaries", "communities")
 
 
-@pytest.fixture
-def paid(tmp_path) -> Index:
-    """All layers but synonyms, by `openai:one`."""
-    index = build(tmp_path / "index", Model())
-    assert index.communities.reports and index.manifest["layers"]["extractions"]["made_by"][0].startswith("openai:one")
-    return index
-
-
 def test_a_model_that_keeps_what_stands_pays_for_what_is_missing_alone(tmp_path):
     """A notebook with a model over an index of the rules extracted it anew."""
     by_rules = build(tmp_path / "index", RulesEngine(), layers=["facts"])
@@ -72,36 +61,11 @@ def test_a_model_that_keeps_what_stands_pays_for_what_is_missing_alone(tmp_path)
     assert "triples" in model.asked
 
 
-@pytest.mark.parametrize("engine", [None, RulesEngine(), Model("openai:two")], ids=["none", "rules", "another"])
-def test_a_layer_that_is_added_leaves_the_others_as_they_are(paid, engine):
-    before = layers(paid, *PAID)
-    index = paid.ensure(["synonyms"], engine, progress=False)
-    assert index.synonyms and layers(index, *PAID) == before
-    assert engine is None or not getattr(engine, "asked", [])
-    named = paid.manifest["layers"]
-    assert {kind: index.manifest["layers"][kind] for kind in PAID} == {kind: named[kind] for kind in PAID}
-
-
-def test_a_method_with_the_rules_leaves_what_a_model_wrote(paid):
-    before = layers(paid, *PAID)
-    method = wb.method("graphrag", paid, RulesEngine())
-    assert method.retrieve("Where does the River Aldra flow?", 2).passages
-    wb.method("hipporag2", paid, RulesEngine())  # lacks synonyms
-    assert layers(Index.open(paid.folder), *PAID) == before
-
-
 @pytest.mark.parametrize("engine", [None, Model("tiny")], ids=["rules", "model"])
 def test_a_deletion_says_who_wrote_what_it_changed(tmp_path, engine):
     index = build(tmp_path, Model("tiny"), ["summaries"]).delete(["sea 3"], engine, progress=False)
     by = index.manifest["layers"]["summaries"]["made_by"]
     assert by == (["tiny (summarise v1)"] if engine else ["rules (summarise v1)", "tiny (summarise v1)"])
-
-
-def test_versions_name_what_decides_clusters(paid, tiny_index):
-    clustering = {name: version(name) for name in ("scikit-learn", "umap-learn", "igraph")}
-    assert clustering.items() <= paid.manifest["versions"].items()
-    assert not clustering.keys() & tiny_index.manifest["versions"].keys()
-    assert "igraph" not in versions(layers=("summaries",)) and "umap-learn" not in versions(layers=("communities",))
 
 
 # -- what failed -----------------------------------------------------------------------------------------------------

@@ -1,19 +1,15 @@
-"""A build may be stopped anywhere, by anything: the last good index stays, and the next build loses nothing."""
+"""What a store holds is never asked for again, and what is damaged is said to be. Builds are stopped at every step by
+`test_layer_contract.py` and `tests/attacks`."""
 
 from __future__ import annotations
 
-import errno
-import itertools
 import json
-import os
 import shutil
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
-from tiers import FULL
 from tiny import CountingEncoder, TinyEngine, files, same_content, tiny_dataset
 
 from workbench.errors import IndexFault
@@ -23,7 +19,6 @@ from workbench.llm.chat import ChatEngine
 from workbench.llm.record import Recording, recording
 
 DATA = replace(tiny_dataset(), extractions=None)
-SMALLER = replace(DATA, passages=DATA.passages[:2])
 BLOCK = 50  # characters
 
 
@@ -36,89 +31,6 @@ def small_pieces(monkeypatch):
 
 def build(folder, data=DATA, engine=None, encoder=None) -> Index:
     return Index.build(data, engine or TinyEngine(), folder, encoder=encoder or CountingEncoder(), progress=False)
-
-
-@pytest.fixture
-def undisturbed(tmp_path, monkeypatch) -> tuple[dict[str, bytes], CountingEncoder, TinyEngine]:
-    """The files of a build over an older index which nothing stopped, and what was asked for it."""
-    monkeypatch.setenv("WORKBENCH_VECTORS", str(tmp_path / "vectors of undisturbed"))
-    folder, encoder, engine = older(tmp_path / "undisturbed"), CountingEncoder(), TinyEngine()
-    build(folder, engine=engine, encoder=encoder)
-    assert len(encoder.calls) > 10 and len(engine.calls) == 6
-    return files(folder), encoder, engine
-
-
-def older(folder: Path) -> Path:
-    """An index of fewer passages, which stands in the folder before the build that is stopped."""
-    build(folder, SMALLER)
-    return folder
-
-
-def assert_still_there(folder: Path) -> None:
-    """What stood before the build is what is found after it was stopped, unless it was stopped after its end."""
-    opened = Index.open(folder)
-    assert opened.passages.passages in (list(SMALLER.passages), list(DATA.passages))
-    assert len(opened.graph.passages_of) == len(opened.facts.phrases)
-
-
-# -- stopped between any two things done to the disk ----------------------------------------------------------------
-
-DISK = (
-    (os, "replace"),
-    (os, "fsync"),
-    (os, "posix_fallocate"),
-    (Path, "mkdir"),
-    (Path, "write_text"),
-    (Path, "unlink"),
-    (pq, "write_table"),
-    (shutil, "rmtree"),
-)
-
-
-def stop_at(monkeypatch, step: int | None, error: BaseException) -> Counter:
-    """Let the `step`-th of the things done to the disk raise; the counter says how many were reached."""
-    reached: Counter = Counter()
-
-    def guarded(done):
-        def do(*args, **kwargs):
-            reached["steps"] += 1
-            if reached["steps"] - 1 == step:
-                raise error
-            return done(*args, **kwargs)
-
-        return do
-
-    for owner, name in DISK:
-        monkeypatch.setattr(owner, name, guarded(getattr(owner, name)))
-    return reached
-
-
-@pytest.mark.full
-def test_stopped_before_any_step_on_the_disk(tmp_path, undisturbed, monkeypatch):
-    expected, whole_encoder, whole_engine = undisturbed
-    """Builds that are stopped and go on, for every fourth moment, and for each in the full profile."""
-    monkeypatch.setenv("WORKBENCH_VECTORS", str(known := tmp_path / "vectors"))
-    start, every = older(tmp_path / "start"), 1 if FULL else 4
-    for step in itertools.count(step=every):
-        error = OSError(errno.ENOSPC, "No space left on device") if step // every % 2 else KeyboardInterrupt()
-        folder, encoder, engine = shutil.copytree(start, tmp_path / str(step)), CountingEncoder(), TinyEngine()
-        monkeypatch.setenv("WORKBENCH_VECTORS", str(shutil.copytree(known, tmp_path / f"vectors {step}")))
-        with monkeypatch.context() as patch:
-            reached = stop_at(patch, step, error)
-            try:
-                build(folder, engine=engine, encoder=encoder)
-            except (KeyboardInterrupt, OSError) as raised:
-                assert raised is error
-        assert_still_there(folder)
-        build(folder, engine=engine, encoder=encoder)
-        assert files(folder) == expected
-        again = Counter(encoder.texts) - Counter(whole_encoder.texts)
-        longest = max(map(len, encoder.texts))
-        assert sum(map(len, again)) < BLOCK + 2 * longest, "at most the block that was on its way, and one to compare"
-        assert len(engine.asked) <= 2 * len(whole_engine.asked), "at most one layer, of an engine without a store"
-        if reached["steps"] <= step:
-            break
-    assert step > 50
 
 
 @pytest.mark.parametrize("at", [0, 1, 7, 15])

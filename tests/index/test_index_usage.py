@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import doctest
-import json
 from dataclasses import replace
 
 import pytest
 from tiny import PaidEngine, TinyEncoder, files, tiny_dataset
-from typer.testing import CliRunner
 
-import workbench as wb
-from workbench.cli.app import app
 from workbench.errors import DataError, Deferred
 from workbench.index import Index, journal
 from workbench.index.usage import IndexUsage, Spent, metered, usage_of
@@ -90,14 +85,6 @@ def test_what_is_asked_outside_is_not_billed_and_what_is_inside_is_counted_outsi
     assert usage_of(tmp_path).of() == Usage(2, 5) == outer.total and engine.total.calls == 3
 
 
-def test_a_line_that_a_killed_process_left_is_cut_off(tmp_path):
-    (tmp_path / "usage.jsonl").write_text('{"layer": "fac')
-    assert usage_of(tmp_path).spent == ()
-    with metered(tmp_path, "facts", None):
-        pass
-    assert usage_of(tmp_path).seconds() > 0
-
-
 def test_an_error_is_told_and_what_failed_before_it_is_billed(tmp_path):
     """It is asked for again, and other calls are found in the store."""
     meter = Meter()
@@ -121,11 +108,6 @@ def test_a_damaged_line_is_named(tmp_path):
         usage_of(tmp_path)
 
 
-def test_a_signature_is_read_back():
-    result = doctest.testmod(journal)
-    assert result.attempted and not result.failed
-
-
 # -- how it looks -----------------------------------------------------------------------------------------------------
 
 
@@ -138,12 +120,3 @@ def test_it_is_shown_and_rules_have_no_tokens_there(tmp_path):
     assert usage.frame()["prompt_tokens"].sum() == 1_600 and list(usage.frame()["layer"].unique()) == [
         "passages", "extractions", "facts",
     ]  # fmt: skip
-
-
-def test_the_command_line_says_it(tmp_path):
-    wb.write_folder(tiny_dataset(), tmp_path / "town")
-    words = ["index", str(tmp_path / "town"), "-o", str(tmp_path / "index")]
-    plain = CliRunner().invoke(app, words)
-    assert plain.exit_code == 0 and "Construction of" in plain.output and "no model was asked" in plain.output
-    said = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)["usage"]
-    assert {row["layer"] for row in said} == {"passages", "extractions", "facts", "synonyms"}

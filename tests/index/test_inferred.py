@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.data.graph import Relation
-from workbench.index.textualise.inferred import MOST, inferred
+from workbench.index.textualise import MOST, inferred
 from workbench.records import Triple
 
 OWLS = [Triple(*row) for row in (

@@ -14,7 +14,6 @@ from workbench.index.journal import (
     StepJournal,
     by_rules,
     counts,
-    request_key,
     reusable,
     reusable_of_models,
 )
@@ -98,15 +97,6 @@ def test_the_file_holds_what_is_used_and_nothing_else(tmp_path):
     made = filled(tmp_path / "b", model := Model(), tmp_path / "a", {"k3": INPUTS["k3"], "new": "x"})
     assert model.asked == ["x"] and made.asked == 1
     assert [json.loads(line)["key"] for line in settled(tmp_path / "b").splitlines()] == ["k3", "new"]
-
-
-def test_one_input_under_two_names_is_requested_once(tmp_path):
-    key = request_key("title", "text")
-    assert key == request_key("title", "text") != request_key("titletext", "")
-    made = opened(tmp_path, model := Model())
-    for _ in range(2):
-        made.run({key: "text"}, lambda group: model.run(STEP, group), "shout")
-    assert model.asked == ["text"]
 
 
 def test_what_is_deferred_holds_up_nothing_else(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from tiny import CountingEncoder, TinyEncoder, files, tiny_dataset
 
 from workbench.data import Dataset
@@ -47,23 +46,6 @@ def test_against_a_plain_loop(tmp_path):
     for word in sums:
         assert np.allclose(vector(index.keywords, word), sums[word] / counts[word], atol=1e-6)
         assert pieces(index.keywords, word) == sorted(held[word])
-
-
-def test_a_very_long_sentence_is_cut(monkeypatch):
-    monkeypatch.setattr(keywords, "PART", 3)
-    assert list(sentence_parts(["one two three four five", ""])) == [[["one", "two", "three"], ["four", "five"]], []]
-
-
-@pytest.mark.parametrize("text", ["", "., ;", "\x00\x01 <b>&amp;</b> 東京 は", "x" * 50_000])
-def test_hostile_texts_do_no_harm(tmp_path, text):
-    layer = build(tmp_path, corpus(text, "Fog.")).keywords
-    assert layer.incidence.shape == (len(layer.words), len(Index.open(tmp_path).pieces.pieces))
-    assert np.isfinite(layer.vectors).all() and "Fog" in layer.words and "<b>" not in layer._repr_html_()
-
-
-def test_a_corpus_without_a_keyword_has_none(tmp_path):
-    layer = build(tmp_path, corpus("the of and")).keywords
-    assert layer.words == [] and len(layer.vectors) == 0 and layer.incidence.shape == (0, 1)
 
 
 def test_a_sentence_is_encoded_once_whatever_changes(tmp_path):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny import CountingEncoder, TinyEncoder, tiny_dataset
+from tiny import TinyEncoder
 
 from workbench import tokens
 from workbench.data import Dataset
@@ -63,32 +62,3 @@ def test_pieces_of_a_chunk_give_back_its_text(text, size, chunk):
     rows = list(cut([Passage("p", "", text)], Settings(chunk_tokens=chunk, chunk_overlap=0, piece_tokens=size)))
     assert "".join(piece for piece, _, _, _ in rows) == text
     assert all(piece and number <= size for piece, number, _, _ in rows)
-
-
-@pytest.mark.parametrize("text", ["\x00\x01\x1b[31m <script>alert(1)</script> 東京🦊", "x" * 100_000], ids=range(2))
-def test_texts_of_any_kind_are_cut(tmp_path, text):
-    layer = build(tmp_path, corpus(text)).pieces
-    assert "".join(piece.text for piece in layer.pieces if piece.id)[:1200] == text[:1200]
-    assert all(count <= 150 for count in layer.tokens) and "<script>" not in layer._repr_html_()
-
-
-def test_a_piece_that_is_a_whole_passage_is_not_encoded_again(tmp_path):
-    encoder = CountingEncoder()
-    data = tiny_dataset()
-    index = build(tmp_path, data, encoder)
-    assert len(set(encoder.texts)) == len(encoder.texts) == len(index.passages.passages)
-    assert np.array_equal(index.pieces.vectors, index.passages.vectors)
-
-
-def test_what_was_encoded_is_not_encoded_again_after_a_change(tmp_path):
-    encoder = CountingEncoder()
-    index = build(tmp_path / "changed", corpus(counted(4), counted(5, 9)), encoder, piece_tokens=2)
-    encoder.calls.clear()
-    new = Passage("new", "", " y z" + counted(2))
-    index = index.insert([new], progress=False)
-    assert encoder.texts == [new.content, " y z"], "the other piece is the first of all"
-    index = index.delete(["p0"], progress=False)
-    assert [piece.id for piece in index.pieces.pieces] == ["0", "1", "2", "3", "4"]
-    data = Dataset("made", tuple(index.passages.passages))
-    fresh = build(tmp_path / "fresh", data, piece_tokens=2).pieces
-    assert fresh.pieces == index.pieces.pieces and np.array_equal(fresh.vectors, index.pieces.vectors)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
-from tiny import TinyEncoder, files, tiny_dataset
+from tiny import TinyEncoder, files
 
 from workbench.data import Extraction
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile, joined, within
-from workbench.errors import DataError, IndexFault
+from workbench.errors import DataError
 from workbench.index import Index
-from workbench.index import profiles as tables_on_disk
 from workbench.records import Passage
 
 ORSBY = EntityProfile("Orsby!", "town", "A town on the Aldra.", ("p1", "p5"))
@@ -45,13 +42,6 @@ def test_what_came_is_found_by_the_phrases_of_the_graph(index):
         assert set(layer.profiles.entities) == set(PROFILES.entities)
         assert set(layer.profiles.relations) == set(PROFILES.relations)
     assert {"entities": 3, "relations": 2}.items() <= index.manifest["layers"]["profiles"].items()
-
-
-def test_without_profiles_there_is_no_layer_and_the_rules_write_one(tiny_index):
-    with pytest.raises(IndexFault, match=r"has no layer 'profiles'"):
-        _ = tiny_index.profiles
-    written = tiny_index.ensure(["profiles"], progress=False).profiles
-    assert written.entities and not written.given and "rules" in written.metadata["made_by"][0]
 
 
 def test_a_profile_of_an_unknown_passage_is_named(tiny, tmp_path):
@@ -90,25 +80,6 @@ relations = st.builds(
     ids,
     names,
 )
-sets = st.builds(Profiles, st.lists(entities, max_size=4).map(tuple), st.lists(relations, max_size=4).map(tuple))
-
-
-@given(sets)
-def test_any_profiles_come_back(profiles):
-    with tempfile.TemporaryDirectory() as folder:
-        index = build(replace(tiny_dataset(), profiles=profiles), folder, layers=["facts"])
-        kept = Index.open(folder).profiles.profiles
-        assert (set(kept.entities), set(kept.relations)) == (set(profiles.entities), set(profiles.relations))
-        shown = (index.profiles, profiles, *profiles.entities, *profiles.relations)
-        assert all(repr(thing) and thing._repr_html_() for thing in shown)
-
-
-@pytest.mark.parametrize(
-    "other", [replace(FOG, type="f"), replace(FOG, passages=()), replace(FOG, name="Fo", type="g")]
-)
-def test_other_profiles_are_another_content(other):
-    hashes = (tables_on_disk.content_hash(tables_on_disk.tables_of(Profiles((one,))).entities) for one in (FOG, other))
-    assert len(set(hashes)) == 2
 
 
 @pytest.mark.parametrize("gone", [[], ["p5"]])

@@ -14,7 +14,7 @@ from workbench.data import Dataset
 from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import EntityProfile, RelationProfile
 from workbench.errors import IndexFault
-from workbench.index import Index, journal, profiling
+from workbench.index import Index, journal, profiles
 from workbench.records import Passage
 from workbench.steps import entity_relations, summarising
 
@@ -80,13 +80,6 @@ def test_two_passages_worked_out_by_hand(tmp_path):
     assert not index.profiles.given and Index.open(tmp_path).profiles.profiles == index.profiles.profiles
 
 
-def test_the_rounds_are_as_many_as_the_settings_say(tmp_path):
-    for rounds in (0, 1, 3):
-        model = Model()
-        build(tmp_path / str(rounds), model, corpus("a"), gleanings=rounds)
-        assert len(model.calls) == 1 + rounds
-
-
 def test_types_come_from_the_settings_or_the_data_or_are_lightrag_s(tmp_path):
     schema = Schema((EntityType("musical work", "An opera."),), (), (), "Of music.")
     data = replace(corpus("a"), schema=schema)
@@ -127,22 +120,6 @@ def test_what_cannot_be_read_is_a_failure_of_its_passage(tmp_path, reply):
     assert index.ensure(["typed"], progress=False).typed.names == ["Meridian", "T2"]
 
 
-def test_long_names_markup_and_injected_signs_do_no_harm(tmp_path):
-    long, script = "東" * 60_000, "<script>alert(1)</script>"
-    reply = said(
-        f"entity<|#|>{long}<|#|>Location<|#|>{script}",
-        f"entity<|#|>{script}Orsby<|#|>Location<|#|>A town <|#|> entity<|#|>Fake<|#|>Location<|#|>injected",
-        f"relation<|#|>{long}<|#|>Orsby\x00\u202e<|#|>{'k,' * 1000}<|#|>{'d ' * 5_000}",
-        "entity<|#|>" + "a" * 30_000 + "<|#|>" + "t" * 10_000 + "<|#|>d",
-    )
-    index = build(tmp_path, Model(says={"T1": reply}), corpus("a"), layers=("typed",))
-    assert all(len(name) <= 256 and len(name.encode()) <= 512 for name in index.typed.names)
-    assert "東" * 170 in index.typed.names and "Fake" in index.typed.names
-    assert all(
-        "<script>" not in html for html in (index.profiles._repr_html_(), index.profiles.entities[0]._repr_html_())
-    )
-
-
 # -- descriptions -----------------------------------------------------------------------------------------------------
 
 
@@ -167,19 +144,8 @@ def test_descriptions_are_fused_from_as_many_fragments_as_the_settings_say(tmp_p
     assert layer["fused"] == 1 and "openai:one (fuse_descriptions v1)" in layer["made_by"]
 
 
-def test_descriptions_are_fused_from_as_many_tokens_as_the_settings_say_but_never_one_alone(tmp_path):
-    data, says = about(2)
-    length = tokens.count("Fragment 1.\nFragment 2.")
-    assert told(build(tmp_path / "at", Model(says=says), data, summary_tokens=length), "Orsby") == "2 of Orsby"
-    below = build(tmp_path / "below", Model(says=says), data, summary_tokens=length + 1)
-    assert told(below, "Orsby") == "Fragment 1.\nFragment 2."
-    alone = Model(says=about(2, "The same.")[1])
-    assert told(build(tmp_path / "one", alone, data, summary_tokens=1, fragments=1), "Orsby") == "The same."
-    assert alone.fused == []
-
-
 def test_more_fragments_than_fit_into_a_request_are_fused_in_groups(tmp_path, monkeypatch):
-    monkeypatch.setattr(profiling, "WINDOW", 3 * tokens.count("Fragment 1."))
+    monkeypatch.setattr(profiles, "WINDOW", 3 * tokens.count("Fragment 1."))
     data, says = about(7)
     model = Model(says=says)
     index = build(tmp_path, model, data, fragments=2)
@@ -197,9 +163,9 @@ def test_more_fragments_than_fit_into_a_request_are_fused_in_groups(tmp_path, mo
      ([30, 30], [2]), ([1, 30, 1, 1], [2, 2])],
 )  # fmt: skip
 def test_groups_of_fragments(lengths, groups, monkeypatch):
-    monkeypatch.setattr(profiling, "WINDOW", 10)
+    monkeypatch.setattr(profiles, "WINDOW", 10)
     fragments = tuple(" a" * length for length in lengths)
-    parts = profiling._groups(fragments)
+    parts = profiles._groups(fragments)
     assert [len(part) for part in parts] == groups and sum(parts, ()) == fragments
 
 
@@ -228,16 +194,6 @@ def test_an_insert_asks_for_the_new_passages_and_a_delete_for_nothing(tmp_path):
     less = more.delete(["p9"], model, progress=False)
     assert model.asked == [] and less.profiles.profiles == before and less.profiles.schema == schema
     assert not any(b"Skarne" in raw for raw in files(tmp_path).values())
-
-
-def test_a_delete_without_an_engine_leaves_new_descriptions_to_the_rules_and_says_so(tmp_path):
-    data, says = about(3)
-    index = build(tmp_path, Model(says=says), data, fragments=2)
-    less = index.delete(["p2"], progress=False)
-    assert told(less, "Orsby") == "Fragment 1. Fragment 3."
-    assert less.manifest["layers"]["profiles"]["made_by"] == [
-        "openai:one (entity_relations v1)", "rules (fuse_descriptions v1)"
-    ]  # fmt: skip
 
 
 def test_without_an_engine_new_passages_are_refused_and_what_stands_stays(tmp_path):

@@ -15,11 +15,10 @@ from tiny import TinyEncoder, TinyEngine, tiny_dataset
 from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.index import Index
-from workbench.index.relabelled import types_of
 from workbench.index.resolved import Merge, clusters, resolved
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
-from workbench.steps import curating, retrying
+from workbench.steps import curating
 
 ENTITIES = (
     EntityProfile("Kestrel FM", "station", "A radio station.", ("p1",)),
@@ -189,14 +188,6 @@ def test_a_reply_that_does_not_fit_is_asked_for_again_with_the_reason(tmp_path):
     assert index.layer("resolved").metadata["merged"] == 1
 
 
-def test_after_all_retries_nothing_is_merged_and_the_next_build_asks_again(tmp_path):
-    index = build(tmp_path / "index", Curator(wrong=3), ["resolved", "typed"])
-    said = index.manifest["layers"]["resolved"]
-    assert (said["merged"], said["failures"], len(index.typed.names)) == (0, 1, 4)
-    index = build(tmp_path / "index", Curator(), ["resolved", "typed"])
-    assert index.manifest["layers"]["resolved"]["failures"] == 0 and len(index.typed.names) == 3
-
-
 def test_an_entity_for_which_no_reply_fits_is_unsure(tmp_path):
     index = build(tmp_path / "index", Curator(wrong=4), ["relabelled", "typed"])
     assert set(index.typed.types) == {"unsure"} and index.manifest["layers"]["relabelled"]["failures"] == 4
@@ -206,14 +197,6 @@ def test_rules_merge_spellings_and_sign_it(tmp_path):
     index = build(tmp_path / "index", RulesEngine())
     assert index.manifest["layers"]["resolved"]["made_by"] == ["rules (curate_cluster v1)"]
     assert index.manifest["layers"]["resolved"]["merged"] == 0 and "person" in index.typed.types
-
-
-def test_types_are_those_of_the_settings_the_schema_or_lightrag():
-    from workbench.index.relabelled import Settings
-
-    assert types_of(SCHEMA, Settings()) == (("person", "a human being"), ("place", "a town or a lake"))
-    assert types_of(SCHEMA, Settings(types=("place", "idea"))) == (("place", "a town or a lake"), ("idea", ""))
-    assert len(types_of(Schema((), ()), Settings())) > 3
 
 
 # -- replies that do not fit ------------------------------------------------------------------------------------------
@@ -246,15 +229,3 @@ def test_flaws_of_types(typed, wrong):
     value = curating.TypesInput(tuple(curating.Entity(id, id, "") for id in "12"), (("a", ""),))
     output = curating.TypesOutput(entities=[{"id": id, "type": kind} for id, kind in typed])
     assert curating.types_flaw(value, output) == wrong
-
-
-def test_rules_are_asked_once():
-    asked = []
-
-    class Rules(RulesEngine):
-        def run(self, step, inputs, *, trace=None):
-            asked.append(len(inputs))
-            return super().run(step, inputs, trace=trace)
-
-    (result,) = retrying.ask(Rules(), curating.CLUSTER, [CLUSTER], lambda *_: "never right", 3)
-    assert result.failure == "the reply does not fit what was asked: never right" and asked == [1]

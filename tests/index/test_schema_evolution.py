@@ -67,13 +67,6 @@ def test_a_score_and_the_nearest_type_vouch_for_a_name():
     assert found.scored
 
 
-def test_one_passage_counts_once():
-    found = evolution(support=2)
-    ask(found, "p1", "town", "Town", "TOWN")
-    found.admit()
-    assert found.proposals() == [("entity_types", "town", ("p1",), 0.5, False)]
-
-
 @pytest.mark.parametrize("policy", ["llm", "gated"])
 def test_what_the_seed_has_in_some_spelling_is_never_admitted(policy):
     found = evolution(policy, mu=0, support=1)

@@ -193,18 +193,6 @@ def test_what_is_left_out_of_replies_is_counted(tmp_path):
     assert [counted[what] for what in ("dropped", "shortened", "repaired", "failures")] == [1, 1, 1, 1]
 
 
-def test_a_failed_passage_adds_nothing_and_the_next_build_asks_again(tmp_path):
-    def failing(value) -> str:
-        return "sorry" if value.title == "Town 2" else evolving(value)
-
-    index = build(tmp_path / "a", Model(failing), corpus(3))
-    assert index.schema_graph.metadata["failures"] == 1 and "Town 2" not in index.schema_graph.row
-    index = build(tmp_path / "a", model := Model(evolving), corpus(3))
-    assert [value.title for value in model.asked] == ["Town 2"] and "Town 2" in index.schema_graph.row
-    fresh = build(tmp_path / "b", Model(evolving), corpus(3))
-    assert index.schema_graph.hash == fresh.schema_graph.hash
-
-
 # -- given profiles ---------------------------------------------------------------------------------------------------
 
 GIVEN = Profiles(
@@ -239,20 +227,6 @@ def test_given_profiles_are_taken_as_they_are(tmp_path):
 
 
 # -- settings ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_seed_is_the_data_s_own_schema_or_the_general_one(tmp_path):
-    assert build(tmp_path / "a", Model(evolving), corpus(1)).schema_graph.seed == SMALL
-    assert build(tmp_path / "b", Model(evolving), corpus(1, None)).schema_graph.seed == seed("general")
-    assert build(tmp_path / "c", Model(evolving), corpus(1), schema="literary").schema_graph.seed == seed("literary")
-
-
-def test_a_graph_is_extracted_without_a_schema(tmp_path):
-    """As Youtu-GraphRAG's row "w/o Schema" is: the model is shown no name, and what it says is kept."""
-    model = Model(lambda value: reply(["Orsby", "lies on", "Aldra"], types={"Orsby": "town"}))
-    layer = build(tmp_path / "a", model, corpus(1), schema="empty", evolution="off").schema_graph
-    assert [(value.entity_types, value.relations, value.attributes) for value in model.asked] == [((), (), ())]
-    assert layer.names == ["Aldra", "Orsby"] and layer.schema == seed("empty")
 
 
 def test_without_an_engine_the_rules_extract(tmp_path):

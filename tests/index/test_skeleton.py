@@ -13,16 +13,16 @@ import pytest
 from extracting import Extractor
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny import TinyEncoder, files, tiny_dataset
+from tiny import TinyEncoder, tiny_dataset
 
 from workbench import tokens
 from workbench.data import Dataset
 from workbench.index import Index, journal
+from workbench.index.keywords import sentences, stop_words
 from workbench.index.skeleton import building
-from workbench.index.words import sentences, stop_words
 from workbench.records import ContextEntity, ContextRelation, Passage
 from workbench.rules import rule_for
-from workbench.steps import graph_records, summarising
+from workbench.steps import summarising
 from workbench.steps.graph_records import END, FIELD, RECORD, EntityRecord, Output, RelationRecord
 
 DATA = replace(tiny_dataset(), extractions=None)
@@ -192,14 +192,6 @@ def test_two_chunks_worked_out_by_hand(tmp_path):
     assert Index.open(tmp_path).skeleton.relations == layer.relations
 
 
-def test_the_prompt_shows_the_chunk_as_it_is(tmp_path):
-    model = Model()
-    layer = build(tmp_path, model, types=("boat",), gleanings=2).skeleton
-    assert len(model.calls[0]) == len(layer.chunks) == 1 and [len(call) for call in model.calls[:3]] == [1, 1, 1]
-    shown = graph_records.STEP.prompt(model.calls[0][0])[-1]["content"]
-    assert shown == f"Types: boat\n\nPassage:\n\n{layer.chunks[0].text}"
-
-
 def test_long_descriptions_are_fused_in_batches_that_take_up_what_came_of_the_last(monkeypatch, tmp_path):
     monkeypatch.setattr(building, "WINDOW", 3)
     model = Model()
@@ -233,35 +225,7 @@ def test_a_relation_is_stated_where_its_ends_are_named(tmp_path):
     assert stated("SLEEP", "AN") == ("p0", "p1", "p2")  # none names any: parts of words do not count
 
 
-# -- hostile replies --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "reply",
-    ["", "\x00\x89PNG\udcff" * 50, "x" * 200_000, RECORD * 1000],
-    ids=range(4),
-)
-def test_what_cannot_be_read_is_a_failure_of_its_chunk(tmp_path, reply):
-    data = corpus("fog over Orsby", "rain on Quell")
-    index = build(tmp_path, Model(says={"fog": reply}), data, beta=1, merge_tokens=1)
-    assert index.skeleton.metadata["failures"] == 1
-    assert [entity.name for entity in index.skeleton.entities] == ["RAIN ON QUELL", "MERIDIAN"]
-
-
-def test_markup_and_separators_in_names_do_no_harm(tmp_path):
-    script = "<script>alert(1)</script>"
-    name = f"{script}|a"
-    reply = said(entity(name, "geo|x", f"{script}\nid|entity"), relation(name, "b", "c" * 50_000, "nan"))
-    layer = build(tmp_path, Model(says={"Orsby": reply})).skeleton
-    assert layer.relations[0].weight == 1.0 and "\n" not in layer.entities[0].description
-    assert "<script>" not in layer.entities[0]._repr_html_() + layer._repr_html_()
-
-
 # -- what cannot be fused ---------------------------------------------------------------------------------------------
-
-
-def written(folder) -> dict[str, bytes]:
-    return {name: raw for name, raw in files(folder).items() if not name.endswith(".lock")}
 
 
 def test_a_description_that_cannot_be_fused_keeps_its_fragments(tmp_path):

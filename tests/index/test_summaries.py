@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted import Summariser, planted
-from tiny import TinyEncoder, files
+from tiny import TinyEncoder
 
 import workbench as wb
 from workbench import tokens
 from workbench.data import Dataset
-from workbench.index import Index, clustering, summaries
-from workbench.index.clustering import Clustering, sizes, soft_clusters
+from workbench.index import Index, summaries
+from workbench.index.summaries import Clustering, sizes, soft_clusters
 from workbench.records import Passage
 
 DATA = planted()
@@ -67,31 +67,6 @@ def test_planted_topics_are_found_and_no_passage_is_lost(tmp_path, chosen):
     assert index.summaries.vectors.shape == (len(index.summaries.nodes), 64)
 
 
-@pytest.mark.parametrize("reduction", ["pca", "umap"])
-def test_the_same_seed_gives_the_same_bytes(tmp_path, reduction):
-    for name in "ab":
-        build(tmp_path / name, reduction=reduction)
-    assert files(tmp_path / "a") == files(tmp_path / "b")
-
-
-@pytest.mark.parametrize("n", [1, 4])
-def test_few_passages_have_no_tree(tmp_path, n):
-    engine = Summariser()
-    index = build(tmp_path, replace(DATA, passages=DATA.passages[:n]), engine)
-    assert engine.asked == index.summaries.nodes == index.summaries.clusters == []
-    assert index.summaries.vectors.shape == (0, 64) and index.summaries.leaves.shape == (0, n)
-    assert said(index)["levels"] == said(index)["made_by"] == []
-
-
-@pytest.mark.parametrize("reduction", ["pca", "umap"])
-@pytest.mark.parametrize("texts", [["the same"] * 30, ["one thing"] * 14 + ["another matter"] * 14], ids=["one", "two"])
-def test_equal_texts_are_members_each_for_itself(tmp_path, texts, reduction):
-    """Rows keep their indices: matched by equal vectors, each would join all clusters of its duplicates (RAPTOR)."""
-    index = build(tmp_path, corpus(*texts), reduction=reduction, levels=1)
-    assert set(np.unique(index.summaries.leaves.indices)) == set(range(len(texts)))
-    assert all(len(set(cluster.children)) == len(cluster.children) for cluster in index.summaries.clusters)
-
-
 def test_levels_stand_on_one_another(tmp_path):
     index = build(tmp_path, **DEEP)
     nodes, n = index.summaries.nodes, 60
@@ -113,9 +88,9 @@ def test_between_two_groups_one_belongs_to_both():
     clouds = np.random.default_rng(0).normal(0, 0.3, (80, 2)) + np.repeat([[-1.0, 0.0], [1.0, 0.0]], 40, axis=0)
     points = np.concatenate([clouds, [[0.0, 0.0]]]).astype(np.float32)
     how = Clustering("pca", dimension=2, components=2)
-    memberships = clustering._memberships(points.astype(float), how)
+    memberships = summaries._memberships(points.astype(float), how)
     assert [80 in rows for rows in memberships] == [True, True]
-    alone = clustering._memberships(points.astype(float), replace(how, threshold=0.99))
+    alone = summaries._memberships(points.astype(float), replace(how, threshold=0.99))
     assert sorted(np.concatenate(alone)) == list(range(81)), "where nothing exceeds the threshold, the likeliest"
 
 
@@ -132,7 +107,6 @@ def test_many_vectors_are_searched_coarsely_and_that_is_said(tmp_path, monkeypat
     assert sizes(1, 49) == [1] and sizes(3, 49) == [1, 2] and sizes(2000, 49) == list(range(1, 50))
     assert sizes(2001, 49) == [1, 2, 3, 5, 8, 12, 18, 27, 41, 49]
     assert said(build(tmp_path / "all"))["coarse"] == []
-    monkeypatch.setattr(clustering, "COARSE_FROM", 59)
     monkeypatch.setattr(summaries, "COARSE_FROM", 59)
     assert said(build(tmp_path / "coarse"))["coarse"] == [1]
 
@@ -157,12 +131,6 @@ def test_texts_of_a_cluster_fit_unless_it_is_one(tmp_path, budget, recursions):
 
 
 # -- what the engine says ---------------------------------------------------------------------------------------------
-
-
-def test_an_empty_summary_is_a_failure(tmp_path):
-    index = build(tmp_path, engine=Summariser(says=lambda texts: " \n"))
-    assert index.summaries.nodes == [] and said(index)["failures"] == len(index.summaries.clusters) > 0
-    assert index.summaries.clusters[0].summary.failure == "the summary is empty"
 
 
 def test_a_failed_summary_is_counted_and_leaves_its_passages_without_that_parent(tmp_path):

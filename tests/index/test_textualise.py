@@ -18,7 +18,7 @@ from workbench.errors import DataError, IndexFault, SettingError
 from workbench.index import Index
 from workbench.index.journal import signed_by
 from workbench.index.textualise import induced, textualise
-from workbench.index.textualise.writers import mentions, plain, safe, topics, without_strangers
+from workbench.index.textualise.writers import mentions, plain, safe, topics
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result
 from workbench.records import Question, Triple
@@ -112,21 +112,6 @@ def test_a_small_graph_by_the_rules(tmp_path):
     }  # fmt: skip
 
 
-def test_an_entity_of_many_relations_has_several_articles(tmp_path):
-    triples = [Triple(f"f{n:02}", "has_genre", "Drama") for n in range(26)] + [Triple("Drama", "directed_by", "z")]
-    data = rules(graph(*triples), tmp_path, shard=25)
-    first, second = (data.passage(f"Drama#{number}") for number in (1, 2))
-    # By relation, then by name.
-    assert first.text.startswith("Drama was directed by z. f00, f01, ") and first.text.endswith(
-        "f23 are of the genre Drama."
-    )
-    assert second.text == "f24, f25 are of the genre Drama." and first.title == second.title == "Drama"
-    profile = next(p for p in data.profiles.entities if p.name == "Drama")
-    assert profile.passages == ("Drama#1", "Drama#2")
-    stated = {p.source: p.passages for p in data.profiles.relations}
-    assert stated["f23"] == ("f23#1", "Drama#1") and stated["f25"] == ("f25#1", "Drama#2")
-
-
 def test_without_a_schema_types_are_the_sides_of_relations(tmp_path):
     data = rules(graph(Triple("Orsby", "lies_on", "Aldra")), tmp_path)
     assert [(p.name, p.type, p.description) for p in data.profiles.entities] == [
@@ -171,16 +156,6 @@ def test_any_graph_keeps_the_contract(tmp_path_factory, triples, shard):
 
 
 # -- what a model writes --------------------------------------------------------------------------------------------
-
-
-def test_names_are_found_in_brackets_only_and_exactly():
-    text = "<Red Sea> is with [Itself] and [Her Name], says It; [ Mira], <b>, [], [Comedy"
-    assert mentions(text) >= {"Red Sea", "Itself", "Her Name", " Mira", "b"}
-    assert not mentions(text) & {"It", "Her", "Mira", "Comedy"}
-    assert topics(text) == {"Red Sea", "b"}
-    kept, strangers = without_strangers(text, {"Red Sea", "Itself"})
-    assert kept == "<Red Sea> is with [Itself] and Her Name, says It;  Mira, b, , [Comedy" and strangers == 4
-    assert plain(kept) == "Red Sea is with Itself and Her Name, says It;  Mira, b, , Comedy"
 
 
 def test_an_article_is_asked_for_again_with_what_it_lacks(tmp_path):
@@ -293,14 +268,6 @@ def test_each_triple_has_its_own_sentence_or_the_template_s(tmp_path):
     assert rows(tmp_path, "relations")[0]["repaired"] == 3
 
 
-def test_hubs_are_left_to_the_template(tmp_path):
-    triples = [Triple(f"f{n}", "has_genre", "Drama") for n in range(4)]
-    model = Scripted()
-    textualise(graph(*triples), model, tmp_path, progress=False, template_above=3)
-    assert {name for (_, name), _ in model.asked} == {"f0", "f1", "f2", "f3"}
-    assert [row["writer"] for row in rows(tmp_path)] == ["template"] + ["openai:scripted"] * 4
-
-
 # -- stopped, damaged, refused --------------------------------------------------------------------------------------
 
 
@@ -333,14 +300,6 @@ def test_texts_of_something_else_are_not_gone_on_with(tmp_path, change):
     asked = {"data": graph(), "engine": RULES, **change}
     with pytest.raises(IndexFault, match=r"holds texts with another .*choose another folder, or delete"):
         textualise(asked.pop("data"), asked.pop("engine"), tmp_path, progress=False, **asked)
-
-
-def test_a_damaged_row_is_named(tmp_path):
-    rules(graph(), tmp_path)
-    path = tmp_path / "marked.jsonl"
-    path.write_bytes(path.read_bytes().replace(b'{"id": "Comedy#1"', b'{"id": Comedy'))
-    with pytest.raises(DataError, match=r"marked.jsonl, line 2 is not JSON"):
-        rules(graph(), tmp_path)
 
 
 @pytest.mark.parametrize(

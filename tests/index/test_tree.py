@@ -4,13 +4,11 @@ passage, and what a failed name, an insert or another setting changes."""
 from __future__ import annotations
 
 import itertools
-import json
 
 import numpy as np
 import pytest
 from tiny import TinyEncoder, files
 
-from workbench import tokens
 from workbench.data import Dataset
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.index import Index, dual_perception, tree
@@ -169,21 +167,6 @@ def test_what_is_missing_from_a_reply_fails_alone_is_counted_and_retried(tmp_pat
     assert idle.shown == []
 
 
-def test_the_released_profile_calls_them_by_their_number(tmp_path):
-    everyone = centres(tmp_path / "a", profile="released")
-    index = built(tmp_path / "b", Namer(skips=everyone[:1]), profile="released")
-    size = len(index.tree.communities[0].members)
-    assert index.tree.named[0].model_dump() == {"name": "Community_0", "summary": f"Community of {size} members"}
-    assert list(index.tree.failures) == [0] and index.tree.metadata["failures"] == 1
-    assert len(index.tree.community_vectors) == len(everyone)
-
-
-def test_hostile_names_do_no_harm(tmp_path):
-    index = built(tmp_path, Namer(title="<script>{}\u202e\ud800**</script>"))
-    name = index.tree.named[0].name
-    assert all(char.isalnum() or char in " -" for char in name) and "script" in name
-
-
 def test_the_rules_write_what_is_missing_and_write_it_anew_each_time(tmp_path):
     index = built(tmp_path)
     assert index.tree.metadata["made_by"] == ["rules (name_communities v1)"] and not index.tree.failures
@@ -209,9 +192,3 @@ def test_the_released_representation_is_the_outgoing_triples_as_one_text(tmp_pat
     assert text["Town 5"] == "Town 5" and text["Loner"] == "Loner", "nothing leads out of them"
     assert index.tree.entity_matrix == pytest.approx(TinyEncoder().encode(index.tree.entity_texts))
     assert index.manifest["layers"]["tree"]["settings"]["max_communities"] == 100
-
-
-def test_a_request_stays_short_enough_for_its_reply():
-    summary = "word " * name_communities.WORDS
-    reply = json.dumps([{"id": at, "name": "a name of four words", "summary": summary} for at in range(5)])
-    assert tokens.count(reply) < name_communities.STEP.max_tokens

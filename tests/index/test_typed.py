@@ -90,9 +90,3 @@ def test_opened_again_it_is_the_same_and_nothing_is_encoded_twice(tmp_path):
     assert len(encoder.texts) == 1, "The Weir: it has lost a description"
     assert "drama" not in smaller.typed.row and smaller.typed.schema.description == "Films."
     assert Index.open(tmp_path).typed.names == smaller.typed.names
-
-
-def test_an_empty_graph_is_one(tmp_path):
-    graph = build(tmp_path, Dataset("none", PASSAGES, profiles=Profiles())).typed
-    assert graph.names == [] and graph.adjacency.shape == (0, 0) and graph.represented.shape == (3, 0)
-    assert graph.between(0, 0) == [] and graph._repr_html_()

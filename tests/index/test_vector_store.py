@@ -14,11 +14,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny import CountingEncoder, TinyEncoder, files, tiny_dataset
+from tiny import CountingEncoder, files, tiny_dataset
 
-from workbench import places
 from workbench.data import Extraction
-from workbench.encoding.store import VectorStore, check_same_model
+from workbench.encoding.store import VectorStore
 from workbench.errors import IndexFault
 from workbench.index import Index, vectors
 from workbench.records import Passage
@@ -135,14 +134,6 @@ def test_a_full_disk_is_an_error_and_keeps_what_is_there(store, monkeypatch):
     assert store.rows(["new"])[0] == -1 and np.array_equal(store.take(store.rows(TEXTS)), vectors_of(TEXTS))
 
 
-def test_the_folder_is_beside_the_answers_unless_it_is_named(monkeypatch, tmp_path):
-    monkeypatch.setenv("WORKBENCH_ANSWERS", str(tmp_path / "paid" / "answers.sqlite"))
-    monkeypatch.setenv("WORKBENCH_VECTORS", "~/v")
-    assert places.vectors() == Path.home() / "v"
-    monkeypatch.delenv("WORKBENCH_VECTORS")
-    assert places.vectors() == tmp_path / "paid" / "vectors"
-
-
 def test_the_working_folder_says_what_it_holds_and_forgets_it(store, workbench, monkeypatch):
     monkeypatch.setenv("WORKBENCH_VECTORS", str(store.folder))
     assert "openai:a/b" in workbench("answers").output
@@ -210,11 +201,6 @@ def test_an_index_whose_vectors_are_not_here_has_its_own(tmp_path, monkeypatch):
     assert "Skarne\nA pier." in encoder.texts and not any("Quell" in text for text in encoder.texts)
 
 
-def test_plain_arithmetic_is_not_stored(tmp_path):
-    build(tmp_path / "index", TinyEncoder())
-    assert not places.vectors().exists()
-
-
 class Exchanged(CountingEncoder):
     """Another model under the name of the first, with vectors as long as its."""
 
@@ -230,10 +216,3 @@ def test_another_model_under_the_same_name_does_not_come_beside_what_is_stored(t
     third = build(tmp_path / "third", Exchanged(), layers=["passages"])  # all of it is stored
     with pytest.raises(IndexFault, match="another vector than the index has of it"):
         third.encode_query("Which lake?")
-
-
-def test_vectors_of_one_model_differ_in_their_last_digits():
-    one, other = np.array([1.0, 0.01], "f4"), np.array([1.0, 0.02], "f4")
-    check_same_model("m", one, other, "the index")
-    with pytest.raises(IndexFault, match="use the one that made it"):
-        check_same_model("m", one, other[::-1], "the index")

@@ -19,7 +19,7 @@ import workbench as wb
 from workbench.data import Dataset
 from workbench.data.splitter import split
 from workbench.index import Index
-from workbench.index.words import sentences as spaced_sentences
+from workbench.index.keywords import sentences as spaced_sentences
 from workbench.language.foreign import LINE, other_language
 from workbench.llm.engine import OtherLanguage, RulesEngine
 from workbench.measures.abstained import is_abstention

@@ -1,6 +1,4 @@
-"""Measures by hand, and against each other; their docstrings are run as well."""
-
-import doctest
+"""Measures by hand, and against each other."""
 
 import pytest
 from hypothesis import assume, given
@@ -8,30 +6,12 @@ from hypothesis import strategies as st
 
 from workbench import measures
 from workbench.errors import SettingError
-from workbench.measures import (
-    Outcome,
-    abstained,
-    accuracy,
-    answers,
-    cost,
-    coverage,
-    ranking,
-    words,
-)
+from workbench.measures import Outcome
 from workbench.measures.answers import exact_match, f1
 from workbench.measures.ranking import all_gold, ndcg, recall
 from workbench.records import Question, Reading
 
 RANKING = ["a", "b", "c", "d", "e"]
-
-
-MODULES = [abstained, accuracy, answers, cost, coverage, ranking, words]
-
-
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
-def test_examples_of_the_docstrings(module):
-    result = doctest.testmod(module)
-    assert result.attempted and not result.failed
 
 
 @pytest.mark.parametrize(

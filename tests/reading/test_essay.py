@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 from scripted import Scripted
 
@@ -65,8 +63,3 @@ def test_rules_give_an_extract_that_says_so():
     assert "paths end at Ada Lind" in answer.text and "Ada Lind directed it." in answer.text
     assert "Fog" not in answer.text
     assert wb.reader("essay").read("Who directed Dune Fever?", evidence((), ())).abstained
-
-
-def test_examples_of_the_docstrings():
-    result = doctest.testmod(essays)
-    assert result.attempted and not result.failed

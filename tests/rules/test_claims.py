@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 
-from workbench.rules import judging as claims
 from workbench.rules.judging import verify_claim
 from workbench.steps.answer import Input
 
@@ -18,11 +15,6 @@ PASSAGES = (
 
 def said(claim: str, passages=PASSAGES):
     return verify_claim(Input(claim, "", tuple(passages)))
-
-
-def test_examples_of_the_docstrings():
-    result = doctest.testmod(claims)
-    assert result.attempted and not result.failed
 
 
 @pytest.mark.parametrize(

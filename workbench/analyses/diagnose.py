@@ -144,7 +144,7 @@ def diagnose(
     run = run if isinstance(run, Run) else Run(run)
     if run.config["reader"] is None:
         raise SettingError(f"the run {run.folder} has no answers; evaluate with a reader")
-    gold = asked(run, questions_of(run) if questions is None else questions)
+    gold = asked(run, questions)
     methods = known_methods(run, methods)
     counted = {"measure": measure, "coverage": coverage}
     whole = decomposition(run, methods, **counted)
@@ -171,23 +171,6 @@ def diagnose(
         (*whole.notes, *_cannot(run, gold.values(), index)),
         **counted,
     )
-
-
-def questions_of(run: Run) -> tuple[Question, ...]:
-    """The questions that the run stores; for an earlier format, those of the data set that it names. Raises
-    :class:`SettingError` if that data set is unknown."""
-    from workbench.data import load
-
-    if run.questions:
-        return run.questions
-    name = run.config["data"]["name"]
-    try:
-        return tuple(load(name, offline=True).questions)
-    except Exception as error:
-        raise SettingError(
-            f"the run {run.folder} is on {name!r}, whose questions are not at hand ({error}); pass those that it was "
-            "asked"
-        ) from None
 
 
 @dataclass(frozen=True)
@@ -388,7 +371,5 @@ def _cannot(run: Run, questions: Iterable[Question], index: Index | None) -> Ite
         yield "The run kept no traces, so no thought can be looked into."
     elif run.config["trace"] == "ids":
         yield "The run kept hashes of long texts, so long thoughts cannot be looked into."
-    if any(row["retrieved"] is None and row["context"] for row in run.rows):
-        yield "The run is of an earlier version and kept no context from before compression."
     if index is None:
         yield "Without the index the texts of gold passages are not looked into."

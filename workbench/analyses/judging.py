@@ -20,6 +20,7 @@ from workbench.analyses.base import Analysis, Runs, asked, cautions, frame_of, k
 from workbench.errors import SettingError
 from workbench.evaluation.pairs import (
     DIMENSIONS,
+    ComparedAnswers,
     Judgement,
     Pair,
     by_comparison,
@@ -27,11 +28,11 @@ from workbench.evaluation.pairs import (
     no_rules,
     paired,
     pairs_of,
+    side_by_side,
     told,
     wins,
 )
 from workbench.evaluation.run import Run
-from workbench.evaluation.side_by_side import ComparedAnswers, side_by_side
 from workbench.evaluation.significance import FEWEST, bootstrap_interval, mean_of_repeats
 from workbench.llm.engine import Engine, engine
 from workbench.measures.abstained import is_abstention

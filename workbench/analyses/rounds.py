@@ -45,7 +45,6 @@ from workbench.evaluation.significance import compared, corrected, mean_of
 from workbench.methods.iterative.replay import Replay, replay
 from workbench.records import Question
 from workbench.settings import parse_spec, spec_of
-from workbench.trace import Trace
 
 MEASURES = ("em", "f1", "recall@5")
 DEPTHS = (5, 10, 50, 200)
@@ -77,13 +76,9 @@ def replays(
         trace = run.trace(row["question_id"], method)
         if trace.find("pool"):
             wanted = gold[row["question_id"]] if gold else ()
-            found[row["question_id"]] = replay(trace, [_kept(trace, one) for one in wanted])
+            kept = [trace._keep(one) for one in wanted]  # a long id as its hash, at level `ids`
+            found[row["question_id"]] = replay(trace, kept)
     return found
-
-
-def _kept(trace: Trace, passage: str) -> str:
-    """An id as stored in the trace: a long one as its hash at level `ids`."""
-    return trace._keep(passage)
 
 
 def gains_over_static(runs: Runs, *, measures: Iterable[str] = ("em", "f1")) -> Analysis:
@@ -146,7 +141,7 @@ def rounds_curve(run: Run, *, progress: bool = True) -> Analysis:
                 "iterations": one["settings"]["iterations"],
                 **{measure: mean_of(run.scores(measure, label).values()) for measure in measured(run, MEASURES)},
                 "stopped": sum(one.stopped is not None for one in found) if found else None,
-                "rounds": mean_of(map(_searched, found)),
+                "rounds": mean_of(sum(bool(each.searches) for each in one.rounds[1:]) for one in found),
                 "n": sum(row["method"] == label for row in run.rows),
             }
         )
@@ -159,10 +154,6 @@ def _family(label: str) -> str:
     spec, space, rest = label.partition(" ")
     name, settings = parse_spec(spec)
     return spec_of(name, {key: value for key, value in settings.items() if key != "iterations"}) + space + rest
-
-
-def _searched(replay: Replay) -> int:
-    return sum(bool(one.searches) for one in replay.rounds[1:])
 
 
 @dataclass(frozen=True, slots=True, repr=False)

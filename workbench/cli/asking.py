@@ -117,7 +117,7 @@ def estimate(
     """
     import workbench as wb
     from workbench.data.curated import extracted
-    from workbench.evaluation.counting import Unasked
+    from workbench.evaluation.estimate import Unasked
 
     def model(spec: str):
         """What the SPEC names; a model that cannot be asked is estimated all the same."""

@@ -124,17 +124,16 @@ def _try(look: Callable[[], object], path: Path, remedy: str, damage: list[Damag
 def _run(path: Path) -> tuple[int, list[Damage]]:
     again = "delete it, and the same evaluation makes it again"
     files, damage = 0, list[Damage]()
-    for folder in [path, *sums.earlier_repeats(path).values()]:
-        try:
-            noted = sums.noted(folder)
-        except WorkbenchError as error:
-            damage.append(Damage(str(folder / sums.FILE), f"cannot be read ({error})", again))
-            continue
-        found = flaws(folder, noted)
+    try:
+        noted = sums.noted(path)
+    except WorkbenchError as error:
+        damage.append(Damage(str(path / sums.FILE), f"cannot be read ({error})", again))
+    else:
+        found = flaws(path, noted)
         files += len(noted) + 2
-        damage += [Damage(str(folder / name), what, again) for name, what in found.items()]
+        damage += [Damage(str(path / name), what, again) for name, what in found.items()]
         for name in {sums.ROWS, sums.TIMINGS} - found.keys():
-            _try(lambda name=name, folder=folder: list(sums.read_lines(folder, name)), folder / name, again, damage)
+            _try(lambda name=name: list(sums.read_lines(path, name)), path / name, again, damage)
     if not damage:
         _try(lambda: (Run(path).rows, Run(path).timed), path, "do what it says", damage)
     return files, damage

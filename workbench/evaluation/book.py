@@ -312,11 +312,6 @@ def check_same(folder: Path, asked: Mapping[str, Any]) -> dict | None:
     if not (folder / "run.json").exists():
         return None
     before = sums.read_config(folder)
-    if sums.earlier_repeats(folder):
-        raise SettingError(
-            f"{folder} keeps its repeats in folders, as an earlier version wrote them: it opens and compares, but "
-            "nothing is added to it; choose another folder"
-        )
     differing = [name for name in FIXED if before.get(name) != asked[name]]
     if not differing:
         differing += list(_other_seeds(before, asked))
@@ -420,8 +415,6 @@ def _reasons(standing: Standing, left_out: Mapping[str, list[str]]) -> Iterator[
 def _changes(standing: Standing, name: str) -> list[str]:
     """The changes of a method and of the reader: units of code, then parts of the method's description."""
     were, are = standing.before.sources, standing.sources
-    if were and not any(unit.endswith(".py") for unit in were.get(name, {})):
-        return ["how its code is known"]  # of an earlier version: by functions, and not by files
     units = [unit for part in (name, "(reader)") for unit in changed(were.get(part, {}), are.get(part, {}))]
     before, now = (_deciding(one["methods"].get(name, {})) for one in (standing.before.config, standing.config))
     return [*units, *(what for what in now if before[what] != now[what])]

@@ -75,12 +75,13 @@ class Grid(Record):
 
     @cached_property
     def runs(self) -> dict[str, Run]:
-        """Label of the reader → its run, if it has begun. Raises :class:`SettingError` for one with rows that lost its
-        run.json."""
+        """Label of the reader → its run, if it has begun: run.json precedes its rows. Raises :class:`SettingError` for
+        one with rows that lost its run.json."""
         if self._runs is not None:
             return dict(self._runs)
         folders = {label: self.folder / one["folder"] for label, one in self.config["readers"].items()}
-        return {label: Run(folder) for label, folder in folders.items() if _begun(folder)}
+        begun = ("run.json", "results.jsonl")
+        return {label: Run(of) for label, of in folders.items() if any((of / name).exists() for name in begun)}
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -138,11 +139,6 @@ class Grid(Record):
 
     def _read(self, reader: str, method: str) -> float | None:
         return mean_of(row["read_tokens"] for row in self.runs[reader].rows if row["method"] == method)
-
-
-def _begun(folder: Path) -> bool:
-    """Whether a run has been written; its run.json precedes its rows."""
-    return (folder / "run.json").exists() or (folder / "results.jsonl").exists()
 
 
 def grid(

@@ -32,7 +32,7 @@ def runs(folder: str | Path | None = None) -> pd.DataFrame:
         raise SettingError(f"{place} is no folder, so there are no runs in it; wb.evaluate(…) makes some")
     found = sorted(path.parent for path in place.rglob("run.json"))
     whole = (one for one in found if not any(part.endswith(".part") for part in one.parts))
-    listed = [_listed(one, place) for one in whole if not sums.is_earlier_repeat(one)]
+    listed = [_listed(one, place) for one in whole]
     return pd.DataFrame(listed, columns=list(_COLUMNS))
 
 

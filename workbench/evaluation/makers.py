@@ -24,7 +24,8 @@ def made_by(config: Mapping[str, Any], method: str) -> str:
     >>> made_by({"methods": {"dense": {"engine": None}}}, "dense")
     'no model'
     """
-    return "; ".join(f"{part} {_said(makers)}" for part, makers in _parts(config, method)) or NOBODY
+    parts = ((part, ", ".join(makers)) for part, makers in _parts(config, method))
+    return "; ".join(f"{part} {'by rules' if by == 'rules' else by}" for part, by in parts) or NOBODY
 
 
 def without_model(config: Mapping[str, Any], method: str, after: Container[str] = PARTS) -> tuple[str, ...]:
@@ -55,7 +56,3 @@ def _parts(config: Mapping[str, Any], method: str) -> Iterator[tuple[str, list[s
 
 def _engines(part: Mapping[str, Any]) -> list[str]:
     return [no_model(one) or one for one in (part.get("engine") or "").split(", ") if one]
-
-
-def _said(makers: list[str]) -> str:
-    return "by rules" if makers == ["rules"] else ", ".join(makers)

@@ -30,7 +30,6 @@ from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import Engine, engine, rules_stand_in
 from workbench.llm.meter import Meter, collect
 from workbench.llm.step import Usage
-from workbench.measures import Measure
 from workbench.methods import Method
 from workbench.reading.base import Reader
 from workbench.reading.render import Context, unread
@@ -188,7 +187,8 @@ class Plan(Scoring):
 
     def __getstate__(self) -> dict[str, Any]:
         """What a worker is given: the plan with its own measures, the names of others, and identities."""
-        own = {name: None if _is_ours(one) else one for name, one in self.measures.items()}
+        ours = {name for name, one in self.measures.items() if getattr(one, "__module__", "").startswith("workbench.")}
+        own = {name: None if name in ours else one for name, one in self.measures.items()}
         plan = {one.name: getattr(self, one.name) for one in fields(self)}
         return {**plan, "measures": own, "parts": self.parts}
 
@@ -400,10 +400,6 @@ class Plan(Scoring):
             **({"repeats": repeats} if repeats > 1 else {}),
         }
         return summed(config, questions)
-
-
-def _is_ours(measure: Measure) -> bool:
-    return getattr(measure, "__module__", "").startswith("workbench.")
 
 
 def _reads_english(part: Method | Reader, engines: Iterable[Engine]) -> bool:

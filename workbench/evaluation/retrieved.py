@@ -17,7 +17,7 @@ from typing import Any
 from workbench.errors import FileDamaged
 from workbench.evaluation.identity import Identity, of_method
 from workbench.evaluation.run import varies
-from workbench.integrity import SUM, checksum, checksum_of
+from workbench.integrity import checksum, checksum_of
 from workbench.llm.call import repeat
 from workbench.llm.meter import collect
 from workbench.llm.record import noted, used
@@ -139,10 +139,7 @@ def read(file: FilePath) -> tuple[dict[str, Any], Evidence, Trace]:
 
 
 def _read(path: FilePath) -> dict[str, Any]:
-    said = json.loads(path.read_text(encoding="ascii"))
-    said = said if isinstance(said, dict) else {"seconds": said}  # at first, seconds were a list
-    said.pop(SUM, None)  # of an earlier version
-    return said
+    return json.loads(path.read_text(encoding="ascii"))
 
 
 def evidence_of(stored: Mapping[str, Any]) -> Evidence:

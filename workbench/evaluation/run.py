@@ -29,8 +29,8 @@ from workbench.evaluation.significance import (
     mean_of,
     mean_of_repeats,
 )
+from workbench.index.layer import warnings_of
 from workbench.index.store import key_of
-from workbench.index.warnings import warnings_of
 from workbench.llm.record import used
 from workbench.measures import COSTS, UNDEFINED_AS_A_WHOLE
 from workbench.measures.cost import seconds as seconds_of
@@ -40,11 +40,6 @@ from workbench.text import table_cell, text_hash
 from workbench.trace import Trace
 
 HYPOTHESES = ("recall@5", "all_gold@5", "em", "f1")  # measures that a comparison tests unless it is told others
-# Fields missing from rows of earlier formats.
-_SINCE = {
-    "type": None, "hops": None, "key": None, "selected": None, "nodes": (), "retrieved": None, "read": None,
-    "read_tokens": None, "scored": None, "reading": None, "proof": None, "fallback": None,
-}  # fmt: skip
 
 
 class Run(Record):
@@ -132,7 +127,7 @@ class Run(Record):
 
     @cached_property
     def questions(self) -> tuple[Question, ...]:
-        """The questions of the run, with their gold; empty for an earlier format."""
+        """The questions of the run, with their gold."""
         kept = sums.read_questions_of(self.folder)
         if self._chosen is None:
             return kept
@@ -144,18 +139,16 @@ class Run(Record):
         """The rows of results.jsonl, one for each question and method: question_id, type, hops, method, key, ranking,
         selected, nodes, context, retrieved, context_tokens, read, read_tokens, answer, abstained, scores, scored,
         judge, reading, proof, failure, fallback, usage; `short` as well if the answer was rewritten, and `repeat` but
-        in the first. Fields missing from an earlier format are None."""
+        in the first."""
         return self._rows_of(self.repeat)
 
     def _rows_of(self, repeat: int) -> list[dict]:
-        rows, asked = self._cells, [question.id for question in self.questions]
-        if not asked:  # of an earlier format
-            return [row for (*_, number), row in rows.items() if number == repeat]
-        return [rows[one, name, repeat] for one in asked for name in self.methods if (one, name, repeat) in rows]
+        cells = ((question.id, name, repeat) for question in self.questions for name in self.methods)
+        return [self._cells[cell] for cell in cells if cell in self._cells]
 
     @cached_property
     def _cells(self) -> dict[sums.Cell, dict]:
-        return {cell: {**_SINCE, **row} for cell, row in sums.rows_of(self.folder).items()}
+        return sums.by_cell(self.folder / sums.ROWS)
 
     @property
     def all_rows(self) -> list[dict]:
@@ -303,8 +296,7 @@ class Run(Record):
     def context(self, row: Mapping, *, retrieved: bool = False) -> str | None:
         """The text that the reader saw for a row, or with `retrieved` the text before compression."""
         name = row.get("retrieved" if retrieved else "context")
-        place, _ = sums.place_of(self.folder, row.get("repeat", 0))
-        return sums.read_context(place, name) if name else None
+        return sums.read_context(self.folder, name) if name else None
 
     def seconds(self) -> pd.DataFrame:
         """Seconds per question, method and stage."""
@@ -327,24 +319,19 @@ class Run(Record):
     @property
     def timed(self) -> list[dict]:
         """The seconds of each question and method, by stage; none where they were not kept."""
-        place, repeat = sums.place_of(self.folder, self.repeat)
-        path = place / sums.TIMINGS
+        path = self.folder / sums.TIMINGS
         rows = sums.read_rows(path)
         for number, row in enumerate(rows, 1):
             seconds = row.get("seconds")
             if not {"question_id", "method"} <= row.keys() or not isinstance(seconds, dict):
                 raise sums.damaged(path, f"is damaged: line {number} says no seconds", "delete this line")
-        return [row for row in rows if row.get("repeat", 0) == repeat]
+        return [row for row in rows if row.get("repeat", 0) == self.repeat]
 
     @property
     def recordings(self) -> dict[Path, set[str]]:
         """Recording → keys of the requests that it answered, of all rows and repeats (`workbench.llm.record.export`).
         Rows of an earlier version do not say it."""
-        found: dict[Path, set[str]] = {}
-        for path in (self.folder / "timings.jsonl", *self.folder.glob("repeats/*/timings.jsonl")):
-            for recording, keys in used(sums.read_rows(path), path.parent).items():
-                found.setdefault(recording, set()).update(keys)
-        return found
+        return used(sums.read_rows(self.folder / sums.TIMINGS), self.folder)
 
     def save_summaries(self) -> None:
         """usage.json and table.csv, both derived from the rows."""
@@ -400,10 +387,9 @@ def trace_name(question_id: str, method: str, repeat: int = 0) -> str:
 
 def read_trace(folder: Path, question_id: str, method: str, repeat: int) -> Trace:
     """The stored trace of a row of the run in a folder."""
-    place, number = sums.place_of(folder, repeat)
-    name = f"traces/{trace_name(question_id, method, number)}"
-    sums.content(place, name)
-    return Trace.open(place / name)
+    name = f"traces/{trace_name(question_id, method, repeat)}"
+    sums.content(folder, name)
+    return Trace.open(folder / name)
 
 
 def varies(engines: str | None) -> bool:

@@ -126,7 +126,7 @@ def bootstrap_interval(
     if len(values) < fewest:
         return float("nan"), float("nan")
     sides = [values] if base is None else [values, base]
-    if any(_vary(value) for side in sides for value in side):
+    if any(isinstance(value, Sequence) and len(set(value)) > 1 for side in sides for value in side):
         means = _two_stage(sides, resamples, seed)
         low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
         return float(low), float(high)
@@ -136,10 +136,6 @@ def bootstrap_interval(
         n_resamples=resamples, batch=_BATCH, rng=seed,
     )  # fmt: skip
     return float(found.confidence_interval.low), float(found.confidence_interval.high)
-
-
-def _vary(value: Value) -> bool:
-    return isinstance(value, Sequence) and len(set(value)) > 1
 
 
 def _two_stage(sides: Sequence[Sequence[Value]], resamples: int, seed: int) -> np.ndarray:

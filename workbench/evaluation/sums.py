@@ -13,7 +13,7 @@ from typing import Any
 
 from workbench.errors import DataError, FileDamaged, FileMissing
 from workbench.index.store import cut_torn_line, write_atomically
-from workbench.integrity import SUM, Note, flaw, note, seal, unseal
+from workbench.integrity import Note, flaw, note, seal, unseal
 from workbench.llm.wording import current
 from workbench.places import is_locked
 from workbench.records import Question, record_of
@@ -22,7 +22,6 @@ FORMAT = 4  # of run.json and of the rows
 FILE, ROWS, TIMINGS = "checksums.json", "results.jsonl", "timings.jsonl"
 NAMED = ("run.json", "sources.json", "questions.jsonl", ROWS)
 PLACES = ("contexts", "traces")
-EARLIER = "repeats"  # the folder in which earlier versions kept each repeat as a run of its own
 Cell = tuple[str, str, int]  # question id, method, number of the repeat
 
 
@@ -107,8 +106,8 @@ def read_object(folder: Path, name: str) -> dict[str, Any]:
 
 
 def read_sources(folder: Path) -> dict[str, dict[str, str]]:
-    """The code behind a run, as `book.Standing.sources`; nothing in earlier formats."""
-    return read_object(folder, "sources.json") if (folder / "sources.json").exists() else {}
+    """The code behind a run, as `book.Standing.sources`."""
+    return read_object(folder, "sources.json")
 
 
 def read_lines(folder: Path, name: str, *, growing: bool = False) -> Iterator[dict[str, Any]]:
@@ -124,18 +123,19 @@ def read_lines(folder: Path, name: str, *, growing: bool = False) -> Iterator[di
         except (ValueError, RecursionError) as error:
             what = f"is damaged: line {number} is no row ({error})"
             raise damaged(path, what, "delete this line, and the same evaluation makes it again") from None
-        row.pop(SUM, None)  # of lines that an earlier version wrote
         yield row
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """The configuration of a run. Raises :class:`DataError` where it is damaged, or of a later version."""
+    """The configuration of a run. Raises :class:`DataError` where it is damaged, or of another format."""
     config = read_object(folder, "run.json")
-    known = config.get("format", 1)
+    known = config.get("format")
     if not isinstance(known, int) or "methods" not in config:
         raise damaged(folder / "run.json", "is no configuration of a run")
     if known > FORMAT:
         raise DataError(f"{folder} has run format {known}; this version reads up to {FORMAT}: upgrade hopscope")
+    if known < FORMAT:
+        raise DataError(f"{folder} has run format {known}; this version reads {FORMAT}: evaluate into another folder")
     if config.get("prompts"):
         config["prompts"] = {name: current(wording) for name, wording in config["prompts"].items()}
     return config
@@ -176,31 +176,3 @@ def by_cell(path: Path, *, growing: bool = False) -> dict[Cell, dict]:
         return {cell_of(row): row for row in read_rows(path, growing=growing)}
     except KeyError as error:
         raise damaged(path, f"is damaged: a line has no {error}") from None
-
-
-def rows_of(folder: Path) -> dict[Cell, dict]:
-    """Key → row of a run. Of repeats in folders of their own, those that were made and measured as the first is."""
-    rows = by_cell(folder / ROWS)
-    for number, place in earlier_repeats(folder).items():
-        for (question_id, method, _), row in by_cell(place / ROWS).items():
-            first = rows.get((question_id, method, 0), {})
-            if all(first.get(name) == row.get(name) for name in ("key", "scored")):
-                rows[question_id, method, number] = {**row, "repeat": number}
-    return rows
-
-
-def place_of(folder: Path, repeat: int) -> tuple[Path, int]:
-    """The folder with the files of a repeat of a run, and the number that they have there."""
-    own = earlier_repeats(folder).get(repeat)
-    return (own, 0) if own else (folder, repeat)
-
-
-def earlier_repeats(folder: Path) -> dict[int, Path]:
-    """Number → folder of the repeats that an earlier version wrote."""
-    there = (path.parent for path in (folder / EARLIER).glob("*/run.json"))
-    return {int(path.name): path for path in there if path.name.isdigit()}
-
-
-def is_earlier_repeat(folder: Path) -> bool:
-    """Whether the folder is one of these, which counts with its run."""
-    return folder.parent.name == EARLIER and (folder.parents[1] / "run.json").exists()

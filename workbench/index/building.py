@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import platform
 import shutil
+from collections import UserDict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zipfile import BadZipFile
 
 import pyarrow as pa
@@ -25,41 +26,22 @@ from workbench.data.registry import options_of
 from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import IndexFault, SettingError, has_extra
-from workbench.index.journal import ending_where_most_fail
-from workbench.index.layer import DESCRIPTION, Build, Layer, describe
+from workbench.index.journal import ending_where_most_fail, is_rules
+from workbench.index.layer import DESCRIPTION, Build, Layer, NoSettings, describe
 from workbench.index.store import Store, key_of
 from workbench.index.usage import ARTICLES, metered
 from workbench.llm.deferrals import Deferrals
-from workbench.llm.engine import RulesEngine
 from workbench.settings import settle
 
-if TYPE_CHECKING:
-    from workbench.llm.engine import Engine
 
-
-class _Layers(Mapping[str, tuple[type[Layer], type]]):
+class _Layers(UserDict[str, Any]):
     """Kind → (class, its settings), in the order in which they are built. The module of a kind, which has its name, is
     imported when it is looked up: an index costs the imports of the layers that it has."""
 
-    def __init__(self, **classes: str):
-        self._classes = classes
-
     def __getitem__(self, kind: str) -> tuple[type[Layer], type]:
-        name = self._classes[kind]
+        name = super().__getitem__(kind)
         module = import_module(f"workbench.index.{kind}")
-        return getattr(module, name), module.Settings
-
-    def __contains__(self, kind: object) -> bool:
-        return kind in self._classes
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._classes)
-
-    def __reversed__(self) -> Iterator[str]:
-        return reversed(self._classes)
-
-    def __len__(self) -> int:
-        return len(self._classes)
+        return getattr(module, name), getattr(module, "Settings", NoSettings)
 
 
 LAYERS = _Layers(
@@ -141,7 +123,7 @@ def closure(kinds: set[str], standing: Collection[str] = ()) -> list[str]:
     index that has them."""
     check_kinds(kinds)
     wanted = set(kinds)
-    for kind in reversed(LAYERS):
+    for kind in reversed([*LAYERS]):
         if kind in wanted:
             layer = LAYERS[kind][0]
             wanted |= {*layer.inputs, *({*layer.optional} & {*standing})}
@@ -242,7 +224,8 @@ def _brought_up_to_date(
         _make(store, kind, following, build, settings, _old(store, manifest, kind, build))
         return following
     layer = opened_layer(store, kind, key, build.opened)
-    again = kind in asked and layer.metadata.get("failures") and _may_succeed(build.engine)
+    by_model = build.engine is not None and not is_rules(build.engine)  # what the rules failed at they fail at again
+    again = kind in asked and layer.metadata.get("failures") and by_model
     return following if again and _make(store, kind, following, build, settings, layer, layer.files) else key
 
 
@@ -293,11 +276,6 @@ def _is_made_of(kind: str, build: Build, settings: Any, named: Mapping[str, Mapp
     plain = json.loads(json.dumps(asdict(settings)))  # with lists for tuples
     same = named[kind]["settings"] == plain and _contents(kind, named) == _contents(kind, build.named)
     return same and getattr(build.data, kind, None) is None
-
-
-def _may_succeed(engine: Engine | None) -> bool:
-    """Whether asking again may help. What the rules failed at they fail at again."""
-    return engine is not None and engine.name != RulesEngine.name
 
 
 def _old(store: Store, manifest: dict, kind: str, build: Build) -> Layer | None:

@@ -192,7 +192,8 @@ def start(graph: GraphArrays, settings: Perception) -> Start:
         warnings.simplefilter("ignore", ConvergenceWarning)  # of fewer different points than clusters
         clusters = _k_means(points, np.arange(len(order)), settings, pool.map)
         clusters.sort(key=lambda rows: (-len(rows), rows[0]))
-        return Start(order, list(pool.map(lambda rows: _parted(points, rows, settings), clusters)))
+        parted = pool.map(lambda rows: _k_means(points, rows, settings, map) if len(rows) > SMALL else [rows], clusters)
+        return Start(order, list(parted))
 
 
 @contextmanager
@@ -235,10 +236,6 @@ def _points(graph: GraphArrays, settings: Perception) -> np.ndarray | sp.csr_arr
 def _unit_rows(counts: sp.csr_array) -> sp.csr_array:
     norms = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
     return (sp.diags_array(1 / np.maximum(norms, 1e-12)) @ counts).tocsr()
-
-
-def _parted(points: np.ndarray | sp.csr_array, rows: np.ndarray, settings: Perception) -> list[np.ndarray]:
-    return _k_means(points, rows, settings, map) if len(rows) > SMALL else [rows]
 
 
 def _k_means(

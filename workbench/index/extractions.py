@@ -17,19 +17,13 @@ from typing import Any, NamedTuple
 from workbench.data import Extraction
 from workbench.errors import IndexFault
 from workbench.index.journal import Journal, counts, defect, lines, maker, reusable, write_lines
-from workbench.index.layer import Build, Layer
-from workbench.index.rows import json_rows
+from workbench.index.layer import Build, Layer, NoSettings
+from workbench.index.store import json_rows
 from workbench.llm.engine import Engine
 from workbench.llm.step import Step
 from workbench.records import Passage
-from workbench.settings import validated
 from workbench.steps import named_entities
 from workbench.text import bytes_hash, text_hash
-
-
-@validated
-class Settings:
-    """None yet: prompts and rule bodies have their versions in the Steps."""
 
 
 class Extracted(NamedTuple):
@@ -62,7 +56,7 @@ class ExtractionsLayer(Layer):
     steps = (named_entities.STEP, named_entities.TRIPLES)
 
     @classmethod
-    def of_data(cls, build: Build, settings: Settings) -> dict:
+    def of_data(cls, build: Build, settings: NoSettings) -> dict:
         given = build.data.extractions
         return {"given": None if given is None else text_hash(lines(map(_fields, given)))}
 
@@ -72,7 +66,7 @@ class ExtractionsLayer(Layer):
         return super().maker(build) if needed else None
 
     @classmethod
-    def build(cls, folder: Path, build: Build, settings: Settings, old: ExtractionsLayer | None) -> dict:
+    def build(cls, folder: Path, build: Build, settings: NoSettings, old: ExtractionsLayer | None) -> dict:
         unextracted = _unextracted(build)
         answers = journal(build, old.extracted.values() if old else ())
         if build.engine is None and (missing := answers.missing(unextracted)):

@@ -22,8 +22,7 @@ from workbench.data import Extraction
 from workbench.index.extractions import ExtractionsLayer
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
-from workbench.index.rows import made_rows, table_rows
-from workbench.index.store import map_vectors, read_columns, read_table, write_table
+from workbench.index.store import made_rows, map_vectors, read_columns, read_table, table_rows, write_table
 from workbench.index.vectors import encode_to
 from workbench.records import Triple
 from workbench.settings import validated

@@ -36,11 +36,10 @@ from workbench.index.building import (
     write_layers,
 )
 from workbench.index.journal import ending_where_most_fail
-from workbench.index.layer import Build, Layer
+from workbench.index.layer import Build, Layer, warnings_of
 from workbench.index.store import Store
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
 from workbench.index.vectors import answers_now
-from workbench.index.warnings import warnings_of
 from workbench.llm.engine import RulesEngine, spread_out
 from workbench.places import folder_name, home
 from workbench.records import Passage, Record
@@ -176,7 +175,7 @@ class Index(Record):
             if keep:
                 standing = Store(folder).read_manifest()["layers"]
                 asked = [kind for kind in asked if kind not in standing]
-            return cls._build(data, engine, folder, encoder, asked, settings, progress, keep_going=keep_going)
+            return cls._build(data, engine, folder, encoder, asked, settings, progress=progress, keep_going=keep_going)
 
     @classmethod
     def _build(
@@ -187,9 +186,8 @@ class Index(Record):
         encoder: Encoder | None,
         asked: Collection[str],
         settings: Mapping[str, Mapping],
-        progress: bool,
         opened: Mapping[str, Layer] | None = None,
-        keep_going: bool = False,
+        **how: bool,
     ) -> Index:
         """Bring the layers that stand up to date, and those that are `asked` for with what is below them."""
         store, engine = Store(folder), getattr(engine, "builder", engine)
@@ -201,7 +199,7 @@ class Index(Record):
                 store.write_schema(data.schema)
             data = replace(data, schema=store.read_schema())
             encoder = encoder or encoder_of(store, manifest)
-            build = Build(data, encoder, spread_out(engine), progress, opened or {}, keep_going=keep_going)
+            build = Build(data, encoder, spread_out(engine), opened=opened or {}, **how)
             write_layers(store, manifest, build, asked, settings)
         index = cls(store.folder, encoder, build.layers)
         index._same_model = not manifest["layers"] and not build.vectors.check.pending  # all vectors are the encoder's
@@ -220,7 +218,7 @@ class Index(Record):
         """This index, with the layers named; what is missing is built, what stands stays as it is, whoever made it.
         `keep_going` as in `build`."""
         missing = [kind for kind in kinds if kind not in self._layers]
-        return self._rebuild(self.data, engine, progress, missing, keep_going=keep_going) if missing else self
+        return self._rebuild(self.data, engine, missing, progress=progress, keep_going=keep_going) if missing else self
 
     def insert(
         self,
@@ -245,7 +243,8 @@ class Index(Record):
                 f"passage ids must be new and unique; {repeated[:3] or 'one of them'} occurs already: delete it first"
             )
         self._check_encoder()
-        return self._changed([*self.passages.passages, *new], engine, extractions, profiles, progress, keep_going)
+        passages, how = [*self.passages.passages, *new], {"progress": progress, "keep_going": keep_going}
+        return self._changed(passages, engine, extractions, profiles, **how)
 
     def delete(
         self, ids: Collection[str], engine: Engine | None = None, *, keep_going: bool = False, progress: bool = True
@@ -262,16 +261,15 @@ class Index(Record):
         kept = [passage for passage in self.passages.passages if passage.id not in gone]
         if not kept:
             raise IndexFault("an index needs at least one passage; delete the folder instead")
-        return self._changed(kept, engine, (), None, progress, keep_going)
+        return self._changed(kept, engine, progress=progress, keep_going=keep_going)
 
     def _changed(
         self,
         passages: Sequence[Passage],
         engine: Engine | None,
-        given: Sequence[Extraction],
-        profiles: Profiles | None,
-        progress: bool,
-        keep_going: bool,
+        given: Sequence[Extraction] = (),
+        profiles: Profiles | None = None,
+        **how: bool,
     ) -> Index:
         """The index over other passages, with what this one knows of them. An engine is asked again for what failed."""
         ids = {passage.id for passage in passages}
@@ -289,22 +287,15 @@ class Index(Record):
             stated = self.profiles.profiles
             known.insert(0, stated if ids >= self.passages.row.keys() else within(stated, ids))
         data = replace(self._of(passages), extractions=records or None, profiles=joined(known) if known else None)
-        return self._rebuild(data, engine, progress, keep_going=keep_going)
+        return self._rebuild(data, engine, **how)
 
-    def _rebuild(
-        self,
-        data: Dataset,
-        engine: Engine | None,
-        progress: bool,
-        asked: Collection[str] = (),
-        keep_going: bool = False,
-    ) -> Index:
+    def _rebuild(self, data: Dataset, engine: Engine | None, asked: Collection[str] = (), **how: bool) -> Index:
         if self.store.read_manifest().get("data") != self.manifest["data"]:
             raise IndexFault(
                 f"{self.folder} was changed after this index was opened, and what was changed would be lost; "
                 "go on from what insert or delete gave back, or from Index.open"
             )
-        index = Index._build(data, engine, self.folder, self.encoder, asked, {}, progress, self._layers, keep_going)
+        index = Index._build(data, engine, self.folder, self.encoder, asked, {}, self._layers, **how)
         index._same_model = self._same_model
         return index
 

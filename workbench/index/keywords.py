@@ -5,36 +5,32 @@ none. Its vector is the mean over its occurrences of the vector of the sentence 
 is the shorter, the more diverse the sentences are.
 
 The source splits text by NLTK, whose data has to be downloaded; here spaCy's rules for English do it (sentencizer,
-tokenizer and stop words, `words.py`).
+tokenizer and stop words), without a model. They split most languages with spaces as well. Of han and kana, a sentence
+ends at its full stop, and a word is every two neighbours (`text.terms`).
 """
 
 from __future__ import annotations
 
+import re
 import string
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
 from workbench.display import tqdm
-from workbench.index.layer import Build, Layer
+from workbench.index.layer import Build, Layer, NoSettings
 from workbench.index.pieces import PiecesLayer
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.vectors import encode_to
-from workbench.index.words import sentences, stop_words
-from workbench.settings import validated
 from workbench.text import terms
 
 PART = 8000  # words of a sentence that are encoded together
 PUNCTUATION = string.punctuation + "、，。！？；：…“”‘’（）「」『』【】《》"  # the source has the first part
 BLOCK = 4096  # keywords whose vectors are computed together
-
-
-@validated
-class Settings:
-    """None."""
 
 
 class KeywordsLayer(Layer):
@@ -47,7 +43,7 @@ class KeywordsLayer(Layer):
     inputs = ("pieces",)
 
     @classmethod
-    def build(cls, folder: Path, build: Build, settings: Settings, old: KeywordsLayer | None) -> dict:
+    def build(cls, folder: Path, build: Build, settings: NoSettings, old: KeywordsLayer | None) -> dict:
         pieces: PiecesLayer = build.layers["pieces"]
         found = Occurrences()
         for row, parts in enumerate(tqdm(
@@ -77,6 +73,39 @@ class KeywordsLayer(Layer):
 
     def __repr__(self) -> str:
         return f"KeywordsLayer({len(self.words):,} keywords, {self.incidence.nnz:,} edges)"
+
+
+_UNSPACED_STOP = re.compile(r"[。！？][”’）」』】》]*(?=\S)")
+
+
+@cache
+def splitter():
+    import spacy
+
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("sentencizer")
+    pipeline.max_length = 2**31
+    return pipeline
+
+
+@cache
+def stop_words() -> frozenset[str]:
+    """spaCy's English stop words, but for clitics such as `'s`, which are none in the source."""
+    from spacy.lang.en.stop_words import STOP_WORDS
+
+    return frozenset(filter(str.isalpha, STOP_WORDS))
+
+
+def sentences(texts: Sequence[str]) -> Iterator[list[list[str]]]:
+    """The sentences of each text, as lists of words and marks in the letters in which they are written."""
+    for doc in splitter().pipe(map(_with_gaps, texts)):
+        split = ([token.text for token in sentence if not token.is_space] for sentence in doc.sents)
+        yield [words for words in split if words]
+
+
+def _with_gaps(text: str) -> str:
+    """A space after each full stop of han and kana, since these have none."""
+    return text if text.isascii() else _UNSPACED_STOP.sub(r"\g<0> ", text)
 
 
 def is_keyword(token: str) -> bool:

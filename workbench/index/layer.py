@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -26,12 +26,19 @@ from workbench.index.vectors import Vectors
 from workbench.integrity import files_of, flaws, note, seal, unseal
 from workbench.llm.engine import RulesEngine
 from workbench.records import Record
+from workbench.settings import validated
 
 if TYPE_CHECKING:
     from workbench.llm.engine import Engine
     from workbench.llm.step import Step
 
+
 DESCRIPTION, FILES = "layer.json", "files"  # what a layer says of itself, and there: of its files
+
+
+@validated
+class NoSettings:
+    """Of a layer that has none."""
 
 
 @dataclass
@@ -128,3 +135,39 @@ def describe(folder: Path, settings: Any, metadata: Mapping) -> dict:
     said = json.loads(json.dumps({"settings": asdict(settings), **metadata, FILES: files}))
     (folder / DESCRIPTION).write_text(json.dumps(seal(said), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return files
+
+
+# Kind of layer → the counts in its manifest entry that are all 0 where it holds nothing of use. Others hold something
+# wherever these do, or may well be empty, as synonyms.
+HOLDS = {
+    "facts": ("facts",),
+    "typed": ("entities",),
+    "profiles": ("entities", "relations"),
+    "schema_graph": ("entities", "relations", "attributes"),
+    "tree": ("communities",),
+    "communities": ("reports",),
+    "keywords": ("keywords",),
+    "skeleton": ("entities", "relations"),
+}
+OF_PASSAGES = ("extractions", "schema_graph")  # layers whose failures are counted by passage
+
+
+def warnings_of(layers: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """One sentence for each layer with failed requests, and one for all that hold nothing. `layers` are those of a
+    manifest, or of a method in the configuration of a run, which has no counts: there only failures are known."""
+    return (*_failures(layers), *_empty(layers))
+
+
+def _failures(layers: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    passages = layers.get("passages", {}).get("passages")
+    for kind, layer in layers.items():
+        if failed := layer.get("failures"):
+            of = f" of {passages:,} passages" if passages and kind in OF_PASSAGES else ""
+            again = f"a build with --layers {kind} and a model asks for these again"
+            yield f"{kind}: {failed:,}{of} failed; {again}"
+
+
+def _empty(layers: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    counts = {kind: [layers[kind].get(name) for name in names] for kind, names in HOLDS.items() if kind in layers}
+    if empty := [kind for kind, held in counts.items() if not any(count is None or count for count in held)]:
+        yield f"nothing in {', '.join(empty)}: methods over them find nothing, or fall back to dense retrieval"

@@ -12,34 +12,27 @@ import pyarrow as pa
 from workbench.encoding import Encoder
 from workbench.encoding.store import check_same_model
 from workbench.errors import DataError
-from workbench.index.layer import Build, Layer
-from workbench.index.rows import made_rows, table_rows
-from workbench.index.store import map_vectors, read_columns, write_table
+from workbench.index.layer import Build, Layer, NoSettings
+from workbench.index.store import made_rows, map_vectors, read_columns, table_rows, write_table
 from workbench.index.vectors import answers_now, encode_to
 from workbench.records import Passage
-from workbench.settings import validated
 from workbench.text import storable
 
 _COLUMNS = ["id", "title", "text"]
 
 
-@validated
-class Settings:
-    """None: a passage is encoded as title, newline, text (as in the released HippoRAG 2)."""
-
-
 class PassagesLayer(Layer):
-    """`passages`: the records in corpus order; `ids`: theirs, in Arrow; `vectors`: float32, shape (n, d), row i belongs
-    to passage i."""
+    """`passages`: the records in corpus order; `ids`: theirs, in Arrow; `vectors`: float32, shape (n, d), row i of the
+    title, newline and text of passage i."""
 
     kind = "passages"
 
     @classmethod
-    def of_data(cls, build: Build, settings: Settings) -> dict:
+    def of_data(cls, build: Build, settings: NoSettings) -> dict:
         return {"passages": build.fingerprint}
 
     @classmethod
-    def build(cls, folder: Path, build: Build, settings: Settings, old: PassagesLayer | None) -> dict:
+    def build(cls, folder: Path, build: Build, settings: NoSettings, old: PassagesLayer | None) -> dict:
         passages = build.data.passages
         _check(passages)
         encode_to(folder / "vectors.npy", _contents(passages), build, "passages")

@@ -67,8 +67,9 @@ class PiecesLayer(Layer):
         texts = tuple(text for text, *_ in rows)
         encode_to(folder / "vectors.npy", texts, build, "pieces")
         titled = (
-            (text, _title(below.passages[row], text), below.passages[row].id, size, row, chunk)
+            (text, "" if one.title in text else one.title, one.id, size, row, chunk)
             for text, size, row, chunk in rows
+            for one in [below.passages[row]]
         )
         write_rows(folder / "table.parquet", titled, _COLUMNS)
         return {"passages": len(below.passages), "pieces": len(texts)}
@@ -117,7 +118,3 @@ def cut(passages: list[Passage], settings: Settings) -> Iterator[tuple[str, int,
                 if text:  # else it lies within one character
                     yield text, after - first, row, chunk
             chunk += 1
-
-
-def _title(passage: Passage, text: str) -> str:
-    return "" if passage.title in text else passage.title

@@ -13,10 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from workbench.index.facts import FactsLayer
-from workbench.index.layer import Build, Layer
+from workbench.index.layer import Build, Layer, NoSettings
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.vectors import encode_to
-from workbench.settings import validated
 
 SYNONYM = "equivalent"
 INVERSE = "inverse_"  # the prefix of release 1.0; published weights know an inverse relation by the vector of this name
@@ -26,11 +25,6 @@ _PARTS = {"relations": "", "inverse": INVERSE}  # file → prefix of the names
 def relation_name(names: Sequence[str], row: int) -> str:
     """Of a relation, or of the inverse that stands len(names) further on."""
     return names[row] if row < len(names) else INVERSE + names[row - len(names)]
-
-
-@validated
-class Settings:
-    """None: the names are those of the facts."""
 
 
 class RelationsLayer(Layer):
@@ -44,7 +38,7 @@ class RelationsLayer(Layer):
     inputs = ("facts",)
 
     @classmethod
-    def build(cls, folder: Path, build: Build, settings: Settings, old: RelationsLayer | None) -> dict:
+    def build(cls, folder: Path, build: Build, settings: NoSettings, old: RelationsLayer | None) -> dict:
         facts: FactsLayer = build.layers["facts"]
         names = sorted({relation for _, relation, _ in facts.facts} | {SYNONYM})
         for label, prefix in _PARTS.items():

@@ -67,7 +67,8 @@ class ResolvedLayer(ProfilesLayer):
         inputs = {}
         for cluster in found:
             value = shown([entities[row] for row in cluster])
-            inputs[_key(value)] = value
+            key = request_key([[one.label, one.type, one.description] for one in value.members])
+            inputs[key] = value
         journal = StepJournal(folder, "clusters.jsonl", engine, curating.CLUSTER, old, build.progress)
 
         def curate(group: list[curating.ClusterInput]) -> list[Result]:
@@ -206,7 +207,3 @@ def _degrees(entities: Sequence[EntityProfile], relations: Iterable[RelationProf
             near[one.source].add(one.target)
             near[one.target].add(one.source)
     return [len(near[entity.name]) for entity in entities]
-
-
-def _key(value: curating.ClusterInput) -> str:
-    return request_key([[one.label, one.type, one.description] for one in value.members])

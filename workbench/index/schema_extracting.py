@@ -359,11 +359,8 @@ def _relations(profiles: Profiles, extractions: Sequence[Extraction]) -> Iterato
                 yield subject, label or RELATED, obj, (record.passage_id,)
     else:
         for relation in profiles.relations:
-            yield relation.source, _label(relation), relation.target, relation.passages
-
-
-def _label(relation: RelationProfile) -> str:
-    return relation.label or ", ".join(relation.keywords) or RELATED
+            label = relation.label or ", ".join(relation.keywords) or RELATED
+            yield relation.source, label, relation.target, relation.passages
 
 
 def _with_all(

@@ -102,7 +102,8 @@ class SchemaGraphLayer(TypedLayer):
         if profiles is not None:
             extractions = build.layers.get("extractions")
             found = schema_extracting.given(profiles.profiles, extractions.records if extractions else ())
-            schema = seed = seed if _named(build.data, settings) else schema_extracting.described(found)
+            named = settings.schema is not None or build.data.schema is not None
+            schema = seed = seed if named else schema_extracting.described(found)
             by = profiles.metadata.get("made_by")
             evolution, summary = [], {"given": True} | ({"made_by": by} if by else {})
         else:
@@ -185,11 +186,6 @@ def _given(build: Build):
     """The layer `profiles`, if the data brought it."""
     profiles = build.layers.get("profiles")
     return profiles if profiles is not None and profiles.given else None
-
-
-def _named(data: Dataset, settings: Settings) -> bool:
-    """Whether the settings or the data name a schema."""
-    return settings.schema is not None or data.schema is not None
 
 
 def _seed(data: Dataset, settings: Settings) -> Schema:

@@ -6,34 +6,141 @@ parents. A cluster whose summary failed has no node: it is counted, and its chil
 
 Summaries cost money: those that stand are reused by the texts of their cluster (`journal.py`). Without an engine the
 rules write what is missing; `made_by` names everyone who wrote.
+
+Clusters follow the authors' code (parthsarthi03/raptor, commit 2e3e83e): dimensions are reduced over all vectors, a
+Gaussian mixture with the number of components that the BIC likes best parts them, and each part of more than
+`dimension` + 1 is reduced and parted once more. Different from the code: everything is seeded; members are row numbers
+instead of equal vectors; who belongs to no component by more than `threshold` belongs to the likeliest; two clusters of
+the same members are one; the mixture that was found best is not fitted a second time with another seed.
 """
 
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from pydantic import Field
+from threadpoolctl import threadpool_limits
 
 from workbench import tokens
 from workbench.display import tqdm
-from workbench.index.clustering import COARSE_FROM, Clustering, soft_clusters
+from workbench.errors import IndexFault, require_extra
 from workbench.index.journal import Journal, counts, defect, maker, read, write_lines
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
 from workbench.index.store import map_vectors
 from workbench.index.vectors import encode_to
-from workbench.records import Passage
-from workbench.settings import Positive, validated
+from workbench.settings import Positive, Probability, validated
 from workbench.spread import spread
 from workbench.steps import summarising
 from workbench.text import text_hash
+
+NEIGHBOURS = 10  # of UMAP within a part
+COARSE_FROM = 2000  # vectors; for more, only some numbers of components are tried
+_WITHOUT_UMAP = (
+    "without UMAP, unlike RAPTOR: workbench index … --layers summaries --set summaries.reduction=pca, "
+    "in Python settings={'summaries': {'reduction': 'pca'}}"
+)
+
+
+@validated
+class Clustering:
+    """`reduction` to `dimension` dimensions, by UMAP or, as a quick stand-in, by principal components; at most
+    `components` of a mixture are tried; a vector belongs to those with more than `threshold` of its probability."""
+
+    reduction: Literal["umap", "pca"] = "umap"
+    dimension: Positive = 10
+    threshold: Probability = 0.1
+    components: Positive = 49
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 224
+
+    def enough(self, n: int) -> bool:
+        """Whether n vectors are enough to be clustered."""
+        return n > self.dimension + 1
+
+
+def soft_clusters(vectors: np.ndarray, how: Clustering, *, label: str = "", progress: bool = False) -> list[np.ndarray]:
+    """Rows of each cluster, ascending; the clusters sorted by their rows. Every row is in one at least.
+
+    `vectors`: float32, shape (n, d), unit rows, as many as are `enough`.
+    """
+    parts = _parted(vectors, int((len(vectors) - 1) ** 0.5), how)
+    pieces = spread(parts, partial(_within, vectors=vectors, how=how))
+    found: set[tuple[int, ...]] = set()
+    for clusters in tqdm(pieces, f"cluster {label}", len(parts), unit="part", disable=not progress):
+        found.update(tuple(rows.tolist()) for rows in clusters)
+    return [np.array(cluster) for cluster in sorted(found)]
+
+
+def _within(part: np.ndarray, vectors: np.ndarray, how: Clustering) -> list[np.ndarray]:
+    """Rows of the clusters in one part."""
+    return [part[rows] for rows in _parted(vectors[part], NEIGHBOURS, how)] if how.enough(len(part)) else [part]
+
+
+@threadpool_limits.wrap(limits=1)  # sums of several threads come in any order, and the last bits decide clusters
+def _parted(vectors: np.ndarray, neighbours: int, how: Clustering) -> list[np.ndarray]:
+    """Rows of each component of a mixture over the reduced vectors."""
+    return _memberships(_reduced(np.asarray(vectors), neighbours, how), how)
+
+
+def sizes(n: int, most: int) -> list[int]:
+    """The numbers of components that are tried for n vectors: all, or, for many vectors, each half more than the one
+    before.
+
+    >>> sizes(5, 49), sizes(3000, 20)
+    ([1, 2, 3, 4], [1, 2, 3, 5, 8, 12, 18, 20])
+    """
+    most = max(1, min(n - 1, most))
+    if n <= COARSE_FROM:
+        return list(range(1, most + 1))
+    tried = [1]
+    while tried[-1] < most:
+        tried.append(min(most, int(tried[-1] * 1.5 + 0.5)))
+    return tried
+
+
+def _reduced(vectors: np.ndarray, neighbours: int, how: Clustering) -> np.ndarray:
+    """float64, shape (n, at most `how.dimension`)."""
+    if how.reduction == "umap":
+        require_extra("raptor", IndexFault, _WITHOUT_UMAP)
+        from umap import UMAP  # takes seconds to import
+
+        neighbours = min(max(2, neighbours), len(vectors) - 1)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module="umap")  # that a seed means one thread, which is asked for
+            reduce = UMAP(neighbours, how.dimension, metric="cosine", random_state=how.seed, n_jobs=1)
+            return reduce.fit_transform(vectors).astype(np.float64)
+    from sklearn.decomposition import PCA
+
+    with np.errstate(invalid="ignore"):  # of equal vectors, whose variance has no shares
+        dimension = min(how.dimension, vectors.shape[1])
+        return PCA(dimension, svd_solver="full").fit_transform(vectors.astype(np.float64))
+
+
+def _memberships(points: np.ndarray, how: Clustering) -> list[np.ndarray]:
+    """Rows of each component of the mixture with the least BIC."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.mixture import GaussianMixture
+
+    best, least = None, np.inf
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of more components than there are different points
+        for size in sizes(len(points), how.components):
+            mixture = GaussianMixture(size, random_state=how.seed).fit(points)
+            if (bic := mixture.bic(points)) < least:
+                best, least = mixture, bic
+    shares = best.predict_proba(points)
+    belongs = shares > how.threshold
+    belongs[np.arange(len(points)), shares.argmax(axis=1)] = True
+    return [np.flatnonzero(column) for column in belongs.T if column.any()]
 
 
 @validated
@@ -110,7 +217,8 @@ class SummariesLayer(Layer):
         # Summaries that stood are good whatever the settings.
         writer = _Writer(build, settings, [cluster.summary for cluster in old.clusters] if old else [])
 
-        texts, vectors = [_on_one_line(passage) for passage in passages.passages], passages.vectors
+        titled = (f"{one.title}: {one.text}" if one.title else one.text for one in passages.passages)
+        texts, vectors = [" ".join(text.split()) for text in titled], passages.vectors
         numbers, clusters, matrices, coarse = np.arange(len(texts)), [], [], []
         for level in range(1, settings.levels + 1):
             if not settings.enough(len(texts)):
@@ -235,10 +343,6 @@ class _Writer:
             text = result.value.summary if result.value else ""
             failure = result.failure or (None if text.strip() else "the summary is empty")
             yield Summary(key, text, self.journal.made_by, failure, "cut" if defect(result) == "cut" else None)
-
-
-def _on_one_line(passage: Passage) -> str:
-    return " ".join(f"{passage.title}: {passage.text}".split()) if passage.title else " ".join(passage.text.split())
 
 
 def _nodes(clusters: Sequence[Cluster]) -> Iterator[Node]:

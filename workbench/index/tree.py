@@ -32,6 +32,7 @@ from workbench.index.journal import Answer, StepJournal, counts, request_key, re
 from workbench.index.layer import Build, Layer
 from workbench.index.schema_graph import HAS_ATTRIBUTE, SchemaGraphLayer
 from workbench.index.store import map_vectors, read_columns, read_table, rows_of, write_rows, write_table
+from workbench.index.typed import counted
 from workbench.index.vectors import encode_to
 from workbench.llm.engine import Engine
 from workbench.llm.step import Result
@@ -174,7 +175,7 @@ def arrays(graph: SchemaGraphLayer, matrix: np.ndarray) -> GraphArrays:
     """What `dual_perception.detect` takes. `matrix` represents the entities (`TreeLayer.entity_matrix`)."""
     n, owners = len(graph.names), _owners(graph)
     apart = graph.sources != graph.targets
-    joined = _counted(graph.sources[apart], graph.targets[apart], (n, n))
+    joined = counted(graph.sources[apart], graph.targets[apart], (n, n), np.int64)
     joined.data[:] = 1
     ends = np.r_[graph.sources, graph.targets, owners]
     return GraphArrays(matrix, relation_counts(graph)[0], joined, np.bincount(ends, minlength=n))
@@ -190,18 +191,12 @@ def relation_counts(graph: SchemaGraphLayer) -> tuple[sp.csr_array, list[str]]:
     apart = graph.sources != graph.targets
     rows = np.r_[graph.sources, graph.targets[apart], owners]
     columns = np.r_[of_triple, of_triple[apart], np.full(len(owners), column.get(HAS_ATTRIBUTE, 0))]
-    return _counted(rows, columns, (len(graph.names), len(labels))), labels
+    return counted(rows, columns, (len(graph.names), len(labels)), np.int64), labels
 
 
 def _owners(graph: SchemaGraphLayer) -> np.ndarray:
     """The entity of each attribute."""
     return np.fromiter((attribute.entity for attribute in graph.attributes), dtype=np.int64)
-
-
-def _counted(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
-    found = sp.coo_array((np.ones(len(rows), np.int64), (rows, columns)), shape=shape).tocsr()
-    found.sort_indices()
-    return found
 
 
 def _entity_matrix(folder: Path, build: Build, settings: Settings, graph: SchemaGraphLayer) -> np.ndarray:
@@ -236,7 +231,7 @@ def entity_means(alone: np.ndarray, *triples: tuple[sp.csr_array, np.ndarray]) -
 def triple_means(graph: SchemaGraphLayer) -> np.ndarray:
     """e_i (Eq. 4) over relations and attributes, float32 (n, d)."""
     owners = _owners(graph)
-    held = _counted(owners, np.arange(len(owners)), (len(graph.names), len(owners))).astype(np.float32)
+    held = counted(owners, np.arange(len(owners)), (len(graph.names), len(owners)))
     attributes, relations = (held, graph.attribute_vectors), (graph.incidence, graph.relation_vectors)
     return entity_means(graph.entity_vectors, relations, attributes)
 

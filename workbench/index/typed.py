@@ -23,21 +23,15 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from workbench.data.graph import UNKNOWN, EntityType, Schema, read_schema
-from workbench.index.layer import Build, Layer
+from workbench.index.layer import Build, Layer, NoSettings
 from workbench.index.profiles import SCHEMAS, ProfilesLayer, Tables
 from workbench.index.store import map_vectors, read_columns, read_table, write_table
 from workbench.index.vectors import encode_to
 from workbench.records import Entity
-from workbench.settings import validated
 
 Hop = tuple[str, bool]  # a label, and whether its relation is followed from source to target
 
 LABELS = 100  # relations that no schema defines
-
-
-@validated
-class Settings:
-    """None."""
 
 
 class TypedLayer(Layer):
@@ -56,7 +50,7 @@ class TypedLayer(Layer):
     linked = ("entity", "relation")  # what has passages
 
     @classmethod
-    def build(cls, folder: Path, build: Build, settings: Settings, old: TypedLayer | None) -> dict:
+    def build(cls, folder: Path, build: Build, settings: NoSettings, old: TypedLayer | None) -> dict:
         profiles = topmost(build, cls.optional)
         entities, relations = merged(profiles.tables)
         write_graph(cls, folder, build, entities, relations)
@@ -363,10 +357,16 @@ def write_links(folder: Path, what: str, passages: pa.ChunkedArray, ids: pa.Chun
     write_table(folder / f"{what}_passages.parquet", **{what: rows, "passage": pc.index_in(lists.flatten(), ids)})
 
 
-def _ones(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
-    found = sp.coo_array((np.ones(len(rows), np.float32), (rows, columns)), shape=shape).tocsr()
-    found.data[:] = 1.0
+def counted(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int], dtype: type = np.float32) -> sp.csr_array:
+    """How often each pair of a row and a column is among these, sorted."""
+    found = sp.coo_array((np.ones(len(rows), dtype), (rows, columns)), shape=shape).tocsr()
     return _sorted(found)
+
+
+def _ones(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
+    found = counted(rows, columns, shape)
+    found.data[:] = 1.0
+    return found
 
 
 def _sorted(found: sp.csr_array) -> sp.csr_array:

@@ -11,9 +11,8 @@ from workbench.display import picture
 from workbench.evaluation.run import Run
 from workbench.evaluation.verdict import Verdict
 from workbench.llm.engine import engine as engine_of
-from workbench.papers.comparable import Conditions, Needed, Questions, side_by_side
+from workbench.papers.comparable import Conditions, Questions, side_by_side
 from workbench.papers.comparable import asked_for as asked_for
-from workbench.papers.comparable import needed as needed
 from workbench.papers.reproduce import reproduce
 from workbench.papers.tables import Cell, Claims, Tables, tables
 from workbench.text import counted
@@ -57,13 +56,12 @@ def measured_on(found: Tables) -> pd.DataFrame:
 
 
 def save(
-    folder: Path, sources: pd.DataFrame, found: Tables, conditions: Conditions, claims: Claims, took: Needed,
-    verdict: Verdict,
-) -> None:  # fmt: skip
+    folder: Path, sources: pd.DataFrame, found: Tables, conditions: Conditions, claims: Claims, verdict: Verdict
+) -> None:
     """Write the tables and the verdict of the notebook."""
     folder.mkdir(parents=True, exist_ok=True)
     frames = {"sources": sources.reset_index(), "table": found.frame(), "conditions": conditions.frame(),
-              "claims": claims.frame(), "cost": took.frame}  # fmt: skip
+              "claims": claims.frame()}  # fmt: skip
     for name, frame in frames.items():
         frame.to_csv(folder / f"07_{name}.csv", index=False)
     picture("verdict", sources[STATES]).save(folder / "07_verdicts")
@@ -71,7 +69,7 @@ def save(
 
 
 def verdict(
-    title: str, verdicts: Verdicts, conditions: Conditions, asked: Questions, took: Needed, *, engine: str, same: bool
+    title: str, verdicts: Verdicts, conditions: Conditions, asked: Questions, *, engine: str, same: bool
 ) -> Verdict:
     """What must hold of any data and engine: every printed number has a verdict, which is that of its conditions and
     has a reason; rules reproduce nothing; the questions of the chosen cell are all there; and the same call gives the
@@ -93,7 +91,6 @@ def verdict(
     found.state(**{f"{one.backbone} {one.method}, {one.data}, {one.measure}": one.ours
                    for one in measured if one.table == chosen.table})  # fmt: skip
     found.state(**{f"{shown.paper}: {what}": n for what, n in shown.of_claims().counts().items()})
-    found.state(calls=took.total["calls"], dollars=took.total["dollars"], open=len(took.open))
     return found
 
 
@@ -103,15 +100,13 @@ def _unlike(shown: Tables, cell: Cell) -> bool:
     return {*filter(None, [*(row.why for row in side.rows), side.note])} != {*cell.why}
 
 
-def seen(sources: pd.DataFrame, conditions: Conditions, took: Needed, engine: str) -> str:
+def seen(sources: pd.DataFrame, conditions: Conditions, engine: str) -> str:
     """Two sentences: which printed numbers hold by themselves and beside ours, and what the chosen cell lacks."""
     cell, counts, states = conditions.cell, sources[STATES].sum(), conditions.counts()
     held, failed, ours_held, ours_failed, inconsistent = sources[OWN].sum()
     apart = counted(inconsistent, "inconsistency", "inconsistencies")
     name = " ".join(filter(None, (cell.backbone, cell.method, "on", cell.data, cell.measure)))
     measured = "not measured" if cell.ours is None else f"{cell.ours:.3f} [{interval_text(cell)}] by {engine}"
-    calls, dollars = took.total["calls"], took.total["dollars"]
-    cost = "an unknown sum" if calls is None or dollars is None else f"{calls:,.0f} calls and ${dollars:,.2f}"
     return (
         f"Of {counted(held + failed, 'claim')} of {len(sources)} sources, {held:,} hold by the {counts.sum():,} "
         f"numbers that these print and {failed:,} do not; of {ours_held + ours_failed:,} checks that we recompute from "
@@ -119,6 +114,5 @@ def seen(sources: pd.DataFrame, conditions: Conditions, took: Needed, engine: st
         f"{counts['reproduced']:,} numbers are reproduced here, {counts['differs']:,} differ, and "
         f"{counts['not comparable']:,} are measured but not comparable.\n"
         f"{name} is printed as {cell.published:.3f} and ours is {measured}: {states['differs']} conditions differ and "
-        f"{states['unknown']} are unknown, so it is {cell.verdict}; a comparable number would take {cost}, "
-        f"and {counted(len(took.open), 'condition')} would stay open even then."
+        f"{states['unknown']} are unknown, so it is {cell.verdict}."
     )

@@ -21,7 +21,6 @@ from typing import Any, Literal
 
 from workbench.errors import DataError
 from workbench.evaluation.run import Run
-from workbench.evaluation.sums import is_earlier_repeat
 from workbench.index.store import write_atomically
 from workbench.records import Record
 from workbench.text import text_hash
@@ -109,7 +108,7 @@ def recorded(notebook: str, parameters: Mapping[str, Any], made: Path, failure: 
     """What an executed notebook says, from the folder of all that it made: its verdict and its runs."""
     verdicts = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(made.rglob(VERDICTS))]
     folders = [path.parent for path in sorted(made.rglob("run.json"))]
-    runs = _named([Run(folder) for folder in folders if not is_earlier_repeat(folder)], made)
+    runs = _named([Run(folder) for folder in folders], made)
     parts = [part for run in runs.values() for part in run.config["methods"].values()]
     layers = {kind: layer for part in parts for kind, layer in part["layers"].items()}
     return Baseline(

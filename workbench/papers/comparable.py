@@ -1,15 +1,13 @@
-"""What stands between a cell and a comparable number: the conditions on both sides, and what a run would take that
-meets all conditions which the paper states.
+"""What stands between a cell and a comparable number: the conditions on both sides, and the questions behind it.
 
 `side_by_side` holds a cell's measurement against the paper; a cell without one, the run that the paper asks for.
-`needed` estimates that run, and names what stays open after it, which no money closes. `asked_for` lists the questions
-behind a measurement."""
+`asked_for` lists the questions behind a measurement."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,23 +15,19 @@ from typing import Any
 import pandas as pd
 
 from workbench import published
-from workbench.data import Dataset
-from workbench.evaluation.counting import Unasked
+from workbench.evaluation.estimate import Unasked
 from workbench.evaluation.identity import of_judge, of_reader
 from workbench.evaluation.pairs import DIMENSIONS, Judgement
 from workbench.evaluation.run import Run
 from workbench.evaluation.significance import FEWEST
 from workbench.index.building import LAYERS, OPTIONS, closure
 from workbench.index.usage import ARTICLES
-from workbench.llm.meter import own_prices
 from workbench.methods import METHODS
 from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition, expected_of, named, of_data
 from workbench.papers.conditions import conditions, known_of
 from workbench.papers.figures import Found, found_of
 from workbench.papers.placing import Measured, places, settings_of
-from workbench.papers.planning import AMOUNTS, BUNDLED, counted_on, of_build, of_judging, of_runs
 from workbench.papers.recipes import Recipe, recipes_of
-from workbench.papers.reproduce import Engines
 from workbench.papers.tables import Cell, Tables, interval_of
 from workbench.published import Paper
 from workbench.reading import reader
@@ -63,26 +57,6 @@ class Conditions(Record):
         )
 
 
-@dataclass(frozen=True, repr=False)
-class Needed(Record):
-    """What a comparable number for a cell takes. `frame`: a row for each index and each run, with calls, tokens,
-    dollars, also those in batches, and hours, None where unknown; empty if nothing can be counted. `open`: conditions
-    that stay unmet after that run. `notes`: how it was counted, and what is missing."""
-
-    cell: Cell
-    frame: pd.DataFrame
-    open: tuple[Condition, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def total(self) -> dict[str, float | None]:
-        """The sums; one unknown part makes a sum unknown."""
-        if self.frame.empty:
-            return dict.fromkeys(AMOUNTS)
-        sums = {name: self.frame[name].astype(float).sum(skipna=False) for name in AMOUNTS}
-        return {name: None if value != value else float(value) for name, value in sums.items()}
-
-
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A question behind a cell: its scores, one for each side, the answer (of the first side) and the gold."""
@@ -109,7 +83,7 @@ def side_by_side(found: Tables, cell: Cell) -> Conditions:
     for."""
     source = published.paper(found.paper)
     if cell.run is None:
-        return _of(source, cell, next((one for _, one in _foreseen(source, cell)), None))
+        return _of(source, cell, next(_foreseen(source, cell), None))
     return _of(source, cell, measurement(found, cell))
 
 
@@ -205,12 +179,6 @@ class Foreseen(Run):
             "budget": None,
         }
 
-    @property
-    def engines(self) -> tuple[str, Engines]:
-        """The engine of the index, and those of the method, the reader and the judge, none of which can be asked."""
-        asked = (Unasked(self._engine(part)) for part in ("method", "reader", "judge"))
-        return self._engine("index"), Engines(*asked)
-
     def _engine(self, part: str) -> str:
         parts = (part, "reader", "method", "index")
         names = next(filter(None, (expected_of(self._model, self._terms, one) for one in parts)), self._model)
@@ -260,16 +228,15 @@ class Foreseen(Run):
         return judge, [Judgement("", judge, None, None, a, b, id, True, said) for id in ids]
 
 
-def _foreseen(source: Paper, cell: Cell) -> Iterator[tuple[Recipe, Found]]:
+def _foreseen(source: Paper, cell: Cell) -> Iterator[Found]:
     """For each recipe of a cell its measurement, as it would be."""
     printed = _printed(source, cell)
     models = {one["called"]: named(one["engine"]) for one in source.terms.get("models", ())} or {None: ()}
     kind = cell.data.partition(": ")[2]
-    wanted: dict[tuple[str, str | None, str], tuple[Recipe, list[Measured]]] = {}
+    wanted: dict[tuple[str, str | None, str], list[Measured]] = {}
     for called, model in models.items():
         for recipe in recipes_of(source, printed, called):
-            of = (recipe.data, recipe.encoder, recipe.variant)
-            _, measured = wanted.setdefault(of, (recipe, []))
+            measured = wanted.setdefault((recipe.data, recipe.encoder, recipe.variant), [])
             runs = (Foreseen(source, recipe, spec, model, kind) for spec in recipe.readers or (None,))
             measured += [
                 Measured(run, label, place)
@@ -277,41 +244,6 @@ def _foreseen(source: Paper, cell: Cell) -> Iterator[tuple[Recipe, Found]]:
                 for label in run.methods
                 for place in places(source.terms, run, label, recipe.data)
             ]
-    for recipe, measured in wanted.values():
+    for measured in wanted.values():
         for row in printed.itertuples():
-            yield from ((recipe, one) for one in found_of(source, row, measured))
-
-
-# -- what it takes ----------------------------------------------------------------------------------------------------
-
-
-def needed(paper: str, cell: Cell, *, data: Dataset | str | None = None) -> Needed:
-    """What a comparable number for a cell takes: calls, tokens, dollars and hours of the index and of each run, asked
-    of the paper's own models, and what stays open after them. Nothing is asked.
-
-    Where the paper's data set is not on this machine, prompts are counted on `data`, by default the bundled one, and
-    the numbers scaled to the questions and passages of the paper; nothing is downloaded."""
-    source = published.paper(paper)
-    recipe, one = next(_foreseen(source, cell), (None, None))
-    if one is None:
-        why = "; ".join(cell.why) or "there is no method, measure or data set for it"
-        return Needed(cell, pd.DataFrame(), (), (f"No run can fill this cell: {why}.",))
-    here, rows = counted_on(source, recipe, BUNDLED if data is None else data), []
-    for side in one.sides:
-        index, engines = side.run.engines
-        read_by = (side.run.config["reader"],) if side.run.config["reader"] else ()
-        mine = replace(recipe, read_by={side.label: read_by}, pairs=())
-        parts = [(index, of_build(mine, here, Unasked(index)))]
-        parts += [(engines.reader.name, row) for row in of_runs(mine, here, engines)]
-        parts += [(engines.judge.name, of_judging(recipe, here, engines))] if recipe.pairs else []
-        rows += [row | {"asked": f"{recipe.source}, {model}"} for model, row in parts]
-    frame = pd.DataFrame(rows).drop(columns="data").drop_duplicates(["asked", "what", "reader"], ignore_index=True)
-    open_ = tuple(row for row in _of(source, cell, one).rows if row.state != SAME)
-    return Needed(cell, frame, open_, (*here.notes, *_unknown(frame)))
-
-
-def _unknown(frame: pd.DataFrame) -> Iterator[str]:
-    if frame["dollars"].isna().any():
-        yield f"A price is not known: add the model to {own_prices()}."
-    if frame["hours"].isna().any():
-        yield "Hours are not known before a model was asked: how long it takes for an answer."
+            yield from found_of(source, row, measured)

@@ -136,7 +136,8 @@ def _difference(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Fou
     kind = row.data.partition(": ")[2]
     ours, base, p = [], [], None
     for one, other in zip(chosen[::2], chosen[1::2]):
-        of_kind = {each["question_id"] for each in one.rows if kind in ("", _type_of(each))}
+        types = {each["question_id"]: each.get("type") or f"{each.get('hops')}-hop" for each in one.rows}
+        of_kind = {question for question, type_ in types.items() if kind in ("", type_)}
         mine = {question: value for question, value in one.values(row.measure).items() if question in of_kind}
         if not (pairs := of_both(mine, other.values(row.measure))):
             return
@@ -145,11 +146,6 @@ def _difference(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Fou
     if len(ours) == 1:
         p = paired_test(*([mean_of_repeats(value) for value in side[0]] for side in (ours, base)), seed=SEED)
     yield Found(chosen[0], _weighted(ours), _weighted(base), chosen, row.measure, p)
-
-
-def _type_of(row: Mapping[str, Any]) -> str:
-    """The type of a question, or where it has none its hops."""
-    return row.get("type") or f"{row.get('hops')}-hop"
 
 
 def _win(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:

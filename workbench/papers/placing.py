@@ -21,6 +21,7 @@ from workbench.settings import parse_spec, settle
 T = TypeVar("T")
 Terms = Mapping[str, Any]
 STATIC = "Original"  # as a paper calls its backbones alone
+CONTEXT = "context"  # the row of what a reader starts from
 SEED = 0  # of the resampling
 COVERED = " of covered"  # ends a measure that is taken over the questions whose answer was retrieved
 COVERAGE = "coverage:substring"
@@ -150,13 +151,15 @@ def _measured(terms: Terms, run: Run, place: Place) -> dict[str, str | None]:
 
 
 def _of_reader(terms: Terms, run: Run, place: Place) -> Iterator[Place]:
-    """The row of the context from which the reader starts, and that of the reader with its model."""
+    """The row of the context from which the reader starts, and that of the reader with its model, which may be made in
+    more than one way."""
     model, how = place.method, _how(run)
-    yield place._replace(method="context")
-    for called, row in _rows_of_readers(terms):
+    yield place._replace(method=CONTEXT)
+    for one in terms["readers"]:
+        row = {"prompt": None, "compress": "none", "route": False} | one
         if how == {key: row[key] for key in how}:
-            reading = {key: value for key, value in row.items() if value is not None} | (place.reading or {})
-            yield place._replace(method=f"{called}, {model}", reading=reading)
+            reading = {key: value for key, value in row.items() if value is not None and key != "called"}
+            yield place._replace(method=f"{one['called']}, {model}", reading=reading | (place.reading or {}))
 
 
 def _how(run: Run) -> dict[str, Any]:
@@ -165,45 +168,6 @@ def _how(run: Run) -> dict[str, Any]:
     route = bool(settings.get("route"))
     compressor = parse_spec(str(settings.get("compress") or "none"))[0]
     return {"prompt": None if route else settings.get("prompt", reader), "compress": compressor, "route": route}
-
-
-def _rows_of_readers(terms: Terms) -> list[tuple[str, dict[str, Any]]]:
-    """(what a row of readers is called, the settings that make it); a row may be made in more than one way."""
-    plain = {"prompt": None, "compress": "none", "route": False}
-    return [(one["called"], plain | {k: v for k, v in one.items() if k != "called"}) for one in terms["readers"]]
-
-
-def misplaced(terms: Terms, run: Run, label: str, found: Sequence[Place], stands_for: str | None = None) -> str:
-    """The row that a method or its reader came nearest to, and why it is not that row; "" if it has one."""
-    described, data = run.config["methods"][label], run.config["data"]["name"]
-    if found:
-        if "readers" not in terms or not run.config["reader"] or any(one.method != "context" for one in found):
-            return ""
-        how = _how(run)
-        readers = [(called, {key: row[key] for key in how}) for called, row in _rows_of_readers(terms)]
-        return f"its reader fills no row; {_nearest(readers, how)}"
-    name, settings = described["label"].partition("[")[0], described["settings"]
-    mine = [row for row in rows(terms) if row.name == name]
-    if not mine:
-        return f"no row is of it; there are rows of {', '.join(dict.fromkeys(row.name for row in rows(terms)))}"
-    if (place := _of_method(terms, described)) is None:
-        ours = settings | {"backbone": str(settings.get("backbone") or "none").partition("[")[0]}
-        under = [{"backbone": row.under[0]} if row.under else {} for row in mine]
-        return _nearest([(row.method, {**row.made_by, **over}) for row, over in zip(mine, under)], ours)
-    row = f"{place.method} over {place.backbone}" if place.backbone else place.method
-    known = [name for one, name in terms["data"].items() if one not in terms.get("hops", ())]
-    known += [f"questions of {one}" for one in terms.get("hops", ())]
-    return f"the nearest row is {row}: data {stands_for or data}, there {', '.join(known)}"
-
-
-def _nearest(rows: Sequence[tuple[str, Mapping[str, Any]]], ours: Mapping[str, Any]) -> str:
-    """The row that fewest settings keep from being ours, and those."""
-    apart = [
-        (called, [f"{key} {ours.get(key)}, there {value}" for key, value in row.items() if ours.get(key) != value])
-        for called, row in rows
-    ]
-    called, why = min(apart, key=lambda one: len(one[1]))
-    return f"the nearest row is {called}: {'; '.join(why)}"
 
 
 # -- what was measured -------------------------------------------------------------------------------------------------
@@ -272,7 +236,7 @@ class Measured:
 
     @property
     def reading(self) -> dict:
-        """What the run says of its reader; nothing in earlier formats."""
+        """What the run says of its reader; nothing without one."""
         return self.run.config.get("reading") or {}
 
     def counted(self, measure: str) -> list[dict]:

@@ -15,8 +15,7 @@ from workbench import published
 from workbench.analyses.judging import PLANTED
 from workbench.data import Dataset, load
 from workbench.errors import DataError
-from workbench.evaluation.counting import prompt_tokens, unasked
-from workbench.evaluation.estimate import Estimate, estimate_build, estimate_run
+from workbench.evaluation.estimate import Estimate, estimate_build, estimate_run, prompt_tokens, unasked
 from workbench.evaluation.run import varies
 from workbench.index import Index
 from workbench.llm.engine import Engine, RulesEngine

@@ -33,7 +33,7 @@ from workbench.evaluation.verdict import Verdict
 from workbench.llm import fingerprints
 from workbench.papers.conditions import differences, parts_behind
 from workbench.papers.figures import KINDS, NEEDED, SCORES, Found, found_of
-from workbench.papers.placing import SEED, Measured, judgements_of, misplaced, places
+from workbench.papers.placing import CONTEXT, SEED, Measured, judgements_of, places
 from workbench.published import Key, Paper, stands_for
 from workbench.published.claims import check_claims, is_by_us
 from workbench.records import Record
@@ -181,14 +181,17 @@ def tables(
     measurements, notes = [], []
     for run in (Run(run) if isinstance(run, str | Path) else run for run in runs):
         of = stands_for.get(str(run.folder))
-        left: dict[str, list[str]] = {}
+        left = []
         for name in run.methods:
             found = list(places(source.terms, run, name, of))
             measurements += [Measured(run, name, place) for place in found]
-            if why := misplaced(source.terms, run, name, found, of):
-                left.setdefault(why, []).append(name)
-        for why, names in left.items():
-            notes.append(f"{run.folder} on {run.config['data']['name']}: no place for {', '.join(names)}; {why}")
+            if all(place.method == CONTEXT and run.config["reader"] for place in found):
+                left.append(name)
+        if left:
+            notes.append(
+                f"{run.folder} on {run.config['data']['name']}: no place for {', '.join(left)}; no row is of such a "
+                "method, backbone, reader and data set"
+            )
     measurable = source.printed["kind"].isin([*KINDS])
     printed = source.printed[measurable]
     cells = _corrected([cell for row in printed.itertuples() for cell in _cells(source, row, measurements)])

@@ -34,7 +34,7 @@ VIEWS_OF = {
     "papers.planning": ("tables",),
     "evaluation.run": ("run",),
     "evaluation.listing": ("run",),
-    "evaluation.side_by_side": ("run",),
+    "evaluation.pairs": ("run",),
     "evaluation.significance": ("run",),
     "papers.tables": ("tables", "verdicts"),
     "evaluation.verdict": ("run",),

@@ -22,7 +22,7 @@ import ipywidgets as widgets
 
 from workbench.display import html, text
 from workbench.errors import SettingError
-from workbench.evaluation.side_by_side import ComparedAnswers
+from workbench.evaluation.pairs import ComparedAnswers
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.methods.dotrag.dots import Comparison, Dot, Dots, DotsDiff, Iteration, MethodResult, dots, whole_region

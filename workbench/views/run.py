@@ -13,8 +13,8 @@ from workbench.display import html, text
 from workbench.evaluation.agreement import Agreement
 from workbench.evaluation.endings import Endings, ending
 from workbench.evaluation.listing import Between
+from workbench.evaluation.pairs import ComparedAnswers
 from workbench.evaluation.run import Run
-from workbench.evaluation.side_by_side import ComparedAnswers
 from workbench.evaluation.significance import FEWEST, UNCORRECTED, Differences
 from workbench.evaluation.verdict import Check, Verdict
 from workbench.llm.engine import whose_words

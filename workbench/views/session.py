@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from workbench.data.folder import OWN
 from workbench.errors import DataError, SettingError
 from workbench.evaluation import Run
-from workbench.evaluation.pairs import no_rules
-from workbench.evaluation.side_by_side import ComparedAnswers, asked_pair, kept_pair
+from workbench.evaluation.pairs import ComparedAnswers, asked_pair, kept_pair, no_rules
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.llm.engine import engine as known_engine

@@ -1,4 +1,4 @@
-"""The views of what stands behind a cell of a paper's tables: conditions, questions, claims, cost."""
+"""The views of what stands behind a cell of a paper's tables: conditions, questions, claims."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from workbench.display import html
-from workbench.papers.comparable import Conditions, Needed, Questions
+from workbench.papers.comparable import Conditions, Questions
 from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition
-from workbench.papers.planning import AMOUNTS
 from workbench.papers.tables import NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, Cell, Claims
 from workbench.text import clean, counted, short
 from workbench.views.base import NAME, Markup, details, esc, number, page, table
 from workbench.views.palette import BLUE, VERMILION
-from workbench.views.tables import MARKS, amounts, interval_text, printed_text
+from workbench.views.tables import MARKS, interval_text, printed_text
 
 MARK = MARKS | {NOT_MEASURED: "–", SAME: "✓", UNKNOWN: "?", True: "✓", False: "✗", None: "–"}
 KIND = {  # what a state or a verdict looks like
@@ -75,7 +74,6 @@ def interval(cell: Cell) -> str:
 html.register(Conditions, lambda shown: page(heading(shown.cell), conditions_part(shown)))
 html.register(Questions, lambda shown: page(heading(shown.cell), questions_part(shown)))
 html.register(Claims, lambda shown: page(claims_part(shown)))
-html.register(Needed, lambda shown: page(heading(shown.cell), needed_part(shown)))
 
 
 def conditions_part(shown: Conditions) -> str:
@@ -148,26 +146,3 @@ def claims_part(shown: Claims) -> str:
         + (table(["claim", "place", "by its own numbers", "by ours"], rows) if rows else "<p>No claim is listed.</p>")
         + details(f"{len(shown.inconsistencies)} inconsistencies of the source", flaws, open=True)
     )
-
-
-def needed_part(shown: Needed) -> str:
-    money = ""
-    if not shown.frame.empty:
-        records = [*shown.frame.to_dict("records"), {"asked": "all", "what": "", "reader": "", **shown.total}]
-        money = f"<p><b>What money buys</b></p>{amounts(['asked', 'what', 'reader', *AMOUNTS], AMOUNTS, records)}"
-    notes = "".join(f"<p class='q'>{esc(note, LONG)}</p>" for note in shown.notes)
-    if not shown.open:
-        return money + notes
-    left = [(clean(row.name, NAME), mark(row.state), clean(_advice(row), LONG)) for row in shown.open]
-    return f"{money}{notes}<p><b>What it does not buy</b>: {len(left)} conditions stay open after that run</p>" + table(
-        ["condition", "", "what to do"], left
-    )
-
-
-def _advice(row: Condition) -> str:
-    """What could close an open condition."""
-    if row.state == DIFFERS:
-        return f"ours differs by design ({row.why}); ask the authors for theirs"
-    if not row.theirs:
-        return f"the paper does not say it; ask the authors. Ours: {row.ours or 'not chosen yet'}"
-    return f"ours is not said: {row.why}"

@@ -7,7 +7,6 @@ verdicts.paper("bdtr"), verdicts.table("5")        # the tables, one of them
 verdicts.filter(verdict="not comparable")          # only cells like this
 verdicts.cell("BDTR", "musique", "em")             # conditions side by side, theirs and ours
 verdicts.questions(), verdicts.trace("q7")         # its questions, the lowest score first, and how one was answered
-verdicts.cost(data="meridian")                     # what a comparable number would take, and what money does not buy
 verdicts.claims()                                  # the paper's claims, by its own numbers and by ours
 """
 
@@ -22,12 +21,11 @@ import ipywidgets as widgets
 import pandas as pd
 
 from workbench import published
-from workbench.data import Dataset
 from workbench.display import html
 from workbench.errors import DataError, SettingError
 from workbench.evaluation.run import Run
 from workbench.methods.iterative.replay import Replay, replay
-from workbench.papers.comparable import Conditions, Needed, Questions, asked_for, measurement, needed, side_by_side
+from workbench.papers.comparable import Conditions, Questions, asked_for, measurement, side_by_side
 from workbench.papers.tables import NOT_MEASURED, Cell, Claims, Tables, tables
 from workbench.text import clean, short
 from workbench.trace import Trace
@@ -42,7 +40,6 @@ from workbench.views.verdicts import (
     claims_part,
     conditions_part,
     heading,
-    needed_part,
     questions_part,
 )
 from workbench.views.widget import View, Widget, row, texts
@@ -95,14 +92,13 @@ def _cell(cell: Cell, ids: Mapping[Cell, int]) -> dict[str, Any]:
 
 
 EVERY = "every"
-TABS = ("conditions", "run and questions", "what it takes", "claims", "all sources")
+TABS = ("conditions", "run and questions", "claims", "all sources")
 FILTERS = ("verdict", "data", "measure")
 NARROW = {  # columns of the table of all sources
     "held by its own numbers": "hold, own", "failed by its own numbers": "fail, own",
     "held by ours": "hold, ours", "failed by ours": "fail, ours",
     "recomputed, held": "recomputed, hold", "recomputed, failed": "recomputed, fail",
 }  # fmt: skip
-_WAIT = "Prompts are counted, no model is asked; that takes up to a minute."
 
 
 class Verdicts(Widget):
@@ -117,22 +113,19 @@ class Verdicts(Widget):
         table: str | None = None,
         *,
         stands_for: Mapping[str, str] | None = None,
-        data: Dataset | str | None = None,
     ):
         """`runs` are runs, their folders, or tables that `wb.reproduce` returned. `stands_for`: folder of a run → the
-        data set in whose column it is shown, although it is over another; tables know theirs. `data` stands in for data
-        sets that are not on this machine when a cost is estimated. Shown first is `paper`, by default the first with
-        measured cells, and its `table`, by default its first with such cells."""
+        data set in whose column it is shown, although it is over another; tables know theirs. Shown first is
+        `paper`, by default the first with measured cells, and its `table`, by default its first with such cells."""
         super().__init__()
         self._runs, self._stands_for = _runs_of(runs, stands_for or {})
-        self._data, self._cache = data, Cache()
+        self._cache = Cache()
         self._names = published.papers()
         measured = (name for name in self._names if self._runs and _measured(self._tables(name).cells))
         self._paper = paper or next(measured, self._names[0])
         self._table = _known(table, self._numbers(), "table") if table else self._first()
         self._filter = dict.fromkeys(FILTERS, EVERY)
         self.chosen: Cell | None = None
-        self._needed: Needed | None = None
         self._make_controls()
         self._draw()
 
@@ -193,7 +186,7 @@ class Verdicts(Widget):
             methods = ", ".join(dict.fromkeys(short(cell.method, NAME) for cell in self._of_table()))
             raise SettingError(f"table {self._table} of {self._paper} has no such cell; its methods are {methods}")
         conditions = side_by_side(self.found, chosen)  # before anything moves, so that an error changes nothing
-        self.chosen, self._needed = chosen, None
+        self.chosen = chosen
         self._draw_cell(conditions)
         return conditions
 
@@ -221,17 +214,9 @@ class Verdicts(Widget):
         self._tabs.selected_index = 1
         return shown
 
-    def cost(self, data: Dataset | str | None = None) -> Needed:
-        """What a comparable number for the chosen cell takes. Where the paper's data are not on this machine, prompts
-        are counted on `data`, by default those that the widget was given."""
-        self._needed = needed(self._paper, self._one(), data=self._data if data is None else data)
-        self._cost.value = page(needed_part(self._needed))
-        self._tabs.selected_index = 2
-        return self._needed
-
     def claims(self) -> Claims:
         """The claims of the paper, by its own numbers and by ours, and its inconsistencies."""
-        self._tabs.selected_index = 3
+        self._tabs.selected_index = 2
         return self.found.of_claims()
 
     @property
@@ -279,7 +264,7 @@ class Verdicts(Widget):
         return self.chosen
 
     def _leave_cell(self) -> None:
-        self.chosen, self._needed, self._filter = None, None, dict.fromkeys(FILTERS, EVERY)
+        self.chosen, self._filter = None, dict.fromkeys(FILTERS, EVERY)
         self._draw()
 
     # -- controls -----------------------------------------------------------------------------------------------------
@@ -308,16 +293,13 @@ class Verdicts(Widget):
             for name in FILTERS
         }  # fmt: skip
         self._head, self._cell, self._claims, self._all = texts(4)
-        self._conditions, self._behind, self._trace, self._cost = texts(4)
+        self._conditions, self._behind, self._trace = texts(3)
         self._grid = View(kind="cells")
         self._asked = widgets.Dropdown(options=[("–", None)], description="trace of", layout={"width": "auto"})
-        self._estimate = widgets.Button(description="estimate", layout={"width": "auto"})
         self._on(self._grid, lambda at: at >= 0 and self.cell(self._of_table()[at]), "picked")
         self._on(self._asked, lambda question: question is not None and self.trace(question))
-        self._press(self._estimate, self.cost)
         questions = widgets.VBox([self._behind, self._asked, self._trace])
-        takes = widgets.VBox([row(self._estimate), self._cost])
-        self._tabs = widgets.Tab([self._conditions, questions, takes, self._claims, self._all], titles=TABS)
+        self._tabs = widgets.Tab([self._conditions, questions, self._claims, self._all], titles=TABS)
         self._stack(
             row(self._papers, self._list),
             row(*self._filters.values()),
@@ -358,8 +340,6 @@ class Verdicts(Widget):
         self._cell.value = page(heading(chosen)) if chosen else self._note("no cell is chosen")
         self._conditions.value = page(conditions_part(conditions)) if conditions else ""
         self._trace.value, self._behind.value = "", page(self._behind_part()) if chosen else ""
-        self._cost.value = self._note(_WAIT) if chosen else ""
-        self._estimate.disabled = chosen is None
         self._asked.layout.display = None if chosen and chosen.run else "none"
 
     def _behind_part(self) -> str:

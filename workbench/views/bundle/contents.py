@@ -286,9 +286,8 @@ def made_by(run: Run, method: str) -> str:
         "answers": (run.config.get("reading") or {}).get("engine"),
     }
     asked = {what: bare(name) for what, name in parts.items() if name}
-    if not asked:  # an earlier format says it of the whole run only
-        known = "engine" in run.config["methods"][method]
-        return "no model" if known else f"by {bare(run.config['engine'])}"
+    if not asked:
+        return "no model"
     if len(set(asked.values())) == 1:
         return f"by {next(iter(asked.values()))}"
     return ", ".join(f"{what} by {name}" for what, name in asked.items())
@@ -325,8 +324,6 @@ def _shortened(names: Sequence[str], letters: int = 26) -> list[str]:
 def _diagnosed(run: Run, index: Index | None) -> Diagnosis | str:
     if run.config["reader"] is None:
         return "The run has no reader, so there are no answers to diagnose."
-    if not run.questions:
-        return "The run is of an earlier version and kept no questions, so its answers are not diagnosed."
     judging = next((name for name in JUDGED_BY if name in run.measures and needs_reader(name)), None)
     if judging is None or "coverage" not in run.measures:
         return "The run has no measure of right answers and of coverage, which a diagnosis needs."
