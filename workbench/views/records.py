@@ -9,7 +9,7 @@ from workbench.display import html, text
 from workbench.llm.engine import no_model, whose_words
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Reading, Report, Triple
 from workbench.text import CLIP, clean, counted
-from workbench.views.base import NAME, Markup, details, esc, number, page, table
+from workbench.views.base import NAME, Markup, details, esc, number, page, quiet, table
 from workbench.views.contexts import excerpt
 
 SHOWN = 10  # rows of a long list in a terminal and unfolded in a notebook
@@ -43,23 +43,21 @@ def _(question: Question) -> str:
 
 @html.register
 def _(question: Question) -> str:
-    steps = table(
-        ["hop", "question", "answer", "passage"],
-        [
-            (hop, *(clean(step.get(part, ""), NAME) for part in ("question", "answer", "support")))
-            for hop, step in enumerate(question.decomposition or (), 1)
-        ],
-    )
     gold = " · ".join(esc(answer, NAME) for answer in question.answers) or '<span class="q">not in the corpus</span>'
     return page(
         f"<b>{esc(question.question)}</b> <span class='tag'>{esc(question.id, NAME)}</span> ",
         f"<span class='q'>{esc(_kind(question), NAME)}</span>",
-        details(
-            "gold",
-            f"<p>{gold}</p><p class='q'>{esc(', '.join(question.support))}</p>",
-            steps if question.decomposition else "",
-        ),
+        details("gold", f"<p>{gold}</p>", quiet(", ".join(question.support)), steps_table(question)),
     )
+
+
+def steps_table(question: Question) -> str:
+    """The gold steps of a question; empty without a decomposition."""
+    rows = [
+        (hop, *(step.get(part, "") for part in ("question", "answer", "support")))
+        for hop, step in enumerate(question.decomposition or (), 1)
+    ]
+    return table(["hop", "question", "answer", "passage"], rows, NAME)
 
 
 @text.register

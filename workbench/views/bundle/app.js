@@ -2,7 +2,7 @@
 // The page of a bundle. Texts become text nodes; the only HTML that is set is what the records' own displays wrote, in
 // which every text is escaped. Nothing is fetched: data are scripts beside the page, or blocks in it, read on demand.
 (() => {
-  const ROW = 56, KEPT = 64, SCORES = 6, RANKS = 10; // pixels of a row of the list; unpacked chunks that are kept; what stands unfolded
+  const ROW = 56, KEPT = 64, SCORES = 6; // pixels of a row of the list; unpacked chunks that are kept; scores that stand unfolded
   const nonce = document.currentScript.nonce;
   const $ = (id) => document.getElementById(id);
   const el = (tag, attributes = {}, ...children) => {
@@ -62,15 +62,11 @@
     const of = holds(all.chunks, at), {pieces, details} = await chunk(`q${of}`);
     return {pieces, ...details[at - all.chunks[of]]};
   };
-  const text = async (numbers) => (await Promise.all(numbers.map(async (number) => {
-    const of = holds(all.texts, number);
-    return (await chunk(`t${of}`))[number - all.texts[of]];
-  }))).join("\n");
 
   // -- state --------------------------------------------------------------------------------------------------------
 
   let all, found = [], at = -1, shown = [], measure = 0, drawn = 0, repeat = 0; // which time a question was asked, from 0
-  const opened = new Set(["replay", "DOTs", "evidence", "steering", "routes", "messages"]); // parts that stand open
+  const opened = new Set(["ranking", "replay", "DOTs", "steering", "routes", "messages"]); // parts that stand open
   const filters = {find: "", show: "", cause: "", kind: "", sort: ""};
 
   const value = (column, question) => all.scores[measure][column][question];
@@ -213,22 +209,10 @@
     live(made);
     return made;
   };
-  const escaped = (words) => words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const marked = (text, gold) => { // text nodes, with the gold answers marked
-    const names = gold.filter((name) => name.length > 1 && name.length < 200).sort((a, b) => b.length - a.length);
-    if (!names.length) return [text];
-    const parts = text.split(new RegExp(`(?<![\\p{L}\\p{N}])(${names.map(escaped).join("|")})(?![\\p{L}\\p{N}])`, "iu"));
-    return parts.map((part, number) => number % 2 ? el("span", {class: "gold"}, part) : part);
-  };
-  const folded = (name, title, fill) => {
-    const part = el("details", {class: "part"}, el("summary", {}, ...[title].flat())), body = el("div");
+  const folded = (name, fill) => {
+    const part = el("details", {class: "part"}, el("summary", {}, name)), body = el("div");
     part.append(body);
-    let filled = false;
-    const open = () => {
-      if (filled) return;
-      filled = true;
-      Promise.resolve(fill(body)).catch((error) => body.replaceChildren(el("p", {class: "bad"}, error.message)));
-    };
+    const open = () => { if (!body.childNodes.length) body.append(fill()); };
     part.addEventListener("toggle", () => {
       if (part.open) { opened.add(name); open(); } else opened.delete(name);
     });
@@ -236,48 +220,7 @@
     return part;
   };
 
-  const ranking = (cell, one, question) => (body) => {
-    const gold = new Set(question.support), ranks = new Map(cell.ranking.map(([name], rank) => [name, rank + 1]));
-    const missing = question.support.filter((name) => !ranks.has(name));
-    const rows = [...cell.ranking.map(([name, score], rank) => [rank + 1, name, score]), ...missing.map((name) => ["–", name, null])];
-    const entry = ([rank, name, score]) => {
-      const [title, lines] = one.passages[name] ?? ["", null];
-      const words = el("td", {});
-      const toggle = lines === null ? el("span", {}, title || name) : el("button", {type: "button", "aria-expanded": "false", onclick: async () => {
-        const shut = words.querySelector(".text");
-        toggle.setAttribute("aria-expanded", String(!shut));
-        if (shut) shut.remove();
-        else words.append(el("div", {class: "text"}, ...marked(await text(lines), question.gold)));
-      }}, title || name);
-      words.append(toggle, ...(title ? [" ", el("span", {class: "q"}, name)] : []), ...(gold.has(name) ? [" ", el("span", {class: "tag"}, "gold")] : []));
-      return el("tr", {class: cell.read !== null && rank > cell.read ? "unread" : ""}, el("td", {class: "n"}, String(rank)), words, el("td", {class: "n"}, show(score)));
-    };
-    const later = rows.filter(([, name], place) => place >= RANKS && !gold.has(name)), table = el("tbody");
-    table.append(...rows.filter((row) => later.length < 3 || !later.includes(row)).map(entry));
-    body.append(el("table", {class: "ranking"}, el("thead", {}, el("tr", {}, el("th", {class: "n"}, ""), el("th", {}, "passage"), el("th", {class: "n"}, "score"))), table));
-    if (later.length > 2) {
-      const more = el("button", {type: "button", class: "small", onclick: () => { table.replaceChildren(...rows.map(entry)); more.remove(); }}, `${later.length} more passages`);
-      body.append(more);
-    }
-    if (cell.read !== null && cell.read < cell.ranking.length) body.append(el("p", {class: "q small"}, `the reader was shown ${cell.read}; the others are pale`));
-  };
-  const sentences = (text) => text.split(/(?<=[.!?])\s+/);
-  const context = (cell, question, retrieved) => async (body) => {
-    const [full, read] = await Promise.all([text(cell.retrieved ?? []), text(cell.context ?? [])]);
-    const words = (retrieved ? full : read).split(/\n{2,}/).filter(Boolean), kept = read.split(/\s+/).join(" ");
-    const compressed = retrieved && cell.context && full !== read;
-    if (compressed) body.append(el("p", {class: "q small"}, "struck through: what compression left out"));
-    for (const piece of words) {
-      const parts = !compressed ? marked(piece, question.gold) : sentences(piece).flatMap((sentence) => {
-        const gone = !kept.includes(sentence.split(/\s+/).filter(Boolean).join(" "));
-        return [el("span", {class: gone ? "gone" : ""}, ...marked(sentence, question.gold)), " "];
-      });
-      body.append(el("p", {class: "piece"}, ...parts));
-    }
-    if (!words.length) body.append(el("p", {class: "q"}, "empty"));
-  };
-
-  const column = (number, one, question) => {
+  const column = (number, one) => {
     const about = all.columns[number], times = one.cells[number] ? [one.cells[number], ...one.cells[number].repeats ?? []] : [];
     const time = Math.min(repeat, Math.max(0, times.length - 1)), cell = times[time];
     const head = el("header", {}, el("h2", {}, about.name), el("span", {class: "tag"}, about.by));
@@ -302,14 +245,8 @@
     const first = scores.filter(([place]) => place >= 0 && place < SCORES).sort(([a], [b]) => a - b), others = scores.filter(([place]) => place < 0 || place >= SCORES);
     body.append(el("div", {class: "scores"}, ...first.map(([, words]) => words),
       others.length ? el("details", {}, el("summary", {}, `${others.length} more`), el("div", {}, ...others.map(([, words]) => words))) : ""));
-    const parts = cell.parts.map(([name, words]) => folded(name, name, (body) => body.append(html(words.map((piece) => one.pieces[piece]).join("")))));
-    const size = (tokens) => tokens === null ? "" : ` · ${tokens.toLocaleString("en")} tokens`;
-    const found = folded("evidence", [`ranking · ${cell.ranking.length} passages`], ranking(cell, one, question));
-    const contexts = [];
-    if (cell.context) contexts.push(folded("context", `context as read${size(cell.tokens)}`, context(cell, question, false)));
-    if (cell.retrieved && JSON.stringify(cell.retrieved) !== JSON.stringify(cell.context)) contexts.push(folded("full context", `context before compression${size(cell.tokensBefore)}`, context(cell, question, true)));
-    return el("article", {class: "column", "aria-label": about.name}, head, body, found, ...parts.filter((_, number) => cell.parts[number][0] !== "trace"), ...contexts,
-      ...parts.filter((_, number) => cell.parts[number][0] === "trace"));
+    const parts = cell.parts.map(([name, words]) => folded(name, () => html(words.map((piece) => one.pieces[piece]).join(""))));
+    return el("article", {class: "column", "aria-label": about.name}, head, body, ...parts);
   };
 
   const draw = async () => {
@@ -335,7 +272,7 @@
         if (!shown.length) shown = [c];
         controls(); remember(); draw();
       }}, mark(c, at), about.short)));
-    const columns = el("div", {class: "columns"}, ...shown.map((number) => column(number, one, question)));
+    const columns = el("div", {class: "columns"}, ...shown.map((number) => column(number, one)));
     columns.style.setProperty("--columns", shown.length);
     page.replaceChildren(head, el("h2", {class: "asked"}, question.text || question.id), el("p", {class: "answers-gold"}, "gold: ", ...gold),
       one.gold ? html(one.gold) : "", choose, columns);

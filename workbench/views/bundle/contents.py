@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
@@ -22,10 +22,10 @@ from workbench.places import is_locked
 from workbench.records import Passage, Question, Reading
 from workbench.text import clean, counted, short, spelt_out
 from workbench.trace import Trace
-from workbench.views.base import NAME, table
-from workbench.views.bundle.parts import plain, traced_parts
-from workbench.views.bundle.store import Texts, bare, every
-from workbench.views.records import reading_text
+from workbench.views.base import NAME
+from workbench.views.bundle.parts import context_part, plain, ranking_part, traced_parts
+from workbench.views.bundle.store import bare
+from workbench.views.records import reading_text, steps_table
 
 # Right is who scores 1 in the first of these that the run has; the page offers the others as well.
 JUDGED_BY = ("accuracy", "accuracy:thesis", "accuracy:heuristic", "judged", "em", "f1", "all_gold@5", "recall@5")
@@ -140,18 +140,13 @@ class Contents:
     def passages(self) -> dict[str, Passage]:
         return {passage.id: passage for passage in self.index.passages.passages} if self.index else {}
 
-    @cached_property
-    def _spelt_out(self) -> dict[str, Passage]:
-        """The same, by their ids as the page has them."""
-        return {spelt_out(id): passage for id, passage in self.passages.items()}
-
     def papers(self) -> Iterator[Tables]:
         """The papers' tables in which a run has a place: the cells that were measured."""
         for paper in published.papers():
             found = tables(paper, self.runs, stands_for=self.stands_for)
             cells = tuple(cell for cell in found.cells if cell.verdict != NOT_MEASURED)
             if cells:
-                yield _renamed(found, cells, {str(run.folder): name for run, name in zip(self.runs, self.names)})
+                yield replace(found, cells=cells, left_out=len(found.cells) - len(cells))
 
     # -- the page -----------------------------------------------------------------------------------------------------
 
@@ -185,39 +180,29 @@ class Contents:
             ],
         }  # fmt: skip
 
-    def details(self, question: Question, texts: Texts) -> dict[str, Any]:
-        """What the page shows of one question, with the numbers of its texts."""
+    def details(self, question: Question) -> dict[str, Any]:
+        """What the page shows of one question: its gold steps, and a cell for each column."""
         cells = [
-            self._cells(column, rows, again, question, texts)
+            self._cells(column, rows, again, question)
             for column, rows, again in zip(self.columns, self.rows, self.further)
         ]
-        shown = dict.fromkeys([name for cell in every(cells) for name, _ in cell["ranking"]])
-        shown |= dict.fromkeys(map(spelt_out, question.support))
-        return {
-            "gold": _steps(question),
-            "passages": {
-                name: [clean(known.title, NAME), texts.of(known.text)]
-                for name in shown
-                if (known := self._spelt_out.get(name)) is not None
-            },
-            "cells": cells,
-        }
+        return {"gold": plain(steps_table(question)), "cells": cells}
 
     def _cells(
         self, column: Column, rows: Mapping[str, dict], again: Sequence[tuple[Column, Mapping[str, dict]]],
-        question: Question, texts: Texts,
+        question: Question,
     ) -> dict[str, Any] | None:  # fmt: skip
         """What a column says of a question, with what its further repeats said, where there are any."""
-        cell = self._cell(column, rows.get(question.id), question, texts)
-        repeats = [self._cell(other, there.get(question.id), question, texts) for other, there in again]
+        cell = self._cell(column, rows.get(question.id), question)
+        repeats = [self._cell(other, there.get(question.id), question) for other, there in again]
         return cell | {"repeats": repeats} if cell and any(repeats) else cell
 
-    def _cell(self, column: Column, row: dict | None, question: Question, texts: Texts) -> dict[str, Any] | None:
+    def _cell(self, column: Column, row: dict | None, question: Question) -> dict[str, Any] | None:
         if row is None:
             return None
         run, judge = column.run, row["judge"]
         case = self.cases.get((run.folder, run.repeat, column.method, question.id))
-        text_of: Callable[[bool], list[int] | None] = lambda whole: _lines(run, row, whole, texts)  # noqa: E731
+        before, after = (_context(run, row, whole) for whole in (True, False))
         return {
             "answer": None if (answer := row.get("answer")) is None else clean(answer),
             "short": clean(row.get("short") or "", NAME),
@@ -228,13 +213,11 @@ class Contents:
             "reading": reading_text(Reading(**row["reading"])) if row["reading"] else "",
             "judge": _judged(judge) if judge else "",
             "scores": {name: score for name, score in row["scores"].items() if score is not None and isfinite(score)},
-            "ranking": [[spelt_out(name), _rounded(score)] for name, score in row["ranking"]],
-            "read": row["read"] if row["selected"] is None else min(row["selected"], row["read"] or row["selected"]),
-            "context": text_of(False),
-            "retrieved": text_of(True),
-            "tokens": row["read_tokens"],
-            "tokensBefore": row.get("context_tokens"),
-            "parts": traced_parts(column.config, self._trace(run, row), question, self.passages),
+            "parts": [
+                ("ranking", ranking_part(row, question, self.passages)),
+                *traced_parts(column.config, self._trace(run, row), question, self.passages),
+                *([("context", context_part(before, after, question))] if after else []),
+            ],
         }
 
     def _trace(self, run: Run, row: Mapping[str, Any]) -> Trace | None:
@@ -314,12 +297,9 @@ def _named(folders: Sequence[Path]) -> list[str]:
 
 
 def _shortened(names: Sequence[str], letters: int = 26) -> list[str]:
-    """Names for lists, where two may not look alike: without their settings, as far as that is possible."""
-    for cut in (lambda name: re.sub(r"\[.*\]", "", name), lambda name: name):
-        shorts = [short(cut(name), letters) for name in names]
-        if len(set(shorts)) == len(shorts):
-            return shorts
-    return [f"{number} {short(name, letters - 3)}" for number, name in enumerate(names, 1)]
+    """Names for lists, without their settings where they are told apart all the same."""
+    shorts = [short(re.sub(r"\[.*\]", "", name), letters) for name in names]
+    return shorts if len(set(shorts)) == len(names) else [short(name, NAME) for name in names]
 
 
 def _diagnosed(run: Run, index: Index | None) -> Diagnosis | str:
@@ -331,19 +311,6 @@ def _diagnosed(run: Run, index: Index | None) -> Diagnosis | str:
     if judging is None or "coverage" not in run.measures:
         return "The run has no measure of right answers and of coverage, which a diagnosis needs."
     return diagnose(run, index=index, measure=judging)
-
-
-def _renamed(found: Tables, cells: Sequence, names: Mapping[str, str]) -> Tables:
-    """The cells with the names of runs for their folders."""
-    notes = tuple(_swapped(note, names) for note in found.notes)
-    cells = tuple(replace(cell, run=names.get(cell.run, cell.run), why=tuple(map(bare, cell.why))) for cell in cells)
-    return replace(found, cells=cells, notes=notes, left_out=len(found.cells) - len(cells))
-
-
-def _swapped(words: str, names: Mapping[str, str]) -> str:
-    for folder, name in names.items():
-        words = words.replace(folder, name)
-    return words
 
 
 def _said(row: Mapping | None) -> str | None:
@@ -361,31 +328,16 @@ def _score(row: Mapping | None, measure: str) -> int | None:
     return None if score is None or not isfinite(score) else round(score * UNIT)
 
 
-def _rounded(score: float) -> float | None:
-    """Six digits; None for what JSON cannot hold."""
-    return float(f"{score:.6g}") if isfinite(score) else None
-
-
 def _judged(judge: Mapping[str, Any]) -> str:
     said = judge.get("failure") or judge.get("verdict")
     return clean("; ".join(str(part) for part in (said, judge.get("reason")) if part is not None), 400)
 
 
-def _lines(run: Run, row: Mapping[str, Any], whole: bool, texts: Texts) -> list[int] | None:
+def _context(run: Run, row: Mapping[str, Any], whole: bool) -> str | None:
     try:
-        text = run.context(row, retrieved=whole)
+        return run.context(row, retrieved=whole)
     except FileNotFoundError as error:
         raise DataError(
             f"{run.folder} has no file {Path(error.filename).name} in contexts/, which question {row['question_id']!r} "
             f"by {row['method']} names; bring the folder along, or evaluate again"
         ) from None
-    return None if text is None else texts.of(text)
-
-
-def _steps(question: Question) -> str:
-    """The gold steps of a question as a table; empty without a decomposition."""
-    rows = [
-        (hop, *(clean(step.get(part, ""), NAME) for part in ("question", "answer", "support")))
-        for hop, step in enumerate(question.decomposition or (), 1)
-    ]
-    return plain(table(["hop", "question", "answer", "passage"], rows)) if rows else ""
