@@ -16,7 +16,7 @@ from workbench.operators.neighbourhood import KINDS, Edge, Node, Subgraph, spell
 from workbench.operators.node_details import NodeDetails
 from workbench.operators.walk_distribution import WalkDistribution
 from workbench.text import clean, counted, short
-from workbench.views.base import NAME, Markup, details, esc, number, page, table
+from workbench.views.base import NAME, Markup, details, esc, fold, number, page, quiet, table
 from workbench.views.drawing import (
     LABEL,
     THICK,
@@ -45,70 +45,59 @@ def _(node: NodeDetails) -> str:
     def spelled(name: str) -> str:
         return node.spelling.get(name, name)
 
-    near = [(clean(spelled(entity.name), NAME), score) for entity, score in node.synonyms]
+    near = [(spelled(entity.name), score) for entity, score in node.synonyms]
     stated = [replace(one, subject=spelled(one.subject), object=spelled(one.object)) for one in node.facts]
     lists = [
-        ("passages", passages, node.passages, "".join(map(passage_line, node.passages))),
-        ("facts", facts, node.facts, "".join(f"<p>{triple_line(triple)}</p>" for triple in stated)),
-        ("synonyms", synonyms, node.synonyms, table(["phrase", "cosine"], near)),
+        ("passage", passages, node.passages, "".join(map(passage_line, node.passages))),
+        ("fact", facts, node.facts, "".join(f"<p>{triple_line(triple)}</p>" for triple in stated)),
+        ("synonym", synonyms, node.synonyms, table(["phrase", "cosine"], near, NAME)),
     ]
     return page(
         f"<p><b>{esc(spelled(node.name), NAME)}</b> <span class='tag'>{esc(node.kind)}</span> "
         f"<span class='q'>{counted(node.degree, 'neighbour')}</span></p>",
         *(
-            details(
-                f"{count:,} {what if count > 1 else what[:-1]}"
-                + (f", the first {len(shown)}" if len(shown) < count else ""),
+            fold(
+                counted(count, what) + (f", the first {len(shown)}" if len(shown) < count else ""),
                 body,
                 open=count <= UNFOLDED,
             )
             for what, count, shown, body in lists
-            if count
         ),
     )
 
 
-@text.register
-def _(checkup: Checkup) -> str:
-    lines = [f"Check-up of {clean(checkup.name, NAME)!r}"]
-    lines += [f"  {said}"] if (said := facts_by(checkup.facts_by)) else []
-    lines += [f"  {name}: {_measure(name, value)}" for name, value in checkup.measured.items()]
-    lines += [f"  hub {clean(hub.phrase, 60)!r}: {hub.share:.1%} of all strength" for hub in checkup.hubs[:3]]
-    lines += [f"  ! {clean(warning, 400)}" for warning in checkup.warnings] or ["  nothing looks wrong"]
-    return "\n".join(lines)
-
-
 @html.register
 def _(checkup: Checkup) -> str:
-    hubs = [(clean(h.phrase, NAME), h.strength, f"{h.share:.2%}", h.degree, h.passages) for h in checkup.hubs]
+    hubs = [(hub.phrase, hub.strength, f"{hub.share:.2%}", hub.degree, hub.passages) for hub in checkup.hubs]
     parts = [(part.edges, part.count, f"{part.largest:.1%}") for part in checkup.components]
     warnings = "".join(f"<li>{esc(warning)}</li>" for warning in checkup.warnings)
     verdict = f"<span class='bad'>{len(checkup.warnings)} to look at</span>" if warnings else "nothing looks wrong"
+    isolated = f"<p>{esc(', '.join(checkup.isolated))} …</p>" if checkup.isolated else ""
     return page(
-        f"<p><b>{esc(checkup.name, NAME)}</b>: {verdict}</p>",
-        f"<p class='q'>{esc(said)}</p>" if (said := facts_by(checkup.facts_by)) else "",
+        f"<p>Check-up of <b>{esc(checkup.name, NAME)}</b>: {verdict}</p>",
+        quiet(facts_by(checkup.facts_by)),
         f"<ul>{warnings}</ul>" if warnings else "",
         _published(checkup),
         details("counts and shares", table(["", ""], [(n, _measure(n, v)) for n, v in checkup.measured.items()])),
-        details("hubs", table(["phrase", "strength", "of all strength", "neighbours", "passages"], hubs), open=True),
-        details("connected parts", table(["over", "parts", "nodes in the largest"], parts)),
-        details("passages without a fact", f"<p>{esc(', '.join(checkup.isolated))} …</p>") if checkup.isolated else "",
+        fold("hubs", table(["phrase", "strength", "of all strength", "neighbours", "passages"], hubs, NAME), open=True),
+        fold("connected parts", table(["over", "parts", "nodes in the largest"], parts)),
+        fold("passages without a fact", isolated),
     )
 
 
 def _published(checkup: Checkup) -> str:
     """The counts beside those of published graphs."""
-    counts = ["passages", "phrases", "facts", "synonyms"]
-    ratios = ["facts a passage", "phrases a passage", "synonyms a phrase"]
+    headers = ["", "passages", "phrases", "facts", "synonyms"]
+    headers += ["facts a passage", "phrases a passage", "synonyms a phrase"]
     rows = [
         (
-            short(row.graph, 60),
+            row.graph,
             *(None if math.isnan(value) else int(value) for value in row[3:7]),
             *("" if math.isnan(value) else f"{value:.2f}" for value in row[7:]),
         )
         for row in checkup.beside_published().itertuples()
     ]
-    return table(["", *counts, *ratios], rows)
+    return table(headers, rows, 60)
 
 
 @html.register
