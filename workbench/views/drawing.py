@@ -18,7 +18,7 @@ from workbench.display import html, text
 from workbench.records import Record
 from workbench.text import clean, counted, short
 from workbench.views import viewer
-from workbench.views.base import NAME, esc, page, page_data, script_data
+from workbench.views.base import NAME, esc, page, page_data, quiet, script_data
 from workbench.views.palette import AUTO, BLUE, GREEN, GREY, THEMED, THEMED_CSS, VERMILION, theme_css, type_marks
 
 HEIGHT = 520  # pixels of a picture, without its legend
@@ -194,8 +194,8 @@ def _(shown: Map) -> str:
 @html.register(Map)
 def _picture_html(shown: Drawing | Map) -> str:
     if isinstance(shown, Drawing) and not shown.nodes:
-        return page(f"<p class='q'>{esc(shown.empty)}</p>")
-    return page(f"<p class='q'>{esc(text(shown))}</p>") + drawing_frame(shown)
+        return page(quiet(shown.empty))
+    return page(quiet(text(shown))) + drawing_frame(shown)
 
 
 def entry_name(name: str) -> str:
@@ -257,13 +257,10 @@ def drawing_entries(shown: Drawing | Map) -> list[dict[str, Any]]:
         nodes = [style for style in (*shown.node_styles, *shown.types) if style.name in marks]
         edges = [style for style in shown.edge_styles if style.name in lines]
         outlined = any(node.outline for node in shown.nodes)
-    entries = [_entry(style.name, style.colour, SHAPES[style.shape][1], "node") for style in nodes]
-    entries += [_entry(shown.outlined, VERMILION, "◯", "")] if shown.outlined and outlined else []
-    return entries + [_entry(style.name, style.colour, style.letters, "edge") for style in edges]
-
-
-def _entry(name: str, colour: str, mark: str, of: str) -> dict[str, Any]:
-    return {"name": entry_name(name), "colour": colour, "mark": mark, "of": of}
+    entries = [(style.name, style.colour, SHAPES[style.shape][1], "node") for style in nodes]
+    entries += [(shown.outlined, VERMILION, "◯", "")] if shown.outlined and outlined else []
+    entries += [(style.name, style.colour, style.letters, "edge") for style in edges]
+    return [{"name": entry_name(name), "colour": colour, "mark": mark, "of": of} for name, colour, mark, of in entries]
 
 
 def drawing_data(shown: Drawing | Map, whole: Drawing | None = None) -> dict[str, Any]:
@@ -278,10 +275,10 @@ def _drawing_data(drawing: Drawing, whole: Drawing) -> dict[str, Any]:
     looks = list(dict.fromkeys((node.style, _names(node, drawing)) for node in drawing.nodes))
     styles = list(dict.fromkeys([*drawing.edge_styles, *(edge.style for edge in drawing.edges)]))
     look_at, style_at = ({key: at for at, key in enumerate(keys)} for keys in (looks, styles))
-    (left, right), (top, bottom) = ((min(axis), max(axis)) for axis in _axes(whole))
+    xs, ys = [node.x for node in whole.nodes] or [0.0], [node.y for node in whole.nodes] or [0.0]
     return {
         "ratio": round(max(1.2, drawing.inches[0] / drawing.inches[1]), 3),
-        "bounds": [round(edge, 1) for edge in (left, top, right, bottom)],
+        "bounds": [round(edge, 1) for edge in (min(xs), min(ys), max(xs), max(ys))],
         "looks": [[style.colour, style.shape, list(map(entry_name, names))] for style, names in looks],
         "lines": list(map(_line, styles)),
         "nodes": [_node_data(node, look_at[node.style, _names(node, drawing)]) for node in drawing.nodes],
@@ -295,27 +292,25 @@ def _names(node: DrawnNode, drawing: Drawing) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys((node.style.name, kind if node.type else "")) if name)
 
 
-def _axes(drawing: Drawing) -> tuple[list[float], list[float]]:
-    return [node.x for node in drawing.nodes] or [0.0], [node.y for node in drawing.nodes] or [0.0]
-
-
 def _line(style: EdgeStyle) -> list[Any]:
     dashes = list(style.dashes) if style.dashes else []
     return [style.colour, style.width, style.opacity, dashes, entry_name(style.name), style.opacity >= STRONG]
 
 
 def _node_data(node: DrawnNode, look: int) -> dict[str, Any]:
-    row = {"id": node.id, "x": round(node.x, 1), "y": round(node.y, 1), "r": round(node.size, 1), "s": look}
-    row |= {"label": node.label} if node.label else {}
-    return row | {"tip": node.tooltip or node.name, "font": round(node.font, 1)} | ({"ring": 1} if node.outline else {})
+    data = {"id": node.id, "x": round(node.x, 1), "y": round(node.y, 1), "r": round(node.size, 1), "s": look}
+    data |= {"tip": node.tooltip or node.name, "font": round(node.font, 1)}
+    return data | _given(label=node.label, ring=int(node.outline))
 
 
 def _edge_data(edge: DrawnEdge, look: int) -> dict[str, Any]:
-    row: dict[str, Any] = {"source": edge.source, "target": edge.target, "s": look}
-    optional = {"label": edge.label, "tip": edge.tooltip, "arrows": edge.arrows, "curve": edge.curve}
-    row |= {name: value for name, value in optional.items() if value}
-    row |= {} if edge.width is None else {"width": round(edge.width, 1)}
-    return row | ({"fade": edge.fade} if edge.fade < 1 else {})
+    width, fade = edge.width and round(edge.width, 1), edge.fade if edge.fade < 1 else None
+    optional = _given(label=edge.label, tip=edge.tooltip, arrows=edge.arrows, curve=edge.curve, width=width, fade=fade)
+    return {"source": edge.source, "target": edge.target, "s": look} | optional
+
+
+def _given(**data: Any) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if value}
 
 
 def _map_data(shown: Map) -> dict[str, Any]:
@@ -330,6 +325,7 @@ def _map_data(shown: Map) -> dict[str, Any]:
         node["tip"] = clean(tip, TIP)
     for row in shown.rings:
         nodes[row]["ring"] = 1
+    edges = zip(np.asarray(shown.edges).tolist(), np.asarray(shown.edge_style).tolist())
     return {
         "space": shown.space,
         "round": True,
@@ -337,10 +333,7 @@ def _map_data(shown: Map) -> dict[str, Any]:
         "looks": [[style.colour, style.shape, [entry_name(style.name)]] for style in shown.node_styles],
         "lines": list(map(_line, shown.edge_styles)),
         "nodes": nodes,
-        "edges": [
-            {"source": source, "target": target, "s": s}
-            for (source, target), s in zip(np.asarray(shown.edges).tolist(), np.asarray(shown.edge_style).tolist())
-        ],
+        "edges": [{"source": source, "target": target, "s": s} for (source, target), s in edges],
     }
 
 
@@ -362,10 +355,9 @@ def drawing_page(shown: Drawing | Map, *, theme: str = AUTO) -> str:
     )
 
 
-def drawing_frame(shown: Drawing | Map, *, height: int | None = None, theme: str = AUTO) -> str:
-    """The page in a sandboxed frame, as HTML for the output of a notebook and for pages made from it. `height` is that
-    of the picture, without its legend."""
-    height = height or getattr(shown, "height", HEIGHT)
+def drawing_frame(shown: Drawing | Map, *, theme: str = AUTO) -> str:
+    """The page in a sandboxed frame, as HTML for the output of a notebook and for pages made from it."""
+    height = getattr(shown, "height", HEIGHT)
     return (
         f'<style>{THEMED_CSS}</style><iframe class="{THEMED}" width="100%" height="{height + LEGEND}" frameborder="0" '
         f'sandbox="allow-scripts" srcdoc="{_stdlib_html.escape(drawing_page(shown, theme=theme))}"></iframe>'
