@@ -145,20 +145,14 @@ def _parts(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
 def _stated(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     """Each table of the numbers that the paper prints and no run measures: its title, its columns, its rows of text."""
     for number, printed in tables.stated.groupby("table", sort=False) if len(tables.stated) else ():
-        rows: dict[tuple[str, ...], dict[str, str]] = {}
-        for one in printed.itertuples():
-            column = clean(" ".join(filter(None, (one.data, one.measure))), NAME)
-            names = (*([one.backbone] if any(printed["backbone"]) else []), one.method)
-            rows.setdefault(names, {})[column] = f"{one.value:,.10g}"
-        columns = list(dict.fromkeys(column for row in rows.values() for column in row))
-        keys = ["backbone", "of"][-len(next(iter(rows))) :]
+        column = printed["data"].str.cat(printed["measure"], " ").str.strip()
+        printed = printed.assign(of=printed["method"], column=column)
+        keys = ["backbone"] * any(printed["backbone"]) + ["of"]
+        shown = printed.pivot_table("value", keys, "column", "last", sort=False)
+        rows = shown.map(lambda value: "" if value != value else f"{value:,.10g}").reset_index()
         kinds = ", ".join(dict.fromkeys(printed["kind"]))
-        yield (
-            f"{_title(str(number))}, as printed; no run is held against it ({clean(kinds, NAME)})",
-            [*keys, *columns],
-            [[clean(one, 2 * SHORT) for one in (*names, *(row.get(column, "") for column in columns))]
-             for names, row in rows.items()],
-        )  # fmt: skip
+        title = f"{_title(str(number))}, as printed; no run is held against it ({clean(kinds, NAME)})"
+        yield title, list(rows), rows.values.tolist()
 
 
 def _title(number: str) -> str:
