@@ -69,7 +69,7 @@
   const opened = new Set(["ranking", "replay", "DOTs", "steering", "routes", "messages"]); // parts that stand open
   const filters = {find: "", show: "", cause: "", kind: "", sort: ""};
 
-  const value = (column, question) => all.scores[measure][column][question];
+  const value = (column, question) => all.cells[column][question]?.scores[measure];
   const outcome = (score) => score === null || score === undefined ? "none" : score >= 1 ? "right" : score > 0 ? "part" : "wrong";
   const MARKS = {right: "✓", wrong: "✗", none: "–"};
   const WORDS = {right: "right", wrong: "wrong", part: "in part", none: "not defined"};
@@ -82,20 +82,20 @@
 
   const passes = {
     "": () => true,
-    right: (q) => all.columns.every((_, c) => !all.has[c][q] || outcome(value(c, q)) === "right"),
-    wrong: (q) => all.columns.every((_, c) => !all.has[c][q] || outcome(value(c, q)) !== "right"),
+    right: (q) => all.columns.every((_, c) => !all.cells[c][q] || outcome(value(c, q)) === "right"),
+    wrong: (q) => all.columns.every((_, c) => !all.cells[c][q] || outcome(value(c, q)) !== "right"),
     differ: (q) => new Set(all.columns.map((_, c) => outcome(value(c, q)) === "right")).size > 1,
-    answers: (q) => new Set(all.columns.map((_, c) => (all.answers[c][q] ?? "").toLowerCase())).size > 1,
-    abstained: (q) => all.columns.some((_, c) => all.flags[c][q] & 1),
-    failed: (q) => all.columns.some((_, c) => all.flags[c][q] & 2),
-    fallback: (q) => all.columns.some((_, c) => all.flags[c][q] & 4),
+    answers: (q) => new Set(all.columns.map((_, c) => (all.cells[c][q]?.answer ?? "").toLowerCase())).size > 1,
+    abstained: (q) => all.columns.some((_, c) => all.cells[c][q]?.abstained),
+    failed: (q) => all.columns.some((_, c) => all.cells[c][q]?.failed),
+    fallback: (q) => all.columns.some((_, c) => all.cells[c][q]?.fallback),
   };
   const pair = (code) => {
     const [what, first, second] = code.split(":");
     const a = Number(first), b = Number(second);
     if (!all.columns[a] || !all.columns[b]) return passes[""];
     const right = (c, q) => outcome(value(c, q)) === "right";
-    return (q) => all.has[a][q] && all.has[b][q] && right(a, q) === ["both", "only"].includes(what) && right(b, q) === (what === "both");
+    return (q) => all.cells[a][q] && all.cells[b][q] && right(a, q) === ["both", "only"].includes(what) && right(b, q) === (what === "both");
   };
   const filtered = () => {
     const words = filters.find.toLowerCase().split(/\s+/).filter(Boolean);
@@ -103,11 +103,11 @@
     const kept = [];
     for (let q = 0; q < all.questions.length; q++) {
       if (!wanted(q)) continue;
-      if (filters.cause && !all.causes.some((of) => all.causeNames[of[q]] === filters.cause)) continue;
+      if (filters.cause && !all.cells.some((of) => of[q]?.cause === filters.cause)) continue;
       if (filters.kind && !all.questions[q].kinds.includes(filters.kind)) continue;
       if (words.length) {
         all.searched[q] ??= [all.questions[q].id, all.questions[q].text, ...all.questions[q].gold,
-          ...all.columns.map((_, c) => all.answers[c][q] ?? "")].join("\n").toLowerCase();
+          ...all.columns.map((_, c) => all.cells[c][q]?.answer ?? "")].join("\n").toLowerCase();
         if (!words.every((word) => all.searched[q].includes(word))) continue;
       }
       kept.push(q);
@@ -186,12 +186,12 @@
       const [what, x, y] = filters.show.split(":");
       pairs.push([filters.show, `${{only: "right, wrong", both: "both right", neither: "neither right"}[what] ?? what}: ${names[x] ?? x}, ${names[y] ?? y}`]);
     }
-    const any = (bit) => all.flags.some((of) => of.some((flag) => flag & bit));
+    const any = (name) => all.cells.some((of) => of.some((cell) => cell?.[name]));
     options($("show"), [["", "any outcome"], ["right", "all right"], ["wrong", "all wrong"],
       ...(all.columns.length > 1 ? [["differ", "outcomes differ"], ...(all.answered ? [["answers", "answers differ"]] : [])] : []), ...pairs,
-      ...(any(1) ? [["abstained", "abstained"]] : []), ...(any(2) ? [["failed", "failed"]] : []), ...(any(4) ? [["fallback", "fell back"]] : [])], filters.show);
-    options($("cause"), [["", "any cause"], ...all.causeNames.slice(1).map((name) => [name, name])], filters.cause);
-    $("cause").hidden = all.causeNames.length < 2;
+      ...(any("abstained") ? [["abstained", "abstained"]] : []), ...(any("failed") ? [["failed", "failed"]] : []), ...(any("fallback") ? [["fallback", "fell back"]] : [])], filters.show);
+    options($("cause"), [["", "any cause"], ...all.causes.map((name) => [name, name])], filters.cause);
+    $("cause").hidden = !all.causes.length;
     options($("kind"), [["", "any kind"], ...all.kinds.map((name) => [name, name])], filters.kind);
     $("kind").hidden = all.kinds.length < 2;
     options($("measure"), all.measures.map((name, number) => [String(number), `by ${name}`]), String(measure));
@@ -373,8 +373,6 @@
 
   unpack($("summary").textContent).then((summary) => {
     all = {...summary, searched: []};
-    // Scores are kept in units of a ten-thousandth, which JSON writes short.
-    all.scores = all.scores.map((of) => of.map((values) => values.map((score) => score === null ? null : score / 10000)));
     all.kinds = [...new Set(all.questions.flatMap((one) => one.kinds))];
     shown = all.columns.map((_, c) => c).slice(0, 2);
     arrive();

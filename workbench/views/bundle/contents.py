@@ -20,7 +20,7 @@ from workbench.measures import needs_reader
 from workbench.papers.tables import NOT_MEASURED, Tables, tables
 from workbench.places import is_locked
 from workbench.records import Passage, Question, Reading
-from workbench.text import clean, counted, short, spelt_out
+from workbench.text import clean, counted, short
 from workbench.trace import Trace
 from workbench.views.base import NAME
 from workbench.views.bundle.parts import context_part, plain, ranking_part, traced_parts
@@ -30,8 +30,7 @@ from workbench.views.records import reading_text, steps_table
 # Right is who scores 1 in the first of these that the run has; the page offers the others as well.
 JUDGED_BY = ("accuracy", "accuracy:thesis", "accuracy:heuristic", "judged", "em", "f1", "all_gold@5", "recall@5")
 COUNTS = ("tokens", "cost", "calls", "read", "read_tokens", "context_tokens")  # not a matter of right and wrong
-ABSTAINED, FAILED, FELL_BACK = 1, 2, 4  # flags of an entry
-UNIT = 10_000  # scores are kept as whole numbers of its parts
+FLAGS = {"abstained": "abstained", "failed": "failure", "fallback": "fallback"}  # filter → field of a row
 
 
 class Column(NamedTuple):
@@ -151,34 +150,37 @@ class Contents:
     # -- the page -----------------------------------------------------------------------------------------------------
 
     def summary(self) -> dict[str, Any]:
-        """The list of questions with what filters and search look at; one list per column, for they compress well."""
-        ids = [question.id for question in self.questions]
-        cause_names = ["", *(cause for cause in CAUSES if any(case.cause == cause for case in self.cases.values()))]
-        by_column = list(zip(self.columns, self.rows))
-
-        def cause(column: Column, name: str) -> int:
-            case = self.cases.get((column.run.folder, 0, column.method, name))
-            return cause_names.index(case.cause) if case else 0
-
+        """The list of questions with what filters and search look at."""
+        causes = {case.cause for case in self.cases.values()}
         return {
             "columns": [{"name": one.name, "short": one.short, "by": one.by} for one in self.columns],
             "measures": list(self.measures),
             "questions": [
                 {"id": one.id, "text": clean(one.question), "gold": [clean(gold, NAME) for gold in one.answers],
-                 "support": [spelt_out(name) for name in one.support], "kinds": kinds(one)}
+                 "kinds": kinds(one)}
                 for one in self.questions
             ],
             "answered": any(run.config["reader"] for run in self.runs),
-            "answers": [[_said(rows.get(name)) for name in ids] for rows in self.rows],
-            "has": [[int(name in rows) for name in ids] for rows in self.rows],
-            "flags": [[_flags(rows.get(name)) for name in ids] for rows in self.rows],
-            "causeNames": cause_names,
-            "causes": [[cause(column, name) for name in ids] for column in self.columns],
-            "scores": [
-                [[_score(rows.get(name), measure) for name in ids] for _, rows in by_column]
-                for measure in self.measures
+            "causes": [cause for cause in CAUSES if cause in causes],
+            "cells": [
+                [self._brief(column, rows.get(question.id)) for question in self.questions]
+                for column, rows in zip(self.columns, self.rows)
             ],
         }  # fmt: skip
+
+    def _brief(self, column: Column, row: dict | None) -> dict[str, Any] | None:
+        if row is None:
+            return None
+        case, scores = self._case(column, row), row["scores"]
+        return {
+            "answer": None if row.get("answer") is None else short(row["answer"], NAME),
+            **{name: bool(row[key]) for name, key in FLAGS.items()},
+            "cause": case.cause if case else "",
+            "scores": [_finite(scores.get(name)) for name in self.measures],
+        }
+
+    def _case(self, column: Column, row: dict) -> Case | None:
+        return self.cases.get((column.run.folder, column.run.repeat, column.method, row["question_id"]))
 
     def details(self, question: Question) -> dict[str, Any]:
         """What the page shows of one question: its gold steps, and a cell for each column."""
@@ -201,7 +203,7 @@ class Contents:
         if row is None:
             return None
         run, judge = column.run, row["judge"]
-        case = self.cases.get((run.folder, run.repeat, column.method, question.id))
+        case = self._case(column, row)
         before, after = (_context(run, row, whole) for whole in (True, False))
         return {
             "answer": None if (answer := row.get("answer")) is None else clean(answer),
@@ -212,7 +214,7 @@ class Contents:
             "cause": case and [case.cause, case.hop, clean(case.explanation, 600), case.rests_on],
             "reading": reading_text(Reading(**row["reading"])) if row["reading"] else "",
             "judge": _judged(judge) if judge else "",
-            "scores": {name: score for name, score in row["scores"].items() if score is not None and isfinite(score)},
+            "scores": {name: score for name, score in row["scores"].items() if _finite(score) is not None},
             "parts": [
                 ("ranking", ranking_part(row, question, self.passages)),
                 *traced_parts(column.config, self._trace(run, row), question, self.passages),
@@ -313,19 +315,9 @@ def _diagnosed(run: Run, index: Index | None) -> Diagnosis | str:
     return diagnose(run, index=index, measure=judging)
 
 
-def _said(row: Mapping | None) -> str | None:
-    return None if row is None or row.get("answer") is None else short(row["answer"], NAME)
-
-
-def _flags(row: Mapping | None) -> int:
-    if row is None:
-        return 0
-    return ABSTAINED * bool(row["abstained"]) | FAILED * bool(row["failure"]) | FELL_BACK * bool(row["fallback"])
-
-
-def _score(row: Mapping | None, measure: str) -> int | None:
-    score = row["scores"].get(measure) if row else None
-    return None if score is None or not isfinite(score) else round(score * UNIT)
+def _finite(score: float | None) -> float | None:
+    """A score to four places; None for what JSON cannot hold."""
+    return None if score is None or not isfinite(score) else round(score, 4)
 
 
 def _judged(judge: Mapping[str, Any]) -> str:
