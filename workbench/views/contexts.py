@@ -137,9 +137,11 @@ def compressed_part(
     )
 
 
-def texts_part(before: str, after: str, marks: Marks, limit: int = LONG) -> str:
-    """Two texts of which only this is known: the whole one on the left, sentences that are not in the other struck
+def texts_part(before: str | None, after: str, marks: Marks, limit: int = LONG) -> str:
+    """A text that was read; where another was retrieved, that one on the left, with sentences that were not read struck
     through."""
+    if before is None or before == after:
+        return f"<pre>{marks(after, limit)}</pre>"
     whole = " ".join(after.split())
     lines = (map(str.strip, sentences(line)) for line in before[:limit].split("\n"))
     left = "\n".join(" ".join(_kept_in(whole, part, marks, limit) for part in line) for line in lines)

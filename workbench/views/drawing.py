@@ -26,7 +26,6 @@ LEGEND = 46  # pixels that a page gets for its legend; more entries take room fr
 LABEL = 40  # characters of a label
 ENTRY, TIP = 40, 220  # characters of an entry of a legend, and of a map's tooltip
 MANY, PALEST = 80, 0.35  # edges from which on they fade, and the share of their opacity that the palest keep
-RIM = "#888888"  # around every mark, so that pale ones stand out from white and dark ones from black
 STRONG = 0.85  # opacity from which on edges are those of a path that matters, whose relations are always written
 SHAPES = {  # name on a page: matplotlib's marker, letter in a legend
     "dot": ("o", "●"),
@@ -168,13 +167,6 @@ class Map(Record):
 
     def __len__(self) -> int:
         return len(self.ids)
-
-    def row(self, id: int) -> int:
-        """The row of what a click reports; raises ValueError if the map does not show it."""
-        rows = np.flatnonzero(np.asarray(self.ids) == id)
-        if not len(rows):
-            raise ValueError(f"the map {self.name!r} does not show {id}")
-        return int(rows[0])
 
 
 @text.register

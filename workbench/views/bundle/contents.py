@@ -23,8 +23,9 @@ from workbench.records import Passage, Question, Reading
 from workbench.text import clean, counted, short
 from workbench.trace import Trace
 from workbench.views.base import NAME
-from workbench.views.bundle.parts import context_part, plain, ranking_part, traced_parts
+from workbench.views.bundle.parts import plain, ranking_part, traced_parts
 from workbench.views.bundle.store import bare
+from workbench.views.contexts import Marks, texts_part
 from workbench.views.records import reading_text, steps_table
 
 # Right is who scores 1 in the first of these that the run has; the page offers the others as well.
@@ -218,7 +219,7 @@ class Contents:
             "parts": [
                 ("ranking", ranking_part(row, question, self.passages)),
                 *traced_parts(column.config, self._trace(run, row), question, self.passages),
-                *([("context", context_part(before, after, question))] if after else []),
+                *([("context", texts_part(before, after, Marks(gold=question.answers)))] if after else []),
             ],
         }
 

@@ -22,7 +22,7 @@ from workbench.views import passing as passing_view
 from workbench.views import replay as replay_view
 from workbench.views import steering as steering_view
 from workbench.views.base import NAME, Markup, details, esc, long_table, quiet
-from workbench.views.contexts import LONG, Marks, texts_part, unit_line
+from workbench.views.contexts import Marks, unit_line
 from workbench.views.drawing import drawing_part
 from workbench.views.proofs import proof_drawing, proof_from_trace, proof_part
 from workbench.views.records import notes_part
@@ -69,14 +69,6 @@ def ranking_part(row: Mapping[str, Any], question: Question, passages: Passages)
     read = row["read"] if row["selected"] is None else min(row["selected"], row["read"] or row["selected"])
     said = "" if read is None else f"the reader was shown the first {read}"
     return plain(long_table(["", "passage", "score"], rows, "passages") + quiet(said))
-
-
-def context_part(before: str | None, after: str, question: Question) -> str:
-    """The context that was read, beside that before compression where it is another."""
-    marks = Marks(gold=question.answers)
-    if before and before != after:
-        return texts_part(before, after, marks)
-    return f"<pre>{marks(after, LONG)}</pre>"
 
 
 def _searched(config: Mapping[str, Any], trace: Trace, question: Question, titles: Passages) -> Iterator[Part]:
