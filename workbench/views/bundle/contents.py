@@ -103,15 +103,9 @@ class Contents:
         return tuple(known.values())
 
     @cached_property
-    def rows(self) -> tuple[dict[str, dict], ...]:
-        """Column → question id → row."""
-        return tuple(_rows_of(column) for column in self.columns)
-
-    @cached_property
-    def further(self) -> tuple[tuple[tuple[Column, dict[str, dict]], ...], ...]:
-        """Of each column its further repeats: the same column of another run, with the rows by question id."""
-        again = ([column._replace(run=run) for run in column.run.repeated[1:]] for column in self.columns)
-        return tuple(tuple((column, _rows_of(column)) for column in columns) for columns in again)
+    def rows(self) -> tuple[tuple[dict[str, dict], ...], ...]:
+        """Column → each time that it was asked → question id → row."""
+        return tuple(tuple(_rows_of(run, column.method) for run in column.run.repeated) for column in self.columns)
 
     @cached_property
     def measures(self) -> tuple[str, ...]:
@@ -165,7 +159,7 @@ class Contents:
             "causes": [cause for cause in CAUSES if cause in causes],
             "cells": [
                 [self._brief(column, rows.get(question.id)) for question in self.questions]
-                for column, rows in zip(self.columns, self.rows)
+                for column, (rows, *_) in zip(self.columns, self.rows)
             ],
         }  # fmt: skip
 
@@ -184,21 +178,16 @@ class Contents:
         return self.cases.get((column.run.folder, column.run.repeat, column.method, row["question_id"]))
 
     def details(self, question: Question) -> dict[str, Any]:
-        """What the page shows of one question: its gold steps, and a cell for each column."""
-        cells = [
-            self._cells(column, rows, again, question)
-            for column, rows, again in zip(self.columns, self.rows, self.further)
-        ]
+        """What the page shows of one question: its gold steps, and for each column a cell, with those of further
+        repeats where there are any."""
+        cells = []
+        for column, times in zip(self.columns, self.rows):
+            first, *repeats = (
+                self._cell(column._replace(run=run), rows.get(question.id), question)
+                for run, rows in zip(column.run.repeated, times)
+            )
+            cells.append(first | {"repeats": repeats} if first and any(repeats) else first)
         return {"gold": plain(steps_table(question)), "cells": cells}
-
-    def _cells(
-        self, column: Column, rows: Mapping[str, dict], again: Sequence[tuple[Column, Mapping[str, dict]]],
-        question: Question,
-    ) -> dict[str, Any] | None:  # fmt: skip
-        """What a column says of a question, with what its further repeats said, where there are any."""
-        cell = self._cell(column, rows.get(question.id), question)
-        repeats = [self._cell(other, there.get(question.id), question) for other, there in again]
-        return cell | {"repeats": repeats} if cell and any(repeats) else cell
 
     def _cell(self, column: Column, row: dict | None, question: Question) -> dict[str, Any] | None:
         if row is None:
@@ -255,9 +244,9 @@ def unfinished(run: Run) -> str:
     return f"unfinished: {len(run.rows):,} of {whole:,} rows" if len(run.rows) < whole else ""
 
 
-def _rows_of(column: Column) -> dict[str, dict]:
+def _rows_of(run: Run, method: str) -> dict[str, dict]:
     """Question id → row."""
-    return {row["question_id"]: row for row in column.run.rows if row["method"] == column.method}
+    return {row["question_id"]: row for row in run.rows if row["method"] == method}
 
 
 def kinds(question: Question) -> list[str]:
@@ -272,9 +261,8 @@ def made_by(run: Run, method: str) -> str:
         "answers": (run.config.get("reading") or {}).get("engine"),
     }
     asked = {what: bare(name) for what, name in parts.items() if name}
-    if not asked:  # an earlier format says it of the whole run only
-        known = "engine" in run.config["methods"][method]
-        return "no model" if known else f"by {bare(run.config['engine'])}"
+    if not asked:
+        return "no model"
     if len(set(asked.values())) == 1:
         return f"by {next(iter(asked.values()))}"
     return ", ".join(f"{what} by {name}" for what, name in asked.items())

@@ -134,7 +134,7 @@ def _outcomes(contents: Contents) -> str:
         return ""
     measure, rows = contents.measures[0], []
     for (a, first), (b, second) in list(combinations(enumerate(contents.columns), 2))[:30]:
-        mine, other = contents.rows[a], contents.rows[b]
+        mine, other = contents.rows[a][0], contents.rows[b][0]
         common = [name for name in mine if name in other]
         right = [(_right(mine[name], measure), _right(other[name], measure)) for name in common]
         links = [
