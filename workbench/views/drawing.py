@@ -10,6 +10,7 @@ from __future__ import annotations
 import html as _stdlib_html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -239,20 +240,30 @@ def faded(edges: Sequence[DrawnEdge], weights: Sequence[float]) -> Iterator[Draw
 def drawing_entries(shown: Drawing | Map) -> list[dict[str, Any]]:
     """The legend: what of the marks is in the picture. `of` is what an entry hides, "node" or "edge", or "" for one
     that only explains."""
-    if isinstance(shown, Map):
-        nodes = [shown.node_styles[row] for row in np.unique(shown.style).tolist()]
-        edges = [shown.edge_styles[row] for row in np.unique(shown.edge_style).tolist()]
-        outlined = bool(shown.rings)
-    else:
-        marks = {name for node in shown.nodes for name in _names(node, shown)}
-        lines = {edge.style.name for edge in shown.edges}
-        nodes = [style for style in (*shown.node_styles, *shown.types) if style.name in marks]
-        edges = [style for style in shown.edge_styles if style.name in lines]
-        outlined = any(node.outline for node in shown.nodes)
+    drawing = _as_drawing(shown) if isinstance(shown, Map) else shown
+    marks = {name for node in drawing.nodes for name in _names(node, drawing)}
+    lines = {edge.style.name for edge in drawing.edges}
+    nodes = [style for style in (*drawing.node_styles, *drawing.types) if style.name in marks]
+    edges = [style for style in drawing.edge_styles if style.name in lines]
     entries = [(style.name, style.colour, SHAPES[style.shape][1], "node") for style in nodes]
-    entries += [(shown.outlined, VERMILION, "◯", "")] if shown.outlined and outlined else []
+    if drawing.outlined and any(node.outline for node in drawing.nodes):
+        entries.append((drawing.outlined, VERMILION, "◯", ""))
     entries += [(style.name, style.colour, style.letters, "edge") for style in edges]
     return [{"name": entry_name(name), "colour": colour, "mark": mark, "of": of} for name, colour, mark, of in entries]
+
+
+def _as_drawing(shown: Map) -> Drawing:
+    rows = zip(*(np.asarray(part).tolist() for part in (shown.ids, shown.places, shown.radii, shown.style)))
+    rings, look = set(shown.rings), shown.node_styles
+    nodes = tuple(
+        DrawnNode(id, "", look[style], *place, short(label, LABEL), clean(tip, TIP), "", radius, 0, row in rings)
+        for row, ((id, place, radius, style), label, tip) in enumerate(
+            zip_longest(rows, shown.labels, shown.tips, fillvalue="")
+        )
+    )  # fmt: skip
+    ends = zip(np.asarray(shown.edges).tolist(), np.asarray(shown.edge_style).tolist())
+    edges = tuple(DrawnEdge(*pair, shown.edge_styles[style]) for pair, style in ends)
+    return Drawing(shown.name, nodes, edges, look, shown.edge_styles, shown.outlined)
 
 
 def drawing_data(shown: Drawing | Map, whole: Drawing | None = None) -> dict[str, Any]:
@@ -260,17 +271,21 @@ def drawing_data(shown: Drawing | Map, whole: Drawing | None = None) -> dict[str
     short and defaults left out, because a page of thousands of nodes waits for every byte. `whole` is the last of a
     series, in which every node keeps its place."""
     common = {"name": short(shown.name, NAME), "legend": drawing_entries(shown)}
-    return common | (_map_data(shown) if isinstance(shown, Map) else _drawing_data(shown, whole or shown))
+    if isinstance(shown, Map):
+        drawn = _drawing_data(_as_drawing(shown))
+        return common | {"space": shown.space, "round": True, "discs": shown.discs} | drawn
+    whole = whole or shown
+    xs, ys = [node.x for node in whole.nodes] or [0.0], [node.y for node in whole.nodes] or [0.0]
+    bounds = [round(edge, 1) for edge in (min(xs), min(ys), max(xs), max(ys))]
+    ratio = round(max(1.2, shown.inches[0] / shown.inches[1]), 3)
+    return common | {"ratio": ratio, "bounds": bounds} | _drawing_data(shown)
 
 
-def _drawing_data(drawing: Drawing, whole: Drawing) -> dict[str, Any]:
+def _drawing_data(drawing: Drawing) -> dict[str, Any]:
     looks = list(dict.fromkeys((node.style, _names(node, drawing)) for node in drawing.nodes))
     styles = list(dict.fromkeys([*drawing.edge_styles, *(edge.style for edge in drawing.edges)]))
     look_at, style_at = ({key: at for at, key in enumerate(keys)} for keys in (looks, styles))
-    xs, ys = [node.x for node in whole.nodes] or [0.0], [node.y for node in whole.nodes] or [0.0]
     return {
-        "ratio": round(max(1.2, drawing.inches[0] / drawing.inches[1]), 3),
-        "bounds": [round(edge, 1) for edge in (min(xs), min(ys), max(xs), max(ys))],
         "looks": [[style.colour, style.shape, list(map(entry_name, names))] for style, names in looks],
         "lines": list(map(_line, styles)),
         "nodes": [_node_data(node, look_at[node.style, _names(node, drawing)]) for node in drawing.nodes],
@@ -290,9 +305,10 @@ def _line(style: EdgeStyle) -> list[Any]:
 
 
 def _node_data(node: DrawnNode, look: int) -> dict[str, Any]:
+    tip, font = node.tooltip or node.name, round(node.font, 1)
+    optional = _given(label=node.label, tip=tip, font=font, ring=int(node.outline))
     data = {"id": node.id, "x": round(node.x, 1), "y": round(node.y, 1), "r": round(node.size, 1), "s": look}
-    data |= {"tip": node.tooltip or node.name, "font": round(node.font, 1)}
-    return data | _given(label=node.label, ring=int(node.outline))
+    return data | optional
 
 
 def _edge_data(edge: DrawnEdge, look: int) -> dict[str, Any]:
@@ -303,30 +319,6 @@ def _edge_data(edge: DrawnEdge, look: int) -> dict[str, Any]:
 
 def _given(**data: Any) -> dict[str, Any]:
     return {name: value for name, value in data.items() if value}
-
-
-def _map_data(shown: Map) -> dict[str, Any]:
-    places, radii = (np.round(np.asarray(values, dtype=float), 1).tolist() for values in (shown.places, shown.radii))
-    nodes: list[dict[str, Any]] = [
-        {"id": id, "x": x, "y": y, "r": r, "s": s}
-        for id, (x, y), r, s in zip(np.asarray(shown.ids).tolist(), places, radii, np.asarray(shown.style).tolist())
-    ]
-    for node, label in zip(nodes, shown.labels):
-        node["label"] = short(label, LABEL)
-    for node, tip in zip(nodes, shown.tips):
-        node["tip"] = clean(tip, TIP)
-    for row in shown.rings:
-        nodes[row]["ring"] = 1
-    edges = zip(np.asarray(shown.edges).tolist(), np.asarray(shown.edge_style).tolist())
-    return {
-        "space": shown.space,
-        "round": True,
-        "discs": shown.discs,
-        "looks": [[style.colour, style.shape, [entry_name(style.name)]] for style in shown.node_styles],
-        "lines": list(map(_line, shown.edge_styles)),
-        "nodes": nodes,
-        "edges": [{"source": source, "target": target, "s": s} for (source, target), s in edges],
-    }
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------
