@@ -260,22 +260,14 @@ def excerpt(text: str, answer: str, longest: int) -> Excerpt:
     if not found:
         return Excerpt(clean(text, longest))
     at = found[-1]
-    begin, end = (0, len(text)) if len(text) <= longest else _sentence(text, at.start())
+    begin, end = 0, len(text)
+    if len(text) > longest:
+        held = [one for part in text.split(_JOIN) for one in sentences(part) if re.search(bounded(sought), one, re.I)]
+        begin = text.rindex(held[-1]) if held and held[-1] in text else at.start()
+        end = begin + len(held[-1] if held else at[0])
     begin = max(begin, at.start() - longest // 2)
     end = max(at.end(), min(end, begin + longest))
     head = _HEAD.match(text)
     before = (f"{head[0] if head else ''}… " if begin else "") + text[begin : at.start()]
     after = text[at.end() : end] + (" …" if end < len(text) else "")
     return Excerpt(clean(before), clean(at[0]), clean(after))
-
-
-def _sentence(text: str, position: int) -> tuple[int, int]:
-    """Where the sentence at a position begins and ends."""
-    end = text.rfind(_JOIN, 0, position) + len(_JOIN) if _JOIN in text[:position] else 0
-    begin, joined = end, text.find(_JOIN, position)
-    for one in sentences(text[begin : joined if joined >= 0 else len(text)]):
-        begin = text.index(one, end)
-        end = begin + len(one)
-        if position < end:
-            break
-    return begin, end
