@@ -209,7 +209,7 @@ def differences_part(frame: pd.DataFrame) -> str:
         reach[row["measure"]] = max(reach.get(row["measure"], 1e-12), *(abs(row[end] or 0) for end in ("low", "high")))
     for row in rows:
         scale = reach[row["measure"]]
-        row["interval"] = Markup(interval_picture(row["low"], row["difference"], row["high"], -scale, scale))
+        row[""] = Markup(interval_picture(row["low"], row["difference"], row["high"], -scale, scale))
     return table(list(rows[0]), [tuple(row.values()) for row in rows]) if rows else ""
 
 

@@ -263,15 +263,6 @@ def way(tree: KnowledgeTree, place: Place) -> list[str]:
     return [*names, place.name] if place else names
 
 
-def address(place: Place) -> Target:
-    """What leads back to a place; ("", "") to all communities."""
-    if isinstance(place, CommunityPlace):
-        return "community", place.id
-    if isinstance(place, EntityPlace):
-        return "entity", place.row
-    return ("passage", place.passage.id) if place else ("", "")
-
-
 def entries(tree: KnowledgeTree, place: Place, level: str) -> list[tuple[str, Target | None]]:
     """At most `LISTED` labels, each once, with where they lead; `place` None lists from the whole tree."""
     found: dict[str, Target | None] = {}
@@ -311,11 +302,9 @@ def _list_keywords(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
 def _list_triples(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
     """Entities with most triples, or members of a community; triples of an entity or a passage, each of which leads to
     its other end."""
-    if place is None:
-        degrees = np.diff(tree.graph.incidence.indptr)
-        yield from _list_entities(tree, np.argsort(-degrees, kind="stable").tolist())
-    elif isinstance(place, CommunityPlace):
-        yield from _list_entities(tree, (one.row for one in place.members))
+    if place is None or isinstance(place, CommunityPlace):
+        most_first = np.argsort(-np.diff(tree.graph.incidence.indptr), kind="stable").tolist()
+        yield from _list_entities(tree, [one.row for one in place.members] if place else most_first)
     else:
         own = place.name if isinstance(place, EntityPlace) else None
         for one in place.triples:

@@ -98,7 +98,7 @@ class Tree(Widget):
         self.routes: Routes | None = None
         self._question, self._method_name = None, self._session.methods[0] if self._session else method
         self._route, self._round, self._level, self._colour = FUSED, 0, "communities", COLOURS[0]
-        self._trail: list[tuple[str, Any]] = []
+        self._trail: list[places.Place] = []
         self._others = Cache()
         self._perception = regrouping.perception_of(self.built) if self.built else Perception()
         self._weighing, self._weights = None, {}
@@ -149,8 +149,7 @@ class Tree(Widget):
     def back(self) -> places.Place:
         """Go to where you were before."""
         if self._trail:
-            kind, key = self._trail.pop()
-            self._go(getattr(self.tree, kind)(key) if kind else None, trail=False)
+            self._go(self._trail.pop(), trail=False)
         return self.place
 
     # -- weighing and comparing ---------------------------------------------------------------------------------------
@@ -346,7 +345,7 @@ class Tree(Widget):
 
     def _go(self, place: places.Place, trail: bool = True) -> places.Place:
         if trail:
-            self._trail.append(places.address(self.place))
+            self._trail.append(self.place)
         self.place, self._level = place, _DOWN[type(place)]
         self._draw()
         return place
