@@ -184,7 +184,7 @@ class _TextReader(HTMLParser):
             self._rows[-1].append(clean(" ".join(self._words.split()), LINE // 2))
             self._words = ""
         elif seen and tag == "table" and self._rows is not None:
-            self.lines += filter(None, aligned(self._rows))
+            self.lines += filter(str.strip, aligned(self._rows))
             self._rows = None
         elif tag in _BLOCKS:
             self.end_block()

@@ -206,7 +206,8 @@ def differences_part(frame: pd.DataFrame) -> str:
     rows = shown_rows(frame)
     reach: dict[str, float] = {}
     for row in rows:
-        reach[row["measure"]] = max(reach.get(row["measure"], 1e-12), *(abs(row[end] or 0) for end in ("low", "high")))
+        ends = (abs(row[name] or 0) for name in ("low", "difference", "high"))
+        reach[row["measure"]] = max(reach.get(row["measure"], 1e-12), *ends)
     for row in rows:
         scale = reach[row["measure"]]
         row[""] = Markup(interval_picture(row["low"], row["difference"], row["high"], -scale, scale))

@@ -207,8 +207,8 @@ class Contents:
             "scores": {name: score for name, score in row["scores"].items() if _finite(score) is not None},
             "parts": [
                 ("ranking", ranking_part(row, question, self.passages)),
-                *traced_parts(column.config, self._trace(run, row), question, self.passages),
                 *([("context", texts_part(before, after, Marks(gold=question.answers)))] if after else []),
+                *traced_parts(column.config, self._trace(run, row), question, self.passages),
             ],
         }
 
