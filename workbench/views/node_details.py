@@ -73,12 +73,13 @@ def _(checkup: Checkup) -> str:
     warnings = "".join(f"<li>{esc(warning)}</li>" for warning in checkup.warnings)
     verdict = f"<span class='bad'>{len(checkup.warnings)} to look at</span>" if warnings else "nothing looks wrong"
     isolated = f"<p>{esc(', '.join(checkup.isolated))} …</p>" if checkup.isolated else ""
+    measured = table(["", ""], [(name, _measure(name, value)) for name, value in checkup.measured.items()])
     return page(
         f"<p>Check-up of <b>{esc(checkup.name, NAME)}</b>: {verdict}</p>",
         quiet(facts_by(checkup.facts_by)),
         f"<ul>{warnings}</ul>" if warnings else "",
         _published(checkup),
-        details("counts and shares", table(["", ""], [(n, _measure(n, v)) for n, v in checkup.measured.items()])),
+        fold("counts and shares", measured, open=True),
         fold("hubs", table(["phrase", "strength", "of all strength", "neighbours", "passages"], hubs, NAME), open=True),
         fold("connected parts", table(["over", "parts", "nodes in the largest"], parts)),
         fold("passages without a fact", isolated),
