@@ -304,17 +304,15 @@ def test_an_index_says_what_it_holds(tiny_index):
     shown = " ".join(Checked(tiny_index._repr_html_()).shown)
     for word in ("tiny", str(tiny_index.folder), "passages 8", "facts 10", "phrases 10", "threshold=0.8", "by hand"):
         assert word in shown
-    assert repr(tiny_index) == (
-        f"Index 'tiny' in {tiny_index.folder}: 8 passages, 10 facts, 10 phrases; facts: by hand; "
-        "layers passages, extractions, facts, synonyms"
-    )
+    assert repr(tiny_index).startswith(f"Index tiny {tiny_index.folder}\n")
+    assert "layers passages, extractions, facts, synonyms" in repr(tiny_index)
 
 
 def test_a_data_set_says_what_it_holds(tiny):
     shown = " ".join(Checked(tiny._repr_html_()).shown)
     for word in ("tiny", tiny.fingerprint, "passages 8", "questions 3", "extractions 8", "Orsby lies on", "Lake Mira"):
         assert word in shown
-    assert repr(tiny) == "Dataset 'tiny': 8 passages, 3 questions, 8 extractions"
+    assert repr(tiny).startswith(f"Dataset tiny {tiny.fingerprint}\n  passages     8\n")
 
 
 def test_a_graph_says_what_it_holds(tiny_index):

@@ -89,10 +89,10 @@ def test_only_its_own_files_are_read(page, folder):
     assert [Path(url.partition("#")[0]).name for url in asked] == ["index.html"]  # results need no more
     page.get_by_role("link", name="Questions").click()
     expect(page.locator(".column")).to_have_count(2)
-    page.locator(".part > summary", has_text="context as read").first.click()
-    expect(page.locator(".piece").first).to_be_visible()
+    page.locator(".part > summary", has_text="context").first.click()
+    expect(page.locator(".part pre").first).to_be_visible()
     assert all(url.startswith(folder.as_uri() + "/") for url in asked)
-    assert {Path(url.partition("#")[0]).name for url in asked} == {"index.html", "q0.js", "t0.js"}
+    assert {Path(url.partition("#")[0]).name for url in asked} == {"index.html", "q0.js"}
 
 
 def test_the_network_is_closed_even_to_its_own_scripts(page, guard, folder):
@@ -172,8 +172,9 @@ def test_a_replay_is_stepped_through_and_passages_unfold(page, folder):
     replay.get_by_role("button", name="step back").click()
     expect(output).not_to_contain_text("end")
     expect(replay.locator(".steps > details:visible")).to_have_count(1)
-    page.locator(".ranking button").first.click()
-    expect(page.locator(".ranking .text")).to_contain_text("flows into Lake Mira")
+    ranked = page.locator(".part", has_text="ranking").locator("td details").first
+    ranked.locator("summary").click()
+    expect(ranked.locator("p")).to_contain_text("flows into Lake Mira")
 
 
 def test_one_file_does_the_same(page, tiny_run, tmp_path):
@@ -181,8 +182,8 @@ def test_one_file_does_the_same(page, tiny_run, tmp_path):
     made = wb.bundle(run, out=tmp_path / "one.html", index=index, progress=False)
     asked = open_page(page, made, "#q=q1&method=dense")
     expect(page.locator(".asked")).to_have_text("Which lake does the river at Orsby flow into?")
-    page.locator(".part > summary", has_text="context as read").click()
-    expect(page.locator(".piece").first).to_be_visible()
+    page.locator(".part > summary", has_text="context").click()
+    expect(page.locator(".part pre").first).to_be_visible()
     assert {url.partition("#")[0] for url in asked} == {made.as_uri()}
 
 
@@ -201,7 +202,6 @@ def test_hostile_text_is_text(page, tmp_path, form):
     for text in ATTACKS:
         expect(page.locator(".column")).to_have_count(2)
         page.locator("#page details").evaluate_all("all => all.forEach(one => { one.open = true })")
-        page.locator(".ranking button").first.click()
         first = re.split(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", text.strip())[0].split("\n")[0]
         expect(page.locator(".asked")).to_contain_text(first)
         page.keyboard.press("ArrowRight")

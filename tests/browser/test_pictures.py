@@ -145,7 +145,7 @@ def test_letters_of_a_legend_are_read_on_the_paper_of_each_theme(page, theme):
 @pytest.mark.parametrize("theme", THEMES)
 def test_a_picture_follows_the_theme_of_the_page_around_it(page, theme):
     """Labels of frames and of a figure, by the pixels that a reader sees."""
-    framed = [drawing_frame(drawing(), height=300), drawing_frame(small_map(), height=300)]
+    framed = [drawing_frame(drawing()), drawing_frame(small_map())]
     curves = recall_figure({"dense": {1: 0.2, 5: 0.9}})
     page.set_content(f"<body data-jp-theme-light='true'>{''.join(framed)}{curves._repr_html_()}</body>")
     page.evaluate(f"document.body.dataset.jpThemeLight = '{str(theme == 'light').lower()}'")

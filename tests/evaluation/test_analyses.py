@@ -520,6 +520,6 @@ def test_figures_are_drawn_and_saved_with_the_same_bytes(which, tmp_path):
 def test_a_value_compares_by_value_and_gives_its_frame(two):
     assert analyses.by_kind(two, QUESTIONS) == analyses.by_kind(two, QUESTIONS)
     long = Analysis("long", tuple({"method": "m", "k": k, "recall": 0.5, "n": 1} for k in range(1, 101)))
-    assert len(long.frame()) == 100 and "40 more rows" in repr(long) and "40 more rows" in long._repr_html_()
+    assert len(long.frame()) == 100 and "40 more" in repr(long) and "40 more" in long._repr_html_()
     with pytest.raises(NotImplementedError, match="Analysis has no figure"):
         Analysis("plain", ()).figure()

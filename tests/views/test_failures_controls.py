@@ -129,7 +129,7 @@ def test_a_diagnosis_shows_itself(runs, tiny):
     assert repr(found).startswith("Why 6 of 6 answers by cot[")
     for case in found.cases:
         Checked(f"<div>{case_part(case)}</div>")
-        assert repr(case).startswith(f"{case.question_id} ({case.cause}")
+        assert case.question_id in repr(case) and f"{case.cause}" in repr(case)
 
 
 def test_a_page_without_a_kernel_shows_the_diagnosis(failures):

@@ -180,7 +180,7 @@ def test_a_phrase_and_the_passage_of_its_title_are_one_mark():
     ]  # fmt: skip
     found = [(edge.source, edge.target, edge.style.name, edge.label) for edge in drawing.edges]
     assert found == [(0, 1, "facts", "lies on"), (0, 1, "stated in", ""), (1, 2, "stated in", "")]
-    assert drawing.nodes[0].tooltip == "Orsby\nphrase, 3 neighbours\npassage, 2 neighbours"
+    assert drawing.nodes[0].tooltip == "Orsby\nphrase and its passage, 5 neighbours"
 
 
 def star(weights, values=(), hop=1) -> Subgraph:
@@ -272,12 +272,12 @@ def test_names_of_100_kb_are_cut():
 
 def test_the_frame_is_sandboxed_and_holds_the_page():
     subgraph = subgraph_of('</iframe>"><script>alert(1)</script>')
-    frame = drawing_frame(graph_drawing(subgraph), height=300)
+    frame = drawing_frame(graph_drawing(subgraph))
     style, tag = Page(frame).tags
     attributes = dict(tag[1:])
     assert (style[0], tag[0]) == ("style", "iframe")
     assert attributes["sandbox"] == "allow-scripts"  # so that its scripts see nothing of the notebook
-    assert attributes["srcdoc"] == graph_page(subgraph) and attributes["height"] == str(300 + LEGEND)
+    assert attributes["srcdoc"] == graph_page(subgraph) and attributes["height"] == str(520 + LEGEND)
     assert unescape(frame).count("</iframe>") >= 1
 
 

@@ -50,9 +50,6 @@ def test_the_page_holds_what_the_map_says():
     assert [node["id"] for node in data["nodes"]] == [10, 11, 12, 13, 14]
     assert data["nodes"][1] == {"id": 11, "x": 1.0, "y": 1.0, "r": 0.5, "s": 0, "label": "two", "tip": "two", "ring": 1}
     assert data["edges"] == [{"source": 1, "target": 2, "s": 0}] and data["discs"] == 1
-    assert shown.row(12) == 2
-    with pytest.raises(ValueError, match="does not show 99"):
-        shown.row(99)
 
 
 def test_a_map_of_many_points_is_small():

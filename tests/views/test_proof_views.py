@@ -61,7 +61,7 @@ def test_it_says_the_mark_the_query_and_the_values():
     shown = " ".join(Checked(html(WHOLE)).shown)
     for part in ("✓ verified", "Haldvik", "SELECT ?town WHERE", "?town"):
         assert part in shown
-    assert text(WHOLE).startswith("Proof of 'Haldvik', verified: ?town = Haldvik (0.70)")
+    assert "✓ verified answer: Haldvik" in text(WHOLE) and "?town = Haldvik 0.70" in text(WHOLE)
     assert "class='bad'>✗ contradicted" in proof_part(replace(WHOLE, mark="contradicted"))
 
 
@@ -69,13 +69,13 @@ def test_where_it_breaks_is_said():
     shown = " ".join(" ".join(Checked(html(BROKEN)).shown).split())
     assert "no fact matches pattern 3: ?author born in ?town" in shown
     assert "has no value" in shown and "skarne ferry — named for — Salt" in shown
-    assert "breaks at pattern 3" in text(BROKEN)
+    assert "no fact matches pattern 3" in text(BROKEN)
 
 
 def test_a_query_that_cannot_be_executed_says_why():
     flawed = Proof("SELEKT", flaw="the reply holds no query")
     assert "nothing to execute: the reply holds no query" in html(flawed) and "SELEKT" in html(flawed)
-    assert text(flawed) == "Proof: nothing to execute, the reply holds no query"
+    assert text(flawed) == "nothing to execute: the reply holds no query\n  the query"
 
 
 # -- the picture -------------------------------------------------------------------------------------------------------
@@ -148,12 +148,6 @@ def test_the_match_of_the_answer_is_drawn_and_not_a_better_one():
     proof = replace(WHOLE, bindings=(*WHOLE.bindings, second))
     for answer, drawn in (("Orsby", "Orsby"), ("Haldvik", "Haldvik"), ("Quell", "Haldvik"), ("", "Haldvik")):
         assert proof_drawing(replace(proof, answer=answer)).nodes[-1].name == drawn
-
-
-def test_another_binding_can_be_drawn():
-    other = replace(NAMED, fact=Triple("skarne ferry", "named for", "Tar"))
-    two = replace(WHOLE, bindings=(*WHOLE.bindings, Binding((("?novel", "Tar"),), (other,), 0.5)))
-    assert list(roles(proof_drawing(two, binding=1))) == ["skarne ferry", "Tar"]
 
 
 def test_a_click_is_told_by_position():

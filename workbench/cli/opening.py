@@ -36,9 +36,10 @@ def skipped(loaded) -> list[dict]:
 
 def skipped_lines(loaded) -> list[str]:
     """The last word of a verb that reads data, so that nothing pushes it out of sight."""
-    from workbench.views.index import skipped_lines
+    from workbench.views.base import text_of
+    from workbench.views.index import skipped_table
 
-    return [escape(line) for line in skipped_lines(loaded.origin)] if loaded and loaded.origin else []
+    return [escape(text_of(skipped_table(loaded.origin)))] if loaded and loaded.origin and loaded.origin.skipped else []
 
 
 def questions(file: Path, index=None):

@@ -32,12 +32,12 @@ from workbench.reading.base import ContextReader
 from workbench.reading.compression import compressor
 from workbench.reading.prompts import PROMPTS
 from workbench.reading.render import Context
-from workbench.records import Answer, Compressed, Evidence, Proof, Question, Reading, Triple
+from workbench.records import Answer, Compressed, Evidence, Proof, Question, Reading
 from workbench.settings import parse_spec, spec_of
 from workbench.sparql import facts_of, parse, verify
 from workbench.text import clean, counted, short
 from workbench.trace import Trace
-from workbench.views.base import NAME, Markup, details, esc, page, table
+from workbench.views.base import NAME, Markup, details, esc, fold, page, quiet, table
 from workbench.views.contexts import Marks, compressed_part, graph_part
 from workbench.views.drawing import drawing_frame
 from workbench.views.failures import Failures
@@ -117,69 +117,6 @@ class Attempt(NamedTuple):
         return "reasoning failure: the answer is in the context" if before else "wrong"
 
 
-class Attempts:
-    """Runs the methods of a session with any setting, and keeps every attempt."""
-
-    def __init__(self, session: Live):
-        if not session.methods:
-            raise SettingError("there is no method to ask; give methods=[…]")
-        self.session, self.index, self.engine = session, session.index, session.engine
-        self._attempts: dict[tuple, Attempt] = {}
-
-    def attempt(self, question: Question, setting: Setting) -> Attempt:
-        """The answer with a setting. A failure of the engine is a failure of the answer."""
-        reader = self._reader(setting)
-        key = question.question, setting.method, reader.label
-        if key not in self._attempts:
-            if setting.method not in self.session.methods:
-                raise SettingError(f"{setting.method!r} is not among {', '.join(self.session.methods)}")
-            evidence = self.session.evidence(question, setting.method)
-            self.session.report(f"reading with {reader.label} …")
-            contexts = reader.contexts(evidence)
-            answer = reader.read(question.question, evidence, contexts=contexts, trace=Trace())
-            self._attempts[key] = Attempt(question, setting, evidence, contexts.retrieved, contexts.shown, answer)
-        return self._attempts[key]._replace(question=question, setting=setting)
-
-    def of(self, question: Question) -> list[Attempt]:
-        """All attempts at a question, in order."""
-        return [one for one in self._attempts.values() if one.question.question == question.question]
-
-    def compressed(self, attempt: Attempt, setting: Setting) -> Compressed:
-        """The full context of an attempt, compressed."""
-        if (there := attempt.shown.compressed) and attempt.setting == setting:
-            return there
-        whole = self._reader(replace(setting, compress="", check=False)).tables(attempt.evidence, attempt.full)
-        return compressor(setting.compressor or "graph-walk").compress(attempt.question.question, whole)
-
-    def proof(self, attempt: Attempt) -> Proof:
-        """The answer checked by executing a query on the facts of the evidence: the query that the reply holds, else
-        one that the engine writes for the question."""
-        answer = attempt.answer
-        if answer.proof:
-            return answer.proof
-        self.session.report("executing the query …")
-        query = None if parse(answer.thought).flaw else answer.thought
-        return verify(answer, attempt.evidence, self.index, self.engine, query=query)
-
-    def facts(self, attempt: Attempt) -> list[Triple]:
-        """The facts on which a query is executed."""
-        return facts_of(attempt.evidence, self.index)
-
-    def _reader(self, setting: Setting) -> ContextReader:
-        executed = setting.prompt == EXECUTED and not setting.route
-        if not executed and setting.prompt not in PROMPTS and not setting.route:
-            raise SettingError(f"prompt={setting.prompt!r} is unknown; choose {', '.join(prompts())}")
-        given: dict[str, Any] = {"compress": setting.compressor} if setting.compress else {}
-        given |= {"route": True} if setting.route else {}
-        given |= {"check": True} if setting.check and not executed else {}
-        if setting.retry != ("auto" if setting.route else "none"):
-            given["retry"] = None if setting.retry == "none" else setting.retry
-        if executed:
-            return reader(EXECUTED, self.engine, index=self.index, **given)
-        given |= {"k": None, "budget": WHOLE} | ({} if setting.route else {"prompt": setting.prompt})
-        return reader("direct", self.engine, index=self.index, **given)
-
-
 def prompts() -> list[str]:
     return [*PROMPTS, EXECUTED]
 
@@ -223,8 +160,11 @@ class Ablator(Widget):
         super().__init__(theme)
         engine = engine_named(engine) if isinstance(engine, str) else engine
         self._session = Live(index, questions or _proposed(index), methods_over(index, methods), engine, k=k)
+        if not self._session.methods:
+            raise SettingError("there is no method to ask; give methods=[…]")
         self._session.report = lambda words: setattr(self._message, "value", self._note(short(words, NAME)))
-        self._attempts, self.proof = Attempts(self._session), None
+        self._attempts: dict[tuple, Attempt] = {}
+        self.proof: Proof | None = None
         start = Setting(self._session.methods[0], compress=compressors[0] if compressors else "")
         self.setting = start.changed({"check": engine.name == "rules"} | setting)
         self._question = self._session.questions[0]
@@ -239,8 +179,8 @@ class Ablator(Widget):
         asked = self._question if question is None else self._session.find_or_own(question)
         changed = self.setting.changed(setting)
         # Before anything moves, so that an error changes nothing.
-        attempt = self._attempts.attempt(asked, changed)
-        proof = self._attempts.proof(attempt) if changed.check else attempt.answer.proof
+        attempt = self._attempt(asked, changed)
+        proof = self._execute(attempt) if changed.check else attempt.answer.proof
         self._question, self.setting, self.attempt = asked, changed, attempt
         self.proof = proof
         self._draw()
@@ -251,13 +191,17 @@ class Ablator(Widget):
         unchanged."""
         given = {"compress": compress, "budget": budget}
         changed = self.setting.changed({name: value for name, value in given.items() if value is not None})
-        compressed = self._attempts.compressed(self.attempt, changed)
+        compressed = self.attempt.shown.compressed
+        if not compressed or changed != self.attempt.setting:
+            whole = self._reader(replace(changed, compress="", check=False))
+            tables = whole.tables(self.attempt.evidence, self.attempt.full)
+            compressed = compressor(changed.compressor or "graph-walk").compress(self.attempt.question.question, tables)
         self._context.value = page(self._compressed_part(compressed))
         return compressed
 
     def prove(self) -> Proof:
         """Execute the query behind the answer on the facts of the evidence, and show whether it supports the answer."""
-        self.proof = self._attempts.proof(self.attempt)
+        self.proof = self._execute(self.attempt)
         self._draw_proof()
         self._tabs.selected_index = 1
         return self.proof
@@ -265,7 +209,7 @@ class Ablator(Widget):
     def tried(self) -> pd.DataFrame:
         """Every setting tried on the current question: retrieval, prompt, compressor, answer, its outcome where there
         is gold, and the tokens that were read."""
-        return pd.DataFrame(map(_tried_row, self._attempts.of(self._question)), columns=TRIED)
+        return pd.DataFrame(self._tried_rows(), columns=TRIED)
 
     @property
     def answer(self) -> Answer:
@@ -278,6 +222,51 @@ class Ablator(Widget):
 
     def __repr__(self) -> str:
         return f"Ablator with {self.setting.method}: {text(self.answer)}"
+
+    # -- attempts -----------------------------------------------------------------------------------------------------
+
+    def _attempt(self, question: Question, setting: Setting) -> Attempt:
+        """The answer with a setting, which is kept. A failure of the engine is a failure of the answer."""
+        reader, session = self._reader(setting), self._session
+        key = question.question, setting.method, reader.label
+        if key not in self._attempts:
+            if setting.method not in session.methods:
+                raise SettingError(f"{setting.method!r} is not among {', '.join(session.methods)}")
+            evidence = session.evidence(question, setting.method)
+            session.report(f"reading with {reader.label} …")
+            contexts = reader.contexts(evidence)
+            answer = reader.read(question.question, evidence, contexts=contexts, trace=Trace())
+            self._attempts[key] = Attempt(question, setting, evidence, contexts.retrieved, contexts.shown, answer)
+        return self._attempts[key]._replace(question=question, setting=setting)
+
+    def _execute(self, attempt: Attempt) -> Proof:
+        """The answer checked by executing a query on the facts of the evidence: the query that the reply holds, else
+        one that the engine writes for the question."""
+        answer, session = attempt.answer, self._session
+        if answer.proof:
+            return answer.proof
+        session.report("executing the query …")
+        query = None if parse(answer.thought).flaw else answer.thought
+        return verify(answer, attempt.evidence, session.index, session.engine, query=query)
+
+    def _reader(self, setting: Setting) -> ContextReader:
+        index, engine, executed = self._session.index, self._session.engine, setting.prompt == EXECUTED
+        executed = executed and not setting.route
+        if not executed and setting.prompt not in PROMPTS and not setting.route:
+            raise SettingError(f"prompt={setting.prompt!r} is unknown; choose {', '.join(prompts())}")
+        given: dict[str, Any] = {"compress": setting.compressor} if setting.compress else {}
+        given |= {"route": True} if setting.route else {}
+        given |= {"check": True} if setting.check and not executed else {}
+        if setting.retry != ("auto" if setting.route else "none"):
+            given["retry"] = None if setting.retry == "none" else setting.retry
+        if executed:
+            return reader(EXECUTED, engine, index=index, **given)
+        given |= {"k": None, "budget": WHOLE} | ({} if setting.route else {"prompt": setting.prompt})
+        return reader("direct", engine, index=index, **given)
+
+    def _tried_rows(self) -> list[tuple]:
+        """Of all attempts at the current question, in order."""
+        return [_tried(one) for one in self._attempts.values() if one.question.question == self._question.question]
 
     # -- controls -----------------------------------------------------------------------------------------------------
 
@@ -296,18 +285,15 @@ class Ablator(Widget):
         boxes = {"route": ("route by kind", "9em"), "check": ("execute the query", "11em")}
         wide = {"width": "270px"}
         self._controls = {
-            **{
-                name: widgets.Dropdown(options=options, description=description, layout=wide)
-                for name, (description, options) in lists.items()
-            },
-            "budget": widgets.SelectionSlider(
-                options=BUDGETS, value=4_000, description="tokens ≤", continuous_update=False, layout=wide
-            ),
-            **{
-                name: widgets.Checkbox(description=description, indent=False, layout={"width": width})
-                for name, (description, width) in boxes.items()
-            },
-        }
+            name: widgets.Dropdown(options=options, description=description, layout=wide)
+            for name, (description, options) in lists.items()
+        } | {
+            name: widgets.Checkbox(description=description, indent=False, layout={"width": width})
+            for name, (description, width) in boxes.items()
+        }  # fmt: skip
+        self._controls["budget"] = widgets.SelectionSlider(
+            options=BUDGETS, value=4_000, description="tokens ≤", continuous_update=False, layout=wide
+        )
         for name, control in self._controls.items():
             self._bind(
                 control,
@@ -342,18 +328,17 @@ class Ablator(Widget):
         self._message.value = ""
         self._head.value = page(self._heading())
         self._context.value = page(self._context_part())
-        thought = details("what was answered, whole", f"<pre>{esc(self.answer.thought, _LONG)}</pre>", open=True)
+        thought = f"<pre>{esc(self.answer.thought, _LONG)}</pre>" if self.answer.thought else ""
         traces = {"retrieval": self.attempt.evidence.trace, "reading": self.answer.trace}
         parts = (details(name, tree(made), open=name == "reading") for name, made in traces.items() if made)
-        self._trace.value = page(thought if self.answer.thought else "", *parts)
-        tried = map(_tried_row, self._attempts.of(self._question))
-        rows = ((*cells, Markup(_judged(verdict)), tokens) for *cells, verdict, tokens in tried)
+        self._trace.value = page(fold("what was answered, whole", thought, open=True), *parts)
+        rows = ((*cells, Markup(_judged(verdict)), tokens) for *cells, verdict, tokens in self._tried_rows())
         self._tried.value = page(table(TRIED, rows))
         self._draw_proof()
 
     def _draw_proof(self) -> None:
         """The bindings as a table and as a picture, or a button to execute the query."""
-        facts = self._attempts.facts(self.attempt) if self.proof else ()
+        facts = facts_of(self.attempt.evidence, self._session.index) if self.proof else ()
         self.drawing = proof_drawing(self.proof or Proof(), facts, types=types_of(self._session.index))
         self._proof.value = page(proof_part(self.proof)) if self.proof else ""
         self._prove.layout.display = "none" if self.proof or self.setting.check else None
@@ -361,10 +346,6 @@ class Ablator(Widget):
         self._drawn.value = self._note(text(self.drawing)) if self.drawing else ""
 
     # -- display ------------------------------------------------------------------------------------------------------
-
-    @property
-    def _gold(self) -> tuple[str, ...]:
-        return self._question.answers
 
     def _heading(self) -> str:
         """The answer, right or wrong, how it came about, and whether the context contains the gold answer."""
@@ -376,17 +357,14 @@ class Ablator(Widget):
             shown = "<i>abstained</i>"
         mark = self.proof.mark if self.proof else ""
         checked = f" &nbsp; <span class='q'>query: {esc(mark, NAME)}</span>" if mark else ""
-        gold = f" &nbsp; gold: {esc(' · '.join(self._gold), NAME)}" if self._gold else ""
+        gold = f" &nbsp; gold: {esc(' · '.join(self._question.answers), NAME)}" if self._question.answers else ""
         unread = unread_reply(answer)
         by = f"{reading_text(answer.reading)}; " if answer.reading else ""
         by += f"by {whose_words(answer.engines)}{', no language model' * all(map(no_model, answer.engines))}"
-        return "".join(
-            (
-                f"<p>{shown}{f' &nbsp; {_judged(verdict)}' if verdict else ''}{gold}{checked}</p>",
-                f"<p class='q'>the model replied: {esc(unread, REPLY)}</p>" if unread else "",
-                f"<p class='q'>{esc(by, 600)}; {self._covered()}</p>",
-            )
-        )
+        judged = f" &nbsp; {_judged(verdict)}" if verdict else ""
+        replied = f"the model replied: {clean(unread, REPLY)}" if unread else ""
+        said = quiet(replied, f"{clean(by, 600)}; {self._covered()}")
+        return f"<p>{shown}{judged}{gold}{checked}</p>{said}"
 
     def _covered(self) -> str:
         """Whether the gold answer is in the context, before and after compression."""
@@ -403,16 +381,16 @@ class Ablator(Widget):
     def _context_part(self) -> str:
         if self.attempt.shown.compressed:
             return self._compressed_part(self.attempt.shown.compressed)
-        full, marks = self.attempt.full, Marks(gold=self._gold)
+        full, marks = self.attempt.full, Marks(gold=self._question.answers)
         tables = graph_part(full.graph, marks=marks) if full.graph else ""
         whole = details("the text that the reader is shown", f"<pre>{marks(full.text, _LONG)}</pre>", open=not tables)
         return f"<p><b>full</b>, {counted(full.tokens, 'token')}</p>{tables}{whole}"
 
     def _compressed_part(self, compressed: Compressed) -> str:
-        return compressed_part(compressed, self._gold, limit=_LONG, uncompressed=self.attempt.full.tokens)
+        return compressed_part(compressed, self._question.answers, limit=_LONG, uncompressed=self.attempt.full.tokens)
 
 
-def _tried_row(attempt: Attempt) -> tuple:
+def _tried(attempt: Attempt) -> tuple:
     answer, reading = attempt.answer, attempt.answer.reading or Reading("")
     shown = "(abstained)" if answer.abstained else answer.failure or answer.text
     routed = f", routed as {reading.kind}" if reading.kind else ""

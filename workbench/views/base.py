@@ -67,30 +67,41 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:.{digits}f}" if 1e-3 <= abs(value) < 1e6 or value == 0 else f"{value:.3g}"
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], limit: int = CLIP) -> str:
-    """A table; numbers are right-aligned, everything else is escaped text of at most `limit` characters. A cell that is
-    already HTML must be a `Markup`."""
+def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], limit: int = CLIP, most: int | None = None) -> str:
+    """A table, empty without rows; numbers are right-aligned, everything else is escaped text of at most `limit`
+    characters. A cell that is already HTML must be a `Markup`. Of more than `most` rows it says how many are left
+    out."""
     rows = [list(row) for row in rows]
-    numeric = [
-        bool(rows) and all(_is_number(row[column]) or row[column] is None for row in rows)
-        for column in range(len(headers))
-    ]
+    if not rows:
+        return ""
+    shown = rows[:most]
+    numeric = [all(_is_number(row[column]) or row[column] is None for row in shown) for column in range(len(headers))]
     head = "".join(f"<th{_RIGHT * right}>{esc(header)}</th>" for header, right in zip(headers, numeric))
-    body = "".join(f"<tr>{''.join(_cell(value, limit) for value in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    body = "".join(f"<tr>{''.join(_cell(value, limit) for value in row)}</tr>" for row in shown)
+    more = f"and {len(rows) - len(shown):,} more" if len(rows) > len(shown) else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{quiet(more)}"
 
 
 def long_table(headers: Sequence[str], rows: Sequence[Sequence[Any]], what: str, shown: int = 10,
                limit: int = CLIP) -> str:  # fmt: skip
     """A table whose further rows are folded, as so many more of `what`; empty without rows."""
-    more = len(rows) - shown
-    rest = details(f"{more:,} more {what}", table(headers, rows[shown:], limit)) if more > 0 else ""
-    return (table(headers, rows[:shown], limit) if rows else "") + rest
+    rest = table(headers, rows[shown:], limit)
+    return table(headers, rows[:shown], limit) + fold(f"{len(rows) - shown:,} more {what}", rest)
+
+
+def quiet(*lines: str, limit: int = CLIP) -> str:
+    """Paragraphs of text in grey, without empty ones."""
+    return "".join(f"<p class='q'>{esc(line, limit)}</p>" for line in lines if line)
 
 
 def details(summary: str, *body: str, open: bool = False) -> str:
     """A collapsible part; `summary` and `body` are HTML."""
     return f"<details{' open' if open else ''}><summary>{summary}</summary>{''.join(body)}</details>"
+
+
+def fold(summary: str, *body: str, open: bool = False) -> str:
+    """The same; nothing where there is nothing to unfold."""
+    return details(summary, *body, open=open) if any(body) else ""
 
 
 def warned(warnings: Iterable[str]) -> list[str]:
@@ -173,7 +184,7 @@ class _TextReader(HTMLParser):
             self._rows[-1].append(clean(" ".join(self._words.split()), LINE // 2))
             self._words = ""
         elif seen and tag == "table" and self._rows is not None:
-            self.lines += filter(None, aligned(self._rows))
+            self.lines += filter(str.strip, aligned(self._rows))
             self._rows = None
         elif tag in _BLOCKS:
             self.end_block()

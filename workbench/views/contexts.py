@@ -7,6 +7,7 @@ pale and struck through."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from workbench.display import html
 from workbench.layouts.paths import in_words
 from workbench.records import Compressed, ContextEntity, ContextGraph, ContextRelation, Path, Unit
 from workbench.text import CLIP, bounded, clean, counted, sentences, short
-from workbench.views.base import NAME, details, esc, page
+from workbench.views.base import NAME, details, esc, fold, page, quiet
 
 SHOWN = 8  # rows of a table, or texts, that stand unfolded
 MOST = 200  # rows of a table; the record has all
@@ -43,7 +44,7 @@ class Marks:
 
     def chip(self, name: str) -> str:
         """The hop of a name; empty if it was not reached."""
-        return hop_chip(self.hops[name]) if name in self.hops else ""
+        return hop_chip(self.hops.get(name))
 
     def _part(self, name: str) -> str:
         look = self._looks.get(_bare(name))
@@ -59,8 +60,7 @@ def hop_chip(hop: int | None) -> str:
 
 @html.register
 def _(graph: ContextGraph) -> str:
-    rows = graph_rows(graph).items()
-    counts = ", ".join(f"{len(some):,} {name}" for name, some in rows if some or name != "paths")
+    counts = ", ".join(f"{len(rows):,} {name}" for name, rows in graph_rows(graph).items() if rows or name != "paths")
     return page(f"<p>{esc(counts)}</p>", graph_part(graph))
 
 
@@ -86,13 +86,11 @@ def graph_part(graph: ContextGraph, kept: ContextGraph | None = None, marks: Mar
     marks, parts = marks or Marks(), []
     stays = _stays(graph, graph if kept is None else kept)
     for name, rows in graph_rows(graph).items():
-        heading = f"{len(rows):,} {name}"
-        if kept is not None:
-            heading += f", {sum(stays[name]):,} kept"
+        heading = f"{len(rows):,} {name}" + ("" if kept is None else f", {sum(stays[name]):,} kept")
         shown = [_struck(_row(row, marks), not stay) for row, stay in islice(zip(rows, stays[name]), MOST)]
         if len(rows) > MOST:
             shown.append(f"<span class='q'>… {len(rows) - MOST:,} more</span>")
-        parts += [details(f"<b>{heading}</b>", _folding(shown), open=True)] if rows else []
+        parts.append(fold(f"<b>{heading}</b>", _folding(shown), open=True))
     return "".join(parts)
 
 
@@ -104,12 +102,13 @@ def _stays(before: ContextGraph, after: ContextGraph) -> dict[str, list[bool]]:
     return {name: [row in kept[name] for row in rows] for name, rows in graph_rows(before).items()}
 
 
-def unit_line(unit: Unit, marks: Marks, limit: int = CLIP) -> str:
-    return details(_titled(unit, marks), f"<p>{marks(unit.text, limit)}</p>")
-
-
-def _titled(unit: Unit, marks: Marks) -> str:
-    return f"{marks(unit.title or short(unit.text, 80), 200)} <span class='q'>{esc(unit.id, 80)}</span>"
+def unit_line(unit: Unit, marks: Marks, limit: int = CLIP, whole: str | None = None) -> str:
+    """A unit; where the `whole` text that is read has it in part, the sentences that it leaves out struck through."""
+    part, body = whole is not None and " ".join(unit.text.split()) not in whole, marks(unit.text, limit)
+    if whole is not None and part:
+        body = " ".join(_kept_in(whole, one, marks, limit) for one in islice(sentences(unit.text), MOST))
+    title = f"{marks(unit.title or short(unit.text, 80), 200)} <span class='q'>{esc(unit.id, 80)}</span>"
+    return details(title + " <span class='tag'>in part</span>" * part, f"<p>{body}</p>")
 
 
 # -- full beside compressed --------------------------------------------------------------------------------------------
@@ -138,13 +137,15 @@ def compressed_part(
     )
 
 
-def texts_part(before: str, after: str, marks: Marks, limit: int = LONG) -> str:
-    """Two texts of which only this is known: the whole one on the left, sentences that are not in the other struck
+def texts_part(before: str | None, after: str, marks: Marks, limit: int = LONG) -> str:
+    """A text that was read; where another was retrieved, that one on the left, with sentences that were not read struck
     through."""
+    if before is None or before == after:
+        return f"<pre>{marks(after, limit)}</pre>"
     whole = " ".join(after.split())
     lines = (map(str.strip, sentences(line)) for line in before[:limit].split("\n"))
     left = "\n".join(" ".join(_kept_in(whole, part, marks, limit) for part in line) for line in lines)
-    cut = f"<p class='q'>… {counted(len(before) - limit, 'more character')}</p>" if len(before) > limit else ""
+    cut = quiet(f"… {counted(len(before) - limit, 'more character')}" if len(before) > limit else "")
     return "".join(
         (
             f"<div class='beside'><div class='side'><p><b>retrieved</b></p><pre>{left}</pre>{cut}</div>",
@@ -154,51 +155,28 @@ def texts_part(before: str, after: str, marks: Marks, limit: int = LONG) -> str:
 
 
 def _kept(one: Compressed, marks: Marks, limit: int) -> Iterator[str]:
-    """The parts under each heading of the compressed text."""
-    for (heading, hop), ids in _sections(one):
-        rows = [_name(row, one, marks) if isinstance(row, str) else _unit(row, one, marks, limit) for row in ids]
+    """The parts under each heading of the compressed text: names with their relationships, and units. What is both is a
+    name first, if a line of the table is kept for it."""
+    units = {unit.id: unit for unit in (*one.graph.chunks, *one.graph.sources)}
+    entities = {row.name: row for row in one.graph.entities}
+    described = entities.keys() | {row.source for row in one.graph.relations}
+    whole = " ".join(one.text.split())
+    for (heading, hop), parts in groupby(one.kept, key=lambda part: part[:2]):
+        rows: list[str] = []
+        named: set[str] = set()
+        for name in islice((name for *_, ids in parts for name in ids), MOST):
+            if name in units and (name not in described or name in named):
+                rows.append(unit_line(units[name], marks, limit, whole))
+                continue
+            named.add(name)
+            ways = (relation for relation in one.graph.relations if relation.source == name)
+            rows += [_row(row, marks) for row in (entities.get(name, ContextEntity(name)), *ways)]
         title = f"<b>{esc(heading.strip('= ') or 'texts', NAME)}</b> <span class='q'>{len(rows):,}</span>"
         yield details(hop_chip(hop) + title, _folding(rows), open=True)
 
 
-def _sections(one: Compressed) -> Iterator[tuple[tuple[str, int | None], list[str | Unit]]]:
-    """(heading, hop), and the names and units below it. What is both is a name first, if a line of the table is kept
-    for it."""
-    units = {unit.id: unit for unit in (*one.graph.chunks, *one.graph.sources)}
-    described = {row.name for row in one.graph.entities} | {row.source for row in one.graph.relations}
-    for key, parts in groupby(one.kept, key=lambda part: part[:2]):
-        rows: list[str | Unit] = []
-        for name in islice((name for *_, ids in parts for name in ids), MOST):
-            named = name not in units or (name in described and name not in rows)
-            rows.append(name if named else units[name])
-        yield key, rows
-
-
-def _name(name: str, one: Compressed, marks: Marks) -> str:
-    described = next((row.description for row in one.graph.entities if row.name == name), "")
-    ways = (_way(relation, marks) for relation in one.graph.relations if relation.source == name)
-    return f"{marks.chip(name)}<b>{esc(name, NAME)}</b> {esc(described, _DESCRIPTION)}{''.join(ways)}"
-
-
-def _unit(unit: Unit, one: Compressed, marks: Marks, limit: int) -> str:
-    """A unit; where the text has it in part, the sentences that it leaves out struck through."""
-    whole = " ".join(one.text.split())
-    if " ".join(unit.text.split()) in whole:
-        return unit_line(unit, marks, limit)
-    body = " ".join(_kept_in(whole, part, marks, limit) for part in islice(sentences(unit.text), MOST))
-    return details(f"{_titled(unit, marks)} <span class='tag'>in part</span>", f"<p>{body}</p>")
-
-
-def _way(relation: ContextRelation, marks: Marks) -> str:
-    described = esc(relation.description, _DESCRIPTION)
-    return f"<p>→ {marks.chip(relation.target)}{esc(relation.target, NAME)}: {described}</p>"
-
-
 def _legend(one: Compressed, gold: Sequence[str]) -> str:
-    reached: dict[int, int] = {}
-    for _, hop in one.hops:
-        reached[hop] = reached.get(hop, 0) + 1
-    what = {0: "named in the question"}
+    reached, what = Counter(hop for _, hop in one.hops), {0: "named in the question"}
     entries = [f"{hop_chip(hop)}{what.get(hop, f'hop {hop:d}')} ({count:,})" for hop, count in sorted(reached.items())]
     entries += ["<span class='gone'>dropped</span>", *(["<span class='gold'>gold answer</span>"] if gold else [])]
     return f"<p class='q'>{' &nbsp; '.join(entries)}</p>"
@@ -226,13 +204,8 @@ def _struck(row: str, gone: bool, tag: str = "div") -> str:
 
 def _folding(rows: Sequence[str]) -> str:
     """The first rows, and the others behind a fold."""
-    more = len(rows) - SHOWN
-    first = _lines(rows[:SHOWN])
-    return first + (details(f"<span class='q'>{more:,} more</span>", _lines(rows[SHOWN:])) if more > 0 else "")
-
-
-def _lines(rows: Sequence[str]) -> str:
-    return "".join(f"<div class='line'>{row}</div>" for row in rows)
+    lines = [f"<div class='line'>{row}</div>" for row in rows]
+    return "".join(lines[:SHOWN]) + fold(f"<span class='q'>{len(rows) - SHOWN:,} more</span>", *lines[SHOWN:])
 
 
 def _ends(relation: ContextRelation) -> str:
@@ -287,22 +260,14 @@ def excerpt(text: str, answer: str, longest: int) -> Excerpt:
     if not found:
         return Excerpt(clean(text, longest))
     at = found[-1]
-    begin, end = (0, len(text)) if len(text) <= longest else _sentence(text, at.start())
+    begin, end = 0, len(text)
+    if len(text) > longest:
+        held = [one for part in text.split(_JOIN) for one in sentences(part) if re.search(bounded(sought), one, re.I)]
+        begin = text.rindex(held[-1]) if held and held[-1] in text else at.start()
+        end = begin + len(held[-1] if held else at[0])
     begin = max(begin, at.start() - longest // 2)
     end = max(at.end(), min(end, begin + longest))
     head = _HEAD.match(text)
     before = (f"{head[0] if head else ''}… " if begin else "") + text[begin : at.start()]
     after = text[at.end() : end] + (" …" if end < len(text) else "")
     return Excerpt(clean(before), clean(at[0]), clean(after))
-
-
-def _sentence(text: str, position: int) -> tuple[int, int]:
-    """Where the sentence at a position begins and ends."""
-    end = text.rfind(_JOIN, 0, position) + len(_JOIN) if _JOIN in text[:position] else 0
-    begin, joined = end, text.find(_JOIN, position)
-    for one in sentences(text[begin : joined if joined >= 0 else len(text)]):
-        begin = text.index(one, end)
-        end = begin + len(one)
-        if position < end:
-            break
-    return begin, end

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html as _stdlib_html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from workbench.display import html, text
 from workbench.records import Record
 from workbench.text import clean, counted, short
 from workbench.views import viewer
-from workbench.views.base import NAME, esc, page, page_data, script_data
+from workbench.views.base import NAME, esc, page, page_data, quiet, script_data
 from workbench.views.palette import AUTO, BLUE, GREEN, GREY, THEMED, THEMED_CSS, VERMILION, theme_css, type_marks
 
 HEIGHT = 520  # pixels of a picture, without its legend
@@ -26,7 +27,6 @@ LEGEND = 46  # pixels that a page gets for its legend; more entries take room fr
 LABEL = 40  # characters of a label
 ENTRY, TIP = 40, 220  # characters of an entry of a legend, and of a map's tooltip
 MANY, PALEST = 80, 0.35  # edges from which on they fade, and the share of their opacity that the palest keep
-RIM = "#888888"  # around every mark, so that pale ones stand out from white and dark ones from black
 STRONG = 0.85  # opacity from which on edges are those of a path that matters, whose relations are always written
 SHAPES = {  # name on a page: matplotlib's marker, letter in a legend
     "dot": ("o", "●"),
@@ -169,13 +169,6 @@ class Map(Record):
     def __len__(self) -> int:
         return len(self.ids)
 
-    def row(self, id: int) -> int:
-        """The row of what a click reports; raises ValueError if the map does not show it."""
-        rows = np.flatnonzero(np.asarray(self.ids) == id)
-        if not len(rows):
-            raise ValueError(f"the map {self.name!r} does not show {id}")
-        return int(rows[0])
-
 
 @text.register
 def _(drawing: Drawing) -> str:
@@ -194,8 +187,8 @@ def _(shown: Map) -> str:
 @html.register(Map)
 def _picture_html(shown: Drawing | Map) -> str:
     if isinstance(shown, Drawing) and not shown.nodes:
-        return page(f"<p class='q'>{esc(shown.empty)}</p>")
-    return page(f"<p class='q'>{esc(text(shown))}</p>") + drawing_frame(shown)
+        return page(quiet(shown.empty))
+    return page(quiet(text(shown))) + drawing_frame(shown)
 
 
 def entry_name(name: str) -> str:
@@ -247,23 +240,30 @@ def faded(edges: Sequence[DrawnEdge], weights: Sequence[float]) -> Iterator[Draw
 def drawing_entries(shown: Drawing | Map) -> list[dict[str, Any]]:
     """The legend: what of the marks is in the picture. `of` is what an entry hides, "node" or "edge", or "" for one
     that only explains."""
-    if isinstance(shown, Map):
-        nodes = [shown.node_styles[row] for row in np.unique(shown.style).tolist()]
-        edges = [shown.edge_styles[row] for row in np.unique(shown.edge_style).tolist()]
-        outlined = bool(shown.rings)
-    else:
-        marks = {name for node in shown.nodes for name in _names(node, shown)}
-        lines = {edge.style.name for edge in shown.edges}
-        nodes = [style for style in (*shown.node_styles, *shown.types) if style.name in marks]
-        edges = [style for style in shown.edge_styles if style.name in lines]
-        outlined = any(node.outline for node in shown.nodes)
-    entries = [_entry(style.name, style.colour, SHAPES[style.shape][1], "node") for style in nodes]
-    entries += [_entry(shown.outlined, VERMILION, "◯", "")] if shown.outlined and outlined else []
-    return entries + [_entry(style.name, style.colour, style.letters, "edge") for style in edges]
+    drawing = _as_drawing(shown) if isinstance(shown, Map) else shown
+    marks = {name for node in drawing.nodes for name in _names(node, drawing)}
+    lines = {edge.style.name for edge in drawing.edges}
+    nodes = [style for style in (*drawing.node_styles, *drawing.types) if style.name in marks]
+    edges = [style for style in drawing.edge_styles if style.name in lines]
+    entries = [(style.name, style.colour, SHAPES[style.shape][1], "node") for style in nodes]
+    if drawing.outlined and any(node.outline for node in drawing.nodes):
+        entries.append((drawing.outlined, VERMILION, "◯", ""))
+    entries += [(style.name, style.colour, style.letters, "edge") for style in edges]
+    return [{"name": entry_name(name), "colour": colour, "mark": mark, "of": of} for name, colour, mark, of in entries]
 
 
-def _entry(name: str, colour: str, mark: str, of: str) -> dict[str, Any]:
-    return {"name": entry_name(name), "colour": colour, "mark": mark, "of": of}
+def _as_drawing(shown: Map) -> Drawing:
+    rows = zip(*(np.asarray(part).tolist() for part in (shown.ids, shown.places, shown.radii, shown.style)))
+    rings, look = set(shown.rings), shown.node_styles
+    nodes = tuple(
+        DrawnNode(id, "", look[style], *place, short(label, LABEL), clean(tip, TIP), "", radius, 0, row in rings)
+        for row, ((id, place, radius, style), label, tip) in enumerate(
+            zip_longest(rows, shown.labels, shown.tips, fillvalue="")
+        )
+    )  # fmt: skip
+    ends = zip(np.asarray(shown.edges).tolist(), np.asarray(shown.edge_style).tolist())
+    edges = tuple(DrawnEdge(*pair, shown.edge_styles[style]) for pair, style in ends)
+    return Drawing(shown.name, nodes, edges, look, shown.edge_styles, shown.outlined)
 
 
 def drawing_data(shown: Drawing | Map, whole: Drawing | None = None) -> dict[str, Any]:
@@ -271,17 +271,21 @@ def drawing_data(shown: Drawing | Map, whole: Drawing | None = None) -> dict[str
     short and defaults left out, because a page of thousands of nodes waits for every byte. `whole` is the last of a
     series, in which every node keeps its place."""
     common = {"name": short(shown.name, NAME), "legend": drawing_entries(shown)}
-    return common | (_map_data(shown) if isinstance(shown, Map) else _drawing_data(shown, whole or shown))
+    if isinstance(shown, Map):
+        drawn = _drawing_data(_as_drawing(shown))
+        return common | {"space": shown.space, "round": True, "discs": shown.discs} | drawn
+    whole = whole or shown
+    xs, ys = [node.x for node in whole.nodes] or [0.0], [node.y for node in whole.nodes] or [0.0]
+    bounds = [round(edge, 1) for edge in (min(xs), min(ys), max(xs), max(ys))]
+    ratio = round(max(1.2, shown.inches[0] / shown.inches[1]), 3)
+    return common | {"ratio": ratio, "bounds": bounds} | _drawing_data(shown)
 
 
-def _drawing_data(drawing: Drawing, whole: Drawing) -> dict[str, Any]:
+def _drawing_data(drawing: Drawing) -> dict[str, Any]:
     looks = list(dict.fromkeys((node.style, _names(node, drawing)) for node in drawing.nodes))
     styles = list(dict.fromkeys([*drawing.edge_styles, *(edge.style for edge in drawing.edges)]))
     look_at, style_at = ({key: at for at, key in enumerate(keys)} for keys in (looks, styles))
-    (left, right), (top, bottom) = ((min(axis), max(axis)) for axis in _axes(whole))
     return {
-        "ratio": round(max(1.2, drawing.inches[0] / drawing.inches[1]), 3),
-        "bounds": [round(edge, 1) for edge in (left, top, right, bottom)],
         "looks": [[style.colour, style.shape, list(map(entry_name, names))] for style, names in looks],
         "lines": list(map(_line, styles)),
         "nodes": [_node_data(node, look_at[node.style, _names(node, drawing)]) for node in drawing.nodes],
@@ -295,53 +299,26 @@ def _names(node: DrawnNode, drawing: Drawing) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys((node.style.name, kind if node.type else "")) if name)
 
 
-def _axes(drawing: Drawing) -> tuple[list[float], list[float]]:
-    return [node.x for node in drawing.nodes] or [0.0], [node.y for node in drawing.nodes] or [0.0]
-
-
 def _line(style: EdgeStyle) -> list[Any]:
     dashes = list(style.dashes) if style.dashes else []
     return [style.colour, style.width, style.opacity, dashes, entry_name(style.name), style.opacity >= STRONG]
 
 
 def _node_data(node: DrawnNode, look: int) -> dict[str, Any]:
-    row = {"id": node.id, "x": round(node.x, 1), "y": round(node.y, 1), "r": round(node.size, 1), "s": look}
-    row |= {"label": node.label} if node.label else {}
-    return row | {"tip": node.tooltip or node.name, "font": round(node.font, 1)} | ({"ring": 1} if node.outline else {})
+    tip, font = node.tooltip or node.name, round(node.font, 1)
+    optional = _given(label=node.label, tip=tip, font=font, ring=int(node.outline))
+    data = {"id": node.id, "x": round(node.x, 1), "y": round(node.y, 1), "r": round(node.size, 1), "s": look}
+    return data | optional
 
 
 def _edge_data(edge: DrawnEdge, look: int) -> dict[str, Any]:
-    row: dict[str, Any] = {"source": edge.source, "target": edge.target, "s": look}
-    optional = {"label": edge.label, "tip": edge.tooltip, "arrows": edge.arrows, "curve": edge.curve}
-    row |= {name: value for name, value in optional.items() if value}
-    row |= {} if edge.width is None else {"width": round(edge.width, 1)}
-    return row | ({"fade": edge.fade} if edge.fade < 1 else {})
+    width, fade = edge.width and round(edge.width, 1), edge.fade if edge.fade < 1 else None
+    optional = _given(label=edge.label, tip=edge.tooltip, arrows=edge.arrows, curve=edge.curve, width=width, fade=fade)
+    return {"source": edge.source, "target": edge.target, "s": look} | optional
 
 
-def _map_data(shown: Map) -> dict[str, Any]:
-    places, radii = (np.round(np.asarray(values, dtype=float), 1).tolist() for values in (shown.places, shown.radii))
-    nodes: list[dict[str, Any]] = [
-        {"id": id, "x": x, "y": y, "r": r, "s": s}
-        for id, (x, y), r, s in zip(np.asarray(shown.ids).tolist(), places, radii, np.asarray(shown.style).tolist())
-    ]
-    for node, label in zip(nodes, shown.labels):
-        node["label"] = short(label, LABEL)
-    for node, tip in zip(nodes, shown.tips):
-        node["tip"] = clean(tip, TIP)
-    for row in shown.rings:
-        nodes[row]["ring"] = 1
-    return {
-        "space": shown.space,
-        "round": True,
-        "discs": shown.discs,
-        "looks": [[style.colour, style.shape, [entry_name(style.name)]] for style in shown.node_styles],
-        "lines": list(map(_line, shown.edge_styles)),
-        "nodes": nodes,
-        "edges": [
-            {"source": source, "target": target, "s": s}
-            for (source, target), s in zip(np.asarray(shown.edges).tolist(), np.asarray(shown.edge_style).tolist())
-        ],
-    }
+def _given(**data: Any) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if value}
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------
@@ -362,10 +339,9 @@ def drawing_page(shown: Drawing | Map, *, theme: str = AUTO) -> str:
     )
 
 
-def drawing_frame(shown: Drawing | Map, *, height: int | None = None, theme: str = AUTO) -> str:
-    """The page in a sandboxed frame, as HTML for the output of a notebook and for pages made from it. `height` is that
-    of the picture, without its legend."""
-    height = height or getattr(shown, "height", HEIGHT)
+def drawing_frame(shown: Drawing | Map, *, theme: str = AUTO) -> str:
+    """The page in a sandboxed frame, as HTML for the output of a notebook and for pages made from it."""
+    height = getattr(shown, "height", HEIGHT)
     return (
         f'<style>{THEMED_CSS}</style><iframe class="{THEMED}" width="100%" height="{height + LEGEND}" frameborder="0" '
         f'sandbox="allow-scripts" srcdoc="{_stdlib_html.escape(drawing_page(shown, theme=theme))}"></iframe>'

@@ -15,7 +15,7 @@ import ipywidgets as widgets
 from workbench.display import html, text
 from workbench.errors import SettingError
 from workbench.index import Index
-from workbench.operators.neighbourhood import Subgraph, complete, matching, neighbourhood, row_of
+from workbench.operators.neighbourhood import Subgraph, matching, neighbourhood, row_of
 from workbench.operators.node_details import NodeDetails, node_details
 from workbench.views.drawing import HEIGHT
 from workbench.views.index import facts_by
@@ -77,10 +77,6 @@ class Explorer(Widget):
         self._picture.select(self._picked)
         self._details.value = html(self.details)
         return self.details
-
-    def complete(self, text: str, k: int = 20) -> list[str]:
-        """The names that the search proposes for a typed text."""
-        return complete(self.index, text, k)
 
     def static_html(self) -> str:
         return self._note(facts_by(self.index.facts_by)) + html(self.subgraph) + html(self.details)
@@ -145,18 +141,15 @@ class Explorer(Widget):
     def _entered(self) -> None:
         """Enter after a part of a name takes the first proposal, or says that there is none."""
         typed = self._search.value
-        if typed in (self.subgraph.nodes[0].name, ""):
-            return
-        found = matching(self.index, typed)
-        if not found:
-            raise SettingError(f"no name contains {typed!r}; type a part of a phrase or of a passage's title")
-        self.look(found[0])
+        if typed and typed != self.subgraph.nodes[0].name:
+            found = matching(self.index, typed)
+            if not found:
+                raise SettingError(f"no name contains {typed!r}; type a part of a phrase or of a passage's title")
+            self.look(found[0])
 
     def _label(self, node: int) -> str:
         """The label of a proposal. A passage has its title in it, because a browser offers only labels that contain the
         typed text."""
         n = self.index.graph.phrases
-        if node < n:
-            return self.index.facts.phrases[node]
-        passage = self.index.passages.passages[node - n]
-        return f"{passage.title} ({passage.id})"
+        passage = self.index.passages.passages[node - n] if node >= n else None
+        return f"{passage.title} ({passage.id})" if passage else self.index.facts.phrases[node]

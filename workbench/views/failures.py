@@ -24,7 +24,7 @@ from workbench.operators.types import types_of
 from workbench.records import Question
 from workbench.text import counted, short
 from workbench.trace import Trace
-from workbench.views.base import page
+from workbench.views.base import page, quiet
 from workbench.views.contexts import Marks, texts_part
 from workbench.views.palette import AUTO
 from workbench.views.proofs import HEIGHT, proof_drawing, proof_from_trace, proof_part
@@ -149,23 +149,17 @@ class Failures(Widget):
         trace = self.trace
         self._head.value = page(case_part(self.case))
         self._contexts.value = page(self._contexts_part(trace))
-        self._trace.value = page(tree(trace)) if trace else self._note("the run kept no traces")
-        self._draw_proof(trace)
-
-    def _draw_proof(self, trace: Trace | None) -> None:
+        self._trace.value = page(tree(trace) if trace else quiet("the run kept no traces"))
         proof = proof_from_trace(trace) if trace else None
-        drawing = proof_drawing(proof, types=types_of(self._index)) if proof else None
-        self._proof.value = page(proof_part(proof)) if proof else self._note("no query was executed")
-        self._picture.draw(drawing)
+        self._proof.value = page(proof_part(proof) if proof else quiet("no query was executed"))
+        self._picture.draw(proof_drawing(proof, types=types_of(self._index)) if proof else None)
 
     def _contexts_part(self, trace: Trace | None) -> str:
         """The retrieved context next to the context that was read."""
         case = self.case
         hops = next((event.outputs["hops"] for event in trace or () if event.step == "compress"), {})
         before, after = (self.diagnosis.context(case, retrieved=whole) for whole in (True, False))
-        if after is None:
-            return "<p class='q'>the run kept no contexts</p>"
-        return texts_part(after if before is None else before, after, Marks(hops.items(), case.gold))
+        return texts_part(before, after, Marks(hops.items(), case.gold)) if after else quiet("the run kept no contexts")
 
     # -- what was measured --------------------------------------------------------------------------------------------
 

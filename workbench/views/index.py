@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.data import Dataset
@@ -18,91 +18,64 @@ from workbench.index.profiles import ProfilesLayer
 from workbench.index.usage import IndexUsage, Spent
 from workbench.llm.record import in_a_line
 from workbench.text import clean, counted
-from workbench.views.base import NAME, aligned, details, esc, number, page, table, warned, warned_part
-from workbench.views.terminal import cell_text
+from workbench.views.base import NAME, details, esc, fold, number, page, quiet, table, warned_part
 
 SHOWN = 5  # passages and questions of a data set that a notebook lists
 _LINE = 120  # characters of a text in a table
 
 
-@text.register
-def _(data: Dataset) -> str:
-    counts = ", ".join(f"{number(count)} {what}" for what, count in _counts(data).items())
-    where = f"; from {clean(data.folder, NAME)}" if data.folder else ""
-    where += f"; offers the extraction {', '.join(data.offers)}" if data.offers else ""
-    origin = f"\n{text(data.origin)}" if data.origin else ""
-    return f"Dataset {clean(data.name, NAME)!r}: {counts}{where}{_left_out(data.left_out)}{origin}"
-
-
 @html.register
 def _(data: Dataset) -> str:
-    passages = [(clean(p.id, 80), clean(p.title, 80), clean(p.text, _LINE)) for p in data.passages[:SHOWN]]
-    questions = [
-        (clean(q.id, 80), clean(q.question, _LINE), clean(" · ".join(q.answers), _LINE)) for q in data.questions[:SHOWN]
-    ]
+    passages = [(p.id, p.title, p.text) for p in data.passages[:SHOWN]]
+    questions = [(q.id, q.question, " · ".join(q.answers)) for q in data.questions[:SHOWN]]
+    offers = f"offers the extraction {', '.join(data.offers)}" if data.offers else ""
     return page(
-        f"<p><b>{esc(data.name, NAME)}</b> <span class='tag'>{data.fingerprint}</span></p>",
-        f"<p class='q'>{esc(data.folder, NAME)}</p>" if data.folder else "",
+        f"<p>Dataset <b>{esc(data.name, NAME)}</b> <span class='tag'>{data.fingerprint}</span></p>",
+        quiet(str(data.folder or ""), limit=NAME),
         table(["", ""], _counts(data).items()),
-        f"<p class='q'>offers the extraction {esc(', '.join(data.offers))}</p>" if data.offers else "",
-        _left_out_table(data.left_out),
+        quiet(offers, limit=NAME),
+        table(["left out"], zip(data.left_out), NAME),
         skipped_table(data.origin) if data.origin else "",
         details("where it comes from", html(data.origin)) if data.origin else "",
-        details("first passages", table(["id", "title", "text"], passages)) if passages else "",
-        details("first questions", table(["id", "question", "answers"], questions)) if questions else "",
+        fold("first passages", table(["id", "title", "text"], passages, _LINE)),
+        fold("first questions", table(["id", "question", "answers"], questions, _LINE)),
     )
-
-
-@text.register
-def _(index: Index) -> str:
-    listed = ("passages", "facts", "phrases")
-    counts = ", ".join(f"{number(value)} {name}" for name, value in index.counts().items() if name in listed)
-    where = f"{clean(index.name, NAME)!r} in {clean(index.folder, NAME)}"
-    layers = ", ".join(index.manifest["layers"])
-    by = f"; {said}" if (said := facts_by(index.facts_by)) else ""
-    said = f"Index {where}: {counts}{by}; layers {layers}{_left_out(index.left_out)}"
-    return "\n".join([*warned(index.warnings), said])
 
 
 @html.register
 def _(index: Index) -> str:
     layers = [
-        (kind, layer["key"], _named(layer["settings"]), ", ".join(layer.get("made_by", ())))
+        (kind, layer["key"], settings_text(layer["settings"]), ", ".join(layer.get("made_by", ())))
         for kind, layer in index.manifest["layers"].items()
     ]
+    headers = ["layer", "key", "settings", "made by"]
     return page(
         warned_part(index.warnings),
-        f"<p><b>{esc(index.name, NAME)}</b> <span class='q'>{esc(index.folder, NAME)}</span></p>",
+        f"<p>Index <b>{esc(index.name, NAME)}</b> <span class='q'>{esc(index.folder, NAME)}</span></p>",
         table(["", ""], index.counts().items()),
-        _left_out_table(index.left_out),
-        f"<p class='q'>encoded by {esc(index.manifest['encoder']['name'], NAME)}</p>",
-        f"<p class='q'>{esc(said)}</p>" if (said := facts_by(index.facts_by)) else "",
-        details("layers", table(["layer", "key", "settings", "made by"], layers)),
+        table(["left out"], zip(index.left_out), NAME),
+        quiet(f"encoded by {index.manifest['encoder']['name']}", facts_by(index.facts_by), limit=NAME),
+        details(f"layers {esc(', '.join(index.manifest['layers']))}", table(headers, layers)),
         details("what its construction took", html(index.usage)),
         details("versions", table(["", ""], index.manifest["versions"].items())),
     )
 
 
-@text.register
+@html.register
 def _(found: StoreAgreement) -> str:
     asked = counted(len(found.shares), "question")
-    return (
+    said = (
         f"{clean(found.store, NAME)} finds {found.mean:.1%} of the {found.k} passages of {clean(found.index, NAME)!r} "
         f"that exact search finds nearest ({asked}; the worst {min(found.shares):.0%})"
     )
-
-
-@text.register
-def _(usage: IndexUsage) -> str:
-    rows = [[cell_text(cell) for cell in row] for row in _bill(usage)]
-    lines = aligned([[*_BILLED], *rows]) if rows else []
-    return "\n".join([f"Construction of {clean(usage.folder, NAME)}: {_asked(usage)}", *lines])
+    return page(f"<p>{esc(said)}</p>")
 
 
 @html.register
 def _(usage: IndexUsage) -> str:
-    rows = _bill(usage)
-    return page(f"<p class='q'>{esc(_asked(usage), NAME)}</p>", table(_BILLED, rows) if rows else "")
+    headers = ["layer", "step", "engine", "calls", "prompt tokens", "completion tokens", "US dollars", "seconds"]
+    bill = table(headers, map(_billed, usage.spent), NAME)
+    return page(f"<p>Construction of {esc(usage.folder, NAME)}: {esc(_asked(usage), NAME)}</p>{bill}")
 
 
 html.register(Graph, lambda graph: page(table(["", ""], graph.counts().items())))
@@ -129,19 +102,8 @@ def facts_by(makers: Sequence[str], what: str = "facts") -> str:
     return f"{what}: {'; '.join(clean(name, NAME) for name in by)}" if by else ""
 
 
-def _left_out(notes: tuple[str, ...]) -> str:
-    return "".join(f"\n  left out: {clean(note, NAME)}" for note in notes)
-
-
-def _left_out_table(notes: tuple[str, ...]) -> str:
-    return table(["left out"], [(clean(note, NAME),) for note in notes]) if notes else ""
-
-
-def _named(settings: dict) -> str:
+def settings_text(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items())
-
-
-_BILLED = ("layer", "step", "engine", "calls", "prompt tokens", "completion tokens", "US dollars", "seconds")
 
 
 def _asked(usage: IndexUsage) -> str:
@@ -158,13 +120,9 @@ def _asked(usage: IndexUsage) -> str:
     return f"{counted(whole.calls, 'call')}, {tokens}, {paid}{recorded}{kept}"
 
 
-def _bill(usage: IndexUsage) -> list[list[Any]]:
-    """A row per layer, Step and engine. Rules have no tokens; the seconds of a whole layer include those of Steps."""
-    return [_billed(one) for one in usage.spent]
-
-
 def _billed(one: Spent) -> list[Any]:
-    place = [clean(text, NAME) for text in (one.layer, one.step or "all of it", one.engine if one.step else "")]
+    """A row per layer, Step and engine. Rules have no tokens; the seconds of a whole layer include those of Steps."""
+    place = [one.layer, one.step or "all of it", one.engine if one.step else ""]
     spent, seconds = one.usage, round(one.usage.seconds, 1)
     if not one.step or one.by_rules:
         return [*place, spent.calls if one.step else None, None, None, None, seconds]
@@ -173,65 +131,36 @@ def _billed(one: Spent) -> list[Any]:
 
 # -- where data come from ---------------------------------------------------------------------------------------------
 
-_REASON = 300  # characters of a reason or a note on one line
-
-
 text.register(Catalogue, lambda catalogue: "\n".join(map(text, catalogue.datasets)))
-text.register(Profiles, lambda made: f"Profiles: {_sizes(made)}")
 html.register(Profiles, lambda made: page(_profile_tables(made)))
 html.register(ProfilesLayer, lambda layer: page(_profile_tables(layer)))
-
-
-@text.register
-def _(origin: Origin) -> str:
-    lines = [f"Origin: {clean(origin.source, NAME)}"]
-    if origin.settings:
-        lines.append(f"  settings: {clean(_settings(origin), NAME)}")
-    if origin.files:
-        checks = sorted({file.checked for file in origin.files if file.checked})
-        lines.append(f"  {counted(len(origin.files), 'file')}{''.join(f'; {clean(check, NAME)}' for check in checks)}")
-    lines += [f"  {clean(note, _REASON)}" for note in origin.notes]
-    return "\n".join([*lines, *skipped_lines(origin)])
 
 
 @html.register
 def _(origin: Origin) -> str:
     files = [(file.name, file.sha256[:16], file.checked) for file in origin.files]
-    listed = details(counted(len(files), "file"), table(["file", "SHA-256", "compared with"], files, NAME))
+    checks = sorted({file.checked for file in origin.files if file.checked})
     return page(
-        f"<p>{esc(origin.source)}</p>",
-        f"<p class='q'>{esc(_settings(origin))}</p>" if origin.settings else "",
-        "".join(f"<p class='q'>{esc(note)}</p>" for note in origin.notes),
-        listed if files else "",
+        f"<p>Origin: {esc(origin.source)}</p>",
+        quiet(settings_text(origin.settings), *origin.notes),
+        fold(
+            esc("; ".join([counted(len(files), "file"), *checks]), NAME),
+            table(["file", "SHA-256", "compared with"], files, NAME),
+        ),
         skipped_table(origin),
     )
 
 
-def skipped_lines(origin: Origin) -> list[str]:
-    """Every skipped document with the reason, because a missing one may contain the answer."""
-    if not origin.skipped:
-        return []
-    return [
-        f"  {_skipped(origin)}",
-        *(f"    {clean(name, NAME)}: {clean(why, _REASON)}" for name, why in origin.skipped),
-    ]
-
-
 def skipped_table(origin: Origin) -> str:
-    """The same as HTML, unfolded."""
-    rows = [(clean(name, NAME), clean(why)) for name, why in origin.skipped]
-    return details(f"<b>{_skipped(origin)}</b>", table(["file", "why"], rows), open=True) if rows else ""
-
-
-def _skipped(origin: Origin) -> str:
-    return f"{counted(len(origin.skipped), 'file')} skipped, {len(origin.files):,} read:"
+    """Every skipped document with the reason, unfolded, because a missing one may contain the answer."""
+    said = f"<b>{counted(len(origin.skipped), 'file')} skipped, {len(origin.files):,} read:</b>"
+    return fold(said, table(["file", "why"], origin.skipped), open=True)
 
 
 @text.register
 def _(file: SourceFile) -> str:
-    return f"{clean(file.name, NAME)}: SHA-256 {file.sha256}" + (
-        f", {clean(file.checked, NAME)}" if file.checked else ""
-    )
+    checked = f", {clean(file.checked, NAME)}" if file.checked else ""
+    return f"{clean(file.name, NAME)}: SHA-256 {file.sha256}{checked}"
 
 
 @html.register
@@ -263,21 +192,11 @@ def _(entry: Entry) -> str:
     return f"{clean(entry.id, NAME)}: {clean(entry.of, NAME)}; {clean(entry.licence, NAME)}; {clean(entry.page, NAME)}"
 
 
-def _settings(origin: Origin) -> str:
-    return ", ".join(f"{name}={value}" for name, value in origin.settings.items())
-
-
 # -- profiles of entities and relations -------------------------------------------------------------------------------
 
 
 PROFILES = 10  # rows that a notebook lists
-_DESCRIPTION = 200  # characters of a description on one line
-
-
-@text.register
-def _(profile: EntityProfile) -> str:
-    kind = f" ({clean(profile.type, 40)})" if profile.type else ""
-    return f"EntityProfile {clean(profile.name, NAME)}{kind}: {clean(profile.description, _DESCRIPTION)}"
+_DESCRIPTION = 200  # characters of a description in a table
 
 
 @html.register
@@ -286,40 +205,27 @@ def _(profile: EntityProfile) -> str:
     return _described(profile, title)
 
 
-@text.register
-def _(profile: RelationProfile) -> str:
-    ends = f"{clean(profile.source, NAME)} — {clean(profile.target, NAME)}"
-    return f"RelationProfile {ends}{_more(profile)}: {clean(profile.description, _DESCRIPTION)}"
-
-
 @html.register
 def _(profile: RelationProfile) -> str:
+    weight = "" if profile.weight is None else f"weight {number(profile.weight)}"
+    said = "; ".join(filter(None, (", ".join(profile.keywords), weight)))
     ends = f"{esc(profile.source, NAME)} — {esc(profile.target, NAME)}"
-    return _described(profile, f"<b>{ends}</b> <span class='q'>{esc(_more(profile))}</span>")
+    return _described(profile, f"<b>{ends}</b> <span class='q'>{esc(said, NAME)}</span>")
 
 
 def _described(profile: EntityProfile | RelationProfile, title: str) -> str:
-    stated = f"<p class='q'>from {esc(', '.join(profile.passages), NAME)}</p>" if profile.passages else ""
-    return page(f"<p>{title}</p><p>{esc(profile.description)}</p>{stated}")
-
-
-def _sizes(profiles: Profiles | ProfilesLayer) -> str:
-    return f"{counted(len(profiles.entities), 'entity', 'entities')}, {counted(len(profiles.relations), 'relation')}"
+    stated = f"from {', '.join(profile.passages)}" if profile.passages else ""
+    return page(f"<p>{title}</p><p>{esc(profile.description)}</p>{quiet(stated, limit=NAME)}")
 
 
 def _profile_tables(profiles: Profiles | ProfilesLayer) -> str:
+    sizes = f"{counted(len(profiles.entities), 'entity', 'entities')}, {counted(len(profiles.relations), 'relation')}"
     entities = [(p.name, p.type, p.description, len(p.passages)) for p in profiles.entities[:PROFILES]]
     relations = [
         (p.source, p.target, p.description, ", ".join(p.keywords), p.weight) for p in profiles.relations[:PROFILES]
     ]
     return (
-        f"<p>{_sizes(profiles)}</p>"
+        f"<p>Profiles: {sizes}</p>"
         + table(["entity", "type", "description", "passages"], entities, _DESCRIPTION)
         + table(["source", "target", "description", "keywords", "weight"], relations, _DESCRIPTION)
     )
-
-
-def _more(profile: RelationProfile) -> str:
-    weight = "" if profile.weight is None else f"weight {number(profile.weight)}"
-    listed = "; ".join(filter(None, (clean(", ".join(profile.keywords), NAME), weight)))
-    return f" [{listed}]" if listed else ""

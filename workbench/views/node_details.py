@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from workbench.display import html, text
@@ -16,7 +16,7 @@ from workbench.operators.neighbourhood import KINDS, Edge, Node, Subgraph, spell
 from workbench.operators.node_details import NodeDetails
 from workbench.operators.walk_distribution import WalkDistribution
 from workbench.text import clean, counted, short
-from workbench.views.base import NAME, Markup, details, esc, number, page, table
+from workbench.views.base import NAME, Markup, details, esc, fold, number, page, quiet, table
 from workbench.views.drawing import (
     LABEL,
     THICK,
@@ -45,70 +45,60 @@ def _(node: NodeDetails) -> str:
     def spelled(name: str) -> str:
         return node.spelling.get(name, name)
 
-    near = [(clean(spelled(entity.name), NAME), score) for entity, score in node.synonyms]
+    near = [(spelled(entity.name), score) for entity, score in node.synonyms]
     stated = [replace(one, subject=spelled(one.subject), object=spelled(one.object)) for one in node.facts]
     lists = [
-        ("passages", passages, node.passages, "".join(map(passage_line, node.passages))),
-        ("facts", facts, node.facts, "".join(f"<p>{triple_line(triple)}</p>" for triple in stated)),
-        ("synonyms", synonyms, node.synonyms, table(["phrase", "cosine"], near)),
+        ("passage", passages, node.passages, "".join(map(passage_line, node.passages))),
+        ("fact", facts, node.facts, "".join(f"<p>{triple_line(triple)}</p>" for triple in stated)),
+        ("synonym", synonyms, node.synonyms, table(["phrase", "cosine"], near, NAME)),
     ]
     return page(
         f"<p><b>{esc(spelled(node.name), NAME)}</b> <span class='tag'>{esc(node.kind)}</span> "
         f"<span class='q'>{counted(node.degree, 'neighbour')}</span></p>",
         *(
-            details(
-                f"{count:,} {what if count > 1 else what[:-1]}"
-                + (f", the first {len(shown)}" if len(shown) < count else ""),
+            fold(
+                counted(count, what) + (f", the first {len(shown)}" if len(shown) < count else ""),
                 body,
                 open=count <= UNFOLDED,
             )
             for what, count, shown, body in lists
-            if count
         ),
     )
 
 
-@text.register
-def _(checkup: Checkup) -> str:
-    lines = [f"Check-up of {clean(checkup.name, NAME)!r}"]
-    lines += [f"  {said}"] if (said := facts_by(checkup.facts_by)) else []
-    lines += [f"  {name}: {_measure(name, value)}" for name, value in checkup.measured.items()]
-    lines += [f"  hub {clean(hub.phrase, 60)!r}: {hub.share:.1%} of all strength" for hub in checkup.hubs[:3]]
-    lines += [f"  ! {clean(warning, 400)}" for warning in checkup.warnings] or ["  nothing looks wrong"]
-    return "\n".join(lines)
-
-
 @html.register
 def _(checkup: Checkup) -> str:
-    hubs = [(clean(h.phrase, NAME), h.strength, f"{h.share:.2%}", h.degree, h.passages) for h in checkup.hubs]
+    hubs = [(hub.phrase, hub.strength, f"{hub.share:.2%}", hub.degree, hub.passages) for hub in checkup.hubs]
     parts = [(part.edges, part.count, f"{part.largest:.1%}") for part in checkup.components]
     warnings = "".join(f"<li>{esc(warning)}</li>" for warning in checkup.warnings)
     verdict = f"<span class='bad'>{len(checkup.warnings)} to look at</span>" if warnings else "nothing looks wrong"
+    isolated = f"<p>{esc(', '.join(checkup.isolated))} …</p>" if checkup.isolated else ""
+    measured = table(["", ""], [(name, _measure(name, value)) for name, value in checkup.measured.items()])
     return page(
-        f"<p><b>{esc(checkup.name, NAME)}</b>: {verdict}</p>",
-        f"<p class='q'>{esc(said)}</p>" if (said := facts_by(checkup.facts_by)) else "",
+        f"<p>Check-up of <b>{esc(checkup.name, NAME)}</b>: {verdict}</p>",
+        quiet(facts_by(checkup.facts_by)),
         f"<ul>{warnings}</ul>" if warnings else "",
         _published(checkup),
-        details("counts and shares", table(["", ""], [(n, _measure(n, v)) for n, v in checkup.measured.items()])),
-        details("hubs", table(["phrase", "strength", "of all strength", "neighbours", "passages"], hubs), open=True),
-        details("connected parts", table(["over", "parts", "nodes in the largest"], parts)),
-        details("passages without a fact", f"<p>{esc(', '.join(checkup.isolated))} …</p>") if checkup.isolated else "",
+        fold("counts and shares", measured, open=True),
+        fold("hubs", table(["phrase", "strength", "of all strength", "neighbours", "passages"], hubs, NAME), open=True),
+        fold("connected parts", table(["over", "parts", "nodes in the largest"], parts)),
+        fold("passages without a fact", isolated),
     )
 
 
 def _published(checkup: Checkup) -> str:
     """The counts beside those of published graphs."""
-    counts = ["passages", "phrases", "facts", "synonyms"]
-    ratios = ["facts a passage", "phrases a passage", "synonyms a phrase"]
+    headers = ["", "passages", "phrases", "facts", "synonyms"]
+    headers += ["facts a passage", "phrases a passage", "synonyms a phrase"]
     rows = [
         (
-            short(row.graph, 60),
+            row.graph,
             *(None if math.isnan(value) else int(value) for value in row[3:7]),
             *("" if math.isnan(value) else f"{value:.2f}" for value in row[7:]),
         )
         for row in checkup.beside_published().itertuples()
     ]
-    return table(["", *counts, *ratios], rows)
+    return table(headers, rows, 60)
 
 
 @html.register
@@ -179,7 +169,7 @@ _UNIT = 260  # pixels from the middle to the border of the layout
 @html.register
 def _(subgraph: Subgraph) -> str:
     if 0 < len(subgraph.nodes) <= LARGEST:
-        return page(f"<p class='q'>{esc(text(subgraph))}</p>") + drawing_frame(graph_drawing(subgraph))
+        return page(quiet(text(subgraph))) + drawing_frame(graph_drawing(subgraph))
     counts = [(f"{kind} edges", sum(edge.kind == kind for edge in subgraph.edges)) for kind in KINDS]
     return page(f"<p>{esc(text(subgraph))}</p>", table(["", ""], counts))
 
@@ -196,29 +186,20 @@ def graph_drawing(subgraph: Subgraph, strong: Collection[frozenset[str]] = (), m
     are one mark, with the edges of both; phrases have the colours of their types. Edges between `strong` pairs of names
     are thick and green, with this `meaning`. Of a large subgraph, leaves of one node are one mark, such as "+ 37
     works by"; a click on it reports their node."""
+    subgraph = merged(subgraph)
     subgraph = folded(subgraph, strong) if len(subgraph) > FOLDED else subgraph
-    places, page_of, types = layout(subgraph).tolist(), _pages(subgraph), type_styles(subgraph.types)
-    phrase_of = {passage: phrase for phrase, passage in page_of.items()}
-    kept = [at for at in range(len(subgraph)) if at not in phrase_of]
-    position = {at: place for place, at in enumerate(kept)}
-    position |= {passage: position[phrase] for passage, phrase in phrase_of.items()}
+    types = type_styles(subgraph.types)
     edge_styles = EDGES | ({"strong": THICK._replace(name=meaning)} if strong else {})
-    edges = {
-        (*sorted((position[edge.source], position[edge.target])), edge.kind): edge
-        for edge in subgraph.edges
-        if position[edge.source] != position[edge.target]
-    }
-    nodes = tuple(_drawn_node(subgraph, at, page_of.get(at), places[at], types) for at in kept)
+    nodes = tuple(_drawn_node(*pair, types) for pair in zip(subgraph.nodes, layout(subgraph).tolist()))
     drawn = [
-        _drawn_edge(edge, subgraph, position, edge_styles["strong" if _pair(edge, subgraph) in strong else edge.kind])
-        for edge in edges.values()
+        _drawn_edge(edge, subgraph, edge_styles["strong" if _pair(edge, subgraph) in strong else edge.kind])
+        for edge in subgraph.edges
     ]
-    weights = [_flow(edge, subgraph) for edge in edges.values()]
     kinds = (in_type(style, "", types) if kind in ("phrase", "page") else style for kind, style in NODES.items())
     return Drawing(
         subgraph.name,
         nodes,
-        tuple(faded(drawn, weights)),
+        tuple(faded(drawn, [_flow(edge, subgraph) for edge in subgraph.edges])),
         tuple(kinds),
         tuple(edge_styles.values()),
         "start or seed",
@@ -226,10 +207,44 @@ def graph_drawing(subgraph: Subgraph, strong: Collection[frozenset[str]] = (), m
     )  # fmt: skip
 
 
+def merged(subgraph: Subgraph) -> Subgraph:
+    """The subgraph in which a phrase and the passage of its title are one node, a `page`, with the edges of both."""
+    titles = {node.label.casefold(): at for at, node in enumerate(subgraph.nodes) if node.kind == "passage"}
+    phrases = {node.label.casefold(): at for at, node in enumerate(subgraph.nodes) if node.kind == "phrase"}
+    phrase_of = {titles[label]: at for label, at in phrases.items() if label and label in titles}
+    nodes = dict(enumerate(subgraph.nodes))
+    for passage, at in phrase_of.items():
+        own, node = nodes.pop(passage), nodes[at]
+        value = None if node.value is None else node.value + (own.value or 0)
+        nodes[at] = node._replace(kind="page", hop=min(node.hop, own.hop), degree=node.degree + own.degree, value=value)
+    position = {at: place for place, at in enumerate(nodes)}
+    edges: dict[tuple[int, int, str], Edge] = {}
+    for edge in subgraph.edges:
+        source, target = (position[phrase_of.get(end, end)] for end in (edge.source, edge.target))
+        if source != target:
+            edges[min(source, target), max(source, target), edge.kind] = edge._replace(source=source, target=target)
+    return replace(subgraph, nodes=tuple(nodes.values()), edges=tuple(edges.values()))
+
+
 def folded(subgraph: Subgraph, strong: Collection[frozenset[str]] = ()) -> Subgraph:
     """The subgraph in which leaves of a node, those of the same relation or else all, are one node after all others,
-    whose name lists them. Starts, passages with their own phrase, what a walk reached and `strong` pairs stay."""
-    groups, hubs = _leaves(subgraph, {name for pair in strong for name in pair})
+    whose name lists them. Starts, pages, what a walk reached and `strong` pairs stay."""
+    around: dict[int, dict[int, Edge]] = {at: {} for at in range(len(subgraph))}
+    for edge in subgraph.edges:
+        for end, other in ((edge.source, edge.target), (edge.target, edge.source)):
+            if edge.kind == "relation" or other not in around[end]:
+                around[end][other] = edge
+    kept = {name for pair in strong for name in pair}
+    hubs = {
+        at: next(iter(around[at].items()))
+        for at, node in enumerate(subgraph.nodes)
+        if len(around[at]) == 1 and node.kind != "page" and node.hop and node.value is None and node.name not in kept
+    }
+    same = Counter((hub, edge.says) for hub, edge in hubs.values())
+    found: dict[tuple[int, str], list[int]] = {}  # a node, and a relation, "" for several → its leaves
+    for at, (hub, edge) in hubs.items():
+        found.setdefault((hub, edge.says if same[hub, edge.says] >= LEAVES else ""), []).append(at)
+    groups = {key: leaves for key, leaves in found.items() if len(leaves) >= LEAVES}
     gone = {at for leaves in groups.values() for at in leaves}
     position = {at: place for place, at in enumerate(at for at in range(len(subgraph)) if at not in gone)}
     nodes, edges = [subgraph.nodes[at] for at in position], []
@@ -243,37 +258,6 @@ def folded(subgraph: Subgraph, strong: Collection[frozenset[str]] = ()) -> Subgr
         listed = "\n".join([words, *names[:NAMED], *more])
         nodes.append(Node(subgraph.nodes[hub].row, "folded", listed, words, 1, len(leaves)))
     return replace(subgraph, nodes=tuple(nodes), edges=tuple(edges))
-
-
-def _leaves(
-    subgraph: Subgraph, kept: Collection[str]
-) -> tuple[dict[tuple[int, str], list[int]], dict[int, tuple[int, Edge]]]:
-    """(node, relation, "" for several) → the leaves to fold there; and of each leaf its node and an edge to it."""
-    phrase_of = {passage: phrase for phrase, passage in _pages(subgraph).items()}
-    around: dict[int, dict[int, Edge]] = {at: {} for at in range(len(subgraph))}
-    for edge in subgraph.edges:
-        source, target = (phrase_of.get(end, end) for end in (edge.source, edge.target))
-        for end, other in ((source, target), (target, source)):
-            if edge.kind == "relation" or other not in around[end]:
-                around[end][other] = edge
-    pages = {*phrase_of, *phrase_of.values()}
-    hubs = {
-        at: next(iter(around[at].items()))
-        for at, node in enumerate(subgraph.nodes)
-        if len(around[at]) == 1 and at not in pages and node.hop and node.value is None and node.name not in kept
-    }
-    same = Counter((hub, edge.says) for hub, edge in hubs.values())
-    groups: dict[tuple[int, str], list[int]] = {}
-    for at, (hub, edge) in hubs.items():
-        groups.setdefault((hub, edge.says if same[hub, edge.says] >= LEAVES else ""), []).append(at)
-    return {key: leaves for key, leaves in groups.items() if len(leaves) >= LEAVES}, hubs
-
-
-def _pages(subgraph: Subgraph) -> dict[int, int]:
-    """Position of a phrase → that of the passage whose title it is."""
-    titles = {node.label.casefold(): at for at, node in enumerate(subgraph.nodes) if node.kind == "passage"}
-    phrases = {node.label.casefold(): at for at, node in enumerate(subgraph.nodes) if node.kind == "phrase"}
-    return {at: titles[label] for label, at in phrases.items() if label and label in titles}
 
 
 def _flow(edge: Edge, subgraph: Subgraph) -> float:
@@ -292,23 +276,16 @@ def node_size(node: Node) -> float:
     return 6 + 1.3 * min(node.degree, 400) ** 0.5
 
 
-def edge_width(edge: Edge) -> float:
-    return 1.0 + 0.7 * min(edge.weight, 10) ** 0.5 if edge.kind == "relation" else 1.2
-
-
-def _drawn_node(
-    subgraph: Subgraph, at: int, page_at: int | None, place: list[float], types: Mapping[str, NodeStyle]
-) -> DrawnNode:  # fmt: skip
-    node, own = subgraph.nodes[at], None if page_at is None else subgraph.nodes[page_at]
-    size, start = max(map(node_size, filter(None, (node, own)))), 0 in (node.hop, own and own.hop)
-    x, y = place
-    role = NODES["page" if own else node.kind]
-    style = in_type(role, node.type, types) if node.kind == "phrase" else role
+def _drawn_node(node: Node, place: Sequence[float], types: Mapping[str, NodeStyle]) -> DrawnNode:
+    phrase, (x, y) = node.kind in ("phrase", "page"), place
+    style = in_type(NODES[node.kind], node.type, types) if phrase else NODES[node.kind]
+    value = "" if node.value is None else f"\nprobability {node.value:.4f}"
+    kind = ", ".join(filter(None, (NODES[node.kind].name, clean(node.type, 80))))
+    says = f"{clean(node.label, 300)}\n{kind}, {counted(node.degree, 'neighbour')}{value}"
     return DrawnNode(
-        node.row, node.name, style, x * _UNIT, y * _UNIT,
-        short(node.label, LABEL), _node_tooltip(node, own), role="start" if start else "",
-        size=size * (1 if node.kind == "phrase" else 0.8),
-        font=14, outline=start, type=node.type,
+        node.row, node.name, style, x * _UNIT, y * _UNIT, short(node.label, LABEL),
+        clean(node.name, 600) if node.kind == "folded" else says, role="" if node.hop else "start",
+        size=node_size(node) * (1 if phrase else 0.8), font=14, outline=not node.hop, type=node.type,
     )  # fmt: skip
 
 
@@ -316,25 +293,12 @@ def _pair(edge: Edge, subgraph: Subgraph) -> frozenset[str]:
     return frozenset((subgraph.nodes[edge.source].name, subgraph.nodes[edge.target].name))
 
 
-def _drawn_edge(edge: Edge, subgraph: Subgraph, position: Mapping[int, int], style: EdgeStyle) -> DrawnEdge:
+def _drawn_edge(edge: Edge, subgraph: Subgraph, style: EdgeStyle) -> DrawnEdge:
     """An edge; of many, a page is told the relation only."""
     tooltip = _edge_tooltip(edge, subgraph) if len(subgraph) <= CROWDED else ""
-    label = short(edge.says, 24) if edge.kind == "relation" else ""
-    width = edge_width(edge) if style.name == EDGES[edge.kind].name else None
-    return DrawnEdge(position[edge.source], position[edge.target], style, tooltip, label, width=width)
-
-
-def _node_tooltip(node: Node, own: Node | None) -> str:
-    if node.kind == "folded":
-        return clean(node.name, 600)
-    parts = [_described(node), *([_described(own)] if own else [])]
-    return "\n".join([clean(node.label, 300), *parts])
-
-
-def _described(node: Node) -> str:
-    value = "" if node.value is None else f"\nprobability {node.value:.4f}"
-    kind = f"{node.kind}, {clean(node.type, 80)}" if node.type else node.kind
-    return f"{kind}, {counted(node.degree, 'neighbour')}{value}"
+    relation, strong = edge.kind == "relation", style.name != EDGES[edge.kind].name
+    width = None if strong else 1.0 + 0.7 * min(edge.weight, 10) ** 0.5 if relation else 1.2
+    return DrawnEdge(edge.source, edge.target, style, tooltip, short(edge.says, 24) if relation else "", width=width)
 
 
 def _edge_tooltip(edge: Edge, subgraph: Subgraph) -> str:

@@ -8,7 +8,8 @@ other facts are dotted. Shapes and sizes tell roles; colours too, unless the typ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from workbench.display import html, text
@@ -17,7 +18,7 @@ from workbench.records import Binding, Match, Pattern, Proof, Triple, ranked
 from workbench.sparql import supporting
 from workbench.text import clean, short
 from workbench.trace import Trace
-from workbench.views.base import NAME, Markup, details, esc, number, page, table
+from workbench.views.base import NAME, Markup, details, esc, fold, number, page, quiet, table
 from workbench.views.drawing import (
     DASHED,
     DOTTED,
@@ -43,34 +44,12 @@ MEANING = {
     "contradicted": "the passages state each hop in the words of the query, which ends in another value",
     "unsupported": "the passages do not state each hop in the words of the query, or other values fit as well",
 }
-_HEADERS = ("hop", "pattern", "fact", "score", "how", "passages")
 
 
 html.register(Proof, lambda proof: page(proof_part(proof)))
 html.register(Binding, lambda binding: page(_binding(binding, 1)))
 html.register(Match, lambda match: page(_hops([match])))
 html.register(Pattern, lambda pattern: page(_pattern(pattern)))
-
-
-@text.register
-def _(proof: Proof) -> str:
-    if proof.flaw:
-        return f"Proof: nothing to execute, {clean(proof.flaw, NAME)}"
-    found = ", ".join(f"{clean(value, 60)} ({number(score, 2)})" for value, score in proof.answers[:SHOWN])
-    judged = f" of {clean(proof.answer, NAME)!r}, {clean(proof.mark, NAME)}" if proof.mark else ""
-    lines = [f"Proof{judged}: {clean(proof.wanted, _TERM)} = {found or 'nothing'}"]
-    lines += [f"  {hop}. {text(pattern)}" for hop, pattern in enumerate(proof.patterns[:SHOWN], 1)]
-    best = proof.bindings[0].matches if proof.bindings else proof.partial
-    lines += [f"  {text(match)}" for match in best[:SHOWN]]
-    if proof.broken is not None:
-        lines.append(f"  breaks at pattern {proof.broken:d}")
-    return "\n".join(lines)
-
-
-@text.register
-def _(binding: Binding) -> str:
-    values = ", ".join(f"{clean(name, _TERM)} = {clean(value, _TERM)}" for name, value in binding.values[:SHOWN])
-    return f"Binding ({number(binding.score, 2)}) {values}"
 
 
 @text.register
@@ -85,18 +64,18 @@ def _(pattern: Pattern) -> str:
 
 def proof_part(proof: Proof) -> str:
     """The mark, the query, and its bindings hop by hop."""
+    query = f"<pre>{esc(proof.query)}</pre>" if proof.query else ""
     if proof.flaw:
-        reason = f"<p class='bad'>nothing to execute: {esc(proof.flaw, 400)}</p>"
-        return reason + (details("the query", f"<pre>{esc(proof.query)}</pre>") if proof.query else "")
+        return f"<p class='bad'>nothing to execute: {esc(proof.flaw, 400)}</p>{fold('the query', query)}"
     wanted = f"{esc(proof.wanted, _TERM)}{f', compared by {esc(proof.compare, NAME)}' if proof.compare else ''}"
     more = len(proof.bindings) - SHOWN
     return "".join(
         (
             mark_part(proof),
-            details("the query", f"<pre>{esc(proof.query)}</pre>", open=True),
+            details("the query", query, open=True),
             f"<p><b>{wanted}</b> {_answers(proof)}</p>",
             *(_binding(binding, at) for at, binding in enumerate(proof.bindings[:SHOWN], 1)),
-            f"<p class='q'>{more:,} more bindings</p>" if more > 0 else "",
+            quiet(f"{more:,} more bindings" if more > 0 else ""),
             _broken(proof) if proof.broken is not None else "",
         )
     )
@@ -161,11 +140,12 @@ def _broken(proof: Proof) -> str:
 
 
 def _hops(matches: Sequence[Match]) -> str:
-    rows = []
-    for hop, match in enumerate(matches, 1):
-        stated = clean(", ".join(match.fact.passages[:SHOWN]), NAME)
-        rows.append((hop, Markup(_pattern(match.pattern)), Markup(fact(match.fact)), match.score, _how(match), stated))
-    return table(_HEADERS, rows)
+    rows = [
+        (hop, Markup(_pattern(match.pattern)), Markup(fact(match.fact)), match.score, _how(match),
+         ", ".join(match.fact.passages[:SHOWN]))
+        for hop, match in enumerate(matches, 1)
+    ]  # fmt: skip
+    return table(["hop", "pattern", "fact", "score", "how", "passages"], rows, NAME)
 
 
 def _how(match: Match) -> str:
@@ -205,16 +185,13 @@ class _End(NamedTuple):
     y: float = 0.0
 
 
-def proof_drawing(
-    proof: Proof, facts: Sequence[Triple] = (), binding: int | None = None, *, types: Types | None = None
-) -> Drawing:
-    """The match of a binding, by its position (by default that of the answer, else the best), or the partial match if
-    none is complete; `facts` are those among which it was found, `types` those of the index."""
+def proof_drawing(proof: Proof, facts: Sequence[Triple] = (), *, types: Types | None = None) -> Drawing:
+    """The match of the answer, else of the best binding, or the partial match if none is complete; `facts` are those
+    among which it was found, `types` those of the index."""
     complete = bool(proof.bindings)
-    chosen = supporting(proof) if binding is None else binding
-    matches = proof.bindings[chosen].matches if complete else proof.partial
+    matches = proof.bindings[supporting(proof)].matches if complete else proof.partial
     ends = _in_rows(matches, _APART if facts else _NEAR)
-    around, beside, left_out = _around(ends, list(_unmatched(matches, facts, {_key(end.name) for end in ends})))
+    around, beside, left_out = _around(ends, matches, facts)
     ends += beside
     at = {_key(end.name): position for position, end in enumerate(ends)}
     style = PARTIAL if not complete else MATCHED if proof.mark == "verified" else UNPROVEN
@@ -265,38 +242,29 @@ def _ends(match: Match) -> list[_End]:
     return ends[::-1] if match.turned else ends
 
 
-def _unmatched(matches: Sequence[Match], facts: Sequence[Triple], names: set[str]) -> Iterator[Triple]:
-    """The facts about these names that are not matched."""
+def _around(
+    ends: Sequence[_End], matches: Sequence[Match], facts: Sequence[Triple]
+) -> tuple[list[Triple], list[_End], int]:
+    """The unmatched facts about these ends that have room, their ends that are new in the drawing, and how many facts
+    had no room."""
     matched = {tuple(map(_key, match.fact.members)) for match in matches}
-    for triple in facts:
-        about = _key(triple.subject) in names or _key(triple.object) in names
-        if about and tuple(map(_key, triple.members)) not in matched:
-            yield triple
-
-
-def _around(ends: Sequence[_End], facts: Sequence[Triple]) -> tuple[list[Triple], list[_End], int]:
-    """The other facts that have room, their ends that are new in the drawing, and how many facts had no room."""
-    places, taken = {_key(end.name): end for end in ends}, dict.fromkeys((_key(end.name) for end in ends), 0)
+    places, taken = {_key(end.name): end for end in ends}, Counter[str]()
     drawn, new, left_out = [], {}, 0
     for triple in facts:
         subject, obj = _key(triple.subject), _key(triple.object)
         known = places.keys() | new.keys()
-        if not (subject in known and obj in known):
+        if not {subject, obj} & places.keys() or tuple(map(_key, triple.members)) in matched:
+            continue
+        if not {subject, obj} <= known:
             there, name = (subject, triple.object) if subject in places else (obj, triple.subject)
-            if there not in places or taken[there] >= AROUND:
+            if taken[there] >= AROUND:
                 left_out += 1
                 continue
-            x, y = _seat(taken[there])
+            # Above and below by turns.
+            new[_key(name)] = _End(name, None, places[there].x, places[there].y + (1 if taken[there] else -1))
             taken[there] += 1
-            new[_key(name)] = _End(name, None, places[there].x + x, places[there].y + y)
         drawn.append(triple)
     return drawn, list(new.values()), left_out
-
-
-def _seat(number: int) -> tuple[float, float]:
-    """Above and below by turns, near first, then to either side and further away."""
-    side, turn = divmod(number, 2)
-    return (0.0, 0.33, -0.33)[side % 3], (-1 if turn == 0 else 1) * (1.0 + 0.32 * (side % 3))
 
 
 def _node(position: int, end: _End, kind: str, styles: Mapping[str, NodeStyle]) -> DrawnNode:

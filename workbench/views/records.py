@@ -9,13 +9,12 @@ from workbench.display import html, text
 from workbench.llm.engine import no_model, whose_words
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Reading, Report, Triple
 from workbench.text import CLIP, clean, counted
-from workbench.views.base import NAME, Markup, details, esc, number, page, table
+from workbench.views.base import NAME, Markup, details, esc, fold, long_table, page, quiet, table
 from workbench.views.contexts import excerpt
 
 SHOWN = 10  # rows of a long list in a terminal and unfolded in a notebook
 REPLY = 600  # characters of a reply that could not be read
 _LINE = 100  # characters of a text on one line of a terminal
-_ID = 64  # characters of an id on such a line; LightRAG's tell the chunks of a document apart by their ends
 
 
 html.register(Passage, lambda passage: page(passage_line(passage)))
@@ -43,23 +42,21 @@ def _(question: Question) -> str:
 
 @html.register
 def _(question: Question) -> str:
-    steps = table(
-        ["hop", "question", "answer", "passage"],
-        [
-            (hop, *(clean(step.get(part, ""), NAME) for part in ("question", "answer", "support")))
-            for hop, step in enumerate(question.decomposition or (), 1)
-        ],
-    )
     gold = " · ".join(esc(answer, NAME) for answer in question.answers) or '<span class="q">not in the corpus</span>'
     return page(
         f"<b>{esc(question.question)}</b> <span class='tag'>{esc(question.id, NAME)}</span> ",
         f"<span class='q'>{esc(_kind(question), NAME)}</span>",
-        details(
-            "gold",
-            f"<p>{gold}</p><p class='q'>{esc(', '.join(question.support))}</p>",
-            steps if question.decomposition else "",
-        ),
+        details("gold", f"<p>{gold}</p>", quiet(", ".join(question.support)), steps_table(question)),
     )
+
+
+def steps_table(question: Question) -> str:
+    """The gold steps of a question; empty without a decomposition."""
+    rows = [
+        (hop, *(step.get(part, "") for part in ("question", "answer", "support")))
+        for hop, step in enumerate(question.decomposition or (), 1)
+    ]
+    return table(["hop", "question", "answer", "passage"], rows, NAME)
 
 
 @text.register
@@ -73,55 +70,29 @@ def _(report: Report) -> str:
     return f"Report {clean(report.id, NAME)} ({about}): {clean(report.title, _LINE)} | {clean(report.text, _LINE)}"
 
 
-@text.register
-def _(evidence: Evidence) -> str:
-    method, scale = clean(evidence.method, NAME), clean(evidence.scale, NAME)
-    lines = [f"Fall-back: {clean(evidence.fallback, 200)}"] if evidence.fallback else []
-    lines += [f"Evidence for {clean(evidence.question, 200)!r} by {method} (scale: {scale})"]
-    if by := said_by(evidence.trace.engines if evidence.trace else ()):
-        lines.append(f"  {by}")
-    for rank, (passage, score) in enumerate(evidence.passages[:SHOWN], 1):
-        lines.append(
-            f"  {rank:3} {number(score):>9}  {clean(passage.id, _ID)}  {clean(passage.title or passage.text, 70)}"
-        )
-    if len(evidence.passages) > SHOWN:
-        lines.append(f"  … {counted(len(evidence.passages) - SHOWN, 'more passage')}")
-    if evidence.facts:
-        lines.append("  facts: " + "; ".join(text(triple) for triple, _ in evidence.facts[:5]))
-    if evidence.entities:
-        lines.append("  entities: " + ", ".join(clean(entity.name, 60) for entity, _ in evidence.entities[:SHOWN]))
-    if evidence.reports:
-        lines.append("  reports: " + "; ".join(clean(r.title or r.text, 60) for r, _ in evidence.reports[:5]))
-    if evidence.selected is not None:
-        lines.append(f"  chosen for the reader: the first {evidence.selected}")
-    return "\n".join(lines)
-
-
 @html.register
 def _(evidence: Evidence) -> str:
     rows = [(rank, score, Markup(passage_line(passage))) for rank, (passage, score) in enumerate(evidence.passages, 1)]
-    lists = (
-        ("fact", "facts", ["fact", "score"], [(Markup(triple_line(one)), score) for one, score in evidence.facts]),
-        (
-            "entity",
-            "entities",
-            ["entity", "type", "score"],
-            [(e.name, e.type, score) for e, score in evidence.entities],
-        ),
-        ("path", "paths", ["path", "score"], [(_chain(path), score) for path, score in evidence.paths]),
-        ("report", "reports", ["report", "score"], [(Markup(passage_line(r)), score) for r, score in evidence.reports]),
-    )
-    chosen, more = evidence.selected, len(rows) - SHOWN
-    headers = ["rank", clean(evidence.scale, NAME), "passage"]
+    facts = [(Markup(triple_line(triple)), score) for triple, score in evidence.facts]
+    entities = [(entity.name, entity.type, score) for entity, score in evidence.entities]
+    paths = [(_chain(path), score) for path, score in evidence.paths]
+    reports = [(Markup(passage_line(report)), score) for report, score in evidence.reports]
+    chosen = evidence.selected
     return page(
         notes_part([f"fall-back: {evidence.fallback}"] if evidence.fallback else []),
         asked_part(evidence.question, evidence.method, evidence.trace.engines if evidence.trace else ()),
-        f"<p class='q'>chosen for the reader: the first {chosen}</p>" if chosen is not None else "",
-        table(headers, rows[:SHOWN]),
-        details(counted(more, "more passage"), table(headers, rows[SHOWN:])) if more > 0 else "",
-        *(details(counted(len(rows), one, many), table(heads, rows)) for one, many, heads, rows in lists if rows),
-        details("context as the method lays it out", html(evidence.context)) if evidence.context else "",
-        details("trace", html(evidence.trace)) if evidence.trace else "",
+        quiet("" if chosen is None else f"chosen for the reader: the first {chosen}"),
+        long_table(["rank", evidence.scale, "passage"], rows, "passages", SHOWN),
+        fold(counted(len(facts), "fact"), table(["fact", "score"], facts), open=len(facts) <= SHOWN),
+        fold(
+            counted(len(entities), "entity", "entities"),
+            table(["entity", "type", "score"], entities),
+            open=len(entities) <= SHOWN,
+        ),
+        fold(counted(len(paths), "path"), table(["path", "score"], paths)),
+        fold(counted(len(reports), "report"), table(["report", "score"], reports)),
+        fold("context as the method lays it out", html(evidence.context) if evidence.context else ""),
+        fold("trace", html(evidence.trace) if evidence.trace else ""),
     )
 
 
@@ -137,20 +108,19 @@ def _(answer: Answer) -> str:
 
 @html.register
 def _(answer: Answer) -> str:
-    failure = failure_of(answer)
+    failure, unread, short = failure_of(answer), unread_reply(answer), getattr(answer, "short", None)
     shown = "<i>abstained: no answer was found in the context</i>" if answer.abstained else f"<b>{esc(answer.text)}</b>"
-    unread, short = unread_reply(answer), getattr(answer, "short", None)
     return page(
         f"<p class='bad'>{esc(failure)}</p>" if failure else "",
         f"<p>{esc(answer.question)} <span class='tag'>{esc(_by(answer), NAME)}</span></p>",
         "" if failure else f"<p>{shown}</p>",
-        f"<p class='q'>made short for EM and F1: {esc(short)}</p>" if short else "",
-        f"<p class='q'>{esc(reading_text(answer.reading), 400)}</p>" if answer.reading else "",
+        quiet(f"made short for EM and F1: {short}" if short else ""),
+        quiet(reading_text(answer.reading) if answer.reading else "", limit=400),
         details("the model replied", f"<pre>{esc(unread, REPLY)}</pre>", open=True) if unread else "",
         details("thought", f"<pre>{_thought(answer)}</pre>") if answer.thought and not unread else "",
         details(f"query: {esc(answer.proof.mark or 'executed', NAME)}", html(answer.proof)) if answer.proof else "",
-        f"<p class='q'>from {esc(', '.join(answer.passages))}</p>" if answer.passages else "",
-        details("trace", html(answer.trace)) if answer.trace else "",
+        quiet(f"from {', '.join(answer.passages)}" if answer.passages else ""),
+        fold("trace", html(answer.trace) if answer.trace else ""),
     )
 
 
@@ -214,9 +184,8 @@ def asked_part(
     question: str, method: str, engines: Iterable[str] = (), notes: Iterable[str] = (), failure: str | None = None
 ) -> str:
     """The question, the method, whose words its Steps are, and notes on how it went."""
-    by = f"<p class='q'>{esc(said)}</p>" if (said := said_by(engines)) else ""
     asked = f"<p><b>{esc(question)}</b> <span class='tag'>{esc(method, NAME)}</span></p>"
-    return f"{asked}{by}{notes_part(notes, failure)}"
+    return f"{asked}{quiet(said_by(engines))}{notes_part(notes, failure)}"
 
 
 def heading(shown: Any, notes: Iterable[str] | None = None) -> str:

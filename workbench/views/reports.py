@@ -16,31 +16,29 @@ from workbench.evaluation.estimate import Cost, Estimate, Range
 from workbench.evaluation.grid import Grid
 from workbench.notebooks.regression import Checked, Finding, Regression
 from workbench.text import clean, counted, short
-from workbench.views.base import NAME, details, esc, number, page, table, warned_part
+from workbench.views.base import NAME, details, esc, fold, number, page, quiet, table, warned_part
 
 ROWS = 60  # rows of a table; frame() has all
 
 
 @html.register
 def _(analysis: Analysis) -> str:
-    parts = []
-    for title, frame in analysis.tables().items():
-        parts += [f"<p>{esc(title)}</p>"] if title else []
-        parts.append(frame_part(frame))
-    notes = [f"<p class='q'>{esc(note, 400)}</p>" for note in analysis.notes]
-    return page(f"<p><b>{esc(analysis.title, NAME)}</b></p>", *parts, *notes)
+    parts = [
+        part
+        for title, frame in analysis.tables().items()
+        for part in (f"<p>{esc(title)}</p>" if title else "", frame_part(frame))
+    ]
+    return page(f"<p><b>{esc(analysis.title, NAME)}</b></p>", *parts, quiet(*analysis.notes, limit=400))
 
 
 def frame_part(frame: pd.DataFrame) -> str:
     """A table of pandas as HTML, its index left out; texts are short enough for a table."""
-    shown = frame.head(ROWS).astype(object)
-    plain = shown.where(shown.notna(), None).values
+    plain = frame.astype(object).where(frame.notna(), None).values
     rows = [
         [short(cell, 100) if isinstance(cell, str) else cell.item() if hasattr(cell, "item") else cell for cell in row]
         for row in plain
     ]
-    more = f"… {counted(len(frame) - ROWS, 'more row')}; see frame()" if len(frame) > ROWS else ""
-    return table([str(name).replace("_", " ") for name in frame], rows) + f"<p class='q'>{more}</p>"
+    return table([str(name).replace("_", " ") for name in frame], rows, most=ROWS)
 
 
 # -- estimates -------------------------------------------------------------------------------------------------------
@@ -52,8 +50,8 @@ _BATCHED = _HEADERS.index("in batches")
 @html.register
 def _(estimate: Estimate) -> str:
     headers, *rows, total = _rows(estimate)
-    notes = [*(["rules ask no model: no calls, no money"] * (estimate.engine == "rules")), *estimate.measured]
-    said = "".join(f"<p>{esc(note, 500)}</p>" for note in (*notes, *estimate.unknown))
+    rules = "rules ask no model: no calls, no money" if estimate.engine == "rules" else ""
+    said = quiet(rules, *estimate.measured, *estimate.unknown, limit=500)
     return page(
         f"<p><b>Estimate for {esc(estimate.what, NAME)}, engine {esc(estimate.engine, NAME)}</b></p>",
         table(headers, [total, *rows]),
@@ -116,21 +114,13 @@ def _(found: Regression) -> str:
 def _(one: Checked) -> str:
     said = counted(len(one.findings), "finding") if one.findings else "nothing moved"
     compared = f" ({one.compared:,} compared)" if one.compared else ""
-    heading = f"{one.notebook}: {said}" + compared
-    rows, more = list(map(_cells, one.findings[:MOST])), len(one.findings) - MOST
-    return page(
-        f"<p><b>{esc(heading)}</b></p>",
-        table(["", "of", "name", "before → now", "by"], rows) if rows else "",
-        f"<p>and {counted(more, 'finding')} more; --json has all</p>" if more > 0 else "",
-    )
+    listed = table(["", "of", "name", "before → now", "by"], map(_cells, one.findings), most=MOST)
+    return page(f"<p><b>{esc(f'{one.notebook}: {said}{compared}')}</b></p>", listed)
 
 
 @text.register
 def _(finding: Finding) -> str:
     return "  ".join(filter(None, _cells(finding)))
-
-
-html.register(Finding, lambda finding: page(f"<p>{esc(text(finding))}</p>"))
 
 
 def _ending(found: Regression) -> list[str]:
@@ -185,20 +175,20 @@ def _(grid: Grid) -> str:
         warned_part(grid.warnings),
         f"<p><b>{esc(f'Grid in {grid.folder}: {sizes}', NAME)}</b></p>",
         frame_part(means[[name for name in OF_GRID if name in means]].reset_index()),
-        *(f"<p class='q'>{esc(note, 400)}</p>" for note in notes),
+        quiet(*notes, limit=400),
     )
 
 
 html.register(Case, lambda case: page(case_part(case)))
 
 
-@text.register
-def _(case: Case) -> str:
-    return f"{clean(case.question_id, NAME)} ({clean(_where(case), NAME)}): {clean(case.explanation, 400)}"
-
-
 @html.register
 def _(diagnosis: Diagnosis) -> str:
+    return page(warned_part(diagnosis.run.warnings), diagnosis_part(diagnosis), cases_part(diagnosis.cases))
+
+
+def diagnosis_part(diagnosis: Diagnosis) -> str:
+    """The counts, without the cases."""
     asked, reader = sum(count for _, count in diagnosis.asked), diagnosis.run.config["reader"]
     title = f"Why {len(diagnosis.cases):,} of {asked:,} answers by {reader} are wrong"
     tables = (
@@ -206,9 +196,7 @@ def _(diagnosis: Diagnosis) -> str:
         f"<p><b>{esc(name, NAME)}</b></p>{frame_part(frame.drop(columns='reader', errors='ignore'))}"
         for name, frame in diagnosis.tables().items()
     )
-    notes = (f"<p class='q'>{esc(note, 400)}</p>" for note in diagnosis.notes)
-    heading = f"<p><b>{esc(title, NAME)}</b></p>"
-    return page(warned_part(diagnosis.run.warnings), heading, *tables, cases_part(diagnosis.cases), *notes)
+    return f"<p><b>{esc(title, NAME)}</b></p>{''.join(tables)}{quiet(*diagnosis.notes, limit=400)}"
 
 
 def case_part(case: Case) -> str:
@@ -229,14 +217,14 @@ def cases_part(cases: Sequence[Case]) -> str:
     """The cases by cause, each collapsible."""
     parts = []
     for cause in CAUSES:
-        mine = [case for case in cases if case.cause == cause]
-        rows = []
-        for case in mine[:SHOWN]:
-            cells = (case.question_id, case.question, case.answer, " · ".join(case.gold))
-            rows.append((*(short(one, 160) for one in cells), case.hop, clean(case.explanation, 300)))
-        more = f"<p class='q'>{len(mine) - SHOWN:,} more; see frame()</p>" if len(mine) > SHOWN else ""
-        headers = ["id", "question", "answer", "gold", "hop", "why"]
-        parts += [details(f"{len(mine):,} × <b>{esc(cause)}</b>", table(headers, rows), more)] if mine else []
+        rows = [
+            (*(short(one, 160) for one in (case.question_id, case.question, case.answer, " · ".join(case.gold))),
+             case.hop, case.explanation)
+            for case in cases
+            if case.cause == cause
+        ]  # fmt: skip
+        listed = table(["id", "question", "answer", "gold", "hop", "why"], rows, 300, SHOWN)
+        parts.append(fold(f"{len(rows):,} × <b>{esc(cause)}</b>", listed))
     return "".join(parts)
 
 

@@ -21,8 +21,9 @@ from workbench.llm.engine import whose_words
 from workbench.llm.record import in_a_line
 from workbench.measures import needs_reader
 from workbench.text import clean, short
-from workbench.views.base import NAME, Markup, aligned, details, esc, number, page, table, warned, warned_part
+from workbench.views.base import NAME, Markup, details, esc, number, page, table, warned_part
 from workbench.views.index import facts_by
+from workbench.views.palette import BLUE, GREY, ORANGE, VERMILION
 from workbench.views.terminal import printed
 
 BETWEEN = (
@@ -34,7 +35,39 @@ BETWEEN = (
 @html.register
 def _(run: Run) -> str:
     """The tables of means, and what makes the numbers comparable."""
-    config, counts = run.config, run.counts()
+    return page(
+        warned_part(run.warnings),
+        f"<p>Run in <b>{esc(run.folder)}</b>, engine {esc(run.config['engine'])}</p>",
+        means_part(run),
+        details("for how many questions each measure is defined", counts_part(run)),
+        details("what these numbers were made with", facts_part(run)),
+    )
+
+
+def means_part(run: Run, tags: Mapping[str, str] | None = None, *, seconds: bool = True) -> str:
+    """The means with their caveats; `tags` stand beside the names of methods."""
+
+    def named(method: str) -> Markup:
+        return Markup(esc(method) + (f" <span class='tag'>{esc(tags[method])}</span>" if tags else ""))
+
+    tables = [
+        table(["method", *part.columns], [(named(method), *values) for method, *values in _rows(part)])
+        for part in parts_of(run, seconds=seconds)
+    ]
+    if run.repeats > 1:
+        tables += [f"<p class='q'>{esc(BETWEEN)}</p>", table(*_repeats(run))]
+    return "".join([*tables, *(f"<p class='q'>{esc(note)}</p>" for note in notes_of(run))])
+
+
+def counts_part(run: Run) -> str:
+    """For how many questions each measure is defined."""
+    counts = run.counts()
+    return table(["method", *counts.columns], _rows(counts))
+
+
+def facts_part(run: Run) -> str:
+    """What the numbers of a run were made with."""
+    config = run.config
     facts = {
         "data": f"{config['data']['name']} ({config['data']['fingerprint']})",
         "questions": f"{config['questions']['n']} ({config['questions']['hash']})",
@@ -42,28 +75,12 @@ def _(run: Run) -> str:
         "reader": config["reader"],
         "judge": run.judge,
         "prompts": ", ".join(f"{name}: {version}" for name, version in config["prompts"].items()),
-        "k, budget": f"{config['k']}, {config['budget']}",
+        "k, budget, trace": f"{config['k']}, {config['budget']}, {config['trace']}",
         "versions": ", ".join(f"{name} {version}" for name, version in config["versions"].items()),
         "code": config.get("package"),
         "recordings": in_a_line(run.recordings),
     }
-    return page(
-        warned_part(run.warnings),
-        f"<p><b>{esc(run.folder)}</b></p>",
-        *(table(["method", *part.columns], _rows(part)) for part in parts_of(run)),
-        *([f"<p class='q'>{esc(BETWEEN)}</p>", table(*_repeats(run))] if run.repeats > 1 else []),
-        *(f"<p class='q'>{esc(note)}</p>" for note in notes_of(run)),
-        details("for how many questions each measure is defined", table(["method", *counts.columns], _rows(counts))),
-        details("what these numbers were made with", table(["", ""], facts.items())),
-    )
-
-
-@text.register
-def _(run: Run) -> str:
-    tables = [part.where(part.notna(), "–").to_string(float_format="{:.4f}".format) for part in parts_of(run)]
-    tables += [BETWEEN, *aligned([*map(list, _said(*_repeats(run)))])] if run.repeats > 1 else []
-    title = f"Run in {run.folder}, engine {run.config['engine']}"
-    return "\n".join([*warned(run.warnings), title, *tables, *notes_of(run)])
+    return table(["", ""], [(name, value) for name, value in facts.items() if value])
 
 
 def parts_of(run: Run, *, seconds: bool = True) -> list[pd.DataFrame]:
@@ -82,12 +99,6 @@ def _repeats(run: Run) -> tuple[list[str], list[tuple]]:
     frame["deterministic"] = ["deterministic" if one else "" for one in frame["deterministic"]]
     columns = [name if name != "deterministic" else "" for name in frame]
     return columns, list(frame.where(frame.notna(), None).itertuples(index=False, name=None))
-
-
-def _said(columns: list[str], rows: list[tuple]) -> Iterator[list[str]]:
-    yield columns
-    for row in rows:
-        yield ["–" if one is None else f"{one:.4f}" if isinstance(one, float) else clean(str(one), 80) for one in row]
 
 
 def _rows(frame: pd.DataFrame) -> list[tuple]:
@@ -153,10 +164,19 @@ def _(verdict: Verdict) -> str:
 def _(found: Between) -> str:
     return page(
         f"<p><b>{esc(found.second.folder)}</b> against <b>{esc(found.first.folder)}</b></p>",
-        table(list(found.frame), found.frame.astype(object).where(found.frame.notna(), None).values.tolist()),
-        f"<p class='q'>{esc(UNCORRECTED)}</p>",
-        "<p class='q'>What differs besides:</p>" if found.differing else "<p class='q'>Nothing else differs.</p>",
-        table(["", "first", "second"], [tuple(one.values()) for one in found.conditions]),
+        between_part(found),
+    )
+
+
+def between_part(found: Between) -> str:
+    """The differences between two runs, and what differs besides."""
+    return "".join(
+        (
+            differences_part(found.frame),
+            f"<p class='q'>{esc(UNCORRECTED)}</p>",
+            f"<p class='q'>{'What differs besides:' if found.differing else 'Nothing else differs.'}</p>",
+            table(["", "first", "second"], [tuple(one.values()) for one in found.conditions], 300),
+        )
     )
 
 
@@ -179,6 +199,43 @@ def shown_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
         | {shown: next(row[name] for name in names if name in row) for shown, names in _SHOWN.items()}
         for row in rows
     ]
+
+
+def differences_part(frame: pd.DataFrame) -> str:
+    """The same as a table, each interval also as a picture on the scale of its measure."""
+    rows = shown_rows(frame)
+    reach: dict[str, float] = {}
+    for row in rows:
+        ends = (abs(row[name] or 0) for name in ("low", "difference", "high"))
+        reach[row["measure"]] = max(reach.get(row["measure"], 1e-12), *ends)
+    for row in rows:
+        scale = reach[row["measure"]]
+        row[""] = Markup(interval_picture(row["low"], row["difference"], row["high"], -scale, scale))
+    return table(list(rows[0]), [tuple(row.values()) for row in rows]) if rows else ""
+
+
+_WIDE = 140  # pixels of the picture of an interval
+
+
+def interval_picture(
+    low: float | None, middle: float, high: float | None, least: float, most: float, printed: float | None = None
+) -> str:
+    """An interval around its mean on a line from `least` to `most`, with a stroke at zero, and a `printed` number as a
+    diamond."""
+    low, high = (middle, middle) if low is None or high is None else (low, high)
+    left, at, right, zero, other = (
+        6 + (value - least) / (most - least) * (_WIDE - 12) for value in (low, middle, high, 0.0, printed or 0.0)
+    )
+    colour = GREY if low <= 0 <= high else BLUE if low > 0 else ORANGE
+    diamond = f"<path d='M{other:.1f} 1 l6 7 -6 7 -6 -7z' fill='none' stroke='{VERMILION}' stroke-width='2'/>"
+    return (
+        f"<svg class='interval' width='{_WIDE}' height='16' role='img'><title>{number(middle)} [{number(low, 3)}, "
+        f"{number(high, 3)}], from {least:.3g} to {most:.3g}</title>"
+        f"<path d='M6 8 H{_WIDE - 6} M{zero:.1f} 2 V14' stroke='currentColor' opacity='.35'/>"
+        f"<path d='M{left:.1f} 8 H{right:.1f}' stroke='{colour}' stroke-width='3'/>"
+        f"<circle cx='{at:.1f}' cy='8' r='4' fill='{colour}'/>"
+        f"{'' if printed is None else diamond}</svg>"
+    )
 
 
 def notes(frame: pd.DataFrame) -> list[str]:
@@ -206,36 +263,18 @@ _LISTS = (("missed", "facts of the reference whose ends are not joined here"),
           ("added", "facts whose ends the reference does not join"))  # fmt: skip
 
 
-@text.register
-def _(found: Agreement) -> str:
-    lines = [f"Extraction of {clean(found.name, NAME)!r}: {_between(found)}"]
-    lines += [
-        f"  {one.what}: {one.ours:,} and {one.reference:,}, common {one.common:,}; precision {_share(one.precision)}, "
-        f"recall {_share(one.recall)}"
-        for one in found.overlaps
-    ]
-    for part, title in _LISTS:
-        if facts := getattr(found, part):
-            lines.append(f"  {title}: {'; '.join(clean(' – '.join(fact), 100) for fact in facts)}")
-    for row in found.retrieval:
-        means = ", ".join(f"{name} {number(mean)}" for name, mean in row.items() if name != "method")
-        lines.append(f"  {clean(row['method'], NAME)}: {means}")
-    return "\n".join(lines)
-
-
 @html.register
 def _(found: Agreement) -> str:
     rows = [(o.what, o.ours, o.reference, o.common, _share(o.precision), _share(o.recall)) for o in found.overlaps]
     listed = (
-        details(title, table(["", "", ""], [[clean(member, NAME) for member in fact] for fact in facts]))
+        details(title, table(["", "", ""], facts, NAME), open=True)
         for part, title in _LISTS
         if (facts := getattr(found, part))
     )
-    means = [[clean(name, NAME) if isinstance(name, str) else name for name in row.values()] for row in found.retrieval]
     return page(
         f"<p><b>{esc(found.name, NAME)}</b>: {esc(_between(found), 400)}</p>",
         table(["by passage", "here", "reference", "common", "precision", "recall"], rows),
-        table(list(found.retrieval[0]), means) if means else "",
+        table(list(found.retrieval[0]), map(dict.values, found.retrieval), NAME) if found.retrieval else "",
         *listed,
     )
 

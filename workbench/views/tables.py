@@ -14,7 +14,7 @@ from workbench.papers.planning import TablePlan
 from workbench.papers.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables, made_without_model
 from workbench.published.claims import RECOMPUTED, is_by_us
 from workbench.text import clean, counted, short, table_cell
-from workbench.views.base import NAME, aligned, details, esc, page, table, warned, warned_part
+from workbench.views.base import NAME, details, esc, fold, page, quiet, table, text_of, warned_part
 from workbench.views.run import check_text
 
 MARKS = {REPRODUCED: "✓", DIFFERS: "✗", NOT_COMPARABLE: "?"}
@@ -31,34 +31,32 @@ LONG = 1_000  # characters of the reasons of a measurement, or of a note
 
 @html.register
 def _(tables: Tables) -> str:
-    parts = [f"<p><b>{esc(title)}</b></p>{table(columns, rows)}" for title, columns, rows in _parts(tables)]
-    verdicts = [details(esc(one.title), html(one)) for one in (tables.claims, tables.measured) if one]
-    return page(
-        warned_part(tables.warnings),
-        f"<p><b>{esc(tables.title)}</b>: {esc(_counted(tables))}</p><p class='q'>{esc(LEGEND)}</p>",
-        *(parts or [f"<p>{NONE}</p>"]),
-        *(details(esc(title), table(columns, rows)) for title, columns, rows in _stated(tables)),
-        *(f"<p class='q'>{esc(note)}</p>" for note in tables.notes),
-        details("why numbers are not comparable", table(["measured as", "of", "why"], reasons), open=True)
-        if (reasons := _reasons(tables))
-        else "",
-        *verdicts,
-        details("what else does not agree in the source", table(["where", "what"], tables.inconsistencies)),
-    )
+    verdicts = filter(None, (tables.claims, tables.measured))
+    return page(_shown(tables), *(details(esc(one.title), html(one)) for one in verdicts))
 
 
 @text.register
 def _(tables: Tables) -> str:
-    lines = [*warned(tables.warnings), f"{clean(tables.title, NAME)}: {_counted(tables)}"]
-    lines.append(LEGEND if tables.cells else NONE)
-    for title, columns, rows in (*_parts(tables), *_stated(tables)):
-        lines += ["", title, *aligned([columns, *rows])]
-    lines += ["", *(clean(note, LONG) for note in tables.notes)]
-    lines += [f"not comparable: {label} ({of}): {why}" for label, of, why in _reasons(tables)]
-    for verdict in (tables.claims, tables.measured):
-        lines += ["", *_failing(verdict)] if verdict else []
-    lines += ["", *(f"{clean(where, NAME)}: {clean(what, 400)}" for where, what in tables.inconsistencies)]
-    return "\n".join(lines).rstrip()
+    failing = [line for one in (tables.claims, tables.measured) if one for line in _failing(one)]
+    return "\n".join([text_of(_shown(tables, whole=True)), *failing])
+
+
+def _shown(tables: Tables, whole: bool = False) -> str:
+    """The tables and what was noted about them; where they are a `whole`, nothing is folded."""
+    parts = [f"<p><b>{esc(title)}</b></p>{table(columns, rows)}" for title, columns, rows in _parts(tables)]
+    stated = [fold(esc(title), table(columns, rows), open=whole) for title, columns, rows in _stated(tables)]
+    flaws = table(["where", "what"], tables.inconsistencies)
+    return "".join(
+        (
+            warned_part(tables.warnings),
+            f"<p><b>{esc(tables.title)}</b>: {esc(_counted(tables))}</p>{quiet(LEGEND if parts else '')}",
+            *(parts or [f"<p>{NONE}</p>"]),
+            *stated,
+            quiet(*tables.notes),
+            fold("why numbers are not comparable", _reasons(tables), open=True),
+            fold("what else does not agree in the source", flaws, open=whole),
+        )
+    )
 
 
 def written(tables: Tables, form: str) -> str:
@@ -147,20 +145,14 @@ def _parts(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
 def _stated(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     """Each table of the numbers that the paper prints and no run measures: its title, its columns, its rows of text."""
     for number, printed in tables.stated.groupby("table", sort=False) if len(tables.stated) else ():
-        rows: dict[tuple[str, ...], dict[str, str]] = {}
-        for one in printed.itertuples():
-            column = clean(" ".join(filter(None, (one.data, one.measure))), NAME)
-            names = (*([one.backbone] if any(printed["backbone"]) else []), one.method)
-            rows.setdefault(names, {})[column] = f"{one.value:,.10g}"
-        columns = list(dict.fromkeys(column for row in rows.values() for column in row))
-        keys = ["backbone", "of"][-len(next(iter(rows))) :]
+        column = printed["data"].str.cat(printed["measure"], " ").str.strip()
+        printed = printed.assign(of=printed["method"], column=column)
+        keys = ["backbone"] * any(printed["backbone"]) + ["of"]
+        shown = printed.pivot_table("value", keys, "column", "last", sort=False)
+        rows = shown.map(lambda value: "" if value != value else f"{value:,.10g}").reset_index()
         kinds = ", ".join(dict.fromkeys(printed["kind"]))
-        yield (
-            f"{_title(str(number))}, as printed; no run is held against it ({clean(kinds, NAME)})",
-            [*keys, *columns],
-            [[clean(one, 2 * SHORT) for one in (*names, *(row.get(column, "") for column in columns))]
-             for names, row in rows.items()],
-        )  # fmt: skip
+        title = f"{_title(str(number))}, as printed; no run is held against it ({clean(kinds, NAME)})"
+        yield title, list(rows), rows.values.tolist()
 
 
 def _title(number: str) -> str:
@@ -195,12 +187,14 @@ def printed_text(cell: Cell) -> str:
     return f"{cell.published:.{3 if cell.measure == 'em' else 4}f}"
 
 
-def _reasons(tables: Tables) -> list[tuple[str, str, str]]:
+def _reasons(tables: Tables) -> str:
     """What was measured, of which data and run, why it is not comparable; each once."""
-    reasons = [(c.label, f"{c.data}, {c.run}", "; ".join(c.why)) for c in tables.cells if c.verdict == NOT_COMPARABLE]
-    shown = [(short(label, SHORT), short(of, SHORT), clean(why, LONG)) for label, of, why in dict.fromkeys(reasons)]
-    more = len(shown) - SHOWN
-    return [*shown[:SHOWN], *([(f"{more:,} more", "", "see frame()")] if more > 0 else [])]
+    reasons = dict.fromkeys(
+        (short(c.label or "", SHORT), short(f"{c.data}, {Path(c.run or '').name}", SHORT), "; ".join(c.why))
+        for c in tables.cells
+        if c.verdict == NOT_COMPARABLE
+    )
+    return table(["measured as", "of", "why"], reasons, LONG, SHOWN)
 
 
 @html.register
@@ -209,9 +203,8 @@ def _(plan: TablePlan) -> str:
     numbers = [name for name in plan.frame if name not in ("data", "what", "reader")]
     total = {name: plan.frame[name].sum(skipna=False) for name in numbers}
     rows = [*plan.frame.to_dict("records"), {"data": "all", "what": "", "reader": "", **total}]
-    listed = amounts(list(plan.frame), numbers, rows) if len(plan.frame) else table(["nothing"], [])
-    notes = (f"<p class='q'>{esc(note)}</p>" for note in plan.notes)
-    return page(f"<p><b>What table {esc(plan.table)} of {esc(plan.paper)} takes</b></p>{listed}", *notes)
+    listed = amounts(list(plan.frame), numbers, rows) if len(plan.frame) else "<p>nothing</p>"
+    return page(f"<p><b>What table {esc(plan.table)} of {esc(plan.paper)} takes</b></p>{listed}", quiet(*plan.notes))
 
 
 def amounts(names: Sequence[str], numbers: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:

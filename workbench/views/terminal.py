@@ -9,8 +9,8 @@ import shutil
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rich.cells import cell_len
 from rich.console import Console, Group
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -29,20 +29,15 @@ def lay_out(rows: Sequence[dict[str, Any]], console: Console, lead: int = 1) -> 
     """`rows`, which have the same keys, as wide as the console; the first `lead` columns name a row in its block."""
     names = list(rows[0]) if rows else []
     numeric = {name for name in names if all(_is_number(row[name]) for row in rows)}
-    columns = [[name, *(cell_text(row[name]) for row in rows)] for name in names]
-    whole = [max(map(cell_len, column)) for column in columns]
-    least = [
-        most if name in numeric else max((cell_len(word) for cell in column for word in cell.split()), default=0)
-        for name, most, column in zip(names, whole, columns)
-    ]
-    room = console.width - GAP * max(0, len(names) - 1)
-    if sum(least) > room:
-        return Group(*(block for row in rows for block in _block(row, numeric, console, lead)))
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-    for name, width in zip(names, _widths(least, whole, room)):
-        table.add_column(Text(cell_text(name)), width=width, justify="right" if name in numeric else "left")
+    for name in names:
+        right = name in numeric
+        table.add_column(Text(cell_text(name)), justify="right" if right else "left", no_wrap=right)
     for row in rows:
         table.add_row(*(Text(cell_text(value)) for value in row.values()))
+    least = Measurement.get(console, console.options.update(width=_UNBOUNDED * len(names) or 1), table).minimum
+    if least > console.width:
+        return Group(*(block for row in rows for block in _block(row, numeric, console, lead)))
     return table
 
 
@@ -75,14 +70,6 @@ def cell_text(value: Any) -> str:
 
 def _is_number(value: Any) -> bool:
     return value is None or (isinstance(value, float | int) and not isinstance(value, bool))
-
-
-def _widths(least: Sequence[int], whole: Sequence[int], room: int) -> list[int]:
-    """The width of each column: its longest word, and a share of the remaining space in proportion to its needs."""
-    left, wanted = room - sum(least), sum(whole) - sum(least)
-    if wanted <= left:
-        return list(whole)
-    return [few + left * (most - few) // wanted for few, most in zip(least, whole)]
 
 
 def _block(row: dict[str, Any], numeric: set[str], console: Console, lead: int) -> Iterable[Padding]:

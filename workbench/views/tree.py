@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from workbench.operators.knowledge_tree import LEVELS, NONE, CommunityPlace, Ent
 from workbench.operators.regrouping import Change
 from workbench.records import Passage, Triple
 from workbench.text import clean, counted, short
-from workbench.views.base import NAME, Markup, details, esc, number, page, table
+from workbench.views.base import NAME, Markup, details, esc, page, quiet, table
 from workbench.views.records import passage_line
 
 MEMBERS, TRIPLES, SHOWN = 60, 60, 12  # rows of tables
@@ -38,13 +37,17 @@ for _place in (CommunityPlace, EntityPlace, PassagePlace):
 def place_part(place: CommunityPlace | EntityPlace | PassagePlace, passages: Passages | None = None) -> str:
     """A place, with the texts of the `passages` that are known."""
     if isinstance(place, PassagePlace):
-        return passage_part(place)
-    part = community_part if isinstance(place, CommunityPlace) else entity_part
-    return part(place, passages or {})
+        return _passage_part(place)
+    own = _community_part(place) if isinstance(place, CommunityPlace) else _entity_part(place)
+    known = passages or {}
+    shown = [passage_line(known[name]) if name in known else esc(name, NAME) for name in place.passages[:SHOWN]]
+    more = quiet(f"and {len(place.passages) - SHOWN:,} more" if len(place.passages) > SHOWN else "")
+    listed = "".join(f"<li>{one}</li>" for one in shown)
+    return own + details(counted(len(place.passages), "passage"), f"<ul>{listed}</ul>{more}")
 
 
-def community_part(place: CommunityPlace, passages: Passages) -> str:
-    """A community: its summary, how tight it is by either perception, keywords, members, neighbours, passages."""
+def _community_part(place: CommunityPlace) -> str:
+    """A community: its summary, how tight it is by either perception, keywords, members, neighbours."""
     types = ", ".join(f"{esc(name or 'no type', 60)} {count:,}" for name, count in place.types[:8])
     failed = f"<p class='bad'>not named: {esc(place.failure, 300)}</p>" if place.failure else ""
     tight = table(
@@ -56,38 +59,38 @@ def community_part(place: CommunityPlace, passages: Passages) -> str:
         for one in place.members
     ]
     near = [(one.name, one.relations) for one in place.neighbours]
-    others = counted(len(near), "neighbouring community", "neighbouring communities")
     return (
         f"<p><b>{esc(place.name, NAME)}</b> <span class='tag'>community {place.id}</span></p>{failed}"
         f"<p>{esc(place.summary)}</p>{tight}<p><b>keywords</b> {esc(', '.join(place.keywords[:20]), 600)}</p>"
         f"<p><b>types</b> {types}</p>"
         + details(
             f"{len(members):,} members",
-            _cut_table(["entity", "type", "relations", "meaning", ""], members, MEMBERS),
+            table(["entity", "type", "relations", "meaning", ""], members, NAME, MEMBERS),
             open=len(members) <= 15,
         )
-        + details(others, _cut_table(["community", "relations"], near, SHOWN))
-        + _passages(place.passages, passages)
+        + details(
+            counted(len(near), "neighbouring community", "neighbouring communities"),
+            table(["community", "relations"], near, NAME, SHOWN),
+        )
     )
 
 
-def entity_part(place: EntityPlace, passages: Passages) -> str:
-    """An entity: its place, attributes (level 1), triples (level 2), passages."""
+def _entity_part(place: EntityPlace) -> str:
+    """An entity: its place, attributes (level 1), triples (level 2)."""
     where = f"{esc(place.role)} of <b>{esc(place.community_name, NAME)}</b>" if place.community != NONE else place.role
     return (
         f"<p><b>{esc(place.name, NAME)}</b> <span class='tag'>{esc(place.type or 'no type', 60)}</span> {where}</p>"
         + _attributes(place.attributes, open=True)
         + _triples(place.triples, open=True)
-        + _passages(place.passages, passages)
     )
 
 
-def passage_part(place: PassagePlace) -> str:
+def _passage_part(place: PassagePlace) -> str:
     """A passage and its place: communities, entities, triples and attributes."""
     names = {one.id: one.name for one in place.communities}
     rows = [(name, kind, names.get(at, "–" if at == NONE else str(at))) for _, name, kind, at in place.entities]
     among = table(["community", "entities"], [(one.name, one.relations) for one in place.communities], NAME)
-    listed = table(["entity", "type", "community"], rows[:MEMBERS], NAME)
+    listed = table(["entity", "type", "community"], rows, NAME, MEMBERS)
     return (
         f"<div>{passage_line(place.passage)}</div>{among}"
         + details(counted(len(rows), "entity", "entities"), listed, open=True)
@@ -106,7 +109,7 @@ def merges_part(merges: Sequence[Merge], names: Sequence[str], settings: Percept
         rows = {member.row for member in place.members}
         merges = [one for one in merges if rows.intersection(one.left) or rows.intersection(one.right)]
     if not merges:
-        return "<p class='q'>no pair of parts was a candidate for a merger</p>"
+        return quiet("no pair of parts was a candidate for a merger")
     ordered = sorted(merges, key=lambda one: (not one.merged, one.cluster, one.round))
     rows = [
         (one.cluster, one.round, *(_few([names[row] for row in part]) for part in (one.left, one.right)), one.overlap,
@@ -116,15 +119,14 @@ def merges_part(merges: Sequence[Merge], names: Sequence[str], settings: Percept
     ]  # fmt: skip
     headers = ["cluster", "round", "part", "and part", "relations alike", "cosine", "Δ of mean φ", "members", "outcome"]
     count = sum(one.merged for one in merges)
-    said = f"<p class='q'>{count:,} of {len(merges):,} recorded pairs merged</p>"
-    return said + _cut_table(headers, rows, MERGES)
+    return quiet(f"{count:,} of {len(merges):,} recorded pairs merged") + table(headers, rows, NAME, MERGES)
 
 
 def changes_part(changes: Sequence[Change], moved: int, entities: int) -> str:
     """What became of the communities under other weights."""
     rows = [(one.kind, _few(one.before, 4), _few(one.after, 4), one.entities) for one in changes]
     said = f"<p>{moved:,} of {entities:,} entities are in another community than in the index</p>"
-    return said + (_cut_table(["", "before", "after", "entities"], rows, SHOWN) if rows else "")
+    return said + table(["", "before", "after", "entities"], rows, NAME, SHOWN)
 
 
 def agreement_part(found: Sequence[Agreement]) -> str:
@@ -176,7 +178,7 @@ def _proposals(found: Sequence[Proposal], passages: Passages) -> str:
         (KINDS[one.kind], one.name, one.confidence, len(one.passages), _few([titles.get(n, n) for n in one.passages]))
         for one in found
     ]
-    return _cut_table(["kind", "name", "confidence", "passages", "asked for by"], rows, PROPOSALS)
+    return table(["kind", "name", "confidence", "passages", "asked for by"], rows, NAME, PROPOSALS)
 
 
 # -- smaller parts -----------------------------------------------------------------------------------------------------
@@ -195,35 +197,20 @@ def _why(one: Merge, settings: Perception) -> str:
 
 def _triples(triples: Sequence[Triple], open: bool = False) -> str:
     rows = [(*one.members, _few(one.passages)) for one in triples]
-    listed = _cut_table(["head", "relation", "tail", "stated in"], rows, TRIPLES)
+    listed = table(["head", "relation", "tail", "stated in"], rows, NAME, TRIPLES)
     return details(counted(len(rows), "triple"), listed, open=open)
 
 
 def _attributes(attributes: Sequence, open: bool = False) -> str:
     rows = [(one.type, one.value, _few(one.passages)) for one in attributes]
-    listed = _cut_table(["attribute", "value", "stated in"], rows, TRIPLES) if rows else ""
+    listed = table(["attribute", "value", "stated in"], rows, NAME, TRIPLES)
     return details(counted(len(rows), "attribute"), listed, open=open)
-
-
-def _passages(ids: Sequence[str], passages: Passages) -> str:
-    shown = [
-        f"<li>{passage_line(passages[name]) if name in passages else esc(name, NAME)}</li>" for name in ids[:SHOWN]
-    ]
-    return details(counted(len(ids), "passage"), f"<ul>{''.join(shown)}</ul>{_more(len(ids), SHOWN)}")
 
 
 def _few(names: Sequence[str], most: int = 3) -> str:
     """The first names, and how many more there are."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(short(name, 50) for name in names[:most]) + more
-
-
-def _cut_table(headers: Sequence[str], rows: Sequence[Sequence[Any]], most: int) -> str:
-    return table(headers, rows[:most], NAME) + _more(len(rows), most)
-
-
-def _more(count: int, shown: int) -> str:
-    return f"<p class='q'>and {count - shown:,} more</p>" if count > shown else ""
 
 
 # -- groupings of entities, and their agreement -----------------------------------------------------------------------
@@ -235,20 +222,16 @@ GROUPS = 10  # groups that a notebook lists
 @html.register
 def _(grouping: Grouping) -> str:
     entities = counted(len(grouping.group_of), "entity", "entities")
-    said = f"Grouping {clean(grouping.name, NAME)!r}: {entities} in {counted(grouping.groups, 'group')}"
-    largest = sorted(Counter(grouping.group_of.values()).items(), key=lambda item: (-item[1], item[0]))[:GROUPS]
+    said = f"Grouping {grouping.name!r}: {entities} in {counted(grouping.groups, 'group')}"
+    largest = sorted(Counter(grouping.group_of.values()).items(), key=lambda item: (-item[1], item[0]))
     rows = [(grouping.titles.get(group, str(group)), size) for group, size in largest]
-    return page(f"<p>{esc(said)}</p>", table(["largest groups", "entities"], rows, NAME))
+    return page(f"<p>{esc(said)}</p>", table(["largest groups", "entities"], rows, NAME, GROUPS))
 
 
 @html.register
 def _(agreement: Agreement) -> str:
     (left, right), (ours, theirs) = (agreement.left, agreement.right), agreement.groups
-    said = (
-        f"Agreement of {clean(left, NAME)} ({counted(ours, 'group')}) and {clean(right, NAME)} ({theirs:,}) on "
-        f"{counted(agreement.entities, 'entity', 'entities')}: adjusted Rand {number(agreement.rand, 3)}, NMI "
-        f"{number(agreement.nmi, 3)}"
-    )
+    said = f"Agreement of {clean(left, NAME)} ({counted(ours, 'group')}) and {clean(right, NAME)} ({theirs:,})"
     rows = [
         ("adjusted Rand", agreement.rand),
         ("normalised mutual information", agreement.nmi),
@@ -256,7 +239,8 @@ def _(agreement: Agreement) -> str:
         (f"purity of {right} against {left}", agreement.purity[1]),
     ]
     torn = f"<p>Where they differ most</p>{_splits(agreement.splits, most=20)}" if agreement.splits else ""
-    return page(f"<p>{esc(said)}</p>", table(["measure", "value"], rows), torn)
+    on = counted(agreement.entities, "entity", "entities")
+    return page(f"<p>{esc(said)} on {on}</p>", table(["measure", "value"], rows), torn)
 
 
 # -- what one can step to from a place, level by level: labels, and where each leads -----------------------------------
@@ -277,15 +261,6 @@ def way(tree: KnowledgeTree, place: Place) -> list[str]:
     if isinstance(place, EntityPlace) and place.community != NONE:
         names.append(place.community_name)
     return [*names, place.name] if place else names
-
-
-def address(place: Place) -> Target:
-    """What leads back to a place; ("", "") to all communities."""
-    if isinstance(place, CommunityPlace):
-        return "community", place.id
-    if isinstance(place, EntityPlace):
-        return "entity", place.row
-    return ("passage", place.passage.id) if place else ("", "")
 
 
 def entries(tree: KnowledgeTree, place: Place, level: str) -> list[tuple[str, Target | None]]:
@@ -314,25 +289,22 @@ def _list_communities(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
 def _list_keywords(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
     """The keywords of all communities, of one, of that of an entity, or among the entities of a passage."""
     made = tree.tree.communities
-    if isinstance(place, CommunityPlace):
-        rows: Iterable[int] = (one.row for one in place.members if one.keyword)
-    elif isinstance(place, EntityPlace):
-        rows = made[place.community].keywords if place.community != NONE else ()
-    elif isinstance(place, PassagePlace):
-        rows = (row for row, _, _, at in place.entities if at != NONE and row in made[at].keywords)
+    if isinstance(place, PassagePlace):
+        rows = [row for row, _, _, at in place.entities if at != NONE and row in made[at].keywords]
+    elif place is None:
+        rows = [row for one in made for row in one.keywords]
     else:
-        rows = (row for one in made for row in one.keywords)
+        at = place.id if isinstance(place, CommunityPlace) else place.community
+        rows = list(made[at].keywords) if at != NONE else []
     return _list_entities(tree, rows)
 
 
 def _list_triples(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
     """Entities with most triples, or members of a community; triples of an entity or a passage, each of which leads to
     its other end."""
-    if place is None:
-        degrees = np.diff(tree.graph.incidence.indptr)
-        yield from _list_entities(tree, np.argsort(-degrees, kind="stable").tolist())
-    elif isinstance(place, CommunityPlace):
-        yield from _list_entities(tree, (one.row for one in place.members))
+    if place is None or isinstance(place, CommunityPlace):
+        most_first = np.argsort(-np.diff(tree.graph.incidence.indptr), kind="stable").tolist()
+        yield from _list_entities(tree, [one.row for one in place.members] if place else most_first)
     else:
         own = place.name if isinstance(place, EntityPlace) else None
         for one in place.triples:

@@ -110,9 +110,10 @@ def overview_map(
     n, at = len(tree.graph.names), {group: position for position, group in enumerate(shown.tolist())}
     notes = palette.notes or [""] * len(division.names)
     labels = [f"{short(division.names[group], 36)}{notes[group]}" for group in shown]
-    tips = [_disc_tip(tree, division, group, int(sizes[group])) for group in shown.tolist()]
+    tips = [f"{clean(division.names[group], 120)}\n{sizes[group]:,} entities" for group in shown.tolist()]
     named = rows if len(rows) <= NAMED else rows[: len(marked)]
     edges, lines = _between(tree, division, at)
+    inside = int((division.groups >= 0).sum())
     return Map(
         title or "communities", "overview",
         np.r_[n + np.array(division.keys, dtype=np.int64)[shown], rows],
@@ -122,7 +123,10 @@ def overview_map(
         tips=(*tips, *(_entity_tip(tree, row) for row in named)),
         rings=tuple(len(shown) + position for position in range(len(marked))), outlined="marked" if marked else "",
         edges=edges, edge_style=lines, edge_styles=(FEW, MANY) if len(edges) else (),
-        left_out=_left_out(division, len(shown), len(rows)),
+        left_out=_left_out(
+            ((len(division.names) - len(shown), "of the smallest communities"),
+             (inside - len(rows), f"of {inside:,} entities"), (n - inside, "entities in no community"))
+        ),
     )  # fmt: skip
 
 
@@ -137,7 +141,8 @@ def community_map(tree: KnowledgeTree, at: int) -> Map:
     rows = np.array([*first, *rest][:MEMBERS], dtype=np.int64)
     position = {row: here for here, row in enumerate(rows.tolist())}
     radii = 0.5 + 0.22 * np.log1p(degree[rows]) + 0.35 * np.isin(rows, list(first))
-    places = apart(spread(_flat(tree.tree.entity_matrix[rows])), radii, 2.4)
+    vectors = tree.tree.entity_matrix[rows]
+    places = apart(spread(vectors @ principal_plane(vectors)), radii, 2.4)
     drawn = inside[np.isin(inside, rows).all(axis=1)][:LINES]
     palette = type_palette(tree, Division.built(tree))
     hidden, cut = len(found.members) - len(rows), len(inside) - len(drawn)
@@ -147,7 +152,7 @@ def community_map(tree: KnowledgeTree, at: int) -> Map:
         rings=tuple(position[row] for row in found.keywords if row in position), outlined="keyword",
         edges=np.array([[position[end] for end in pair] for pair in drawn.tolist()], np.int32).reshape(-1, 2),
         edge_style=np.zeros(len(drawn), np.int32), edge_styles=(FAINT if len(drawn) > DENSE else INSIDE,),
-        left_out=_words_left_out(((hidden, "members"), (cut, "relations"))),
+        left_out=_left_out(((hidden, "members"), (cut, "relations"))),
     )  # fmt: skip
 
 
@@ -181,7 +186,7 @@ def entity_map(tree: KnowledgeTree, place: EntityPlace) -> Map:
               *(f"{a.type}: {a.value}" for a in own), *titles),
         rings=(0,), outlined="chosen", edges=np.array([(0, at + 1) for at in range(len(edge_style))]).reshape(-1, 2),
         edge_style=np.array(edge_style, dtype=np.int32), edge_styles=(INSIDE, SAYS, STATES),
-        left_out=_words_left_out(
+        left_out=_left_out(
             (count - AROUND, what) for count, what in zip(kinds, ("neighbours", "attributes", "passages"))
         ),
     )  # fmt: skip
@@ -256,17 +261,9 @@ def _inside(tree: KnowledgeTree, members: Sequence[int]) -> np.ndarray:
     return np.unique(pairs, axis=0).reshape(-1, 2)
 
 
-def _flat(vectors: np.ndarray) -> np.ndarray:
-    return vectors @ principal_plane(vectors)
-
-
 def _ring(count: int, radius: float, turn: float) -> np.ndarray:
     angle = 2 * np.pi * (np.arange(count) + turn) / max(1, count)
     return np.c_[1.8 * np.cos(angle), np.sin(angle)] * radius
-
-
-def _disc_tip(tree: KnowledgeTree, division: Division, group: int, size: int) -> str:
-    return f"{clean(division.names[group], 120)}\n{size:,} entities"
 
 
 def _entity_tip(tree: KnowledgeTree, row: int) -> str:
@@ -275,19 +272,7 @@ def _entity_tip(tree: KnowledgeTree, row: int) -> str:
     return f"{clean(tree.graph.names[row], 120)}\n{clean(tree.graph.types[row] or 'no type', 60)}{place}"
 
 
-def _left_out(division: Division, discs: int, points: int) -> str:
-    """What an overview leaves out, in words."""
-    inside = int((division.groups >= 0).sum())
-    return _words_left_out(
-        (
-            (len(division.names) - discs, "of the smallest communities"),
-            (inside - points, f"of {inside:,} entities"),
-            (len(division.groups) - inside, "entities in no community"),
-        )
-    )
-
-
-def _words_left_out(counted: Iterable[tuple[int, str]]) -> str:
+def _left_out(counted: Iterable[tuple[int, str]]) -> str:
     words = [f"{count:,} {what}" for count, what in counted if count > 0]
     return f"left out: {', '.join(words)}" if words else ""
 

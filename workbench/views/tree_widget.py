@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import ipywidgets as widgets
 import numpy as np
@@ -36,7 +36,7 @@ from workbench.operators.knowledge_tree import NONE, CommunityPlace, EntityPlace
 from workbench.records import Passage, Question
 from workbench.settings import parse_spec
 from workbench.views import tree as places
-from workbench.views.base import details, esc, page
+from workbench.views.base import details, esc, page, quiet
 from workbench.views.drawing import HEIGHT, Map, drawing_frame
 from workbench.views.index import facts_by
 from workbench.views.palette import AUTO
@@ -57,6 +57,7 @@ WEIGHTS = {  # setting → (label, least, most, step)
     "merge_threshold": ("similar from", 0.0, 1.0, 0.05),
 }
 _HIDDEN = "none"
+Thing = TypeVar("Thing")
 _LACKS = "{name}: the index lacks its layers; wb.method({name!r}, index) adds them"
 _NEEDS_INDEX = "this is what the trace tells; give index= to see the tree"
 
@@ -97,7 +98,7 @@ class Tree(Widget):
         self.routes: Routes | None = None
         self._question, self._method_name = None, self._session.methods[0] if self._session else method
         self._route, self._round, self._level, self._colour = FUSED, 0, "communities", COLOURS[0]
-        self._trail: list[tuple[str, Any]] = []
+        self._trail: list[places.Place] = []
         self._others = Cache()
         self._perception = regrouping.perception_of(self.built) if self.built else Perception()
         self._weighing, self._weights = None, {}
@@ -148,8 +149,7 @@ class Tree(Widget):
     def back(self) -> places.Place:
         """Go to where you were before."""
         if self._trail:
-            kind, key = self._trail.pop()
-            self._go(getattr(self.tree, kind)(key) if kind else None, trail=False)
+            self._go(self._trail.pop(), trail=False)
         return self.place
 
     # -- weighing and comparing ---------------------------------------------------------------------------------------
@@ -271,7 +271,7 @@ class Tree(Widget):
                 options=[("sub-questions", 0)], description="round", continuous_update=False, layout={"width": "380px"}
             ),
             self.round, lambda: self._round,
-            lambda: [("sub-questions", 0), *((str(n + 1), n + 1) for n in range(self._last_round))],
+            lambda: [("sub-questions", 0), *((str(one.number), at) for at, one in enumerate(self._agent, 1))],
         )  # fmt: skip
         self._lay_out()
 
@@ -345,7 +345,7 @@ class Tree(Widget):
 
     def _go(self, place: places.Place, trail: bool = True) -> places.Place:
         if trail:
-            self._trail.append(places.address(self.place))
+            self._trail.append(self.place)
         self.place, self._level = place, _DOWN[type(place)]
         self._draw()
         return place
@@ -384,19 +384,17 @@ class Tree(Widget):
 
     def _caption(self) -> str:
         if self.tree is None:
-            return page(f"<p class='q'>{esc(_NEEDS_INDEX)}</p>")
+            return page(quiet(_NEEDS_INDEX))
         path = " › ".join(esc(name, 80) for name in places.way(self.tree, self.place))
         layers = self.built.index.manifest["layers"]
         parts = (("graph", "schema_graph"), ("names of communities", "tree"))
         by = "; ".join(filter(None, (facts_by(layers[kind].get("made_by", ()), what) for what, kind in parts)))
         words = f"<p><b>{path}</b> <span class='q'>{esc(self.picture.left_out if self.picture else '')}</span></p>"
-        changed = ""
-        if self._weights:
-            own, now = regrouping.Division.built(self.built), self._division()
-            changed = places.changes_part(
-                regrouping.changes(own, now), int(regrouping.moved(own, now).sum()), len(own.groups)
-            )
-        return page(words, f"<p class='q'>{esc(by)}</p>" if by else "", changed)
+        if not self._weights:
+            return page(words, quiet(by))
+        own, now = regrouping.Division.built(self.built), self._division()
+        moved = int(regrouping.moved(own, now).sum())
+        return page(words, quiet(by), places.changes_part(regrouping.changes(own, now), moved, len(own.groups)))
 
     def _show_tab(self) -> None:
         """Fill the tab that is in front, and only that one: the page is sent no more than it shows."""
@@ -408,7 +406,7 @@ class Tree(Widget):
         if name in ("question", "rounds"):
             return self._question_part(name)
         if self.tree is None:
-            return f"<p class='q'>{esc(_NEEDS_INDEX)}</p>"
+            return quiet(_NEEDS_INDEX)
         if name == "merges":
             settings = replace(self._perception, **self._weights)
             return places.merges_part(self.tree.tree.merges, self.tree.graph.names, settings, self.place)
@@ -416,15 +414,12 @@ class Tree(Widget):
             graph = self.built.graph
             return places.evolution_part(graph.seed, graph.schema, graph.evolution, self._passages)
         lacking = [name for name in regrouping.LAYERS if name not in regrouping.offered(self.built)]
-        told = "".join(f"<p class='q'>{esc(_LACKS.format(name=name))}</p>" for name in lacking)
-        return places.agreement_part(self.agreements()) + told
+        return places.agreement_part(self.agreements()) + quiet(*(_LACKS.format(name=name) for name in lacking))
 
     def _question_part(self, name: str = "question") -> str:
         if self.routes is None:
-            return "<p class='q'>ask a question</p>"
-        if name == "rounds":
-            return rounds_part(self.routes)
-        return routes_part(self.routes, self._route, self._round)
+            return quiet("ask a question")
+        return rounds_part(self.routes) if name == "rounds" else routes_part(self.routes, self._route, self._round)
 
     # -- what is known ------------------------------------------------------------------------------------------------
 
@@ -450,8 +445,9 @@ class Tree(Widget):
         return [FUSED, *(route_names(self.routes) if self.routes else ())]
 
     @property
-    def _last_round(self) -> int:
-        return len(self.routes.rounds) if self.routes else 0
+    def _agent(self) -> Sequence[Any]:
+        """The rounds of the agent."""
+        return self.routes.rounds if self.routes else ()
 
     @property
     def _entries(self) -> list[tuple[str, places.Target | None]]:
@@ -460,7 +456,7 @@ class Tree(Widget):
     @property
     def _place_part(self) -> str:
         if self.place is None:
-            return f"<p class='q'>{esc(repr(self.tree))}</p>" if self.tree else ""
+            return quiet(repr(self.tree) if self.tree else "")
         return places.place_part(self.place, self._passages)
 
     @property
@@ -472,9 +468,10 @@ class Tree(Widget):
         return self.built is not None and len(self.built.graph.names) > LIVE
 
     def _need_tree(self) -> KnowledgeTree:
-        if self.tree is None:
-            raise SettingError("the tree needs the index: give index=, or an index instead of the run or trace")
-        return self.tree
+        return _there(self.tree, "the tree needs the index: give index=, or an index instead of the run or trace")
+
+    def _need_routes(self) -> Routes:
+        return _there(self.routes, "no question was asked; ask one with ask(…)")
 
     def _need_session(self, question: str | int) -> Session:
         """Without a list of questions, one that holds the first that is asked."""
@@ -484,10 +481,11 @@ class Tree(Widget):
             self._session = self._opened_session(self.built.index, [Question(OWN, question)])
         return self._session
 
-    def _need_routes(self) -> Routes:
-        if self.routes is None:
-            raise SettingError("no question was asked; ask one with ask(…)")
-        return self.routes
+
+def _there(thing: Thing | None, otherwise: str) -> Thing:
+    if thing is None:
+        raise SettingError(otherwise)
+    return thing
 
 
 def _opened(source: Source) -> Source:

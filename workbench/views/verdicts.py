@@ -11,7 +11,7 @@ from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition
 from workbench.papers.tables import NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, Cell, Claims
 from workbench.text import clean, counted, short
 from workbench.views.base import NAME, Markup, details, esc, number, page, table
-from workbench.views.palette import BLUE, VERMILION
+from workbench.views.run import interval_picture
 from workbench.views.tables import MARKS, interval_text, printed_text
 
 MARK = MARKS | {NOT_MEASURED: "–", SAME: "✓", UNKNOWN: "?", True: "✓", False: "✗", None: "–"}
@@ -21,8 +21,6 @@ KIND = {  # what a state or a verdict looks like
 }  # fmt: skip
 SHOWN = 200  # questions of a cell that are listed
 LONG = 1_000  # characters of a condition or a note
-
-_AXIS, _HIGH = 260, 26  # pixels of the picture of an interval
 
 
 def mark(state: Any, words: str | None = None) -> Markup:
@@ -51,21 +49,10 @@ def interval(cell: Cell) -> str:
     """Our mean with its interval as a bar, the published number as a diamond, from 0 to 1 or, of a difference, -1."""
     if cell.ours is None:
         return ""
-    low, high = (cell.ours, cell.ours) if cell.low is None else (cell.low, cell.high)
-    least, most = (-1.0, 1.0) if min(cell.published, low) < 0 else (0.0, max(1.0, cell.published, high))
-    x = lambda value: 6 + (value - least) / (most - least) * (_AXIS - 12)  # noqa: E731
-    low, ours, high, there = map(x, (low, cell.ours, high, cell.published))
-    says = f"ours {cell.ours:.3f} [{interval_text(cell)}]; published {cell.published:.3f}"
-    ends = "".join(f"<text x='{x(end):.1f}' y='24' font-size='9' text-anchor='middle' fill='currentColor' opacity='.6'>"
-                   f"{end:g}</text>" for end in (least, most))  # fmt: skip
-    return (
-        f"<svg class='interval' width='{_AXIS}' height='{_HIGH}' role='img' aria-label='{says}'><title>{says}</title>"
-        f"<line x1='6' x2='{_AXIS - 6}' y1='9' y2='9' stroke='currentColor' opacity='.3'/>{ends}"
-        f"<line x1='{low:.1f}' x2='{high:.1f}' y1='9' y2='9' stroke='{BLUE}' stroke-width='6' opacity='.5'/>"
-        f"<circle cx='{ours:.1f}' cy='9' r='4.5' fill='{BLUE}'/>"
-        f"<path d='M{there:.1f} 2 l6 7 -6 7 -6 -7z' fill='none' stroke='{VERMILION}' stroke-width='2'/></svg>"
-        f" <span class='q'>● ours, ◇ published</span>"
-    )
+    ends = [cell.published, cell.ours, *(end for end in (cell.low, cell.high) if end is not None)]
+    least, most = (-1.0, 1.0) if min(ends) < 0 else (0.0, max(1.0, *ends))
+    drawn = interval_picture(cell.low, cell.ours, cell.high, least, most, cell.published)
+    return f"{drawn} <span class='q'>● ours, ◇ published</span>"
 
 
 # -- conditions -------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from workbench.papers.comparable import Conditions, Questions, asked_for, measur
 from workbench.papers.tables import NOT_MEASURED, Cell, Claims, Tables, tables
 from workbench.text import clean, short
 from workbench.trace import Trace
-from workbench.views.base import NAME, page, table
+from workbench.views.base import NAME, page, quiet, table
 from workbench.views.session import Cache
 from workbench.views.tables import Layout, interval_text, layouts, printed_text
 from workbench.views.verdicts import (
@@ -52,31 +52,16 @@ def grid_data(layout: Layout | None, ids: Mapping[Cell, int]) -> dict[str, Any]:
     it."""
     if layout is None:
         return {}
-    groups: list[dict[str, Any]] = []
-    starts = []
-    for at, (data, _) in enumerate(layout.columns):
-        if not groups or groups[-1]["of"] != data:
-            groups.append({"of": data, "name": short(data, HEADING), "width": 0})
-            starts.append(at)
-        groups[-1]["width"] += 1
-    rows, before = [], None
-    for names, cells in layout.rows:
-        group = names[0] if layout.keys[0] == "backbone" else None
-        said = [short(name, HEADING) for name in names]
-        begins = group is not None and group != before
-        if group is not None and not begins:
-            said[0] = ""  # as printed: a backbone stands in the first of its rows
-        filled = [_cell(cells[one], ids) if one in cells else None for one in layout.columns]
-        rows.append({"names": said, "begins": begins, "cells": filled})
-        before = group
     return {
         "title": clean(layout.title, NAME),
         "keys": list(layout.keys),
-        "groups": [{"name": one["name"], "width": one["width"]} for one in groups],
-        "starts": starts,
-        "measures": [short(measure, HEADING) for _, measure in layout.columns],
-        "rows": rows,
-    }
+        "columns": [[short(part, HEADING) for part in column] for column in layout.columns],
+        "rows": [
+            {"names": [short(name, HEADING) for name in names],
+             "cells": [_cell(cells[one], ids) if one in cells else None for one in layout.columns]}
+            for names, cells in layout.rows
+        ],
+    }  # fmt: skip
 
 
 def _cell(cell: Cell, ids: Mapping[Cell, int]) -> dict[str, Any]:
@@ -94,11 +79,6 @@ def _cell(cell: Cell, ids: Mapping[Cell, int]) -> dict[str, Any]:
 EVERY = "every"
 TABS = ("conditions", "run and questions", "claims", "all sources")
 FILTERS = ("verdict", "data", "measure")
-NARROW = {  # columns of the table of all sources
-    "held by its own numbers": "hold, own", "failed by its own numbers": "fail, own",
-    "held by ours": "hold, ours", "failed by ours": "fail, ours",
-    "recomputed, held": "recomputed, hold", "recomputed, failed": "recomputed, fail",
-}  # fmt: skip
 
 
 class Verdicts(Widget):
@@ -175,13 +155,9 @@ class Verdicts(Widget):
     ) -> Conditions:
         """Choose the first cell of the table with these names (`label`: what measured it), measured ones first; returns
         its conditions side by side."""
-        if isinstance(method, Cell):
-            chosen = method
-        else:
-            wanted = {"method": method, "data": data, "measure": measure, "backbone": backbone, "label": label}
-            wanted = {name: value for name, value in wanted.items() if value is not None}
-            mine = sorted(self._of_table(), key=lambda cell: cell.run is None)
-            chosen = next((one for one in mine if all(getattr(one, k) == v for k, v in wanted.items())), None)
+        wanted = {"method": method, "data": data, "measure": measure, "backbone": backbone, "label": label}
+        measured_first = sorted(self._of_table(), key=lambda cell: cell.run is None)
+        chosen = method if isinstance(method, Cell) else next(iter(_like(wanted, measured_first)), None)
         if chosen not in self._of_table():
             methods = ", ".join(dict.fromkeys(short(cell.method, NAME) for cell in self._of_table()))
             raise SettingError(f"table {self._table} of {self._paper} has no such cell; its methods are {methods}")
@@ -251,9 +227,8 @@ class Verdicts(Widget):
 
     def _shown(self) -> Tables:
         """The cells of the table that pass the filters."""
-        wanted = {name: value for name, value in self._filter.items() if value != EVERY}
-        cells = (one for one in self._of_table() if all(getattr(one, k) == v for k, v in wanted.items()))
-        return replace(self.found, cells=tuple(cells))
+        wanted = {name: None if value == EVERY else value for name, value in self._filter.items()}
+        return replace(self.found, cells=tuple(_like(wanted, self._of_table())))
 
     def _options(self, name: str) -> list[str]:
         return list(dict.fromkeys(getattr(cell, name) for cell in self._of_table()))
@@ -286,9 +261,7 @@ class Verdicts(Widget):
             name: self._bind(
                 widgets.Dropdown(options=[EVERY], description=name, layout=narrow),
                 lambda value, name=name: self.filter(**{name: value}), lambda name=name: self._filter[name],
-                lambda name=name: [
-                    (EVERY, EVERY), *((short(one, NAME) or "–", one) for one in self._options(name))
-                ],
+                lambda name=name: [(EVERY, EVERY), *((short(one, NAME) or "–", one) for one in self._options(name))],
             )
             for name in FILTERS
         }  # fmt: skip
@@ -330,7 +303,7 @@ class Verdicts(Widget):
         if not shown.cells:
             return "<p>No cell is like this.</p>"
         hint = "printed above, ours below with its verdict; choose a cell by mouse, or with tab, arrows and enter"
-        return f"<p>{chips(shown.counts())}</p><p class='q'>{hint}</p>"
+        return f"<p>{chips(shown.counts())}</p>{quiet(hint)}"
 
     def _draw_cell(self, conditions: Conditions | None) -> None:
         chosen = self.chosen
@@ -354,15 +327,13 @@ class Verdicts(Widget):
         config = one.of.run.config
         said = {"folder": one.of.run.folder, "data": config["data"]["name"], "method": one.of.label,
                 "reader": config["reader"] or "none", "engine": config["engine"]}  # fmt: skip
-        run = table(["the run", ""], [(name, clean(value, NAME)) for name, value in said.items()])
-        return run + questions_part(asked)
+        return table(["the run", ""], said.items(), NAME) + questions_part(asked)
 
     def _sources_part(self) -> str:
         """All papers, by verdict."""
         rows = [(name, *values.values()) for name, values in self.sources().to_dict("index").items()]
-        columns = ["paper", *(NARROW.get(name, name) for name in self.sources())]
         says = "numbers by verdict; claims that hold and fail, by the paper's own numbers and by ours; inconsistencies"
-        return f"<p class='q'>{says}</p>" + table(columns, rows)
+        return quiet(says) + table(["paper", *self.sources()], rows)
 
 
 def _runs_of(
@@ -380,6 +351,12 @@ def _runs_of(
             run = one if isinstance(one, Run) else Run.open(one)
             found.setdefault(str(run.folder), run)
     return list(found.values()), stands
+
+
+def _like(wanted: Mapping[str, Any], cells: Iterable[Cell]) -> list[Cell]:
+    """The cells with these values, None for any."""
+    given = {name: value for name, value in wanted.items() if value is not None}
+    return [cell for cell in cells if all(getattr(cell, name) == value for name, value in given.items())]
 
 
 def _measured(cells: Iterable[Cell]) -> int:

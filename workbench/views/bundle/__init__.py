@@ -3,7 +3,6 @@
     folder/
       index.html     results, conditions, and the list of questions
       data/q0.js …   the details of so many questions each, read when one of them is looked at
-      data/t0.js …   the lines of their contexts and passages, each once
       bundle.json    what it holds, and the hash of every file
 
 One file, `NAME.html`, has the same parts inside. The page may run one script and the files that this script names, by a
@@ -32,7 +31,7 @@ from workbench.views import viewer
 from workbench.views.base import NAME, esc
 from workbench.views.bundle.contents import Contents
 from workbench.views.bundle.pages import conditions, results, runs_of, subtitle_of, title_of, warnings
-from workbench.views.bundle.store import CHUNK, TEXTS, Chunks, Pages, Texts, eraser, packed
+from workbench.views.bundle.store import Chunks, bare, eraser, packed
 
 FORMAT = 1
 MARK = '<meta name="generator" content="hopscope bundle'  # at the beginning of every bundle's page
@@ -110,21 +109,17 @@ def _replace(part: Path, target: Path) -> None:
 
 def _write(contents: Contents, part: Path, title: str, single: bool, progress: bool) -> None:
     erase = eraser([folder for run in contents.runs for folder in (run.folder, run.folder.parent)])
-    data = part / "data"
-    chunks, lines = Pages(data, "q", CHUNK, erase), Chunks(data, "t", TEXTS, erase)
-    texts = Texts(lines)
+    chunks = Chunks(part / "data", erase)
     still = {
         "title": esc(title, 200), "subtitle": subtitle_of(contents), "warnings": warnings(contents),
-        "results": results(contents),
-        "conditions": conditions(contents),
+        "results": results(contents), "conditions": conditions(contents),
     }  # fmt: skip
     for question in tqdm(contents.questions, desc="bundle", unit="question", disable=not progress):
-        chunks.add(contents.details(question, texts))
+        chunks.add(contents.details(question))
     chunks.flush()
-    lines.flush()
-    summary = {"title": title, **contents.summary(), "chunks": chunks.firsts, "texts": lines.firsts}
-    written = sorted(data.iterdir(), key=lambda path: (path.stem[0], int(path.stem[1:])))
-    inside = {name: erase(words) for name, words in still.items()} | {"summary": packed(summary, erase)}
+    summary = {"title": title, **contents.summary(), "chunks": chunks.firsts}
+    written = [part / "data" / f"q{number}.js" for number in range(len(chunks.firsts))]
+    inside = {name: erase(bare(words)) for name, words in still.items()} | {"summary": packed(summary, erase)}
     nonce = _nonce([*inside.values(), *(path.read_text("ascii") for path in written)])
     blocks = "\n".join(_block(path) for path in written) if single else ""
     page = _page({**inside, "nonce": nonce, "policy": POLICY.format(nonce=nonce), "blocks": blocks})

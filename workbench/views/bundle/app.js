@@ -2,7 +2,7 @@
 // The page of a bundle. Texts become text nodes; the only HTML that is set is what the records' own displays wrote, in
 // which every text is escaped. Nothing is fetched: data are scripts beside the page, or blocks in it, read on demand.
 (() => {
-  const ROW = 56, KEPT = 64, SCORES = 6, RANKS = 10; // pixels of a row of the list; unpacked chunks that are kept; what stands unfolded
+  const ROW = 56, KEPT = 64, SCORES = 6; // pixels of a row of the list; unpacked chunks that are kept; scores that stand unfolded
   const nonce = document.currentScript.nonce;
   const $ = (id) => document.getElementById(id);
   const el = (tag, attributes = {}, ...children) => {
@@ -62,18 +62,14 @@
     const of = holds(all.chunks, at), {pieces, details} = await chunk(`q${of}`);
     return {pieces, ...details[at - all.chunks[of]]};
   };
-  const text = async (numbers) => (await Promise.all(numbers.map(async (number) => {
-    const of = holds(all.texts, number);
-    return (await chunk(`t${of}`))[number - all.texts[of]];
-  }))).join("\n");
 
   // -- state --------------------------------------------------------------------------------------------------------
 
   let all, found = [], at = -1, shown = [], measure = 0, drawn = 0, repeat = 0; // which time a question was asked, from 0
-  const opened = new Set(["replay", "DOTs", "evidence", "steering", "routes", "messages"]); // parts that stand open
+  const opened = new Set(["ranking", "replay", "DOTs", "steering", "routes", "messages"]); // parts that stand open
   const filters = {find: "", show: "", cause: "", kind: "", sort: ""};
 
-  const value = (column, question) => all.scores[measure][column][question];
+  const value = (column, question) => all.cells[column][question]?.scores[measure];
   const outcome = (score) => score === null || score === undefined ? "none" : score >= 1 ? "right" : score > 0 ? "part" : "wrong";
   const MARKS = {right: "✓", wrong: "✗", none: "–"};
   const WORDS = {right: "right", wrong: "wrong", part: "in part", none: "not defined"};
@@ -86,20 +82,20 @@
 
   const passes = {
     "": () => true,
-    right: (q) => all.columns.every((_, c) => !all.has[c][q] || outcome(value(c, q)) === "right"),
-    wrong: (q) => all.columns.every((_, c) => !all.has[c][q] || outcome(value(c, q)) !== "right"),
+    right: (q) => all.columns.every((_, c) => !all.cells[c][q] || outcome(value(c, q)) === "right"),
+    wrong: (q) => all.columns.every((_, c) => !all.cells[c][q] || outcome(value(c, q)) !== "right"),
     differ: (q) => new Set(all.columns.map((_, c) => outcome(value(c, q)) === "right")).size > 1,
-    answers: (q) => new Set(all.columns.map((_, c) => (all.answers[c][q] ?? "").toLowerCase())).size > 1,
-    abstained: (q) => all.columns.some((_, c) => all.flags[c][q] & 1),
-    failed: (q) => all.columns.some((_, c) => all.flags[c][q] & 2),
-    fallback: (q) => all.columns.some((_, c) => all.flags[c][q] & 4),
+    answers: (q) => new Set(all.columns.map((_, c) => (all.cells[c][q]?.answer ?? "").toLowerCase())).size > 1,
+    abstained: (q) => all.columns.some((_, c) => all.cells[c][q]?.abstained),
+    failed: (q) => all.columns.some((_, c) => all.cells[c][q]?.failed),
+    fallback: (q) => all.columns.some((_, c) => all.cells[c][q]?.fallback),
   };
   const pair = (code) => {
     const [what, first, second] = code.split(":");
     const a = Number(first), b = Number(second);
     if (!all.columns[a] || !all.columns[b]) return passes[""];
     const right = (c, q) => outcome(value(c, q)) === "right";
-    return (q) => all.has[a][q] && all.has[b][q] && right(a, q) === ["both", "only"].includes(what) && right(b, q) === (what === "both");
+    return (q) => all.cells[a][q] && all.cells[b][q] && right(a, q) === ["both", "only"].includes(what) && right(b, q) === (what === "both");
   };
   const filtered = () => {
     const words = filters.find.toLowerCase().split(/\s+/).filter(Boolean);
@@ -107,11 +103,11 @@
     const kept = [];
     for (let q = 0; q < all.questions.length; q++) {
       if (!wanted(q)) continue;
-      if (filters.cause && !all.causes.some((of) => all.causeNames[of[q]] === filters.cause)) continue;
+      if (filters.cause && !all.cells.some((of) => of[q]?.cause === filters.cause)) continue;
       if (filters.kind && !all.questions[q].kinds.includes(filters.kind)) continue;
       if (words.length) {
         all.searched[q] ??= [all.questions[q].id, all.questions[q].text, ...all.questions[q].gold,
-          ...all.columns.map((_, c) => all.answers[c][q] ?? "")].join("\n").toLowerCase();
+          ...all.columns.map((_, c) => all.cells[c][q]?.answer ?? "")].join("\n").toLowerCase();
         if (!words.every((word) => all.searched[q].includes(word))) continue;
       }
       kept.push(q);
@@ -190,12 +186,12 @@
       const [what, x, y] = filters.show.split(":");
       pairs.push([filters.show, `${{only: "right, wrong", both: "both right", neither: "neither right"}[what] ?? what}: ${names[x] ?? x}, ${names[y] ?? y}`]);
     }
-    const any = (bit) => all.flags.some((of) => of.some((flag) => flag & bit));
+    const any = (name) => all.cells.some((of) => of.some((cell) => cell?.[name]));
     options($("show"), [["", "any outcome"], ["right", "all right"], ["wrong", "all wrong"],
       ...(all.columns.length > 1 ? [["differ", "outcomes differ"], ...(all.answered ? [["answers", "answers differ"]] : [])] : []), ...pairs,
-      ...(any(1) ? [["abstained", "abstained"]] : []), ...(any(2) ? [["failed", "failed"]] : []), ...(any(4) ? [["fallback", "fell back"]] : [])], filters.show);
-    options($("cause"), [["", "any cause"], ...all.causeNames.slice(1).map((name) => [name, name])], filters.cause);
-    $("cause").hidden = all.causeNames.length < 2;
+      ...(any("abstained") ? [["abstained", "abstained"]] : []), ...(any("failed") ? [["failed", "failed"]] : []), ...(any("fallback") ? [["fallback", "fell back"]] : [])], filters.show);
+    options($("cause"), [["", "any cause"], ...all.causes.map((name) => [name, name])], filters.cause);
+    $("cause").hidden = !all.causes.length;
     options($("kind"), [["", "any kind"], ...all.kinds.map((name) => [name, name])], filters.kind);
     $("kind").hidden = all.kinds.length < 2;
     options($("measure"), all.measures.map((name, number) => [String(number), `by ${name}`]), String(measure));
@@ -213,22 +209,10 @@
     live(made);
     return made;
   };
-  const escaped = (words) => words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const marked = (text, gold) => { // text nodes, with the gold answers marked
-    const names = gold.filter((name) => name.length > 1 && name.length < 200).sort((a, b) => b.length - a.length);
-    if (!names.length) return [text];
-    const parts = text.split(new RegExp(`(?<![\\p{L}\\p{N}])(${names.map(escaped).join("|")})(?![\\p{L}\\p{N}])`, "iu"));
-    return parts.map((part, number) => number % 2 ? el("span", {class: "gold"}, part) : part);
-  };
-  const folded = (name, title, fill) => {
-    const part = el("details", {class: "part"}, el("summary", {}, ...[title].flat())), body = el("div");
+  const folded = (name, fill) => {
+    const part = el("details", {class: "part"}, el("summary", {}, name)), body = el("div");
     part.append(body);
-    let filled = false;
-    const open = () => {
-      if (filled) return;
-      filled = true;
-      Promise.resolve(fill(body)).catch((error) => body.replaceChildren(el("p", {class: "bad"}, error.message)));
-    };
+    const open = () => { if (!body.childNodes.length) body.append(fill()); };
     part.addEventListener("toggle", () => {
       if (part.open) { opened.add(name); open(); } else opened.delete(name);
     });
@@ -236,48 +220,7 @@
     return part;
   };
 
-  const ranking = (cell, one, question) => (body) => {
-    const gold = new Set(question.support), ranks = new Map(cell.ranking.map(([name], rank) => [name, rank + 1]));
-    const missing = question.support.filter((name) => !ranks.has(name));
-    const rows = [...cell.ranking.map(([name, score], rank) => [rank + 1, name, score]), ...missing.map((name) => ["–", name, null])];
-    const entry = ([rank, name, score]) => {
-      const [title, lines] = one.passages[name] ?? ["", null];
-      const words = el("td", {});
-      const toggle = lines === null ? el("span", {}, title || name) : el("button", {type: "button", "aria-expanded": "false", onclick: async () => {
-        const shut = words.querySelector(".text");
-        toggle.setAttribute("aria-expanded", String(!shut));
-        if (shut) shut.remove();
-        else words.append(el("div", {class: "text"}, ...marked(await text(lines), question.gold)));
-      }}, title || name);
-      words.append(toggle, ...(title ? [" ", el("span", {class: "q"}, name)] : []), ...(gold.has(name) ? [" ", el("span", {class: "tag"}, "gold")] : []));
-      return el("tr", {class: cell.read !== null && rank > cell.read ? "unread" : ""}, el("td", {class: "n"}, String(rank)), words, el("td", {class: "n"}, show(score)));
-    };
-    const later = rows.filter(([, name], place) => place >= RANKS && !gold.has(name)), table = el("tbody");
-    table.append(...rows.filter((row) => later.length < 3 || !later.includes(row)).map(entry));
-    body.append(el("table", {class: "ranking"}, el("thead", {}, el("tr", {}, el("th", {class: "n"}, ""), el("th", {}, "passage"), el("th", {class: "n"}, "score"))), table));
-    if (later.length > 2) {
-      const more = el("button", {type: "button", class: "small", onclick: () => { table.replaceChildren(...rows.map(entry)); more.remove(); }}, `${later.length} more passages`);
-      body.append(more);
-    }
-    if (cell.read !== null && cell.read < cell.ranking.length) body.append(el("p", {class: "q small"}, `the reader was shown ${cell.read}; the others are pale`));
-  };
-  const sentences = (text) => text.split(/(?<=[.!?])\s+/);
-  const context = (cell, question, retrieved) => async (body) => {
-    const [full, read] = await Promise.all([text(cell.retrieved ?? []), text(cell.context ?? [])]);
-    const words = (retrieved ? full : read).split(/\n{2,}/).filter(Boolean), kept = read.split(/\s+/).join(" ");
-    const compressed = retrieved && cell.context && full !== read;
-    if (compressed) body.append(el("p", {class: "q small"}, "struck through: what compression left out"));
-    for (const piece of words) {
-      const parts = !compressed ? marked(piece, question.gold) : sentences(piece).flatMap((sentence) => {
-        const gone = !kept.includes(sentence.split(/\s+/).filter(Boolean).join(" "));
-        return [el("span", {class: gone ? "gone" : ""}, ...marked(sentence, question.gold)), " "];
-      });
-      body.append(el("p", {class: "piece"}, ...parts));
-    }
-    if (!words.length) body.append(el("p", {class: "q"}, "empty"));
-  };
-
-  const column = (number, one, question) => {
+  const column = (number, one) => {
     const about = all.columns[number], times = one.cells[number] ? [one.cells[number], ...one.cells[number].repeats ?? []] : [];
     const time = Math.min(repeat, Math.max(0, times.length - 1)), cell = times[time];
     const head = el("header", {}, el("h2", {}, about.name), el("span", {class: "tag"}, about.by));
@@ -302,14 +245,8 @@
     const first = scores.filter(([place]) => place >= 0 && place < SCORES).sort(([a], [b]) => a - b), others = scores.filter(([place]) => place < 0 || place >= SCORES);
     body.append(el("div", {class: "scores"}, ...first.map(([, words]) => words),
       others.length ? el("details", {}, el("summary", {}, `${others.length} more`), el("div", {}, ...others.map(([, words]) => words))) : ""));
-    const parts = cell.parts.map(([name, words]) => folded(name, name, (body) => body.append(html(words.map((piece) => one.pieces[piece]).join("")))));
-    const size = (tokens) => tokens === null ? "" : ` · ${tokens.toLocaleString("en")} tokens`;
-    const found = folded("evidence", [`ranking · ${cell.ranking.length} passages`], ranking(cell, one, question));
-    const contexts = [];
-    if (cell.context) contexts.push(folded("context", `context as read${size(cell.tokens)}`, context(cell, question, false)));
-    if (cell.retrieved && JSON.stringify(cell.retrieved) !== JSON.stringify(cell.context)) contexts.push(folded("full context", `context before compression${size(cell.tokensBefore)}`, context(cell, question, true)));
-    return el("article", {class: "column", "aria-label": about.name}, head, body, found, ...parts.filter((_, number) => cell.parts[number][0] !== "trace"), ...contexts,
-      ...parts.filter((_, number) => cell.parts[number][0] === "trace"));
+    const parts = cell.parts.map(([name, words]) => folded(name, () => html(words.map((piece) => one.pieces[piece]).join(""))));
+    return el("article", {class: "column", "aria-label": about.name}, head, body, ...parts);
   };
 
   const draw = async () => {
@@ -335,7 +272,7 @@
         if (!shown.length) shown = [c];
         controls(); remember(); draw();
       }}, mark(c, at), about.short)));
-    const columns = el("div", {class: "columns"}, ...shown.map((number) => column(number, one, question)));
+    const columns = el("div", {class: "columns"}, ...shown.map((number) => column(number, one)));
     columns.style.setProperty("--columns", shown.length);
     page.replaceChildren(head, el("h2", {class: "asked"}, question.text || question.id), el("p", {class: "answers-gold"}, "gold: ", ...gold),
       one.gold ? html(one.gold) : "", choose, columns);
@@ -436,8 +373,6 @@
 
   unpack($("summary").textContent).then((summary) => {
     all = {...summary, searched: []};
-    // Scores are kept in units of a ten-thousandth, which JSON writes short.
-    all.scores = all.scores.map((of) => of.map((values) => values.map((score) => score === null ? null : score / 10000)));
     all.kinds = [...new Set(all.questions.flatMap((one) => one.kinds))];
     shown = all.columns.map((_, c) => c).slice(0, 2);
     arrive();

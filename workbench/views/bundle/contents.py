@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
@@ -20,18 +20,18 @@ from workbench.measures import needs_reader
 from workbench.papers.tables import NOT_MEASURED, Tables, tables
 from workbench.places import is_locked
 from workbench.records import Passage, Question, Reading
-from workbench.text import clean, counted, short, spelt_out
+from workbench.text import clean, counted, short
 from workbench.trace import Trace
-from workbench.views.base import NAME, table
-from workbench.views.bundle.parts import plain, traced_parts
-from workbench.views.bundle.store import Texts, bare, every
-from workbench.views.records import reading_text
+from workbench.views.base import NAME
+from workbench.views.bundle.parts import plain, ranking_part, traced_parts
+from workbench.views.bundle.store import bare
+from workbench.views.contexts import Marks, texts_part
+from workbench.views.records import reading_text, steps_table
 
 # Right is who scores 1 in the first of these that the run has; the page offers the others as well.
 JUDGED_BY = ("accuracy", "accuracy:thesis", "accuracy:heuristic", "judged", "em", "f1", "all_gold@5", "recall@5")
 COUNTS = ("tokens", "cost", "calls", "read", "read_tokens", "context_tokens")  # not a matter of right and wrong
-ABSTAINED, FAILED, FELL_BACK = 1, 2, 4  # flags of an entry
-UNIT = 10_000  # scores are kept as whole numbers of its parts
+FLAGS = {"abstained": "abstained", "failed": "failure", "fallback": "fallback"}  # filter → field of a row
 
 
 class Column(NamedTuple):
@@ -103,15 +103,9 @@ class Contents:
         return tuple(known.values())
 
     @cached_property
-    def rows(self) -> tuple[dict[str, dict], ...]:
-        """Column → question id → row."""
-        return tuple(_rows_of(column) for column in self.columns)
-
-    @cached_property
-    def further(self) -> tuple[tuple[tuple[Column, dict[str, dict]], ...], ...]:
-        """Of each column its further repeats: the same column of another run, with the rows by question id."""
-        again = ([column._replace(run=run) for run in column.run.repeated[1:]] for column in self.columns)
-        return tuple(tuple((column, _rows_of(column)) for column in columns) for columns in again)
+    def rows(self) -> tuple[tuple[dict[str, dict], ...], ...]:
+        """Column → each time that it was asked → question id → row."""
+        return tuple(tuple(_rows_of(run, column.method) for run in column.run.repeated) for column in self.columns)
 
     @cached_property
     def measures(self) -> tuple[str, ...]:
@@ -140,84 +134,67 @@ class Contents:
     def passages(self) -> dict[str, Passage]:
         return {passage.id: passage for passage in self.index.passages.passages} if self.index else {}
 
-    @cached_property
-    def _spelt_out(self) -> dict[str, Passage]:
-        """The same, by their ids as the page has them."""
-        return {spelt_out(id): passage for id, passage in self.passages.items()}
-
     def papers(self) -> Iterator[Tables]:
         """The papers' tables in which a run has a place: the cells that were measured."""
         for paper in published.papers():
             found = tables(paper, self.runs, stands_for=self.stands_for)
             cells = tuple(cell for cell in found.cells if cell.verdict != NOT_MEASURED)
             if cells:
-                yield _renamed(found, cells, {str(run.folder): name for run, name in zip(self.runs, self.names)})
+                yield replace(found, cells=cells, left_out=len(found.cells) - len(cells))
 
     # -- the page -----------------------------------------------------------------------------------------------------
 
     def summary(self) -> dict[str, Any]:
-        """The list of questions with what filters and search look at; one list per column, for they compress well."""
-        ids = [question.id for question in self.questions]
-        cause_names = ["", *(cause for cause in CAUSES if any(case.cause == cause for case in self.cases.values()))]
-        by_column = list(zip(self.columns, self.rows))
-
-        def cause(column: Column, name: str) -> int:
-            case = self.cases.get((column.run.folder, 0, column.method, name))
-            return cause_names.index(case.cause) if case else 0
-
+        """The list of questions with what filters and search look at."""
+        causes = {case.cause for case in self.cases.values()}
         return {
             "columns": [{"name": one.name, "short": one.short, "by": one.by} for one in self.columns],
             "measures": list(self.measures),
             "questions": [
                 {"id": one.id, "text": clean(one.question), "gold": [clean(gold, NAME) for gold in one.answers],
-                 "support": [spelt_out(name) for name in one.support], "kinds": kinds(one)}
+                 "kinds": kinds(one)}
                 for one in self.questions
             ],
             "answered": any(run.config["reader"] for run in self.runs),
-            "answers": [[_said(rows.get(name)) for name in ids] for rows in self.rows],
-            "has": [[int(name in rows) for name in ids] for rows in self.rows],
-            "flags": [[_flags(rows.get(name)) for name in ids] for rows in self.rows],
-            "causeNames": cause_names,
-            "causes": [[cause(column, name) for name in ids] for column in self.columns],
-            "scores": [
-                [[_score(rows.get(name), measure) for name in ids] for _, rows in by_column]
-                for measure in self.measures
+            "causes": [cause for cause in CAUSES if cause in causes],
+            "cells": [
+                [self._brief(column, rows.get(question.id)) for question in self.questions]
+                for column, (rows, *_) in zip(self.columns, self.rows)
             ],
         }  # fmt: skip
 
-    def details(self, question: Question, texts: Texts) -> dict[str, Any]:
-        """What the page shows of one question, with the numbers of its texts."""
-        cells = [
-            self._cells(column, rows, again, question, texts)
-            for column, rows, again in zip(self.columns, self.rows, self.further)
-        ]
-        shown = dict.fromkeys([name for cell in every(cells) for name, _ in cell["ranking"]])
-        shown |= dict.fromkeys(map(spelt_out, question.support))
+    def _brief(self, column: Column, row: dict | None) -> dict[str, Any] | None:
+        if row is None:
+            return None
+        case, scores = self._case(column, row), row["scores"]
         return {
-            "gold": _steps(question),
-            "passages": {
-                name: [clean(known.title, NAME), texts.of(known.text)]
-                for name in shown
-                if (known := self._spelt_out.get(name)) is not None
-            },
-            "cells": cells,
+            "answer": None if row.get("answer") is None else short(row["answer"], NAME),
+            **{name: bool(row[key]) for name, key in FLAGS.items()},
+            "cause": case.cause if case else "",
+            "scores": [_finite(scores.get(name)) for name in self.measures],
         }
 
-    def _cells(
-        self, column: Column, rows: Mapping[str, dict], again: Sequence[tuple[Column, Mapping[str, dict]]],
-        question: Question, texts: Texts,
-    ) -> dict[str, Any] | None:  # fmt: skip
-        """What a column says of a question, with what its further repeats said, where there are any."""
-        cell = self._cell(column, rows.get(question.id), question, texts)
-        repeats = [self._cell(other, there.get(question.id), question, texts) for other, there in again]
-        return cell | {"repeats": repeats} if cell and any(repeats) else cell
+    def _case(self, column: Column, row: dict) -> Case | None:
+        return self.cases.get((column.run.folder, column.run.repeat, column.method, row["question_id"]))
 
-    def _cell(self, column: Column, row: dict | None, question: Question, texts: Texts) -> dict[str, Any] | None:
+    def details(self, question: Question) -> dict[str, Any]:
+        """What the page shows of one question: its gold steps, and for each column a cell, with those of further
+        repeats where there are any."""
+        cells = []
+        for column, times in zip(self.columns, self.rows):
+            first, *repeats = (
+                self._cell(column._replace(run=run), rows.get(question.id), question)
+                for run, rows in zip(column.run.repeated, times)
+            )
+            cells.append(first | {"repeats": repeats} if first and any(repeats) else first)
+        return {"gold": plain(steps_table(question)), "cells": cells}
+
+    def _cell(self, column: Column, row: dict | None, question: Question) -> dict[str, Any] | None:
         if row is None:
             return None
         run, judge = column.run, row["judge"]
-        case = self.cases.get((run.folder, run.repeat, column.method, question.id))
-        text_of: Callable[[bool], list[int] | None] = lambda whole: _lines(run, row, whole, texts)  # noqa: E731
+        case = self._case(column, row)
+        before, after = (_context(run, row, whole) for whole in (True, False))
         return {
             "answer": None if (answer := row.get("answer")) is None else clean(answer),
             "short": clean(row.get("short") or "", NAME),
@@ -227,14 +204,12 @@ class Contents:
             "cause": case and [case.cause, case.hop, clean(case.explanation, 600), case.rests_on],
             "reading": reading_text(Reading(**row["reading"])) if row["reading"] else "",
             "judge": _judged(judge) if judge else "",
-            "scores": {name: score for name, score in row["scores"].items() if score is not None and isfinite(score)},
-            "ranking": [[spelt_out(name), _rounded(score)] for name, score in row["ranking"]],
-            "read": row["read"] if row["selected"] is None else min(row["selected"], row["read"] or row["selected"]),
-            "context": text_of(False),
-            "retrieved": text_of(True),
-            "tokens": row["read_tokens"],
-            "tokensBefore": row.get("context_tokens"),
-            "parts": traced_parts(column.config, self._trace(run, row), question, self.passages),
+            "scores": {name: score for name, score in row["scores"].items() if _finite(score) is not None},
+            "parts": [
+                ("ranking", ranking_part(row, question, self.passages)),
+                *([("context", texts_part(before, after, Marks(gold=question.answers)))] if after else []),
+                *traced_parts(column.config, self._trace(run, row), question, self.passages),
+            ],
         }
 
     def _trace(self, run: Run, row: Mapping[str, Any]) -> Trace | None:
@@ -269,9 +244,9 @@ def unfinished(run: Run) -> str:
     return f"unfinished: {len(run.rows):,} of {whole:,} rows" if len(run.rows) < whole else ""
 
 
-def _rows_of(column: Column) -> dict[str, dict]:
+def _rows_of(run: Run, method: str) -> dict[str, dict]:
     """Question id → row."""
-    return {row["question_id"]: row for row in column.run.rows if row["method"] == column.method}
+    return {row["question_id"]: row for row in run.rows if row["method"] == method}
 
 
 def kinds(question: Question) -> list[str]:
@@ -313,12 +288,9 @@ def _named(folders: Sequence[Path]) -> list[str]:
 
 
 def _shortened(names: Sequence[str], letters: int = 26) -> list[str]:
-    """Names for lists, where two may not look alike: without their settings, as far as that is possible."""
-    for cut in (lambda name: re.sub(r"\[.*\]", "", name), lambda name: name):
-        shorts = [short(cut(name), letters) for name in names]
-        if len(set(shorts)) == len(shorts):
-            return shorts
-    return [f"{number} {short(name, letters - 3)}" for number, name in enumerate(names, 1)]
+    """Names for lists, without their settings where they are told apart all the same."""
+    shorts = [short(re.sub(r"\[.*\]", "", name), letters) for name in names]
+    return shorts if len(set(shorts)) == len(names) else [short(name, NAME) for name in names]
 
 
 def _diagnosed(run: Run, index: Index | None) -> Diagnosis | str:
@@ -330,37 +302,9 @@ def _diagnosed(run: Run, index: Index | None) -> Diagnosis | str:
     return diagnose(run, index=index, measure=judging)
 
 
-def _renamed(found: Tables, cells: Sequence, names: Mapping[str, str]) -> Tables:
-    """The cells with the names of runs for their folders."""
-    notes = tuple(_swapped(note, names) for note in found.notes)
-    cells = tuple(replace(cell, run=names.get(cell.run, cell.run), why=tuple(map(bare, cell.why))) for cell in cells)
-    return replace(found, cells=cells, notes=notes, left_out=len(found.cells) - len(cells))
-
-
-def _swapped(words: str, names: Mapping[str, str]) -> str:
-    for folder, name in names.items():
-        words = words.replace(folder, name)
-    return words
-
-
-def _said(row: Mapping | None) -> str | None:
-    return None if row is None or row.get("answer") is None else short(row["answer"], NAME)
-
-
-def _flags(row: Mapping | None) -> int:
-    if row is None:
-        return 0
-    return ABSTAINED * bool(row["abstained"]) | FAILED * bool(row["failure"]) | FELL_BACK * bool(row["fallback"])
-
-
-def _score(row: Mapping | None, measure: str) -> int | None:
-    score = row["scores"].get(measure) if row else None
-    return None if score is None or not isfinite(score) else round(score * UNIT)
-
-
-def _rounded(score: float) -> float | None:
-    """Six digits; None for what JSON cannot hold."""
-    return float(f"{score:.6g}") if isfinite(score) else None
+def _finite(score: float | None) -> float | None:
+    """A score to four places; None for what JSON cannot hold."""
+    return None if score is None or not isfinite(score) else round(score, 4)
 
 
 def _judged(judge: Mapping[str, Any]) -> str:
@@ -368,21 +312,11 @@ def _judged(judge: Mapping[str, Any]) -> str:
     return clean("; ".join(str(part) for part in (said, judge.get("reason")) if part is not None), 400)
 
 
-def _lines(run: Run, row: Mapping[str, Any], whole: bool, texts: Texts) -> list[int] | None:
+def _context(run: Run, row: Mapping[str, Any], whole: bool) -> str | None:
     try:
-        text = run.context(row, retrieved=whole)
+        return run.context(row, retrieved=whole)
     except FileNotFoundError as error:
         raise DataError(
             f"{run.folder} has no file {Path(error.filename).name} in contexts/, which question {row['question_id']!r} "
             f"by {row['method']} names; bring the folder along, or evaluate again"
         ) from None
-    return None if text is None else texts.of(text)
-
-
-def _steps(question: Question) -> str:
-    """The gold steps of a question as a table; empty without a decomposition."""
-    rows = [
-        (hop, *(clean(step.get(part, ""), NAME) for part in ("question", "answer", "support")))
-        for hop, step in enumerate(question.decomposition or (), 1)
-    ]
-    return plain(table(["hop", "question", "answer", "passage"], rows)) if rows else ""

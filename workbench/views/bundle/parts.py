@@ -13,15 +13,16 @@ from workbench.methods.dotrag.dots import dots
 from workbench.methods.gfm_rag.passing import passing
 from workbench.methods.iterative.replay import replay
 from workbench.methods.youtu.routed import routed
-from workbench.records import Passage, Question
-from workbench.text import clean
+from workbench.records import Passage, Question, Unit
+from workbench.text import clean, spelt_out
 from workbench.trace import Trace
 from workbench.views import dot_drawing
 from workbench.views import dots as dots_view
 from workbench.views import passing as passing_view
 from workbench.views import replay as replay_view
 from workbench.views import steering as steering_view
-from workbench.views.base import details, esc
+from workbench.views.base import NAME, Markup, details, esc, long_table, quiet
+from workbench.views.contexts import Marks, unit_line
 from workbench.views.drawing import drawing_part
 from workbench.views.proofs import proof_drawing, proof_from_trace, proof_part
 from workbench.views.records import notes_part
@@ -51,6 +52,23 @@ def traced_parts(config: Mapping[str, Any], trace: Trace | None, question: Quest
         ("trace", tree(trace)),
     ]
     return [(title, plain(part)) for title, part in parts]
+
+
+def ranking_part(row: Mapping[str, Any], question: Question, passages: Passages) -> str:
+    """The ranked passages and the gold ones that are not among them, with the texts that are known."""
+    marks, tag = Marks(gold=question.answers), " <span class='tag'>gold</span>"
+    ranks = {name: rank for rank, (name, _) in enumerate(row["ranking"], 1)}
+    ranked = [*row["ranking"], *((name, None) for name in question.support if name not in ranks)]
+
+    def shown(name: str) -> Markup:
+        known, id = passages.get(name), spelt_out(name)
+        unit = unit_line(Unit(id, known.text, known.title), marks) if known else esc(id, NAME)
+        return Markup(f"{unit}{tag * (name in question.support)}")
+
+    rows = [(str(ranks.get(name, "–")), shown(name), score) for name, score in ranked]
+    read = row["read"] if row["selected"] is None else min(row["selected"], row["read"] or row["selected"])
+    said = "" if read is None else f"the reader was shown the first {read}"
+    return plain(long_table(["", "passage", "score"], rows, "passages") + quiet(said))
 
 
 def _searched(config: Mapping[str, Any], trace: Trace, question: Question, titles: Passages) -> Iterator[Part]:

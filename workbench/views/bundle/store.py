@@ -15,12 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from workbench.places import home
-from workbench.text import clean
 from workbench.views.base import page_data
 
 CHUNK = 2_000_000  # characters of JSON in a chunk, of which a question needs one
-TEXTS = 250_000  # the same of texts: a context may need several
-BEFORE, AFTER = 'hopscope("{name}","', '")\n'  # of the compressed data in the file of a chunk
 
 
 def packed(value: Any, erase: Callable[[str], str] = lambda words: words) -> str:
@@ -30,48 +27,38 @@ def packed(value: Any, erase: Callable[[str], str] = lambda words: words) -> str
 
 
 class Chunks:
-    """A list of values on disk, as chunks `<letter>0`, `<letter>1`, …, which begin at the positions `firsts`."""
+    """The details of questions on disk, as chunks `q0`, `q1`, …, which begin at the positions `firsts`. Displays repeat
+    rows and marks further apart than compression looks back: each piece of HTML from tag to tag is stored once in a
+    chunk, and a part is the list of their numbers."""
 
-    def __init__(self, folder: Path, letter: str, size: int, erase: Callable[[str], str]):
-        self.folder, self.letter, self.size, self.erase = folder, letter, size, erase
+    def __init__(self, folder: Path, erase: Callable[[str], str]):
+        self.folder, self.erase = folder, erase
         self.firsts: list[int] = []
-        self._waiting: list[Any] = []
+        self._waiting: list[dict[str, Any]] = []
         self._length = self._written = 0
 
-    def add(self, value: Any) -> None:
-        self._waiting.append(value)
-        self._length += len(json.dumps(value, ensure_ascii=False))
-        if self._length >= self.size:
+    def add(self, details: dict[str, Any]) -> None:
+        self._waiting.append(details)
+        self._length += len(json.dumps(details, ensure_ascii=False))
+        if self._length >= CHUNK:
             self.flush()
 
     def flush(self) -> None:
         """Write what waits as a chunk."""
         if not self._waiting:
             return
-        name = f"{self.letter}{len(self.firsts)}"
-        data = packed(self._folded(), self.erase)
-        (self.folder / f"{name}.js").write_text(BEFORE.format(name=name) + data + AFTER, "ascii", newline="\n")
+        known: dict[str, int] = {}
+        for cell in every(cell for details in self._waiting for cell in details["cells"]):
+            cell["parts"] = [
+                [title, [known.setdefault(piece, len(known)) for piece in re.split(r"(?<=>)(?=<)", part)]]
+                for title, part in cell["parts"]
+            ]
+        name = f"q{len(self.firsts)}"
+        data = packed({"pieces": list(known), "details": self._waiting}, self.erase)
+        (self.folder / f"{name}.js").write_text(f'hopscope("{name}","{data}")\n', "ascii", newline="\n")
         self.firsts.append(self._written)
         self._written += len(self._waiting)
         self._waiting, self._length = [], 0
-
-    def _folded(self) -> Any:
-        return self._waiting
-
-
-class Pages(Chunks):
-    """Chunks of details, whose parts are HTML. Displays repeat rows and marks further apart than compression looks
-    back: each piece of HTML from tag to tag is stored once in a chunk, and a part is the list of their numbers."""
-
-    def _folded(self) -> dict[str, Any]:
-        known: dict[str, int] = {}
-        for details in self._waiting:
-            for cell in every(details["cells"]):
-                cell["parts"] = [
-                    [title, [known.setdefault(piece, len(known)) for piece in re.split(r"(?<=>)(?=<)", part)]]
-                    for title, part in cell["parts"]
-                ]
-        return {"pieces": list(known), "details": self._waiting}
 
 
 def every(cells: Iterable[dict[str, Any] | None]) -> Iterator[dict[str, Any]]:
@@ -79,24 +66,6 @@ def every(cells: Iterable[dict[str, Any] | None]) -> Iterator[dict[str, Any]]:
     for cell in filter(None, cells):
         yield cell
         yield from filter(None, cell.get("repeats", ()))
-
-
-class Texts:
-    """Lines of texts, each stored once; a text is the list of their numbers."""
-
-    def __init__(self, chunks: Chunks):
-        self.chunks = chunks
-        self._numbers: dict[str, int] = {}
-
-    def of(self, text: str) -> list[int]:
-        return [self._number(line) for line in text.split("\n")]
-
-    def _number(self, line: str) -> int:
-        line = clean(line, len(line))
-        if line not in self._numbers:
-            self._numbers[line] = len(self._numbers)
-            self.chunks.add(line)
-        return self._numbers[line]
 
 
 # -- what stays private ------------------------------------------------------------------------------------------------
@@ -118,13 +87,9 @@ def eraser(folders: Iterable[Path]) -> Callable[[str], str]:
     places = [*folders, home(), Path.cwd(), Path.home(), Path(tempfile.gettempdir())]
     known = {form for place in places for form in (str(place), str(place.resolve())) if len(Path(form).parts) > 1}
     keys = {value for name, value in os.environ.items() if _SECRET.search(name) and len(value) >= _LEAST}
-    looked_for = [
-        *(re.escape(key) for key in sorted(keys, key=lambda key: (-len(key), key))),
-        *(
-            rf"(?<![\w.]){re.escape(form)}(?![\w-])[/\\]?"
-            for form in sorted(known, key=lambda form: (-len(form), form))
-        ),
-    ]
+    longest = lambda forms: sorted(forms, key=lambda form: (-len(form), form))  # noqa: E731
+    looked_for = [*map(re.escape, longest(keys))]
+    looked_for += [rf"(?<![\w.]){re.escape(form)}(?![\w-])[/\\]?" for form in longest(known)]
     pattern = re.compile("|".join(looked_for) or "(?!)")
 
     def erase(words: str) -> str:

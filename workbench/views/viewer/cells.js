@@ -1,8 +1,8 @@
 // `cells(place, told)` draws a paper's table whose cells can be chosen, by mouse, or with tab, arrows and enter.
 //
-// show(data)  data.title, data.keys: headers of the names of rows; data.groups: {name, width} of columns, the first of
-//             each in data.starts; data.measures: headers; data.rows: {names, begins, cells}, where a cell is null or
-//             {id, kind, printed, ours, says}.
+// show(data)  data.title, data.keys: headers of the names of rows; data.columns: [data set, measure]; data.rows: {names,
+//             cells}, where a cell is null or {id, kind, printed, ours, says}. A data set stands once above its columns,
+//             and a backbone in the first of its rows, as printed.
 // pick(id)    marks a cell; told.picked(id) is called with one that is chosen.
 const cells = (place, told = {}) => {
   place.classList.add("hopscope-grid");
@@ -22,13 +22,18 @@ const cells = (place, told = {}) => {
     if (!data.rows) return;
     const table = add(place, "table", {"aria-label": data.title}), head = add(table, "thead");
     const first = add(head, "tr"), second = add(head, "tr"), body = add(table, "tbody");
-    const group = (at) => data.starts.includes(at) ? {class: "group"} : {};
+    const begins = data.columns.map(([name], at) => name !== data.columns[at - 1]?.[0]);
+    const group = (at) => begins[at] ? {class: "group"} : {};
     for (const key of data.keys) add(first, "th", {scope: "col", rowspan: 2, class: "name"}, key);
-    for (const {name, width} of data.groups) add(first, "th", {scope: "colgroup", colspan: width, class: "group"}, name);
-    data.measures.forEach((name, at) => add(second, "th", {scope: "col", ...group(at)}, name));
+    data.columns.forEach(([name, measure], at) => {
+      const next = begins.indexOf(true, at + 1), width = (next < 0 ? begins.length : next) - at;
+      if (begins[at]) add(first, "th", {scope: "colgroup", colspan: width, class: "group"}, name);
+      add(second, "th", {scope: "col", ...group(at)}, measure);
+    });
     data.rows.forEach((row, y) => {
-      const line = add(body, "tr", row.begins ? {class: "begins"} : {});
-      for (const name of row.names) add(line, "th", {scope: "row", class: "name"}, name);
+      const grouped = data.keys[0] === "backbone", goesOn = grouped && row.names[0] === data.rows[y - 1]?.names[0];
+      const line = add(body, "tr", grouped && !goesOn ? {class: "begins"} : {});
+      row.names.forEach((name, at) => add(line, "th", {scope: "row", class: "name"}, goesOn && !at ? "" : name));
       row.cells.forEach((cell, x) => {
         const place = add(line, "td", group(x));
         if (!cell) return;
