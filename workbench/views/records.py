@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from workbench.display import html, text
@@ -241,6 +241,13 @@ def passage_line(passage: Passage | Report) -> str:
         f"{esc(passage.title or passage.text[:80], 200)} <span class='q'>{esc(passage.id, 80)}</span>",
         f"<p>{esc(passage.text)}</p>",
     )
+
+
+def passage_cell(name: str, passages: Mapping[str, Passage] | None, gold: Sequence[str] = ()) -> Markup:
+    """A passage by its id: its title and text where it is known; gold ones are marked."""
+    passage = (passages or {}).get(name)
+    mark = " <span class='tag'>gold</span>" if name in gold else ""
+    return Markup((passage_line(passage) if passage else esc(name, NAME)) + mark)
 
 
 def triple_line(triple: Triple) -> str:

@@ -69,9 +69,11 @@ class Session(Cache):
     limits: Mapping[str, Any] = {}
     by_hand: frozenset[str] = frozenset()  # the questions that have worked replies
 
-    def __init__(self, questions: Sequence[Question], methods: Sequence[str], index: Index | None):
+    def __init__(
+        self, questions: Sequence[Question], methods: Sequence[str], index: Index | None, engine: Engine | None = None
+    ):
         super().__init__()
-        self.questions, self.methods, self.index = list(questions), list(methods), index
+        self.questions, self.methods, self.index, self.engine = list(questions), list(methods), index, engine
 
     def label(self, question: Question, longest: int = LABEL) -> str:
         """The entry of a question in a list, which says whether it has worked replies."""
@@ -114,6 +116,10 @@ class Session(Cache):
         """The method itself, to run it with an edited thought."""
         raise SettingError("a trace is replayed without an engine; to edit a thought, give an index instead of a trace")
 
+    def made(self, name: str, label: str) -> Method:
+        """The method that is listed by a name; of a saved retrieval one with its label."""
+        return self.once(("made", label), lambda: method(label, self.index, self.engine))
+
     @cached_property
     def passages(self) -> dict[str, Passage]:
         """The known passages by id."""
@@ -132,8 +138,8 @@ class Live(Session):
     ):  # fmt: skip
         if not questions:
             raise SettingError("there is no question to ask; give questions=data.questions")
-        super().__init__(questions, list(methods), index)
-        self.engine, self.reader, self.limits, self._specs = engine, reader, {"k": k}, methods
+        super().__init__(questions, list(methods), index, engine)
+        self.reader, self.limits, self._specs = reader, {"k": k}, methods
         self.by_hand = answered_by_hand(engine)
         self.judge = None if judge is None else known_engine(judge)
         if self.judge:
@@ -161,6 +167,9 @@ class Live(Session):
             return spec
         make = lambda: method(spec, self.index, self.engine, **settings)  # noqa: E731
         return self.once(("method", spec, *sorted(settings.items())), make)
+
+    def made(self, name: str, label: str) -> Method:
+        return self.method(name)
 
     def others(self, question: Question, name: str, specs: Sequence[str]) -> list[Retrieval]:
         return [Retrieval.of(self.evidence(question, spec)) for spec in specs]
@@ -209,14 +218,13 @@ class Saved(Session):
         names = [name for name in run.methods if suits(run.config["methods"][name])]
         if not names:
             raise SettingError(f"the run {run.folder} has no {kind}; it has {', '.join(run.methods)}")
-        super().__init__([known.get(name, Question(name, "")) for name in ids], names, index)
-        self.limits = {"k": run.config["k"], "budget": run.config["budget"]}
-        self._run, self._engine = run, engine
+        super().__init__([known.get(name, Question(name, "")) for name in ids], names, index, engine)
+        self.limits, self._run = {"k": run.config["k"], "budget": run.config["budget"]}, run
 
     def method(self, name: str, **settings: Any) -> Method:
-        if self.index is None or self._engine is None:
+        if self.index is None or self.engine is None:
             raise SettingError("a saved run is replayed without an engine; to edit a thought, give index= and engine=")
-        return method(self._run.config["methods"][name]["label"], self.index, self._engine)
+        return method(self._run.config["methods"][name]["label"], self.index, self.engine)
 
     def others(self, question: Question, name: str, specs: Sequence[str]) -> list[Retrieval]:
         return [_of_row(row) for other, row in self._rows(question).items() if other != name]
@@ -249,13 +257,16 @@ class InMemory(Session):
 
     name = "a trace of one question only"
 
-    def __init__(self, traces: Mapping[str, Trace | Evidence], questions: Sequence[Question], index: Index | None):
+    def __init__(
+        self, traces: Mapping[str, Trace | Evidence], questions: Sequence[Question], index: Index | None,
+        engine: Engine | None,
+    ):  # fmt: skip
         if not traces:
             raise SettingError("there is no trace to show")
         found = {name: _in_memory(name, made) for name, made in traces.items()}
         asked = _question_of(next(iter(found.values())).trace)
         known = next((question for question in questions if question.question == asked), Question("", asked))
-        super().__init__([known], list(found), index)
+        super().__init__([known], list(found), index, engine)
         self._found, evidence = found, [made for made in traces.values() if isinstance(made, Evidence)]
         self.passages = self.passages | {passage.id: passage for one in evidence for passage, _ in one.passages}
 
@@ -286,7 +297,7 @@ def open_session(
         source = Run.open(source)
     if isinstance(source, Run):
         return Saved(source, questions, index, engine, kind, suits)
-    return InMemory({"trace": source} if isinstance(source, Trace | Evidence) else source, questions, index)
+    return InMemory({"trace": source} if isinstance(source, Trace | Evidence) else source, questions, index, engine)
 
 
 def by_name(methods: Sequence[str] | Methods) -> dict[str, str | Method]:

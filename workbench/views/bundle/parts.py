@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from workbench.errors import WorkbenchError
@@ -16,7 +17,6 @@ from workbench.methods.youtu.routed import routed
 from workbench.records import Passage, Question
 from workbench.text import clean
 from workbench.trace import Trace
-from workbench.views import dot_drawing
 from workbench.views import dots as dots_view
 from workbench.views import passing as passing_view
 from workbench.views import replay as replay_view
@@ -26,6 +26,7 @@ from workbench.views.drawing import drawing_part
 from workbench.views.proofs import proof_drawing, proof_from_trace, proof_part
 from workbench.views.records import notes_part
 from workbench.views.routes import FUSED, rounds_part, routes_part
+from workbench.views.stepped import stages_part
 from workbench.views.trace import tree
 
 Passages = Mapping[str, Passage]
@@ -70,7 +71,7 @@ def _stepped(view: Any, stepped: Callable[..., str]) -> Callable[..., str]:
 # Method → title of its part, what reads a trace of it, what shows that.
 _REPLAY = ("replay", replay, _stepped(replay_view, replay_view.stepped))
 _SEARCHES: dict[str, tuple[str, Callable, Callable]] = {
-    "dotrag": ("DOTs", dots, _stepped(dots_view, dot_drawing.stepped)),
+    "dotrag": ("DOTs", dots, _stepped(dots_view, partial(dots_view.whole, drawn=True))),
     "catrag": ("steering", steering, steering_view.whole),
     "youtu": (
         "routes", routed,
@@ -78,12 +79,8 @@ _SEARCHES: dict[str, tuple[str, Callable, Callable]] = {
     ),
     "gfm_rag": (
         "messages", passing,
-        lambda shown, _: "".join(
-            part(shown)
-            for part in (
-                passing_view.heading, passing_view.stepped, passing_view.layers_part, passing_view.documents_part
-            )
-        ),
+        lambda shown, _: passing_view.heading(shown) + stages_part(passing_view.stages(shown))
+        + passing_view.layers_part(shown) + passing_view.documents_part(shown),
     ),
 }  # fmt: skip
 
