@@ -24,14 +24,14 @@ from workbench.operators.neighbourhood import Edge, Node, Subgraph
 from workbench.records import Binding, Proof, Triple
 from workbench.text import clean, short
 from workbench.views import html
-from workbench.views.dot_drawing import dot_drawing, path_drawing
+from workbench.views.dots import dot_drawing, path_drawing
 from workbench.views.drawing import LEGEND, OTHER, Drawing, drawing_data, drawing_frame, drawing_page, drawing_part
 from workbench.views.figures import drawing_figure
 from workbench.views.node_details import LARGEST, graph_drawing
 from workbench.views.palette import THEMES
 from workbench.views.passing import passing_drawing
 from workbench.views.proofs import proof_drawing
-from workbench.views.steering_drawing import traced_drawing
+from workbench.views.steering import traced_drawing
 
 
 class Page(HTMLParser):

@@ -24,14 +24,14 @@ from workbench.operators.neighbourhood import neighbourhood
 from workbench.operators.types import types_of
 from workbench.operators.walk_distribution import walk_subgraph
 from workbench.records import Binding, Match, Pattern, Proof, Triple
-from workbench.views.dot_drawing import dot_drawing
+from workbench.views.dots import dot_drawing
 from workbench.views.drawing import drawing_data
 from workbench.views.figures import drawing_figure
 from workbench.views.node_details import NODES, graph_drawing
 from workbench.views.palette import GREY, ORANGE, THEMES, TYPE_SHAPES, TYPES, VERMILION, type_marks
 from workbench.views.passing import passing_drawing
 from workbench.views.proofs import proof_drawing
-from workbench.views.steering_drawing import steered_drawing, traced_drawing
+from workbench.views.steering import steered_drawing, traced_drawing
 from workbench.views.tree_map import entity_map
 
 # How much of each linear colour a reader sees (Machado, Oliveira and Fernandes 2009, severity 1).

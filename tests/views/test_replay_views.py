@@ -155,8 +155,8 @@ def test_the_chart_gets_stages_labels_ranks_and_rows():
     data = ranks_data(shown, TITLES)
     assert (data["stages"], data["end"], data["top"]) == (["round 0", "round 1", "end"], 2, 10)
     assert data["passages"][-2:] == [
-        {"label": "Title of p2", "gold": True, "chosen": True, "ranks": [4, 2, 1], "rows": [4, 2, 1]},
-        {"label": "p7", "gold": True, "chosen": False, "ranks": [None] * 3, "rows": [11] * 3},
+        {"label": "Title of p2", "gold": True, "chosen": True, "ranks": (4, 2, 1), "rows": (4, 2, 1)},
+        {"label": "p7", "gold": True, "chosen": False, "ranks": (None,) * 3, "rows": (11,) * 3},
     ]
     assert ranks_data(replay(ircot_trace()))["end"] == -1
     assert "gold Title of p2: 4 → 2 → 1" in shown_in(ranks_part(shown, 2, TITLES))

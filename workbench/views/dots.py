@@ -10,6 +10,7 @@ A trace has no titles and texts of passages; a view shows them if `passages`, by
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, zip_longest
 from math import ceil
 from typing import Any
 
@@ -51,7 +52,7 @@ Passages = Mapping[str, Passage]
 
 
 html.register(Dots, lambda shown: page(heading(shown), whole(shown)))
-html.register(Dot, lambda dot: page(dot_heading(dot), setting_part(dot), stages_part(iterations(dot))))
+html.register(Dot, lambda dot: page(dot_heading(dot), stages_part(steps(dot))))
 html.register(Iteration, lambda one: page(iteration_part(one)))
 html.register(JudgedPath, lambda path: page(path_part(path)))
 html.register(DotsDiff, lambda diff: page(diff_part(diff)))
@@ -73,25 +74,24 @@ def _(dot: Dot) -> str:
 
 def whole(shown: Dots, passages: Passages | None = None, *, drawn: bool = False) -> str:
     """All parts under the heading, the DOTs folded; with pictures, where they are `drawn`, but for the first."""
-    made = ((dot, stages(shown, dot) if drawn else iterations(dot, shown.gold)) for dot in shown.dots)
+    made = ((dot, stages(shown, dot) if drawn else steps(dot, shown.gold)) for dot in shown.dots)
     dots = (
-        details(dot_heading(dot), setting_part(dot), stages_part(steps), open=drawn and not at)
-        for at, (dot, steps) in enumerate(made)
+        details(dot_heading(dot), stages_part(parts), open=drawn and not at) for at, (dot, parts) in enumerate(made)
     )
     return selection_part(shown) + "".join(dots) + end_part(shown, passages)
 
 
-def iterations(dot: Dot, gold: Sequence[str] = ()) -> list[Stage]:
-    return [Stage(f"iteration {one.number}", part=iteration_part(one, gold)) for one in dot.iterations]
+def steps(dot: Dot, gold: Sequence[str] = ()) -> list[Stage]:
+    """The rules and the iterations."""
+    made = [Stage(f"iteration {one.number}", part=iteration_part(one, gold)) for one in dot.iterations]
+    return [Stage("rules", part=setting_part(dot)), *made]
 
 
 def stages(shown: Dots, dot: Dot, **drawn: Any) -> list[Stage]:
-    """The rules and the iterations, each with the picture of what it reached, `drawn` as by `dot_drawing`."""
-    parts = [Stage("rules"), *iterations(dot, shown.gold)]
+    """The same, each with the picture of what it reached, `drawn` as by `dot_drawing`."""
     numbers = [0, *(one.number for one in dot.iterations)]
-    return [
-        one._replace(drawing=dot_drawing(shown, dot.number, number, **drawn)) for number, one in zip(numbers, parts)
-    ]
+    drawings = (dot_drawing(shown, dot.number, number, **drawn) for number in numbers)
+    return [one._replace(drawing=drawing) for one, drawing in zip(steps(dot, shown.gold), drawings)]
 
 
 def heading(shown: Dots) -> str:
@@ -146,7 +146,11 @@ def iteration_part(one: Iteration, gold: Sequence[str] = ()) -> str:
         for node in one.candidates
     ]
     paths = sorted(one.paths, key=lambda path: (path.id not in one.kept, path.fate == "cut", -path.confidence))
-    judged = [(path.id, _verdict(path), _fate(path, one), _folded_path(path, gold)) for path in paths]
+    judged = [
+        (path.id, _verdict(path), _fate(path, one),
+         Markup(details(_chain(path, gold), f"<p>{esc(path.passage, 600)}</p>", _reasons(path))))
+        for path in paths
+    ]  # fmt: skip
     return (
         (f"<p class='bad'>{esc(one.failure, LINE)}</p>" if one.failure else "")
         + queries
@@ -193,48 +197,38 @@ def diff_part(diff: DotsDiff) -> str:
         (dot.concept, _sizes(dot.before), _sizes(dot.after), ", ".join(dot.gained), ", ".join(dot.lost))
         for dot in diff.dots
     ]
-    paths = [
-        (sign, _verdict(path), Markup(_chain(path)))
-        for sign, some in (("+", diff.gained), ("–", diff.lost))
-        for path in some
-    ]
+    paths = [("+", path) for path in diff.gained] + [("–", path) for path in diff.lost]
+    listed = [(sign, _verdict(path), Markup(_chain(path))) for sign, path in paths]
     return (
         asked
         + table(["concept", "nodes per hop", "now", "anchors gained", "anchors lost"], dots, LINE)
         + _titled("paths", f"{len(diff.gained)} gained, {len(diff.lost)} lost")
-        + long_table(["", "verdict", "path"], paths, "paths", SHOWN)
+        + long_table(["", "verdict", "path"], listed, "paths", SHOWN)
     )
 
 
 def comparison_part(beside: Comparison, passages: Passages | None = None) -> str:
     """The results of each method, in columns; results shared with another method are bold."""
-    known, common, common_passages = passages or {}, beside.common, beside.common_passages
+    known = passages or {}
 
-    def bold(shown: str, shared: bool) -> Markup:
-        return Markup(f"<b>{shown}</b>" if shared else shown)
+    def node(name: str) -> Markup:
+        shown = _node(name, beside.gold)
+        return Markup(f"<b>{shown}</b>") if name in beside.common else shown
 
     def passage(name: str) -> Markup:
-        title = short(known[name].title or known[name].text, 80) if name in known else name
-        return bold(esc(title, NAME), name in common_passages)
+        shown = esc(short(known[name].title or known[name].text, 80) if name in known else name, NAME)
+        return Markup(f"<b>{shown}</b>" if name in beside.common_passages else shown)
 
     columns = {
-        "passages": [[passage(name) for name in one.passages] for one in beside.found],
-        "nodes": [
-            [bold(_node(name, beside.gold), name in common) for name in dict.fromkeys(one.nodes)]
-            for one in beside.found
-        ],
-        "paths": [[" → ".join(path) for path in one.paths] for one in beside.found],
+        "passages": [map(passage, one.passages) for one in beside.found],
+        "nodes": [map(node, dict.fromkeys(one.nodes)) for one in beside.found],
+        "paths": [map(" → ".join, one.paths) for one in beside.found],
     }
-    names = [clean(one.method, NAME) for one in beside.found]
-    counts = [
-        (name, len(one.passages), len(one.nodes), len(common.intersection(one.nodes)), len(one.paths))
-        for name, one in zip(names, beside.found)
-    ]
-    parts = [table(["method", "passages", "nodes", "shared nodes", "paths"], counts)]
+    counts = beside.frame().reset_index()
+    parts = [table(list(counts), counts.values.tolist(), NAME)]
     for what, lists in columns.items():
-        longest = max(map(len, lists), default=0)
-        rows = [(at + 1, *(some[at] if at < len(some) else "" for some in lists)) for at in range(min(longest, SHOWN))]
-        listed = table(["", *names], rows, LINE)
+        rows = [(rank, *row) for rank, row in enumerate(islice(zip_longest(*lists, fillvalue=""), SHOWN), 1)]
+        listed = table(["", *(clean(one.method, NAME) for one in beside.found)], rows, LINE)
         parts.append(details(f"{what}, the first {len(rows)}", listed, open=what == "nodes"))
     return "".join(parts) + "<p class='q'>bold: found by another method as well</p>"
 
@@ -285,10 +279,6 @@ def _anchors(dot: Dot, gold: Sequence[str]) -> Markup:
     )
     weak = " <span class='tag'>weak</span>" if dot.weak else ""
     return Markup(", ".join(shown) + weak)
-
-
-def _folded_path(path: JudgedPath, gold: Sequence[str]) -> Markup:
-    return Markup(details(_chain(path, gold), f"<p>{esc(path.passage, 600)}</p>", _reasons(path)))
 
 
 def _reasons(path: JudgedPath) -> str:

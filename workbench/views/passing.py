@@ -12,7 +12,7 @@ from workbench.operators.types import Types
 from workbench.records import Path, Scored
 from workbench.text import clean, counted, short
 from workbench.views import records
-from workbench.views.base import NAME, details, esc, page, table
+from workbench.views.base import NAME, esc, page, table
 from workbench.views.drawing import (
     Drawing,
     DrawnEdge,
@@ -24,7 +24,7 @@ from workbench.views.drawing import (
     types_shown,
 )
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
-from workbench.views.stepped import Stage, columns
+from workbench.views.stepped import Stage, columns, stages_part
 
 START = NodeStyle("entity of the question", BLUE, "triangle")
 LIT = NodeStyle("changed in this layer", SKY)
@@ -40,18 +40,22 @@ _APART, _BELOW = 165, 56  # pixels between columns and rows
 LAST = "documents"
 
 
-html.register(Passing, lambda shown: page(heading(shown), layers_part(shown), documents_part(shown)))
+html.register(Passing, lambda shown: page(heading(shown), stages_part(stages(shown, drawn=False))))
 
 
-def stages(shown: Passing, types: Types | None = None) -> list[Stage]:
+def stages(shown: Passing, types: Types | None = None, *, drawn: bool = True) -> list[Stage]:
     """The starts, the layers, the documents, each with the picture of the entities that it lit up. `types` are those of
     the index."""
-    return [Stage(name, passing_drawing(shown, at, types)) for at, name in enumerate(_names(shown))]
+    parts = [*(layer_part(shown, layer) for layer in shown.layers), documents_part(shown)]
+    drawn = drawn and bool(shown.layers)
+    return [
+        Stage(name, passing_drawing(shown, at, types) if drawn else None, part)
+        for at, (name, part) in enumerate(zip(_names(shown), parts))
+    ]
 
 
 def _names(shown: Passing) -> list[str]:
-    names = [f"layer {one.layer}" if one.layer else "start" for one in shown.layers]
-    return [*names, LAST] if names else []
+    return [*(f"layer {one.layer}" if one.layer else "start" for one in shown.layers), LAST]
 
 
 def heading(shown: Passing) -> str:
@@ -62,19 +66,15 @@ def heading(shown: Passing) -> str:
     return f"{records.heading(shown)}<p class='q'>{esc(links or 'no entity is linked', 600)}</p>"
 
 
-def layers_part(shown: Passing) -> str:
-    """A table of each layer: the strongest entities, and through which message each lit up."""
-    parts = []
-    for layer in shown.layers:
-        by = {end: (source, relation) for source, relation, end, _ in layer.messages}
-        rows = [
-            (shown.called(name), norm, _message(shown, *by[name]) if name in by else "–")
-            for name, norm in layer.entities[:COLUMN]
-        ]
-        where = f"layer {layer.layer}" if layer.layer else "start"
-        title = f"{where}: {counted(layer.reached, 'entity', 'entities')} changed"
-        parts.append(details(title, table(["entity", "change", "strongest message"], rows, NAME)))
-    return "".join(parts)
+def layer_part(shown: Passing, layer: PassedLayer) -> str:
+    """The strongest entities of a layer, and through which message each lit up."""
+    by = {end: (source, relation) for source, relation, end, _ in layer.messages}
+    rows = [
+        (shown.called(name), norm, _message(shown, *by[name]) if name in by else "–")
+        for name, norm in layer.entities[:COLUMN]
+    ]
+    changed = f"<p class='q'>{counted(layer.reached, 'entity', 'entities')} changed</p>"
+    return changed + table(["entity", "change", "strongest message"], rows, NAME)
 
 
 def documents_part(shown: Passing) -> str:
@@ -103,7 +103,7 @@ def paths_part(shown: Passing, entity: str, paths: Iterable[Scored[Path]]) -> st
 def passing_drawing(shown: Passing, stage: int, types: Types | None = None) -> Drawing:
     """The picture of a stage; columns and places are the same in all of them."""
     places, first, last = _places(shown), shown.first_lit(), stage >= len(shown.layers)
-    now = shown.layers[-1 if last else stage] if shown.layers else PassedLayer(layer=0)
+    now = shown.layers[-1 if last else stage]
     norms, starts, known = dict(now.entities), {name for name, _ in shown.linked.starts}, types or Types()
     most = max(norms.values(), default=1.0) or 1.0
     styles = type_styles(known.order)
@@ -131,7 +131,7 @@ def passing_drawing(shown: Passing, stage: int, types: Types | None = None) -> D
                 told = f"{clean(shown.called(entity), 80)} gives {share:.0%}"
                 edges.append(DrawnEdge(at[entity], len(nodes) - 1, GIVES, told, width=0.5 + 6 * share))
     roles = (*(in_type(style, "", styles) for style in (START, LIT)), DARK, DOCUMENT, GOLD)
-    title = f"{'nothing passed' if not at else _names(shown)[stage]}: {shown.question}"
+    title = f"{_names(shown)[stage]}: {shown.question}"
     return Drawing(
         title, tuple(nodes), tuple(edges), roles, (NOW, BEFORE, GIVES),
         left_out=max(0, now.reached - len(norms)), inches=(10.4, 6.4), types=types_shown(nodes, styles, "dot"),

@@ -16,7 +16,7 @@ from workbench.operators.types import types_of
 from workbench.records import Path, Question, Scored
 from workbench.trace import Trace
 from workbench.views.drawing import Drawing
-from workbench.views.passing import DOCUMENT, GOLD, documents_part, heading, layers_part, paths_part, stages
+from workbench.views.passing import DOCUMENT, GOLD, heading, paths_part, stages
 from workbench.views.stepped import Stage
 from workbench.views.widget import Stepper
 
@@ -39,14 +39,11 @@ class Messages(Stepper[Passing]):
         label, question = self.shown.method, self.shown.question
         if self._session.index is None or not question or question.startswith("sha256:"):
             raise SettingError("paths need the index and the text of the question: give index=")
-        explain = lambda: self._session.made(self._method_name, label).explain(question, name, PATHS)  # noqa: E731
+        explain = lambda: self._session.method(self._method_name, label).explain(question, name, PATHS)  # noqa: E731
         paths = self._session.once(("paths", label, question, name), explain)
         self.chosen, self.paths = name, paths
         self._draw()
         return paths
-
-    def __repr__(self) -> str:
-        return f"Messages: {self.shown!r}"
 
     def _shown_by(self, trace: Trace, question: Question) -> Passing:
         return passing(trace, question.support or (), self._session.index)
@@ -62,11 +59,9 @@ class Messages(Stepper[Passing]):
         return heading(self.shown)
 
     def _below(self) -> str:
-        paths = "<p class='q'>click on an entity to see the paths that carried most of its score</p>"
         if self.chosen:
-            paths = paths_part(self.shown, self.chosen, self.paths)
-        sides = (f"<div class='side'>{part}</div>" for part in (documents_part(self.shown), paths))
-        return f"<div class='beside'>{''.join(sides)}</div>{layers_part(self.shown)}"
+            return paths_part(self.shown, self.chosen, self.paths)
+        return "<p class='q'>click on an entity to see the paths that carried most of its score</p>"
 
     def _clicked(self, node: int) -> None:
         clicked = self.drawing.nodes[node]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html as _stdlib_html
 from collections.abc import Collection, Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from matplotlib.axes import Axes
@@ -92,23 +93,20 @@ def _round(replay: Replay, at: int, passages: Passages) -> str:
 def _searches(searches: Sequence[Search], passages: Passages, before: Ranking = (), known: Collection[str] = ()) -> str:
     """The results of each query, side by side; passages that were not in the pool are marked as new. Queries `known`
     from the thoughts above are not repeated."""
-    pool = {name for name, _ in before}
-
-    def cell(search: Search, rank: int) -> Markup | str:
-        if rank >= len(search.ranking):
-            return ""
-        name, score = search.ranking[rank]
-        new = " <span class='tag'>new</span>" if before and name not in pool else ""
-        return Markup(f"{esc(label_of(name, passages, 80))} <span class='q'>{number(score)}</span>{new}")
-
-    lines = ""
+    pool, lines, columns = {name for name, _ in before}, "", []
     for search in searches:
         query = "" if search.query in known else esc(search.query)
         look, why = ("bad", search.failure) if search.failure else ("q", search.fallback)
         said = f" <span class='{look}'>{esc(why)}</span>" if why else ""
         lines += f"<p><span class='tag'>{esc(search.origin, 40)}</span> {query}{said}</p>" if query or said else ""
-    longest = max((len(search.ranking) for search in searches), default=0)
-    rows = [(rank + 1, *(cell(search, rank) for search in searches)) for rank in range(min(FOUND, longest))]
+        columns.append([
+            Markup(
+                f"{esc(label_of(name, passages, 80))} <span class='q'>{number(score)}</span>"
+                + " <span class='tag'>new</span>" * (bool(before) and name not in pool)
+            )
+            for name, score in search.ranking[:FOUND]
+        ])  # fmt: skip
+    rows = [(rank, *row) for rank, row in enumerate(zip_longest(*columns, fillvalue=""), 1)]
     return lines + table(["", *(f"found for {clean(search.origin, 40)}" for search in searches)], rows)
 
 

@@ -27,7 +27,7 @@ from workbench.text import clean, short
 from workbench.views.base import esc, page
 from workbench.views.records import answer_line
 from workbench.views.replay import heading, ranks_data, stage_part, stepped
-from workbench.views.session import Source, by_name
+from workbench.views.session import Live, Source, by_name
 from workbench.views.stepped import Stage
 from workbench.views.widget import Stepper, beside, row
 
@@ -95,11 +95,14 @@ class ReplayWidget(Stepper[Replay]):
     def rerun(self, number: int | None = None, **texts: str) -> Replay:
         """Replace texts of a round's thought, keep the earlier thoughts, and let the method continue from there. The
         result appears on the right."""
-        number = self.at if number is None else number
-        method = self._session.method(self._method_name, **self._settings(self._moved))
-        evidence = method.given(edited(self.left, number, texts)).retrieve(self.left.question, **self._session.limits)
-        self.right = replay(evidence.trace, self.left.gold)
-        self.right_answer = self._session.read(self._question, evidence).answer
+        number, session = self.at if number is None else number, self._session
+        if not isinstance(session, Live) and None in (session.index, session.engine):
+            raise SettingError(
+                f"{session.name} is replayed without an engine; to edit a thought, give index= and engine="
+            )
+        method = session.method(self._method_name, self.left.method, **self._settings(self._moved))
+        evidence = method.given(edited(self.left, number, texts)).retrieve(self.left.question, **session.limits)
+        self.right, self.right_answer = replay(evidence.trace, self.left.gold), session.read(self._question, evidence)
         self._compared, self.at = "", number
         self._draw()
         return self.right

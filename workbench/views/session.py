@@ -108,17 +108,13 @@ class Session(Cache):
         judge of the session, if there is one, says in both orders."""
         raise SettingError(f"a trace holds no answers; to see that of {other} beside it, give an index or a run")
 
-    def read(self, question: Question, evidence: Evidence) -> Retrieval:
-        """The results of a method that ran outside the session, with an answer where there is a reader."""
-        return Retrieval.of(evidence)
+    def read(self, question: Question, evidence: Evidence) -> str:
+        """The answer to what a method retrieved outside the session; empty without a reader."""
+        return ""
 
-    def method(self, name: str, **settings: Any) -> Method:
-        """The method itself, to run it with an edited thought."""
-        raise SettingError("a trace is replayed without an engine; to edit a thought, give an index instead of a trace")
-
-    def made(self, name: str, label: str) -> Method:
-        """The method that is listed by a name; of a saved retrieval one with its label."""
-        return self.once(("made", label), lambda: method(label, self.index, self.engine))
+    def method(self, name: str, label: str = "", **settings: Any) -> Method:
+        """The method itself, to run it with an edited thought; of what is saved the one of its label."""
+        return self.once(("method", label), lambda: method(label, self.index, self.engine))
 
     @cached_property
     def passages(self) -> dict[str, Passage]:
@@ -161,15 +157,12 @@ class Live(Session):
 
         return self.once(("evidence", question.question, name, *sorted(settings.items())), retrieve)
 
-    def method(self, name: str, **settings: Any) -> Method:
+    def method(self, name: str, label: str = "", **settings: Any) -> Method:
         spec = self._specs.get(name, name)
         if not isinstance(spec, str):
             return spec
         make = lambda: method(spec, self.index, self.engine, **settings)  # noqa: E731
         return self.once(("method", spec, *sorted(settings.items())), make)
-
-    def made(self, name: str, label: str) -> Method:
-        return self.method(name)
 
     def others(self, question: Question, name: str, specs: Sequence[str]) -> list[Retrieval]:
         return [Retrieval.of(self.evidence(question, spec)) for spec in specs]
@@ -190,22 +183,19 @@ class Live(Session):
         return self.once(key, lambda: asked_pair(question, *sides, self.judge))
 
     def _retrieve(self, question: Question, name: str, **settings: Any) -> Retrieval:
-        evidence = self.evidence(question, name, **settings)
-        answer = self._answer(question, name, **settings) if self.reader else None
-        return Retrieval.of(evidence, _answer_text(answer) if answer else "")
+        answer = _answer_text(self._answer(question, name, **settings)) if self.reader else ""
+        return Retrieval.of(self.evidence(question, name, **settings), answer)
 
     def _answer(self, question: Question, name: str, **settings: Any) -> Answer:
         read = lambda: self.reader.read(question.question, self.evidence(question, name, **settings))  # noqa: E731
         return self.once(("answer", question.question, name, *sorted(settings.items())), read)
 
-    def read(self, question: Question, evidence: Evidence) -> Retrieval:
-        answer = self.reader.read(question.question, evidence) if self.reader else None
-        return Retrieval.of(evidence, _answer_text(answer) if answer else "")
+    def read(self, question: Question, evidence: Evidence) -> str:
+        return _answer_text(self.reader.read(question.question, evidence)) if self.reader else ""
 
 
 class Saved(Session):
-    """The methods of a run that `suits` accepts, given their entry in the run's configuration; `kind` names them. It
-    needs neither index nor engine, unless a thought is edited."""
+    """The methods of a run that `suits` accepts, given their entry in the run's configuration; `kind` names them."""
 
     name = "the run"
 
@@ -220,11 +210,6 @@ class Saved(Session):
             raise SettingError(f"the run {run.folder} has no {kind}; it has {', '.join(run.methods)}")
         super().__init__([known.get(name, Question(name, "")) for name in ids], names, index, engine)
         self.limits, self._run = {"k": run.config["k"], "budget": run.config["budget"]}, run
-
-    def method(self, name: str, **settings: Any) -> Method:
-        if self.index is None or self.engine is None:
-            raise SettingError("a saved run is replayed without an engine; to edit a thought, give index= and engine=")
-        return method(self._run.config["methods"][name]["label"], self.index, self.engine)
 
     def others(self, question: Question, name: str, specs: Sequence[str]) -> list[Retrieval]:
         return [_of_row(row) for other, row in self._rows(question).items() if other != name]
@@ -264,7 +249,8 @@ class InMemory(Session):
         if not traces:
             raise SettingError("there is no trace to show")
         found = {name: _in_memory(name, made) for name, made in traces.items()}
-        asked = _question_of(next(iter(found.values())).trace)
+        first = next(iter(found.values())).trace
+        asked = next((event.inputs["question"] for event in first if "question" in event.inputs), "")
         known = next((question for question in questions if question.question == asked), Question("", asked))
         super().__init__([known], list(found), index, engine)
         self._found, evidence = found, [made for made in traces.values() if isinstance(made, Evidence)]
@@ -335,10 +321,6 @@ def _in_memory(name: str, made: Trace | Evidence) -> Retrieval:
     if made.trace is None:
         raise SettingError(f"the evidence of {name} has no trace; retrieve with trace='full'")
     return Retrieval.of(made)
-
-
-def _question_of(trace: Trace) -> str:
-    return next((event.inputs["question"] for event in trace if "question" in event.inputs), "")
 
 
 def _answer_text(answer: Answer) -> str:

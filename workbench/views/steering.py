@@ -8,6 +8,7 @@ A trace has no titles and texts of passages; a view shows them if `passages`, by
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
@@ -16,7 +17,6 @@ import numpy as np
 from workbench.display import html
 from workbench.index.layout import layout
 from workbench.methods.catrag.steering import (
-    SKIP,
     EditedEdge,
     Flow,
     RatedSeed,
@@ -47,7 +47,6 @@ from workbench.views.stepped import Stage, stages_part
 
 LINE = 300  # characters of a fact or a reason
 MOVED = 6  # phrases that gained most, and as many that lost most
-TIERS = ("Direct", "High", "Weak", "Irrelevant", SKIP)
 Passages = Mapping[str, Passage]
 Places = Mapping[int, tuple[float, float]]
 ALONE = "edited edges"  # the one stage of a trace without an index
@@ -204,8 +203,8 @@ def _origin(seed: Seed) -> str:
 
 
 def _rated_for(shown: Steering, seed: RatedSeed) -> str:
-    counts = {tier: sum(one.tier == tier for one in seed.neighbours) for tier in TIERS}
-    said = ", ".join(f"{count} {tier}" for tier, count in counts.items() if count)
+    counts = Counter(one.tier for one in seed.best)
+    said = ", ".join(f"{count} {tier}" for tier, count in counts.items())
     return f"<b>{esc(shown.called(seed.phrase), NAME)}</b> <span class='q'>{said or 'no neighbour'}</span>"
 
 

@@ -24,7 +24,7 @@ from workbench.errors import SettingError
 from workbench.index import Index
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.methods.catrag.replies import KeptReplies
-from workbench.methods.catrag.steering import METHOD, RatedSeed, StagedWalk, Steering, staged, steering
+from workbench.methods.catrag.steering import METHOD, RatedNeighbour, RatedSeed, StagedWalk, Steering, staged, steering
 from workbench.operators.types import types_of
 from workbench.records import Question
 from workbench.text import clean, short
@@ -68,7 +68,8 @@ class Steer(Stepper[Steering]):
         only for ratings that they lack."""
         live = isinstance(source, Index)
         self._replies = KeptReplies(engine or RulesEngine() if live else engine, self._asking)
-        self._k, self._places, self._paired, self._wide, self.chosen = k, None, False, False, ""
+        self._k, self._places, self._paired, self._wide = k, None, False, False
+        self.chosen = self._named = ""
         super().__init__(source, questions, engine=self._replies, k=k, **settings)
 
     # -- what the controls do -----------------------------------------------------------------------------------------
@@ -106,7 +107,7 @@ class Steer(Stepper[Steering]):
                 f"{neighbour!r} was not rated for {seed!r} (a larger k_edge rates more); {', '.join(rated)}"
             )
         self._replies.rate(self._question.question, seed, neighbour, score)
-        self.chosen = seed
+        self.chosen, self._named = seed, neighbour
         self._move({})
         return self.walk
 
@@ -162,12 +163,18 @@ class Steer(Stepper[Steering]):
             lambda: [(self._listed(one.phrase), one.phrase) for one in self.shown.rated] or [("", "")],
             **fixed,
         )
-        self._neighbour = widgets.Dropdown(options=[("", "")], description="neighbour", layout=fixed)
-        self._score = setting_slider("score", 0, 10, 1, **_SLIDER)
+        self._neighbour = self._choice(
+            "neighbour",
+            self._name,
+            lambda: self._rated.name if self._rated else "",
+            lambda: [(f"{one.score}: {self._listed(one.name)}", one.name) for one in self._ratings_of] or [("", "")],
+            **fixed,
+        )
+        score = setting_slider("score", 0, 10, 1, **_SLIDER)
+        self._score = self._bind(score, lambda _: None, lambda: self._rated.score if self._rated else 0)
         by_hand = lambda: self.rate(self.chosen, self._neighbour.value, self._score.value)  # noqa: E731
         self._rate = self._button("rate by hand", by_hand)
         self._reset = self._button("own settings and ratings", self.reset)
-        self._on(self._neighbour, lambda _: self._show_score())
         for control in (*self._sliders.values(), self._pair, self._more, self._reset):
             control.disabled = self._session.index is None
         # Without the layout a long table of ratings would press it to nothing.
@@ -198,21 +205,25 @@ class Steer(Stepper[Steering]):
         super()._show_controls()
         for place, drawing in zip(self._sides, (self.left, self.drawing)):
             place.layout.display = None if drawing else "none"
-        rated = [one for one in self._neighbours if one.score is not None]
-        names, before = [one.name for one in rated], self._neighbour.value
-        with self._quietly():
-            self._neighbour.options = [(f"{one.score}: {self._listed(one.name)}", one.name) for one in rated] or [
-                ("", "")
-            ]
-            self._neighbour.value = before if before in names else next(iter(names), "")
-        self._edit.layout.display = None if rated and self.walk else "none"
-        self._show_score()
+        self._edit.layout.display = None if self._rated and self.walk else "none"
 
     def _listed(self, name: str) -> str:
         return short(clean(self.shown.called(name)), 60)
 
-    def _show_score(self) -> None:
-        self._score.value = next((one.score for one in self._neighbours if one.name == self._neighbour.value), 0) or 0
+    def _name(self, neighbour: str) -> None:
+        """Choose the neighbour whose rating can be changed."""
+        self._named = neighbour
+        self._show_controls()
+
+    @property
+    def _ratings_of(self) -> list[RatedNeighbour]:
+        neighbours = self.shown.seed(self.chosen).neighbours if self.chosen else ()
+        return [one for one in neighbours if one.score is not None]
+
+    @property
+    def _rated(self) -> RatedNeighbour | None:
+        rated = {one.name: one for one in self._ratings_of}
+        return rated.get(self._named) or next(iter(rated.values()), None)
 
     def _clicked(self, node: int) -> None:
         """Choose the clicked seed, or a seed for which the clicked phrase was rated."""
@@ -221,8 +232,7 @@ class Steer(Stepper[Steering]):
         found += [one for one in self.shown.rated if any(other.name == name for other in one.neighbours)]
         if found:
             self.seed(found[0].phrase)
-            if name in [value for _, value in self._neighbour.options]:
-                self._neighbour.value = name
+            self._name(name)
 
     # -- what is shown ------------------------------------------------------------------------------------------------
 
@@ -237,7 +247,7 @@ class Steer(Stepper[Steering]):
             label = shown.method
         if self._session.index is None or not question.question or question.question.startswith("sha256:"):
             return None, shown, None
-        base = self._session.made(name, label)
+        base = self._session.method(name, label)
         walk = staged(base.adjusted(**moved), question.question, question.support, k=self._k)
         return base.settings, walk.parts[-1].steering, walk
 
@@ -284,10 +294,6 @@ class Steer(Stepper[Steering]):
         part = self.walk.parts[at]
         on_hubs = f"hubs hold {part.walk.hubs.share_all:.1%} of the phrases' mass"
         return f"<p><b>{esc(part.name)}</b> <span class='q'>{on_hubs}</span></p>"
-
-    @property
-    def _neighbours(self) -> tuple:
-        return self.shown.seed(self.chosen).neighbours if self.chosen else ()
 
     def _asking(self, step: str, count: int) -> None:
         self._message.value = self._note(f"asking {self._replies.name}: {count} × {step} …")

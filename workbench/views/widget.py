@@ -68,7 +68,7 @@ class Canvas(widgets.Box):
         self.frame, self._theme = Frame(layout=_FULL, height=height + LEGEND), theme
         self.frame.add_class(THEMED)
         self.frame.observe(lambda change: change["new"] >= 0 and self.clicked(change["new"]), "picked")
-        self.entries: tuple[str, ...] = ()  # what can be hidden, by its names in the legend
+        self.shown: Drawing | Map | None = None
 
     def draw(self, shown: Drawing | Map | None) -> None:
         """Show a picture; nothing without one. The first one is loaded as a page, which is sent the data of the others,
@@ -78,8 +78,7 @@ class Canvas(widgets.Box):
             self.frame.drawn = drawing_data(shown)
         elif shown:
             self.frame.page = drawing_page(shown, theme=self._theme)
-        self.children = [self.frame] if shown else []
-        self.entries = tuple(entry["name"] for entry in drawing_entries(shown) if entry["of"]) if shown else ()
+        self.shown, self.children = shown, [self.frame] if shown else []
 
     def select(self, node: int) -> None:
         """Mark a node, as a click on it does."""
@@ -125,7 +124,8 @@ class Widget(Record):
     @property
     def legend(self) -> tuple[str, ...]:
         """What of the picture can be hidden, by its names in the legend."""
-        return tuple(dict.fromkeys(name for picture in self._pictures for name in picture.entries))
+        entries = (entry for picture in self._pictures if picture.shown for entry in drawing_entries(picture.shown))
+        return tuple(dict.fromkeys(entry["name"] for entry in entries if entry["of"]))
 
     def hide(self, *names: str) -> None:
         """Hide what these entries of the legend stand for, and show everything else, as clicks on them do."""
@@ -245,7 +245,6 @@ class Stepper(Widget, Generic[Shown]):
         self._question, self._method_name = self._session.questions[0], self._session.methods[0]
         self._moved = dict(moved or {})
         self._redrawn: list[Callable[[], None]] = []  # with each change of the state
-        self._drawn: list[Callable[[], Drawing | None]] = []
         self._make_stepping()
         self._make_controls()
         self._show(self._question, self._method_name, self._moved)
@@ -263,8 +262,11 @@ class Stepper(Widget, Generic[Shown]):
 
     def static_html(self) -> str:
         """The pictures as they are, and every stage."""
-        pictures = [drawing_frame(drawing, theme=self.theme) for shown in self._drawn if (drawing := shown())]
+        pictures = [drawing_frame(one.shown, theme=self.theme) for one in self._pictures if one.shown]
         return "".join(pictures) + page(self._above(), self._every_stage(), self._below())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__} at {self._now.name}: {clean(self._question.question, 200)}"
 
     # -- what a subclass says -----------------------------------------------------------------------------------------
 
@@ -324,7 +326,6 @@ class Stepper(Widget, Generic[Shown]):
         """A place for a picture of the present state."""
         canvas = self._picture_of(height, **layout)
         self._on_click(canvas, self._clicked)
-        self._drawn.append(drawing)
         self._redrawn.append(lambda: canvas.draw(drawing()))
         return canvas
 
@@ -395,25 +396,17 @@ class Stepper(Widget, Generic[Shown]):
         """Questions and methods; a slider from stage to stage, and a button that plays them."""
         session = self._session
         self._asked = self._bind(
-            question_box(session.questions, session.label),
-            lambda asked: asked and self.ask(asked),
+            question_box(session.questions, session.label), lambda asked: asked and self.ask(asked),
             lambda: question_label(self._question),
-        )
+        )  # fmt: skip
         self._method = self._choice(
-            "method",
-            lambda name: self._show(self._question, name, self._moved),
-            lambda: self._method_name,
-            lambda: session.methods,
-            display="" if len(session.methods) > 1 else "none",
-        )
-        self._stage = self._bind(
-            widgets.SelectionSlider(
-                options=[("", 0)], description="stage", continuous_update=False, layout={"width": "400px"}
-            ),
-            self._go,
-            lambda: max(0, self.at),
-            lambda: [(name, at) for at, name in enumerate(self._names)] or [("nothing passed", 0)],
-        )
+            "method", lambda name: self._show(self._question, name, self._moved), lambda: self._method_name,
+            lambda: session.methods, display="" if len(session.methods) > 1 else "none",
+        )  # fmt: skip
+        slider = widgets.SelectionSlider(options=[("", 0)], description="stage", continuous_update=False)
+        slider.layout.width = "400px"
+        names = lambda: [(name, at) for at, name in enumerate(self._names)] or [("nothing passed", 0)]  # noqa: E731
+        self._stage = self._bind(slider, self._go, lambda: max(0, self.at), names)
         self._play = widgets.Play(min=0, max=1, interval=1500, show_repeat=False)
         self._bind(self._play, self._go, lambda: max(0, self.at))
 
@@ -446,9 +439,6 @@ class StageStepper(Stepper[list[Stage]]):
         """Go to a stage by its position or name."""
         self._go(stage)
         return self._now
-
-    def __repr__(self) -> str:
-        return f"StageStepper at {self._now.name}: {clean(self._question.question, 200)}"
 
     def _shown_by(self, trace: Trace, question: Question) -> list[Stage]:
         return list(self._read_stages(trace, self._session.passages))

@@ -20,12 +20,12 @@ from workbench.trace import Trace
 from workbench.views import dots as dots_view
 from workbench.views import passing as passing_view
 from workbench.views import replay as replay_view
+from workbench.views import routes as routes_view
 from workbench.views import steering as steering_view
-from workbench.views.base import details, esc
+from workbench.views.base import esc
 from workbench.views.drawing import drawing_part
 from workbench.views.proofs import proof_drawing, proof_from_trace, proof_part
 from workbench.views.records import notes_part
-from workbench.views.routes import FUSED, rounds_part, routes_part
 from workbench.views.stepped import stages_part
 from workbench.views.trace import tree
 
@@ -73,14 +73,10 @@ _REPLAY = ("replay", replay, _stepped(replay_view, replay_view.stepped))
 _SEARCHES: dict[str, tuple[str, Callable, Callable]] = {
     "dotrag": ("DOTs", dots, _stepped(dots_view, partial(dots_view.whole, drawn=True))),
     "catrag": ("steering", steering, steering_view.whole),
-    "youtu": (
-        "routes", routed,
-        lambda shown, _: routes_part(shown, FUSED, None) + details("rounds", rounds_part(shown), open=True),
-    ),
+    "youtu": ("routes", routed, lambda shown, _: routes_view.whole(shown)),
     "gfm_rag": (
         "messages", passing,
-        lambda shown, _: passing_view.heading(shown) + stages_part(passing_view.stages(shown))
-        + passing_view.layers_part(shown) + passing_view.documents_part(shown),
+        lambda shown, _: passing_view.heading(shown) + stages_part(passing_view.stages(shown)),
     ),
 }  # fmt: skip
 
