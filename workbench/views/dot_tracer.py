@@ -36,7 +36,7 @@ from workbench.views.dots import path_drawing
 from workbench.views.drawing import Drawing
 from workbench.views.node_details import LARGEST, graph_drawing
 from workbench.views.records import answer_line
-from workbench.views.session import Live, Retrieval, Source
+from workbench.views.session import Live, Source
 from workbench.views.stepped import Stage
 from workbench.views.widget import Stepper, beside, row, side
 
@@ -72,7 +72,8 @@ class Tracer(Stepper[Dots]):
         if iteration not in range(last + 1):
             numbers = ", ".join(map(str, range(last + 1)))
             raise SettingError(f"DOT {dot} has no iteration {iteration!r}; there are {numbers}")
-        self.dot, self.at, self.path = dot, iteration, None
+        self.dot, self.at = dot, iteration
+        self.path = self._region = None
         self._draw()
         return at.iterations[iteration - 1] if iteration else at
 
@@ -82,7 +83,7 @@ class Tracer(Stepper[Dots]):
         if found:
             of = ((dot.number, one.number) for dot in self.shown.dots for one in dot.iterations if found in one.paths)
             self.dot, self.at = next(of)
-        self.path = found
+        self.path, self._region = found, None
         self._draw()
         return self.path
 
@@ -90,7 +91,7 @@ class Tracer(Stepper[Dots]):
         """Draw up to so many nodes: anchors, then those of kept paths, of the others, and candidates."""
         if not isinstance(nodes, int) or nodes < 1:
             raise SettingError(f"nodes={nodes!r}; it should be a whole number from 1 on")
-        self.limit = nodes
+        self.limit, self._region = nodes, None
         self._draw()
         return self.drawing
 
@@ -108,17 +109,17 @@ class Tracer(Stepper[Dots]):
         at = self.shown.dot(self.dot if dot is None else dot)
         part = whole_region(self._session.index, at, LARGEST)
         self.step(at.number, self.at if at.number == self.dot else None)
-        kept = {frozenset(hop) for path in at.kept for hop in zip(path.nodes, path.nodes[1:])}
-        self._picture.draw(graph_drawing(part, kept, "kept paths"))
-        self._hint.value = self._note(text(part))
+        self._region = part
+        self._draw_stage()
         return part
 
     def beside(self) -> Comparison:
         """Show the passages, nodes and paths that other methods find for the question, with the common ones marked."""
+        own = self._retrieval._replace(paths=tuple(path.nodes for path in self.shown.final))  # no saved row has them
         others = self._session.others(self._question, self._method_name, self._others)
-        found = (_found(self._retrieval, self.shown), *map(_found, others))
+        found = tuple(MethodResult(one.method, one.ranking, one.nodes, one.paths) for one in (own, *others))
         self._compared = Comparison(self.shown.question, found, self.shown.gold)
-        self._draw()
+        self._draw_stage()
         return self._compared
 
     def pair(self, other: str | None, repeat: int = 0) -> ComparedAnswers | None:
@@ -127,7 +128,7 @@ class Tracer(Stepper[Dots]):
         asked = self._question, self._method_name
         self.answers = self._session.pair(*asked, other, repeat, **self._moved) if other else None
         self._other = other or ""
-        self._draw()
+        self._draw_stage()
         return self.answers
 
     @property
@@ -146,6 +147,9 @@ class Tracer(Stepper[Dots]):
 
     @property
     def drawing(self) -> Drawing | None:
+        if self._region:
+            kept = {frozenset(hop) for path in self._dot_shown.kept for hop in zip(path.nodes, path.nodes[1:])}
+            return graph_drawing(self._region, kept, "kept paths")
         return path_drawing(self.shown, self.path, types=self._types) if self.path else super().drawing
 
     def __repr__(self) -> str:
@@ -204,7 +208,7 @@ class Tracer(Stepper[Dots]):
 
     def _clicked(self, node: int) -> None:
         """Zoom to the best path through the clicked node, or out again."""
-        name = self.drawing.nodes[node].name
+        name = next(one.name for one in self.drawing.nodes if one.id == node)
         through = [path for path in self._paths_so_far if name in path.nodes]
         best = min(through, key=lambda path: (not path.kept, path.nodes[-1] != name, -path.confidence), default=None)
         self.zoom(best.id if best and self.path is None else None)
@@ -228,7 +232,7 @@ class Tracer(Stepper[Dots]):
 
     def _take(self, found: tuple) -> None:
         self._retrieval, self.shown, self.changed = found
-        self.path = self._compared = self.answers = None
+        self.path = self._region = self._compared = self.answers = None
         self._other, self.at = "", -1
         self.dot = self.shown.dots[0].number if self.shown.dots else -1
 
@@ -255,13 +259,17 @@ class Tracer(Stepper[Dots]):
     def _path_part(self) -> str:
         return dots_view.path_part(self.path, self.shown.gold) if self.path else ""
 
+    def _go(self, stage: int | str) -> None:
+        self.path = self._region = None
+        super()._go(stage)
+
     def _hint_part(self) -> str:
         drawing = self.drawing
         if drawing is None:
             return ""
-        left_out = f"{text(drawing)}; " if drawing.left_out else ""
         hint = "a click on any node shows all paths again" if self.path else "a click on a node shows a path to it"
-        return f"<p class='q'>{esc(left_out + hint)}</p>"
+        hint = f"{text(drawing)}; {hint}" if drawing.left_out else hint
+        return f"<p class='q'>{esc(text(self._region) if self._region else hint)}</p>"
 
     def _dot_part(self) -> str:
         """The rules of the DOT, and the iteration, folded: its paths stand in the list already."""
@@ -288,15 +296,6 @@ class Tracer(Stepper[Dots]):
 
     def _below(self) -> str:
         return self._pair_part()
-
-
-def _found(retrieval: Retrieval, shown: Dots | None = None) -> MethodResult:
-    """The results of a method, completed from the DOTs of its trace if a saved row lacks them."""
-    ranking, nodes, paths = retrieval.ranking, retrieval.nodes, retrieval.paths
-    if shown:
-        ranking = ranking or tuple(name for name, _ in shown.chunks)
-        nodes, paths = nodes or shown.nodes, paths or tuple(path.nodes for path in shown.final)
-    return MethodResult(retrieval.method, ranking, nodes, paths)
 
 
 def _path_label(path: JudgedPath) -> str:
