@@ -173,7 +173,7 @@ def test_a_saved_run_alone_tells_what_its_traces_hold(run):
     assert widget.walk is None and widget.shown.question == QUESTION and widget.shown.gold == ASKED.support
     assert "give index=" in widget._head.value and all(slider.disabled for slider in widget._sliders.values())
     widget.seed("kestrel")
-    assert widget.drawing and "Direct" in widget._ratings.value
+    assert widget.drawing is None and "Direct" in widget._ratings.value
     assert widget.ask("s2").question == OTHER.question
     for refused in (lambda: widget.set(beta=1), lambda: widget.rate("kestrel", "ilse", 5), widget.beside, widget.reset):
         with pytest.raises(SettingError, match="needs the index: give index="):

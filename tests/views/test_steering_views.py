@@ -28,7 +28,6 @@ from workbench.views.steering import (
     ratings_part,
     stages_table,
     steered_drawing,
-    traced_drawing,
 )
 
 
@@ -140,12 +139,3 @@ def test_tables_say_what_moved(walk):
     for words in ("ilse", "10", "Direct", "of ilse", "4 → 20", "2 → 0 (gone)", "skip"):
         assert words in told
     assert repr(walk).startswith(f"{QUESTION} catrag") and "gold at" in repr(walk)
-
-
-def test_a_trace_draws_what_it_holds(index):
-    told = steering(wb.method(SPEC, index, Rater()).retrieve(QUESTION), ASKED.support)
-    drawing = traced_drawing(told, chosen="kestrel")
-    names = {node.name for node in drawing.nodes}
-    assert {"kestrel", "ilse", "founder 0"} <= names and drawing.edges
-    assert styles(drawing)["kestrel", "ilse"].label == "10"
-    assert len(traced_drawing(Steering("q", "catrag"))) == 0

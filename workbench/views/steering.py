@@ -9,7 +9,7 @@ A trace has no titles and texts of passages; a view shows them if `passages`, by
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +25,7 @@ from workbench.methods.catrag.steering import (
     StagedWalk,
     Steering,
 )
-from workbench.operators.neighbourhood import Edge, Node, Subgraph, among
-from workbench.operators.types import Types
+from workbench.operators.neighbourhood import Edge, Subgraph, among
 from workbench.records import Passage
 from workbench.text import clean, counted, short
 from workbench.views.base import NAME, Markup, details, esc, page, table
@@ -49,7 +48,6 @@ LINE = 300  # characters of a fact or a reason
 MOVED = 6  # phrases that gained most, and as many that lost most
 Passages = Mapping[str, Passage]
 Places = Mapping[int, tuple[float, float]]
-ALONE = "edited edges"  # the one stage of a trace without an index
 
 
 html.register(Steering, lambda shown: page(whole(shown)))
@@ -227,9 +225,7 @@ OTHER = EdgeStyle("other edge", GREY, "──", 0.8, opacity=0.22)
 EDGES = (KEY_FACT, STRONGER, WEAKER, GONE, SKIPPED, SAME, OTHER)
 
 _UNIT, _CURVE, _CROSS = 300, 0.16, "✕"
-_FIXED = {SEED: 16, ANCHOR: 16, PHRASE: 9, PASSAGE: 10, GOLD: 13}  # sizes where no probability is known
 MORE = 28, 7  # phrases and passages of a picture with more than the first dozen
-NEIGHBOURS = 9  # of a seed that a picture without an index shows
 Key = tuple[str, str, str]  # source, target and kind of an edge
 
 
@@ -280,51 +276,30 @@ def _spread(places: np.ndarray) -> np.ndarray:
 def steered_drawing(walk: StagedWalk, stage: int, places: Places | None = None, chosen: str = "") -> Drawing:
     """A stage of the walk. `places` are those of `places_of`, `chosen` a seed whose edges bear the scores of their
     ratings. A click reports the row of a node."""
-    places, part = places or places_of(walk), walk.parts[stage]
-    p = part.walk.pagerank.p if part.walk.pagerank else None
-    subgraph = among(part.walk.index, dict.fromkeys(places, 1), values=() if p is None else p)
-    last, hubs = walk.parts[-1].steering, set(walk.hubs.tolist())
-    return _drawing(part.name, subgraph, places, part.steering, last, chosen, hubs)
-
-
-def traced_drawing(
-    shown: Steering, passages: Passages | None = None, chosen: str = "", *, types: Types | None = None
-) -> Drawing:
-    """What a trace alone tells: the seeds, the best and worst rated neighbours, the edited edges between them. A click
-    reports the position of a node. `types` are those of the index."""
-    subgraph = _traced_subgraph(shown, passages or {}, types or Types())
-    places = dict(enumerate(map(tuple, _spread(layout(subgraph)).tolist())))
-    return _drawing(ALONE, subgraph, places, shown, shown, chosen)
-
-
-def _drawing(
-    name: str, subgraph: Subgraph, places: Places, shown: Steering, last: Steering, chosen: str,
-    hubs: Container[int] = (),
-) -> Drawing:  # fmt: skip
-    styles = type_styles(subgraph.types)
+    places, part, shown = places or places_of(walk), walk.parts[stage], walk.parts[stage].steering
+    subgraph = among(part.walk.index, dict.fromkeys(places, 1), values=part.walk.pagerank.p)
+    styles, hubs = type_styles(subgraph.types), set(walk.hubs.tolist())
     roles = {("phrase", seed.phrase): ANCHOR if seed.entity else SEED for seed in shown.seeds}
-    roles |= {("passage", name): GOLD for name in shown.gold}
+    roles |= {("passage", name): GOLD for name in walk.gold}
     weights = {("phrase", seed.phrase): seed.weight for seed in shown.seeds}
     nodes = []
     for node in subgraph.nodes:
-        key, hub, (x, y) = (node.kind, node.name), node.row in hubs, places[node.row]
+        key, hub, (x, y), size = (node.kind, node.name), node.row in hubs, places[node.row], node_size(node)
         style = roles.get(key) or (PHRASE if node.kind == "phrase" else PASSAGE)
-        size = _FIXED[style] if node.value is None else node_size(node)
-        told = f"\nprobability {node.value:.4f}" if node.value is not None else ""
-        told += f"\nseed of weight {weights[key]:.4g}" if key in weights else ""
         kind = f", {clean(node.type, 80)}" if node.type else ""
-        tooltip = f"{clean(node.label, 300)}\n{style.name}{kind}{', hub' if hub else ''}{told}"
+        seed = f"\nseed of weight {weights[key]:.4g}" if key in weights else ""
+        role = f"{style.name}{kind}{', hub' if hub else ''}\nprobability {node.value:.4f}{seed}"
         important = key in roles or hub or node.kind == "passage" or size > 10
         nodes.append(DrawnNode(
             node.row, node.name, _coloured(style, node.type, styles), x * _UNIT, y * _UNIT, short(node.label, 30),
-            tooltip, "hub" if hub else "", size, 16 if important else 13, hub, node.type,
+            f"{clean(node.label, 300)}\n{role}", "hub" if hub else "", size, 16 if important else 13, hub, node.type,
         ))  # fmt: skip
-    edges = _edges(subgraph, Edits.of(shown), Edits.of(last), chosen)
+    edges = _edges(subgraph, Edits.of(shown), Edits.of(walk.parts[-1].steering), chosen)
     edges.sort(key=lambda edge: -EDGES.index(edge.style))  # what was strengthened lies on top
     kinds = tuple(_coloured(style, "", styles) for style in NODES)
     return Drawing(
-        f"{name}: {shown.question}", tuple(nodes), tuple(edges), kinds, EDGES, "hub (strongest 1 %)", inches=(9.6, 6.4),
-        types=types_shown(nodes, styles, "dot"),
+        f"{part.name}: {walk.question}", tuple(nodes), tuple(edges), kinds, EDGES, "hub (strongest 1 %)",
+        inches=(9.6, 6.4), types=types_shown(nodes, styles, "dot"),
     )  # fmt: skip
 
 
@@ -376,26 +351,3 @@ def edge_width(weight: float) -> float:
 def _tooltip(subgraph: Subgraph, edge: Edge) -> str:
     ends = " — ".join(clean(subgraph.nodes[end].label, 80) for end in (edge.source, edge.target))
     return f"{ends}\n{clean(edge.says, 300) or ('synonyms' if edge.kind == 'synonym' else 'stated in the passage')}"
-
-
-def _traced_subgraph(shown: Steering, passages: Passages, types: Types) -> Subgraph:
-    """The nodes that the edits of a trace name, as a graph of its own."""
-    phrases = [seed.phrase for seed in shown.seeds]
-    for seed in shown.rated:
-        names = [one.name for one in seed.best]
-        phrases += names if len(names) <= NEIGHBOURS else [*names[: NEIGHBOURS - 2], *names[-2:]]
-    stated_in = dict.fromkeys(edge.target for edge in shown.edges if edge.kind == "context")
-    named = [*(("phrase", name) for name in dict.fromkeys(phrases)), *(("passage", name) for name in stated_in)]
-    at = {pair: row for row, pair in enumerate(named)}
-    nodes = []
-    for row, (kind, name) in enumerate(named):
-        passage = passages.get(name) if kind == "passage" else None
-        label = (passage.title or passage.text[:60]) if passage else shown.called(name)
-        nodes.append(Node(row, kind, name, label, 1, 0, type=types.type_of(name) if kind == "phrase" else ""))
-    edges = {}
-    for edge in shown.edges:
-        end = at.get(("passage" if edge.kind == "context" else "phrase", edge.target))
-        if end is not None and ("phrase", edge.source) in at:
-            pair = tuple(sorted((at["phrase", edge.source], end)))
-            edges[pair, edge.kind] = Edge(*pair, edge.kind, edge.before)
-    return Subgraph(shown.question, tuple(nodes), tuple(edges.values()), types=types.order)

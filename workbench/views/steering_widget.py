@@ -25,7 +25,6 @@ from workbench.index import Index
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.methods.catrag.replies import KeptReplies
 from workbench.methods.catrag.steering import METHOD, RatedNeighbour, RatedSeed, StagedWalk, Steering, staged, steering
-from workbench.operators.types import types_of
 from workbench.records import Question
 from workbench.text import clean, short
 from workbench.views.base import details, esc
@@ -33,7 +32,7 @@ from workbench.views.drawing import Drawing
 from workbench.views.records import asked_part
 from workbench.views.replay import ranks_data, ranks_part
 from workbench.views.session import Live, Source
-from workbench.views.steering import ALONE, facts_part, places_of, ratings_part, stages, traced_drawing, whole
+from workbench.views.steering import facts_part, places_of, ratings_part, stages, whole
 from workbench.views.stepped import Stage, stages_part
 from workbench.views.widget import Stepper, beside, row, setting_slider, side
 
@@ -268,9 +267,7 @@ class Steer(Stepper[Steering]):
         known = self._session.passages
         if self.walk:
             return stages(self.walk, self._places, self.chosen, known, self._k)
-        types = types_of(self._session.index)
-        drawing = traced_drawing(self.shown, known, self.chosen, types=types) if self.shown.edges else None
-        return [Stage(ALONE, drawing, whole(self.shown, known))]
+        return [Stage("edited edges", part=whole(self.shown, known))]
 
     def _above(self) -> str:
         shown = self.shown
@@ -290,7 +287,7 @@ class Steer(Stepper[Steering]):
 
     def _caption(self, at: int) -> str:
         if self.walk is None:
-            return f"<p><b>{ALONE}</b></p>"
+            return ""
         part = self.walk.parts[at]
         on_hubs = f"hubs hold {part.walk.hubs.share_all:.1%} of the phrases' mass"
         return f"<p><b>{esc(part.name)}</b> <span class='q'>{on_hubs}</span></p>"
