@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-
 import pytest
 from test_views import HOSTILE, Checked
 
@@ -28,7 +25,6 @@ from workbench.views.passing import (
     LIT,
     START,
     documents_part,
-    passing_drawing,
     paths_part,
     stages,
 )
@@ -134,14 +130,6 @@ def test_a_trace_needs_no_index_until_paths_are_asked_for(tmp_path):
     assert wb.messages(evidence, index=small_index()).entity("aldermark")
 
 
-def test_a_run_lists_its_gfm_rag_methods_only(tmp_path):
-    methods = [wb.method(SPEC, small_index()), wb.method("dense", small_index())]
-    run = wb.evaluate(ASKED, methods, out=tmp_path / "run", progress=False)
-    shown = wb.messages(run)
-    assert shown._session.methods == [SPEC] and shown.shown.layers
-    assert re.search("layer 1", shown.static_html())
-
-
 def test_entities_are_spelled_as_in_the_passages():
     """A picture said "3 2 million crowns"."""
     spelled = {"the tollkeeper s winter": "The Tollkeeper's Winter", "812 000 inhabitants": "812,000 inhabitants"}
@@ -149,8 +137,3 @@ def test_entities_are_spelled_as_in_the_passages():
     assert {name: shown.shown.called(name) for name in spelled} == spelled
     assert set(spelled.values()) <= {node.label for node in shown.drawing.nodes}
     assert passing(wb.method(SPEC, small_index()).retrieve(QUESTION)).spelled == {}
-
-
-def test_the_same_passing_gives_the_same_picture():
-    shown = passing(wb.method(SPEC, small_index()).retrieve(QUESTION))
-    assert passing_drawing(shown, 2) == passing_drawing(replace(shown), 2)

@@ -218,7 +218,6 @@ def test_a_trace_or_evidence_at_hand(index, engine, tmp_path):
         wb.steer(wb.method("hipporag2", index, engine).retrieve(QUESTION).trace)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_saves_a_page(widget, theme, tmp_path):
+def test_it_saves_a_page(widget, tmp_path):
     page = widget.save(tmp_path / "steer.html").read_text()
     assert "hopscope-bump" in page and "<iframe" in page and "of kestrel" in page

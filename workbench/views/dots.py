@@ -95,14 +95,9 @@ def stages(shown: Dots, dot: Dot, **drawn: Any) -> list[Stage]:
 
 
 def heading(shown: Dots) -> str:
-    """The question, the method, and the caveats."""
-    return records.heading(shown, notes(shown))
-
-
-def notes(shown: Dots) -> list[str]:
-    """Why it fell back, failed or found no path."""
-    nothing = ["no path was kept: the passages are those of the anchors"] if shown.no_paths else []
-    return [*nothing, *dict.fromkeys(note for note in (shown.fallback, shown.failure) if note)]
+    """The question, the method, and why it found no path, fell back or failed."""
+    nothing = "no path was kept: the passages are those of the anchors" if shown.no_paths else None
+    return records.heading(shown, nothing)
 
 
 def selection_part(shown: Dots) -> str:

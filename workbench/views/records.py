@@ -219,9 +219,9 @@ def asked_part(
     return f"{asked}{by}{notes_part(notes, failure)}"
 
 
-def heading(shown: Any, notes: Iterable[str] | None = None) -> str:
-    """The same of what was read off a trace: with these notes, or with why it fell back or failed."""
-    said = filter(None, (shown.fallback, shown.failure)) if notes is None else notes
+def heading(shown: Any, *notes: str | None) -> str:
+    """The same of what was read off a trace, with why it fell back or failed after other notes."""
+    said = dict.fromkeys(filter(None, (*notes, shown.fallback, shown.failure)))
     return asked_part(shown.question, shown.method, shown.engines, said, shown.failure)
 
 

@@ -56,14 +56,9 @@ def stepped(replay: Replay, passages: Passages | None = None) -> str:
 
 
 def heading(replay: Replay) -> str:
-    """The question, the method, and the caveats."""
-    return records.heading(replay, notes(replay))
-
-
-def notes(replay: Replay) -> list[str]:
-    """Why it stopped before its last round, fell back or failed."""
-    stopped = [] if replay.stopped is None else [f"stopped: the thought of round {replay.stopped} asks for no more"]
-    return [*stopped, *(note for note in (replay.fallback, replay.failure) if note)]
+    """The question, the method, and why it stopped before its last round, fell back or failed."""
+    stopped = f"stopped: the thought of round {replay.stopped} asks for no more"
+    return records.heading(replay, None if replay.stopped is None else stopped)
 
 
 def stage_part(replay: Replay, stage: int, passages: Passages | None = None) -> str:

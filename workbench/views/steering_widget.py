@@ -15,6 +15,7 @@ steer.more()                                     # three times as many nodes
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import ipywidgets as widgets
@@ -29,7 +30,7 @@ from workbench.records import Question
 from workbench.text import clean, short
 from workbench.views.base import details, esc
 from workbench.views.drawing import Drawing
-from workbench.views.records import asked_part
+from workbench.views.records import heading
 from workbench.views.replay import ranks_data, ranks_part
 from workbench.views.session import Live, Source
 from workbench.views.steering import facts_part, places_of, ratings_part, stages, whole
@@ -270,13 +271,9 @@ class Steer(Stepper[Steering]):
         return [Stage("edited edges", part=whole(self.shown, known))]
 
     def _above(self) -> str:
-        shown = self.shown
-        caveats = [*filter(None, (shown.fallback, shown.failure)), *([] if self.walk else [_NEEDS_INDEX])]
-        label = self.walk.method if self.walk else shown.method
+        shown = replace(self.shown, method=self.walk.method) if self.walk else self.shown
         kept = f"{len(shown.facts)} of {len(shown.linked)} facts kept"
-        return asked_part(shown.question, label, shown.engines, caveats, shown.failure) + details(
-            kept, facts_part(shown)
-        )
+        return heading(shown, None if self.walk else _NEEDS_INDEX) + details(kept, facts_part(shown))
 
     def _below(self) -> str:
         return ratings_part(self.shown, self.chosen) if self.chosen else "<p class='q'>no neighbour was rated</p>"

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from workbench.errors import WorkbenchError
@@ -25,7 +24,6 @@ from workbench.views import steering as steering_view
 from workbench.views.base import esc
 from workbench.views.drawing import drawing_part
 from workbench.views.proofs import proof_drawing, proof_from_trace, proof_part
-from workbench.views.records import notes_part
 from workbench.views.stepped import stages_part
 from workbench.views.trace import tree
 
@@ -64,14 +62,13 @@ def _searched(config: Mapping[str, Any], trace: Trace, question: Question, title
             yield title, f"<p class='q'>nothing to replay: {esc(error, 400)}</p>"
 
 
-def _stepped(view: Any, stepped: Callable[..., str]) -> Callable[..., str]:
-    return lambda shown, titles: notes_part(view.notes(shown), shown.failure) + stepped(shown, titles)
-
-
 # Method → title of its part, what reads a trace of it, what shows that.
-_REPLAY = ("replay", replay, _stepped(replay_view, replay_view.stepped))
+_REPLAY = ("replay", replay, lambda shown, titles: replay_view.heading(shown) + replay_view.stepped(shown, titles))
 _SEARCHES: dict[str, tuple[str, Callable, Callable]] = {
-    "dotrag": ("DOTs", dots, _stepped(dots_view, partial(dots_view.whole, drawn=True))),
+    "dotrag": (
+        "DOTs", dots,
+        lambda shown, titles: dots_view.heading(shown) + dots_view.whole(shown, titles, drawn=True),
+    ),
     "catrag": ("steering", steering, steering_view.whole),
     "youtu": ("routes", routed, lambda shown, _: routes_view.whole(shown)),
     "gfm_rag": (
