@@ -470,10 +470,10 @@ def test_a_region_of_five_thousand_nodes_is_drawn(films):
 def test_other_methods_beside(tracer):
     beside = tracer.beside()
     assert [one.method for one in beside.found] == ["dotrag", "lightrag"] and beside.common == {"Salt Line"}
-    assert beside.frame().loc["dotrag", "gold nodes"] == 3 and "<b>Salt Line</b>" in tracer._comparison.value
+    assert beside.frame().loc["dotrag", "gold nodes"] == 3 and "<b>Salt Line</b>" in tracer._end.value
     tracer._compare.click()
     tracer.ask("q2")
-    assert tracer._comparison.value == ""
+    assert "found by another method" not in tracer._end.value
 
 
 # -- two answers -------------------------------------------------------------------------------------------------------
@@ -497,21 +497,21 @@ def test_two_answers_beside_each_other(films, tracer):
     assert [one["a_first"] for one in pair.judgements] == [True, False]
     assert [one["winners"]["overall"] for one in pair.judgements] == ["a", "a"]
     assert [one["winners"]["coherence"] for one in pair.judgements] == ["a", "b"], "of each order"
-    shown = live._pair.value
+    shown = live._end.value
     Checked(shown)
     assert "judged by openai:judge" in shown and "&lt;i&gt;relevance&lt;/i&gt;: it names both" in shown
     assert shown.count("<td>coherence</td>") == 2 and "won overall 2 of 2" in shown
     assert "it names both" in live.static_html() and live._rival.value == "lightrag"
     live._rival.value = ""
-    assert live.answers is None and live._pair.value == ""
+    assert live.answers is None and "judged by" not in live._end.value
     live._rival.value = "lightrag"
     assert live.answers == pair and len(judge.seen) == 2, "it was asked before"
     live.ask("q2")
-    assert live.answers is None and live._rival.value == "" and live._pair.value == ""
+    assert live.answers is None and live._rival.value == "" and "judged by" not in live._end.value
     assert live.pair("lightrag").answers == {"a": "", "b": ""}
     with pytest.raises(SettingError, match="repeat=1; over an index every question is asked once"):
         live.pair("lightrag", repeat=1)
-    assert tracer.pair("lightrag").judgements == () and "not judged: analyses.win_rate" in tracer._pair.value
+    assert tracer.pair("lightrag").judgements == () and "not judged: analyses.win_rate" in tracer._end.value
     with pytest.raises(SettingError, match="rules cannot judge"):
         wb.trace_dots(films, QUESTIONS, reader=Reads(), judge="rules")
 
@@ -537,7 +537,7 @@ def test_two_answers_of_a_saved_run(films, tracer, tmp_path):
     methods_ = [wb.method(spec, films) for spec in ("dotrag", "lightrag")]
     made = wb.evaluate(QUESTIONS, methods_, Reads(), out=tmp_path / "run", progress=False)
     saved = wb.trace_dots(made.folder)
-    assert saved.pair("lightrag").judgements == () and "not judged" in saved._pair.value
+    assert saved.pair("lightrag").judgements == () and "not judged" in saved._end.value
     win_rate(made, "lightrag", made, "dotrag", made.questions, judge_(), both_orders=True, keep=True)
     pair = wb.trace_dots(made.folder).pair("lightrag")
     assert (pair.a, pair.b) == ("dotrag", "lightrag") and pair.answers["a"] == "Oskar & Pia"

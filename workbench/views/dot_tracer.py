@@ -189,8 +189,7 @@ class Tracer(Stepper[Dots]):
         self._compare = self._button("other methods beside", self.beside)
         self._picture = self._canvas(lambda: self.drawing, PICTURE, flex="1 1 62%", min_width="420px")
         self._details, self._hint = self._text(self._path_part), self._text(self._hint_part)
-        self._head, self._body, self._end = map(self._text, (self._above, self._dot_part, self._end_part))
-        self._comparison, self._pair = self._text(self._compared_part), self._text(self._pair_part)
+        self._head, self._body, self._end = map(self._text, (self._above, self._dot_part, self._below))
         self._stack(
             self._asked,
             row(self._method, *self._sliders.values()),
@@ -200,10 +199,8 @@ class Tracer(Stepper[Dots]):
             beside(self._picture, side(self._paths, self._details, height=PICTURE)),
             self._hint,
             self._body,
-            self._end,
             row(self._whole, self._compare, self._rival),
-            self._comparison,
-            self._pair,
+            self._end,
         )
 
     def _clicked(self, node: int) -> None:
@@ -279,23 +276,20 @@ class Tracer(Stepper[Dots]):
         made = details(self._now.name, self._now.part) if self.at else ""
         return f"<p>{dots_view.dot_heading(dot)}</p>{dots_view.setting_part(dot)}{made}"
 
-    def _end_part(self) -> str:
-        changed = "" if self.changed is None else dots_view.diff_part(self.changed)
-        read = f"{counted(len(self.shown.final), 'path')}, {counted(len(self.shown.chunks), 'passage')}"
-        end = dots_view.end_part(self.shown, self._session.passages)
-        return changed + details(f"what the reader was given: {read}", end)
-
-    def _compared_part(self) -> str:
-        return dots_view.comparison_part(self._compared, self._session.passages) if self._compared else ""
-
-    def _pair_part(self) -> str:
-        return html(self.answers) if self.answers else ""
-
     def _every_stage(self) -> str:
-        return dots_view.whole(self.shown, self._session.passages, drawn=True)
+        return dots_view.dots_part(self.shown, drawn=True)
 
     def _below(self) -> str:
-        return self._pair_part()
+        """What other settings change, what the reader was given, other methods and answers."""
+        known, shown = self._session.passages, self.shown
+        read = f"{counted(len(shown.final), 'path')}, {counted(len(shown.chunks), 'passage')}"
+        parts = (
+            "" if self.changed is None else dots_view.diff_part(self.changed),
+            details(f"what the reader was given: {read}", dots_view.end_part(shown, known)),
+            dots_view.comparison_part(self._compared, known) if self._compared else "",
+            html(self.answers) if self.answers else "",
+        )
+        return "".join(parts)
 
 
 def _path_label(path: JudgedPath) -> str:

@@ -73,12 +73,16 @@ def _(dot: Dot) -> str:
 
 
 def whole(shown: Dots, passages: Passages | None = None, *, drawn: bool = False) -> str:
-    """All parts under the heading, the DOTs folded; with pictures, where they are `drawn`, but for the first."""
+    """All parts under the heading."""
+    return selection_part(shown) + dots_part(shown, drawn=drawn) + end_part(shown, passages)
+
+
+def dots_part(shown: Dots, *, drawn: bool) -> str:
+    """The DOTs, folded; with pictures, where they are `drawn`, but for the first."""
     made = ((dot, stages(shown, dot) if drawn else steps(dot, shown.gold)) for dot in shown.dots)
-    dots = (
+    return "".join(
         details(dot_heading(dot), stages_part(parts), open=drawn and not at) for at, (dot, parts) in enumerate(made)
     )
-    return selection_part(shown) + "".join(dots) + end_part(shown, passages)
 
 
 def steps(dot: Dot, gold: Sequence[str] = ()) -> list[Stage]:
