@@ -75,9 +75,9 @@ class Session(Cache):
         super().__init__()
         self.questions, self.methods, self.index, self.engine = list(questions), list(methods), index, engine
 
-    def label(self, question: Question, longest: int = LABEL) -> str:
+    def label(self, question: Question) -> str:
         """The entry of a question in a list, which says whether it has worked replies."""
-        return short(question_label(question), longest) + WORKED * (question.question in self.by_hand)
+        return question_label(question) + WORKED * (question.question in self.by_hand)
 
     def find(self, wanted: str | int | Question) -> Question:
         """The question of this id, text, label or position; raises SettingError for any other."""
