@@ -14,7 +14,7 @@ from itertools import islice, zip_longest
 from math import ceil
 from typing import Any
 
-from workbench.display import html, text
+from workbench.display import html
 from workbench.methods.dotrag.dots import Comparison, Dot, Dots, DotsDiff, Iteration
 from workbench.methods.dotrag.events import Hop, JudgedPath, Region, Rules
 from workbench.operators.types import Types
@@ -57,16 +57,6 @@ html.register(Iteration, lambda one: page(iteration_part(one)))
 html.register(JudgedPath, lambda path: page(path_part(path)))
 html.register(DotsDiff, lambda diff: page(diff_part(diff)))
 html.register(Comparison, lambda beside: page(comparison_part(beside)))
-
-
-@text.register
-def _(dot: Dot) -> str:
-    anchors = ", ".join(clean(anchor.name, 60) for anchor in dot.anchors[:5]) or "no anchor"
-    size = counted(dot.region.nodes, "node") if dot.region else "no region"
-    return (
-        f"DOT {dot.number} of {clean(dot.concept, 100)!r} ({clean(dot.level, 20)}): from {anchors}; {size}; "
-        f"{counted(len(dot.iterations), 'iteration')}, {counted(len(dot.paths), 'path')}, {len(dot.kept)} kept"
-    )
 
 
 # -- parts of a page ---------------------------------------------------------------------------------------------------
