@@ -213,11 +213,15 @@ def comparison_part(beside: Comparison, passages: Passages | None = None) -> str
         "nodes": [map(node, dict.fromkeys(one.nodes)) for one in beside.found],
         "paths": [map(" → ".join, one.paths) for one in beside.found],
     }
-    counts = beside.frame().reset_index()
-    parts = [table(list(counts), counts.values.tolist(), NAME)]
+    names = [clean(one.method, NAME) for one in beside.found]
+    counts = [
+        (name, len(one.passages), len(one.nodes), len(beside.common.intersection(one.nodes)), len(one.paths))
+        for name, one in zip(names, beside.found)
+    ]
+    parts = [table(["method", "passages", "nodes", "shared nodes", "paths"], counts)]
     for what, lists in columns.items():
         rows = [(rank, *row) for rank, row in enumerate(islice(zip_longest(*lists, fillvalue=""), SHOWN), 1)]
-        listed = table(["", *(clean(one.method, NAME) for one in beside.found)], rows, LINE)
+        listed = table(["", *names], rows, LINE)
         parts.append(details(f"{what}, the first {len(rows)}", listed, open=what == "nodes"))
     return "".join(parts) + "<p class='q'>bold: found by another method as well</p>"
 

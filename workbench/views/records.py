@@ -236,9 +236,9 @@ def answer_line(answer: str, gold: Sequence[str] = ()) -> str:
     return f"<p><b>answer: {esc(answer)}</b>{known}</p>" if answer else ""
 
 
-def passage_line(passage: Passage | Report) -> str:
+def passage_line(passage: Passage | Report, mark: str = "") -> str:
     return details(
-        f"{esc(passage.title or passage.text[:80], 200)} <span class='q'>{esc(passage.id, 80)}</span>",
+        f"{esc(passage.title or passage.text[:80], 200)} <span class='q'>{esc(passage.id, 80)}</span>{mark}",
         f"<p>{esc(passage.text)}</p>",
     )
 
@@ -247,7 +247,7 @@ def passage_cell(name: str, passages: Mapping[str, Passage] | None, gold: Sequen
     """A passage by its id: its title and text where it is known; gold ones are marked."""
     passage = (passages or {}).get(name)
     mark = " <span class='tag'>gold</span>" if name in gold else ""
-    return Markup((passage_line(passage) if passage else esc(name, NAME)) + mark)
+    return Markup(passage_line(passage, mark) if passage else esc(name, NAME) + mark)
 
 
 def triple_line(triple: Triple) -> str:

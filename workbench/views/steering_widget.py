@@ -183,7 +183,8 @@ class Steer(Stepper[Steering]):
 
     def _lay_out(self) -> None:
         self._canvases = self._canvas(lambda: self.left, HEIGHT), self._canvas(lambda: self.drawing, HEIGHT)
-        self._captions = self._text(lambda: self._caption(0)), self._text(lambda: self._caption(self.at))
+        first = lambda: self._caption(0) if self._paired else ""  # noqa: E731
+        self._captions = self._text(first), self._text(lambda: self._caption(self.at))
         self._sides = [
             widgets.VBox(parts, layout={"flex": "2 1 400px", "min_width": "0"})
             for parts in zip(self._captions, self._canvases)
