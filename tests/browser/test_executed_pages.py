@@ -40,7 +40,7 @@ def test_replays_and_dots_are_stepped_through(page, tmp_path):
     expect(replay.locator("output")).to_have_text("round 1 (2 of 3)")
     expect(replay.locator("> details:visible")).to_contain_text("River Aldra, flows into")
     dot = page.locator(".steps", has=page.locator(".hopscope-graph canvas:visible"))
-    expect(dot.locator("output").first).to_have_text("iteration 2 (2 of 2)")
+    expect(dot.locator("output").first).to_have_text("iteration 2 (3 of 3)")
     frame = page.frame_locator("iframe").first
     expect(frame.locator("canvas")).to_be_visible()
     assert {url for url in asked if not url.startswith(("about:", "data:", "blob:"))} == {address}

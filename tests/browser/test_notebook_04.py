@@ -77,7 +77,7 @@ def play(notebook: Notebook) -> None:
     saved.locator("input[list]").press("Enter")
     expect(saved.get_by_text("The car ferry from Orsby").last).to_be_visible()
     saved.get_by_role("button", name="run again from this round").click()
-    expect(saved.get_by_text("a saved run is replayed without an engine")).to_be_visible()
+    expect(saved.get_by_text("the run is replayed without an engine")).to_be_visible()
     expect(saved.locator(".hopscope-bump svg")).to_have_count(1)
     notebook.both_themes("04_saved", saved)
 

@@ -14,7 +14,6 @@ from test_views import HOSTILE
 
 from workbench.views.base import page as html_page
 from workbench.views.base import table
-from workbench.views.dot_tracer import LIST_STYLE
 from workbench.views.drawing import (
     THICK,
     Drawing,
@@ -233,7 +232,7 @@ def test_a_long_path_of_the_tracer_s_list_wraps(page):
     path = " → ".join(f"Somebody {at} —was born in" for at in range(12)) + "unbreakable" * 9
     options = f"<option>all</option><option>{path}</option>"
     lists = f"<select size=9 style='width:300px'>{options}</select>"
-    page.set_content(f"<div class='hopscope-tracer'>{LIST_STYLE}{lists}</div>")
+    page.set_content(f"{LIVE}<div class='hopscope-tracer'>{lists}</div>")
     sizes = page.evaluate("[...document.querySelectorAll('option')].map((e) => [e.offsetHeight, e.scrollWidth])")
     assert sizes[1][0] > 4 * sizes[0][0] and sizes[1][1] <= 300
 

@@ -26,8 +26,8 @@ from workbench.operators.knowledge_tree import KnowledgeTree
 from workbench.operators.regrouping import Division
 from workbench.operators.walk_distribution import walk_subgraph
 from workbench.views import PICTURES
-from workbench.views.dot_drawing import path_drawing
-from workbench.views.steering_drawing import steered_drawing
+from workbench.views.dots import path_drawing
+from workbench.views.steering import steered_drawing
 from workbench.views.tree_map import overview_map, palette_of
 
 ROUNDS = "bdtr[backbone=hipporag2]"

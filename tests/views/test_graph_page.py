@@ -14,7 +14,6 @@ from test_dot_views import swapped
 from test_hostile_views import CONTROL, subgraph_of
 from test_passing_view import planted
 from test_proof_views import NAMED, WHOLE
-from test_steering_views import told_of
 from test_views import HOSTILE, UNSHOWABLE, hostile
 
 import workbench as wb
@@ -24,14 +23,13 @@ from workbench.operators.neighbourhood import Edge, Node, Subgraph
 from workbench.records import Binding, Proof, Triple
 from workbench.text import clean, short
 from workbench.views import html
-from workbench.views.dot_drawing import dot_drawing, path_drawing
+from workbench.views.dots import dot_drawing, path_drawing
 from workbench.views.drawing import LEGEND, OTHER, Drawing, drawing_data, drawing_frame, drawing_page, drawing_part
 from workbench.views.figures import drawing_figure
 from workbench.views.node_details import LARGEST, graph_drawing
 from workbench.views.palette import THEMES
 from workbench.views.passing import passing_drawing
 from workbench.views.proofs import proof_drawing
-from workbench.views.steering_drawing import traced_drawing
 
 
 class Page(HTMLParser):
@@ -106,7 +104,6 @@ def pictures(text: str) -> list[Drawing]:
         dot_drawing(searched),
         path_drawing(searched, searched.final[0]),
         proof_drawing(proof, [Triple(text, text, f"other {text}")]),
-        traced_drawing(told_of(text), chosen=text),
         *(passing_drawing(planted(text), stage) for stage in (1, 3)),
     ]
 

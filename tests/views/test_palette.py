@@ -16,7 +16,7 @@ from workbench.data import Dataset
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.index import Index
 from workbench.llm.engine import RulesEngine
-from workbench.methods.catrag.steering import EditedEdge, RatedNeighbour, RatedSeed, Seed, Steering, staged
+from workbench.methods.catrag.steering import staged
 from workbench.methods.dotrag.dots import dots
 from workbench.methods.gfm_rag.passing import LinkedEntities, PassedLayer, Passing, RankedEntities
 from workbench.operators.knowledge_tree import KnowledgeTree
@@ -24,14 +24,14 @@ from workbench.operators.neighbourhood import neighbourhood
 from workbench.operators.types import types_of
 from workbench.operators.walk_distribution import walk_subgraph
 from workbench.records import Binding, Match, Pattern, Proof, Triple
-from workbench.views.dot_drawing import dot_drawing
+from workbench.views.dots import dot_drawing
 from workbench.views.drawing import drawing_data
 from workbench.views.figures import drawing_figure
 from workbench.views.node_details import NODES, graph_drawing
 from workbench.views.palette import GREY, ORANGE, THEMES, TYPE_SHAPES, TYPES, VERMILION, type_marks
 from workbench.views.passing import passing_drawing
 from workbench.views.proofs import proof_drawing
-from workbench.views.steering_drawing import steered_drawing, traced_drawing
+from workbench.views.steering import steered_drawing
 from workbench.views.tree_map import entity_map
 
 # How much of each linear colour a reader sees (Machado, Oliveira and Fernandes 2009, severity 1).
@@ -124,17 +124,12 @@ def pictures(index: Index) -> dict[str, dict[str, set[str]]]:
         (PassedLayer(layer=0, reached=3, entities=(("ilse", 1.0), ("kestrel", 0.5), ("show 1", 0.2))),),
         RankedEntities(checkpoint="c", of=3, entities=(("kestrel", 1.0),)), None, (),
     )  # fmt: skip
-    traced = Steering(
-        "q", "catrag", seeds=(Seed("ilse", 1.0),), rated=(RatedSeed("ilse", 1.0, 1, (RatedNeighbour("kestrel", 9),)),),
-        edges=(EditedEdge("ilse", "kestrel", "relation", 1.0, 2.0),),
-    )  # fmt: skip
     tree = KnowledgeTree(index)
     shown = entity_map(tree, tree.entity(tree.graph.row["Kestrel"]))
     return {
         "explorer": colours(graph_drawing(neighbourhood(index, "tarn", hops=3))),
         "walk": colours(graph_drawing(walk_subgraph(walk.parts[-1].walk))),
         "steering": colours(steered_drawing(walk, 3)),
-        "steering of a trace": colours(traced_drawing(traced, types=types)),
         "DOT": colours(dot_drawing(dots(dot_trace()), types=types)),
         "proof": colours(proof_drawing(proof, facts, types=types)),
         "messages": colours(passing_drawing(passing, 0, types)),

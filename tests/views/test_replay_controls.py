@@ -66,7 +66,7 @@ def state(widget) -> tuple:
 
 def shown(widget) -> list[str]:
     """What each side says, the stage that its chart marks, and the passages of that."""
-    sides = zip(widget._heads, widget._charts, widget._bodies)
+    sides = (side.children for side in widget._sides)
     return [f"{head.value}{_labels(chart)}{body.value}" for head, chart, body in sides]
 
 
@@ -274,7 +274,7 @@ def test_traces_at_hand(tiny, tiny_index):
     evidence = wb.method("ircot[iterations=0]", tiny_index, backbone="dense").retrieve(QUESTION)
     alone = wb.replay(evidence)
     assert alone.left == replay(evidence.trace)
-    with pytest.raises(SettingError, match="give an index instead of a trace"):
+    with pytest.raises(SettingError, match="replayed without an engine"):
         widget.rerun(1)
     with pytest.raises(SettingError, match="has no trace"):
         wb.replay(type(evidence)("q", "m", "s", ()))

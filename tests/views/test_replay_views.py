@@ -90,7 +90,7 @@ def test_a_round_shows_thoughts_searches_and_how_the_pool_changed():
         "found for fast found for slow 1 Title of p1 1.0000 Title of p2 1.0000 2 p8 0.9000 new p3 0.9000",
         "pool 5 passages, cosine",
         "1 1.0000 Title of p1 p1 Text of p1.",
-        "2 ▲ 2 0.9000 +0.2 Title of p2 gold p2 Text of p2. slow 1",
+        "2 ▲ 2 0.9000 +0.2 Title of p2 p2 gold Text of p2. slow 1",
         "3 ▼ 1 0.8000 -0.1 Title of p5 p5 Text of p5.",
         "5 new 0.6000 p8",
         "not found p7 gold",
@@ -104,9 +104,9 @@ def test_the_end_shows_the_chain_the_verifier_and_the_cut():
     for words in (
         "reasoning chain Orsby lies on the Aldra. It lies there. It flows. bridges: River Aldra",
         "verifier 1 passages support the chain",
-        "rank before rank at the end Title of p2 gold p2 Text of p2. 2 1",
+        "rank before rank at the end Title of p2 p2 gold Text of p2. 2 1",
         "μ 0.8000 + σ 0.1400 = 0.9400, policy keep: 2 kept, 1 to fill up",
-        "1 0.9000 Title of p2 gold p2 Text of p2. supports the chain 2 1.0000 Title of p1 p1 Text of p1. score ≥ μ + σ",
+        "1 0.9000 Title of p2 p2 gold Text of p2. supports the chain 2 1.0000 Title of p1 p1 Text of p1. score ≥ μ + σ",
         "3 0.8000 Title of p5 p5 Text of p5. fills up",
     ):
         assert words in said, said
@@ -155,8 +155,8 @@ def test_the_chart_gets_stages_labels_ranks_and_rows():
     data = ranks_data(shown, TITLES)
     assert (data["stages"], data["end"], data["top"]) == (["round 0", "round 1", "end"], 2, 10)
     assert data["passages"][-2:] == [
-        {"label": "Title of p2", "gold": True, "chosen": True, "ranks": [4, 2, 1], "rows": [4, 2, 1]},
-        {"label": "p7", "gold": True, "chosen": False, "ranks": [None] * 3, "rows": [11] * 3},
+        {"label": "Title of p2", "gold": True, "chosen": True, "ranks": (4, 2, 1), "rows": (4, 2, 1)},
+        {"label": "p7", "gold": True, "chosen": False, "ranks": (None,) * 3, "rows": (11,) * 3},
     ]
     assert ranks_data(replay(ircot_trace()))["end"] == -1
     assert "gold Title of p2: 4 → 2 → 1" in shown_in(ranks_part(shown, 2, TITLES))

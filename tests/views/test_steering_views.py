@@ -13,8 +13,7 @@ from workbench.views import html
 from workbench.views.drawing import drawing_data, drawing_page
 from workbench.views.figures import drawing_figure
 from workbench.views.replay import bump_figure, ranks_part
-from workbench.views.steering import flow_part, ratings_part, stages_part
-from workbench.views.steering_drawing import (
+from workbench.views.steering import (
     ANCHOR,
     GOLD,
     GONE,
@@ -24,9 +23,11 @@ from workbench.views.steering_drawing import (
     SKIPPED,
     STRONGER,
     edge_width,
+    flow_part,
     places_of,
+    ratings_part,
+    stages_table,
     steered_drawing,
-    traced_drawing,
 )
 
 
@@ -129,7 +130,7 @@ def test_the_layout_stays_where_it_suffices(index, walk):
 
 
 def test_tables_say_what_moved(walk):
-    shown = " ".join(Checked(stages_part(walk, 1)).shown)
+    shown = " ".join(Checked(stages_table(walk, 1)).shown)
     assert "+ key facts" in shown and "hubs: the strongest 1 % of the phrases (1)" in shown
     flow = " ".join(Checked(flow_part(walk, 3, 2)).shown)
     assert "+ anchors → + rated edges" in flow and "kestrel" in flow and "hub" in flow
@@ -138,12 +139,3 @@ def test_tables_say_what_moved(walk):
     for words in ("ilse", "10", "Direct", "of ilse", "4 → 20", "2 → 0 (gone)", "skip"):
         assert words in told
     assert repr(walk).startswith(f"{QUESTION} catrag") and "gold at" in repr(walk)
-
-
-def test_a_trace_draws_what_it_holds(index):
-    told = steering(wb.method(SPEC, index, Rater()).retrieve(QUESTION), ASKED.support)
-    drawing = traced_drawing(told, chosen="kestrel")
-    names = {node.name for node in drawing.nodes}
-    assert {"kestrel", "ilse", "founder 0"} <= names and drawing.edges
-    assert styles(drawing)["kestrel", "ilse"].label == "10"
-    assert len(traced_drawing(Steering("q", "catrag"))) == 0

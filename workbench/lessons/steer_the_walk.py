@@ -23,7 +23,7 @@ from workbench.text import wrapped
 from workbench.views.charts import Picture
 from workbench.views.drawing import Drawing
 from workbench.views.replay import bump_figure
-from workbench.views.steering_drawing import steered_drawing
+from workbench.views.steering import steered_drawing
 from workbench.views.steering_widget import Steer
 
 NEUTRAL = "catrag[epsilon=0,beta=0,dynamic_weights=false]"  # CatRAG without anything that steers

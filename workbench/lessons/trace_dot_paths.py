@@ -23,9 +23,8 @@ from workbench.operators.types import types_of
 from workbench.records import Question
 from workbench.text import counted
 from workbench.trace import Trace
-from workbench.views.dot_drawing import path_drawing
 from workbench.views.dot_tracer import Tracer
-from workbench.views.dots import chain
+from workbench.views.dots import chain, path_drawing
 from workbench.views.drawing import Drawing
 
 MEASURES = ("f1",)

@@ -1,20 +1,44 @@
 """The view of DOTs: the concepts of the question, then each DOT with its rules, region and iterations, then the kept
-paths of all. `dot_drawing` draws a DOT.
+paths of all.
+
+The drawing of a DOT has its anchors on the left, then the nodes one, two, … hops away, and the paths between them.
+Positions are those of the whole DOT, so that nothing moves between its iterations. Each type of node has its own colour
+and shape; kept paths are thick, partial ones dashed, the others dotted.
 
 A trace has no titles and texts of passages; a view shows them if `passages`, by id, are given, otherwise ids."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, zip_longest
+from math import ceil
+from typing import Any
 
-from workbench.display import html, text
+from workbench.display import html
 from workbench.methods.dotrag.dots import Comparison, Dot, Dots, DotsDiff, Iteration
 from workbench.methods.dotrag.events import Hop, JudgedPath, Region, Rules
+from workbench.operators.types import Types
 from workbench.records import Passage
 from workbench.text import clean, counted, short
 from workbench.views import records
 from workbench.views.base import NAME, Markup, details, esc, long_table, number, page, table
-from workbench.views.records import passage_line
+from workbench.views.drawing import (
+    DASHED,
+    DOTTED,
+    LABEL,
+    THICK,
+    Drawing,
+    DrawnEdge,
+    DrawnNode,
+    EdgeStyle,
+    NodeStyle,
+    faded,
+    type_styles,
+    types_shown,
+)
+from workbench.views.palette import GREY
+from workbench.views.records import passage_cell
+from workbench.views.stepped import Stage, columns, stages_part
 
 SHOWN = 10  # candidates, paths and chunks that a view lists unfolded
 LINE = 300  # characters of a rule, a reason or a query
@@ -28,52 +52,46 @@ Passages = Mapping[str, Passage]
 
 
 html.register(Dots, lambda shown: page(heading(shown), whole(shown)))
-html.register(Dot, lambda dot: page(dot_heading(dot), setting_part(dot), _iterations(dot)))
+html.register(Dot, lambda dot: page(dot_heading(dot), stages_part(steps(dot))))
 html.register(Iteration, lambda one: page(iteration_part(one)))
 html.register(JudgedPath, lambda path: page(path_part(path)))
 html.register(DotsDiff, lambda diff: page(diff_part(diff)))
 html.register(Comparison, lambda beside: page(comparison_part(beside)))
 
 
-@text.register
-def _(dot: Dot) -> str:
-    anchors = ", ".join(clean(anchor.name, 60) for anchor in dot.anchors[:5]) or "no anchor"
-    size = counted(dot.region.nodes, "node") if dot.region else "no region"
-    return (
-        f"DOT {dot.number} of {clean(dot.concept, 100)!r} ({clean(dot.level, 20)}): from {anchors}; {size}; "
-        f"{counted(len(dot.iterations), 'iteration')}, {counted(len(dot.paths), 'path')}, {len(dot.kept)} kept"
-    )
-
-
 # -- parts of a page ---------------------------------------------------------------------------------------------------
 
 
-def whole(
-    shown: Dots, passages: Passages | None = None, iterations: Callable[[Dot], str] | None = None, *, open: bool = False
-) -> str:
-    """All parts under the heading. The DOTs are folded but, if `open`, for the first; `iterations` makes the part of
-    those of a DOT."""
-    parts = (
-        details(
-            dot_heading(dot),
-            setting_part(dot),
-            iterations(dot) if iterations else _iterations(dot, shown.gold),
-            open=open and not at,
-        )
-        for at, dot in enumerate(shown.dots)
+def whole(shown: Dots, passages: Passages | None = None, *, drawn: bool = False) -> str:
+    """All parts under the heading."""
+    return selection_part(shown) + dots_part(shown, drawn=drawn) + end_part(shown, passages)
+
+
+def dots_part(shown: Dots, *, drawn: bool) -> str:
+    """The DOTs, folded; with pictures, where they are `drawn`, but for the first."""
+    made = ((dot, stages(shown, dot) if drawn else steps(dot, shown.gold)) for dot in shown.dots)
+    return "".join(
+        details(dot_heading(dot), stages_part(parts), open=drawn and not at) for at, (dot, parts) in enumerate(made)
     )
-    return selection_part(shown) + "".join(parts) + end_part(shown, passages)
+
+
+def steps(dot: Dot, gold: Sequence[str] = ()) -> list[Stage]:
+    """The rules and the iterations."""
+    made = [Stage(f"iteration {one.number}", part=iteration_part(one, gold)) for one in dot.iterations]
+    return [Stage("rules", part=setting_part(dot)), *made]
+
+
+def stages(shown: Dots, dot: Dot, **drawn: Any) -> list[Stage]:
+    """The same, each with the picture of what it reached, `drawn` as by `dot_drawing`."""
+    numbers = [0, *(one.number for one in dot.iterations)]
+    drawings = (dot_drawing(shown, dot.number, number, **drawn) for number in numbers)
+    return [one._replace(drawing=drawing) for one, drawing in zip(steps(dot, shown.gold), drawings)]
 
 
 def heading(shown: Dots) -> str:
-    """The question, the method, and the caveats."""
-    return records.heading(shown, notes(shown))
-
-
-def notes(shown: Dots) -> list[str]:
-    """Why it fell back, failed or found no path."""
-    nothing = ["no path was kept: the passages are those of the anchors"] if shown.no_paths else []
-    return [*nothing, *dict.fromkeys(note for note in (shown.fallback, shown.failure) if note)]
+    """The question, the method, and why it found no path, fell back or failed."""
+    nothing = "no path was kept: the passages are those of the anchors" if shown.no_paths else None
+    return records.heading(shown, nothing)
 
 
 def selection_part(shown: Dots) -> str:
@@ -117,7 +135,11 @@ def iteration_part(one: Iteration, gold: Sequence[str] = ()) -> str:
         for node in one.candidates
     ]
     paths = sorted(one.paths, key=lambda path: (path.id not in one.kept, path.fate == "cut", -path.confidence))
-    judged = [(path.id, _verdict(path), _fate(path, one), _folded_path(path, gold)) for path in paths]
+    judged = [
+        (path.id, _verdict(path), _fate(path, one),
+         Markup(details(_chain(path, gold), f"<p>{esc(path.passage, 600)}</p>", _reasons(path))))
+        for path in paths
+    ]  # fmt: skip
     return (
         (f"<p class='bad'>{esc(one.failure, LINE)}</p>" if one.failure else "")
         + queries
@@ -140,15 +162,11 @@ def path_part(path: JudgedPath, gold: Sequence[str] = ()) -> str:
 
 def end_part(shown: Dots, passages: Passages | None = None) -> str:
     """The accepted paths as sentences, and the passages."""
-    known = passages or {}
     paths = [
         (path.id, _verdict(path), Markup(f"{_chain(path, shown.gold)}<p class='q'>{esc(path.passage, 600)}</p>"))
         for path in shown.final
     ]
-    chunks = [
-        (rank, score, Markup(passage_line(known[name])) if name in known else name)
-        for rank, (name, score) in enumerate(shown.chunks, 1)
-    ]
+    chunks = [(rank, score, passage_cell(name, passages)) for rank, (name, score) in enumerate(shown.chunks, 1)]
     return (
         _titled("accepted paths", f"{len(paths):,}, best first")
         + long_table(["path", "verdict", "what it says"], paths, "paths", SHOWN, NAME)
@@ -168,47 +186,41 @@ def diff_part(diff: DotsDiff) -> str:
         (dot.concept, _sizes(dot.before), _sizes(dot.after), ", ".join(dot.gained), ", ".join(dot.lost))
         for dot in diff.dots
     ]
-    paths = [
-        (sign, _verdict(path), Markup(_chain(path)))
-        for sign, some in (("+", diff.gained), ("–", diff.lost))
-        for path in some
-    ]
+    paths = [("+", path) for path in diff.gained] + [("–", path) for path in diff.lost]
+    listed = [(sign, _verdict(path), Markup(_chain(path))) for sign, path in paths]
     return (
         asked
         + table(["concept", "nodes per hop", "now", "anchors gained", "anchors lost"], dots, LINE)
         + _titled("paths", f"{len(diff.gained)} gained, {len(diff.lost)} lost")
-        + long_table(["", "verdict", "path"], paths, "paths", SHOWN)
+        + long_table(["", "verdict", "path"], listed, "paths", SHOWN)
     )
 
 
 def comparison_part(beside: Comparison, passages: Passages | None = None) -> str:
     """The results of each method, in columns; results shared with another method are bold."""
-    known, common, common_passages = passages or {}, beside.common, beside.common_passages
+    known = passages or {}
 
-    def bold(shown: str, shared: bool) -> Markup:
-        return Markup(f"<b>{shown}</b>" if shared else shown)
+    def node(name: str) -> Markup:
+        shown = _node(name, beside.gold)
+        return Markup(f"<b>{shown}</b>") if name in beside.common else shown
 
     def passage(name: str) -> Markup:
-        title = short(known[name].title or known[name].text, 80) if name in known else name
-        return bold(esc(title, NAME), name in common_passages)
+        shown = esc(short(known[name].title or known[name].text, 80) if name in known else name, NAME)
+        return Markup(f"<b>{shown}</b>" if name in beside.common_passages else shown)
 
     columns = {
-        "passages": [[passage(name) for name in one.passages] for one in beside.found],
-        "nodes": [
-            [bold(_node(name, beside.gold), name in common) for name in dict.fromkeys(one.nodes)]
-            for one in beside.found
-        ],
-        "paths": [[" → ".join(path) for path in one.paths] for one in beside.found],
+        "passages": [map(passage, one.passages) for one in beside.found],
+        "nodes": [map(node, dict.fromkeys(one.nodes)) for one in beside.found],
+        "paths": [map(" → ".join, one.paths) for one in beside.found],
     }
     names = [clean(one.method, NAME) for one in beside.found]
     counts = [
-        (name, len(one.passages), len(one.nodes), len(common.intersection(one.nodes)), len(one.paths))
+        (name, len(one.passages), len(one.nodes), len(beside.common.intersection(one.nodes)), len(one.paths))
         for name, one in zip(names, beside.found)
     ]
     parts = [table(["method", "passages", "nodes", "shared nodes", "paths"], counts)]
     for what, lists in columns.items():
-        longest = max(map(len, lists), default=0)
-        rows = [(at + 1, *(some[at] if at < len(some) else "" for some in lists)) for at in range(min(longest, SHOWN))]
+        rows = [(rank, *row) for rank, row in enumerate(islice(zip_longest(*lists, fillvalue=""), SHOWN), 1)]
         listed = table(["", *names], rows, LINE)
         parts.append(details(f"{what}, the first {len(rows)}", listed, open=what == "nodes"))
     return "".join(parts) + "<p class='q'>bold: found by another method as well</p>"
@@ -230,16 +242,6 @@ def hop_text(relations: Hop) -> str:
 
 def _titled(title: str, said: str) -> str:
     return f"<p><b>{title}</b> <span class='q'>{esc(said, LINE)}</span></p>"
-
-
-def _iterations(dot: Dot, gold: Sequence[str] = ()) -> str:
-    return "".join(
-        details(
-            f"<b>iteration {one.number}</b> <span class='q'>{counted(len(one.paths), 'path')}</span>",
-            iteration_part(one, gold),
-        )
-        for one in dot.iterations
-    )
 
 
 def _rules(rules: Rules) -> str:
@@ -270,10 +272,6 @@ def _anchors(dot: Dot, gold: Sequence[str]) -> Markup:
     )
     weak = " <span class='tag'>weak</span>" if dot.weak else ""
     return Markup(", ".join(shown) + weak)
-
-
-def _folded_path(path: JudgedPath, gold: Sequence[str]) -> Markup:
-    return Markup(details(_chain(path, gold), f"<p>{esc(path.passage, 600)}</p>", _reasons(path)))
 
 
 def _reasons(path: JudgedPath) -> str:
@@ -308,3 +306,139 @@ def _node(name: str, gold: Sequence[str]) -> Markup:
 
 def _sizes(sizes: Sequence[int]) -> str:
     return " + ".join(f"{size:,}" for size in sizes) or "none"
+
+
+# -- drawings ----------------------------------------------------------------------------------------------------------
+
+LAST = 10**9  # an iteration after all others
+NODES = 200  # of a drawing, at most
+COLUMN, ROW, LEAST = 150, 38, 14  # between neighbours; rows that a column has room for
+UNTYPED = NodeStyle("", GREY)
+PATHS = tuple(
+    style._replace(name=name) for name, style in (("complete", THICK), ("partial", DASHED), ("not kept", DOTTED))
+)
+COMPLETE, PARTIAL, NOT_KEPT = PATHS
+_ROLES = {"anchor": (13, 16), "kept": (11, 16), "path": (8, 12), "candidate": (7, 12)}  # sizes of a mark and a font
+
+
+def dot_drawing(
+    dots: Dots, number: int = 0, iteration: int = LAST, *, types: Types | None = None, limit: int = NODES
+) -> Drawing:
+    """A DOT after an iteration; 0 is before the first. Anchors come first, then the nodes of kept paths, of the others,
+    and candidates without a path; at most `limit` of them. `types` are those of the index, which come before those of
+    the trace."""
+    dot = dots.dot(number)
+    done = [one for one in dot.iterations if one.number <= iteration]
+    kept = set(done[-1].kept) if done else set()
+    hops, places = _places(dot, _names(dot, dot.iterations, {path.id for path in dot.kept})[:limit])
+    met = set(_names(dot, done, kept))
+    shown = {name: place for name, place in places.items() if name in met}
+    paths = [path for one in done for path in one.paths]
+    roles = _roles(dot, paths, kept, shown)
+    nodes = [(name, roles[name], hops.get(name, 0), COLUMN * x, ROW * y) for name, (x, y) in shown.items()]
+    edges = _edges(paths, kept, {name: at for at, name in enumerate(shown)})
+    return _drawing(f"{dots.question}: {dot.concept}", dots, types, nodes, edges, left_out=len(met) - len(shown))
+
+
+def path_drawing(dots: Dots, path: JudgedPath, *, types: Types | None = None) -> Drawing:
+    """One path, from its anchor to its end, labelled with its relations."""
+    style = _style(path.label if path.kept else "")
+    nodes = [(name, "kept" if at else "anchor", at, COLUMN * at, 0.0) for at, name in enumerate(path.nodes)]
+    edges = (
+        DrawnEdge(at, at + 1, style, _edge_tooltip(*ends, hop, style, [path.id]), _relations(hop), _arrows(hop))
+        for at, (*ends, hop) in enumerate(zip(path.nodes, path.nodes[1:], path.relations))
+    )
+    return _drawing(path.id, dots, types, nodes, edges, inches=(8.8, 2.2))
+
+
+def _drawing(
+    name: str, dots: Dots, types: Types | None, nodes: Iterable[tuple], edges: Iterable[DrawnEdge], **rest: Any
+) -> Drawing:
+    """`nodes` are names, roles, hops and places."""
+    traced = Types.of(dots.types.items())
+    known = types or Types()
+    styles = type_styles((*known.order, *traced.order))
+    drawn = []
+    for node, role, hop, x, y in nodes:
+        kind, gold = known.type_of(node) or traced.type_of(node), " (gold)" * (node in dots.gold)
+        where = {"anchor": "anchor", "candidate": "candidate, no path leads to it"}.get(role, f"at hop {hop}")
+        tooltip = f"{clean(node, 300)}{gold}\n{clean(kind, 80) or 'type not in the trace'}, {where}"
+        style, label, (size, font) = styles.get(kind, UNTYPED), short(node, 28) + gold, _ROLES[role]
+        drawn.append(DrawnNode(len(drawn), node, style, x, y, label, tooltip, role, size, font, role == "anchor", kind))
+    return Drawing(name, tuple(drawn), tuple(edges), (), PATHS, "anchor", types=types_shown(drawn, styles), **rest)
+
+
+def _names(dot: Dot, iterations: Sequence[Iteration], kept: set[str]) -> list[str]:
+    """The nodes that a DOT has reached after some iterations, most important first."""
+    paths = sorted(
+        (path for one in iterations for path in one.paths),
+        key=lambda path: (path.id not in kept, -path.query_similarity),
+    )
+    nodes = [
+        *(anchor.name for anchor in dot.anchors),
+        *(node for path in paths for node in path.nodes),
+        *(candidate.name for one in iterations for candidate in one.candidates),
+    ]
+    return list(dict.fromkeys(nodes))
+
+
+def _roles(dot: Dot, paths: Sequence[JudgedPath], kept: set[str], names: Iterable[str]) -> dict[str, str]:
+    roles = dict.fromkeys(names, "candidate")
+    roles |= {node: "path" for path in paths for node in path.nodes}
+    roles |= {node: "kept" for path in paths if path.id in kept for node in path.nodes}
+    return roles | {anchor.name: "anchor" for anchor in dot.anchors}
+
+
+def _places(dot: Dot, names: Sequence[str]) -> tuple[dict[str, int], dict[str, tuple[int, float]]]:
+    """Name → least number of hops from an anchor; name → its place, in the columns of a hop. Nodes without a path come
+    last."""
+    hops: dict[str, int] = {anchor.name: 0 for anchor in dot.anchors}
+    before: dict[str, list[str]] = {}
+    for path in dot.paths:
+        for hop, (last, node) in enumerate(zip(path.nodes, path.nodes[1:]), 1):
+            hops[node] = min(hop, hops.get(node, hop))
+            before.setdefault(node, []).append(last)
+    beyond = max(hops.values(), default=0) + 1
+    layers: list[list[str]] = [[] for _ in range(beyond + 1)]
+    for name in names:
+        layers[hops.get(name, beyond)].append(name)
+    return hops, columns(layers, max(LEAST, ceil((8 * len(names)) ** 0.5)), before)  # somewhat wider than high
+
+
+def _edges(paths: Sequence[JudgedPath], kept: set[str], at: Mapping[str, int]) -> Iterator[DrawnEdge]:
+    """One edge for all paths over a hop, in either direction; its style is that of the best of them, and among many
+    edges it fades by the similarity of the closest to the question."""
+    found: dict[tuple[str, str], list[tuple[JudgedPath, Hop]]] = {}
+    for path in paths:
+        for source, target, hop in zip(path.nodes, path.nodes[1:], path.relations):
+            if source in at and target in at:
+                ends = (source, target) if (target, source) not in found else (target, source)
+                found.setdefault(ends, []).append((path, hop))
+    drawn, weights = [], []
+    for (source, target), hops in found.items():
+        style = min((_style(path.label if path.id in kept else "") for path, _ in hops), key=PATHS.index)
+        tooltip = _edge_tooltip(source, target, hops[0][1], style, [path.id for path, _ in hops])
+        label = "" if style is NOT_KEPT else _relations(hops[0][1])  # kept paths can be read in the picture
+        drawn.append(DrawnEdge(at[source], at[target], style, tooltip, label))
+        weights.append(max(path.query_similarity for path, _ in hops))
+    yield from faded(drawn, weights)
+
+
+def _style(label: str) -> EdgeStyle:
+    return next((style for style in PATHS if style.name == label), NOT_KEPT)
+
+
+def _edge_tooltip(source: str, target: str, hop: Hop, style: EdgeStyle, paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - 5} more" if len(paths) > 5 else ""
+    ends = " — ".join(clean(end, 80) for end in (source, target))
+    return f"{ends}\n{clean(hop_text(hop), 300)}\n{style.name}: {', '.join(paths[:5])}{more}"
+
+
+def _relations(hop: Hop) -> str:
+    return short(" / ".join(label for label, _ in hop), LABEL)
+
+
+def _arrows(hop: Hop) -> str:
+    """Arrowheads in the directions of the graph."""
+    directions = {forward for _, forward in hop}
+    return ",".join(name for name, forward in (("to", True), ("from", False)) if forward in directions)

@@ -3,17 +3,16 @@ with what each entity gave them."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from workbench.display import html
 from workbench.index.relations import INVERSE
-from workbench.methods.gfm_rag.passing import Passing
+from workbench.methods.gfm_rag.passing import PassedLayer, Passing
 from workbench.operators.types import Types
 from workbench.records import Path, Scored
 from workbench.text import clean, counted, short
 from workbench.views import records
-from workbench.views.base import NAME, details, esc, page, table
+from workbench.views.base import NAME, esc, page, table
 from workbench.views.drawing import (
     Drawing,
     DrawnEdge,
@@ -25,7 +24,7 @@ from workbench.views.drawing import (
     types_shown,
 )
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
-from workbench.views.stepped import Stage, stages_part
+from workbench.views.stepped import Stage, columns, stages_part
 
 START = NodeStyle("entity of the question", BLUE, "triangle")
 LIT = NodeStyle("changed in this layer", SKY)
@@ -41,20 +40,22 @@ _APART, _BELOW = 165, 56  # pixels between columns and rows
 LAST = "documents"
 
 
-html.register(Passing, lambda shown: page(heading(shown), layers_part(shown), documents_part(shown)))
+html.register(Passing, lambda shown: page(heading(shown), stages_part(stages(shown, drawn=False))))
 
 
-def stages(shown: Passing) -> list[str]:
-    """The steps of the picture: the starts, the layers, the documents."""
+def stages(shown: Passing, types: Types | None = None, *, drawn: bool = True) -> list[Stage]:
+    """The starts, the layers, the documents, each with the picture of the entities that it lit up. `types` are those of
+    the index."""
+    parts = [*(layer_part(shown, layer) for layer in shown.layers), documents_part(shown)]
+    drawn = drawn and bool(shown.layers)
     return [
-        *(f"layer {one.layer}" if one.layer else "start" for one in shown.layers),
-        *([LAST] if shown.layers else ()),
+        Stage(name, passing_drawing(shown, at, types) if drawn else None, part)
+        for at, (name, part) in enumerate(zip(_names(shown), parts))
     ]
 
 
-def stepped(shown: Passing) -> str:
-    """The layers, each with the picture of the entities that it lit up, as a part of a page."""
-    return stages_part([Stage(name, passing_drawing(shown, at)) for at, name in enumerate(stages(shown))])
+def _names(shown: Passing) -> list[str]:
+    return [*(f"layer {one.layer}" if one.layer else "start" for one in shown.layers), LAST]
 
 
 def heading(shown: Passing) -> str:
@@ -65,19 +66,15 @@ def heading(shown: Passing) -> str:
     return f"{records.heading(shown)}<p class='q'>{esc(links or 'no entity is linked', 600)}</p>"
 
 
-def layers_part(shown: Passing) -> str:
-    """A table of each layer: the strongest entities, and through which message each lit up."""
-    parts = []
-    for layer in shown.layers:
-        by = {end: (source, relation) for source, relation, end, _ in layer.messages}
-        rows = [
-            (shown.called(name), norm, _message(shown, *by[name]) if name in by else "–")
-            for name, norm in layer.entities[:COLUMN]
-        ]
-        where = f"layer {layer.layer}" if layer.layer else "start"
-        title = f"{where}: {counted(layer.reached, 'entity', 'entities')} changed"
-        parts.append(details(title, table(["entity", "change", "strongest message"], rows, NAME)))
-    return "".join(parts)
+def layer_part(shown: Passing, layer: PassedLayer) -> str:
+    """The strongest entities of a layer, and through which message each lit up."""
+    by = {end: (source, relation) for source, relation, end, _ in layer.messages}
+    rows = [
+        (shown.called(name), norm, _message(shown, *by[name]) if name in by else "–")
+        for name, norm in layer.entities[:COLUMN]
+    ]
+    changed = f"<p class='q'>{counted(layer.reached, 'entity', 'entities')} changed</p>"
+    return changed + table(["entity", "change", "strongest message"], rows, NAME)
 
 
 def documents_part(shown: Passing) -> str:
@@ -104,19 +101,14 @@ def paths_part(shown: Passing, entity: str, paths: Iterable[Scored[Path]]) -> st
 
 
 def passing_drawing(shown: Passing, stage: int, types: Types | None = None) -> Drawing:
-    """The picture of a stage; columns and places are the same in all of them. A click reports the position of an entity
-    in `places(shown)`, or a number behind them for a document. `types` are those of the index."""
-    named, columns = places(shown), _columns(shown)
-    at = {name: number for number, name in enumerate(named)}
-    last = stage >= len(shown.layers)
-    now = shown.layers[-1 if last else stage] if shown.layers else None
-    norms = dict(now.entities) if now else {}
+    """The picture of a stage; columns and places are the same in all of them."""
+    places, first, last = _places(shown), shown.first_lit(), stage >= len(shown.layers)
+    now = shown.layers[-1 if last else stage]
+    norms, starts, known = dict(now.entities), {name for name, _ in shown.linked.starts}, types or Types()
     most = max(norms.values(), default=1.0) or 1.0
-    starts, first = {name for name, _ in shown.linked.starts}, shown.first_lit()
-    nodes, known = [], types or Types()
     styles = type_styles(known.order)
-    for name in named:
-        x, y = columns[name]
+    nodes = []
+    for name, (x, y) in places.items():
         lit = last or first[name] <= stage
         style = START if name in starts else LIT if lit else DARK
         size = 8 + 16 * norms.get(name, 0.0) / most if lit else 6
@@ -124,53 +116,41 @@ def passing_drawing(shown: Passing, stage: int, types: Types | None = None) -> D
         kind, called = known.type_of(name), shown.called(name)
         tooltip = f"{clean(called, 300)}\n{style.name}{f', {clean(kind, 80)}' if kind else ''}{told}"
         coloured = style if style is DARK else in_type(style, kind, styles)
-        nodes.append(
-            DrawnNode(at[name], name, coloured, x, y, short(called, 26), tooltip, size=size,
-                      font=17, type=kind)
-        )  # fmt: skip
+        label = short(called, 26)
+        nodes.append(DrawnNode(len(nodes), name, coloured, x, y, label, tooltip, size=size, font=17, type=kind))
+    at = {name: number for number, name in enumerate(places)}
     edges = list(_messages(shown, stage, at))
-    documents = [name for name, _ in shown.ranking[:DOCUMENTS]] if last else []
-    right = max((x for x, _ in columns.values()), default=0) + _APART
-    for place, name in enumerate(documents):
+    right = max((x for x, _ in places.values()), default=0) + _APART
+    documents = columns([[name for name, _ in shown.ranking[:DOCUMENTS]]] if last else [], DOCUMENTS)
+    for rank, (name, (_, row)) in enumerate(documents.items(), 1):
         style = GOLD if name in shown.gold else DOCUMENT
-        y = (place - (len(documents) - 1) / 2) * _BELOW * 1.2
-        tooltip = f"{clean(name, 300)}\n{style.name}, rank {place + 1}"
-        nodes.append(DrawnNode(len(nodes), name, style, right, y, short(name, 26), tooltip, size=14, font=17))
+        y, label, tooltip = 1.2 * _BELOW * row, short(name, 26), f"{clean(name, 300)}\n{style.name}, rank {rank}"
+        nodes.append(DrawnNode(len(nodes), name, style, right, y, label, tooltip, size=14, font=17))
         for entity, share in shown.given(name):
             if entity in at:
                 told = f"{clean(shown.called(entity), 80)} gives {share:.0%}"
                 edges.append(DrawnEdge(at[entity], len(nodes) - 1, GIVES, told, width=0.5 + 6 * share))
     roles = (*(in_type(style, "", styles) for style in (START, LIT)), DARK, DOCUMENT, GOLD)
-    title = f"{stages(shown)[min(stage, len(shown.layers))] if shown.layers else 'nothing passed'}: {shown.question}"
-    hidden = now.reached - len(norms) if now else 0
-    return Drawing(title, tuple(nodes), tuple(edges), roles, (NOW, BEFORE, GIVES), left_out=hidden, inches=(10.4, 6.4),
-                   empty="no message passed: the ranking is the dense one",
-                   types=types_shown(nodes, styles, "dot"))  # fmt: skip
+    title = f"{_names(shown)[stage]}: {shown.question}"
+    return Drawing(
+        title, tuple(nodes), tuple(edges), roles, (NOW, BEFORE, GIVES),
+        left_out=max(0, now.reached - len(norms)), inches=(10.4, 6.4), types=types_shown(nodes, styles, "dot"),
+    )  # fmt: skip
 
 
-def places(shown: Passing) -> list[str]:
-    """The entities of the picture, in the order of their numbers."""
-    return list(_columns(shown))
-
-
-def _columns(shown: Passing) -> dict[str, tuple[float, float]]:
+def _places(shown: Passing) -> dict[str, tuple[float, float]]:
     """Entity → its place: a column for the layer at which it first is among the strongest."""
     first = shown.first_lit()
     best = {name for name, _ in shown.entities.entities} if shown.entities else set()
-    by_layer: dict[int, list[str]] = defaultdict(list)
+    layers = []
     for layer in shown.layers:
         names = [name for name, _ in layer.entities if first[name] == layer.layer]
         names.sort(key=lambda name: name not in best)  # stable: what ranks in the end comes before what only lit up
-        by_layer[layer.layer] = names[:COLUMN]
-    found = {}
-    for layer, names in by_layer.items():
-        for place, name in enumerate(names):
-            offset = 0.5 * (place % 2)  # labels of neighbours do not overlap
-            found[name] = ((layer + 0.5 * offset) * _APART, (place - (len(names) - 1) / 2) * _BELOW)
-    return found
+        layers.append(names[:COLUMN])
+    return {name: (_APART * x, _BELOW * y) for name, (x, y) in columns(layers, COLUMN).items()}
 
 
-def _messages(shown: Passing, stage: int, at: dict[str, int]) -> Iterable[DrawnEdge]:
+def _messages(shown: Passing, stage: int, at: Mapping[str, int]) -> Iterable[DrawnEdge]:
     drawn = set()
     for layer in reversed(shown.layers[: stage + 1]):
         for source, relation, end, norm in layer.messages:

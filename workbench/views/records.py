@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from workbench.display import html, text
@@ -188,9 +188,9 @@ def asked_part(
     return f"{asked}{quiet(said_by(engines))}{notes_part(notes, failure)}"
 
 
-def heading(shown: Any, notes: Iterable[str] | None = None) -> str:
-    """The same of what was read off a trace: with these notes, or with why it fell back or failed."""
-    said = filter(None, (shown.fallback, shown.failure)) if notes is None else notes
+def heading(shown: Any, *notes: str | None) -> str:
+    """The same of what was read off a trace, with why it fell back or failed after other notes."""
+    said = dict.fromkeys(filter(None, (*notes, shown.fallback, shown.failure)))
     return asked_part(shown.question, shown.method, shown.engines, said, shown.failure)
 
 
@@ -205,11 +205,18 @@ def answer_line(answer: str, gold: Sequence[str] = ()) -> str:
     return f"<p><b>answer: {esc(answer)}</b>{known}</p>" if answer else ""
 
 
-def passage_line(passage: Passage | Report) -> str:
+def passage_line(passage: Passage | Report, mark: str = "") -> str:
     return details(
-        f"{esc(passage.title or passage.text[:80], 200)} <span class='q'>{esc(passage.id, 80)}</span>",
+        f"{esc(passage.title or passage.text[:80], 200)} <span class='q'>{esc(passage.id, 80)}</span>{mark}",
         f"<p>{esc(passage.text)}</p>",
     )
+
+
+def passage_cell(name: str, passages: Mapping[str, Passage] | None, gold: Sequence[str] = ()) -> Markup:
+    """A passage by its id: its title and text where it is known; gold ones are marked."""
+    passage = (passages or {}).get(name)
+    mark = " <span class='tag'>gold</span>" if name in gold else ""
+    return Markup(passage_line(passage, mark) if passage else esc(name, NAME) + mark)
 
 
 def triple_line(triple: Triple) -> str:

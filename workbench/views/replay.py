@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import html as _stdlib_html
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from matplotlib.axes import Axes
 from matplotlib.patheffects import Normal, Stroke
@@ -20,32 +21,25 @@ from workbench.methods.iterative.replay import END, Replay, Round
 from workbench.records import Passage
 from workbench.text import clean, counted, short
 from workbench.views import charts, records
-from workbench.views.base import NAME, Markup, details, esc, number, page, page_data, table
+from workbench.views.base import NAME, Markup, esc, number, page, page_data, table
 from workbench.views.charts import Picture, plain_label
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
+from workbench.views.records import passage_cell
 from workbench.views.stepped import Stage, stages_part
+
+if TYPE_CHECKING:
+    from workbench.methods.catrag.steering import StagedWalk
 
 SHOWN, FOUND = 10, 5  # passages of the pool and of one search that a view lists
 Passages = Mapping[str, Passage]
+Staged: TypeAlias = "Replay | StagedWalk"  # rankings of passages over named stages
 WHY = {"verified": "supports the chain", "score": "score ≥ μ + σ", "filled": "fills up"}
 
 
+html.register(Replay, lambda replay: page(heading(replay), stepped(replay)))
 html.register(Search, lambda search: page(_searches((search,), {})))
 html.register(Chain, lambda chain: page(_chain(chain)))
 text.register(Cut, lambda cut: f"Cut: {_cut_says(cut)}")
-
-
-@html.register
-def _(replay: Replay) -> str:
-    return page(heading(replay), gold_ranks(replay), stages_part(stages(replay)))
-
-
-def gold_ranks(replay: Staged, passages: Passages | None = None) -> str:
-    """The ranks of each gold passage over the stages, in words."""
-    return "".join(
-        f"<p class='q'>gold {esc(label_of(name, passages, 60))}: {' → '.join(str(rank or '–') for rank in ranks)}</p>"
-        for name, ranks in replay.ranks(replay.gold).items()
-    )
 
 
 @text.register
@@ -55,25 +49,16 @@ def _(one: Round) -> str:
     return f"Round {one.number}: {texts or 'no thought'}; {searches}, {len(one.pool):,} in the pool"
 
 
-def stages(replay: Replay, passages: Passages | None = None) -> list[Stage]:
-    """The rounds and the end."""
-    return [Stage(name, part=stage_part(replay, at, passages)) for at, name in enumerate(replay.stages)]
-
-
 def stepped(replay: Replay, passages: Passages | None = None) -> str:
     """The chart of ranks, and below it the rounds and the end as steps."""
-    return stages_part(stages(replay, passages), ranks_part(replay, len(replay.stages) - 1, passages))
+    stages = [Stage(name, part=stage_part(replay, at, passages)) for at, name in enumerate(replay.stages)]
+    return stages_part(stages, ranks_part(replay, len(stages) - 1, passages))
 
 
 def heading(replay: Replay) -> str:
-    """The question, the method, and the caveats."""
-    return records.heading(replay, notes(replay))
-
-
-def notes(replay: Replay) -> list[str]:
-    """Why it stopped before its last round, fell back or failed."""
-    stopped = [] if replay.stopped is None else [f"stopped: the thought of round {replay.stopped} asks for no more"]
-    return [*stopped, *(note for note in (replay.fallback, replay.failure) if note)]
+    """The question, the method, and why it stopped before its last round, fell back or failed."""
+    stopped = f"stopped: the thought of round {replay.stopped} asks for no more"
+    return records.heading(replay, None if replay.stopped is None else stopped)
 
 
 def stage_part(replay: Replay, stage: int, passages: Passages | None = None) -> str:
@@ -103,23 +88,20 @@ def _round(replay: Replay, at: int, passages: Passages) -> str:
 def _searches(searches: Sequence[Search], passages: Passages, before: Ranking = (), known: Collection[str] = ()) -> str:
     """The results of each query, side by side; passages that were not in the pool are marked as new. Queries `known`
     from the thoughts above are not repeated."""
-    pool = {name for name, _ in before}
-
-    def cell(search: Search, rank: int) -> Markup | str:
-        if rank >= len(search.ranking):
-            return ""
-        name, score = search.ranking[rank]
-        new = " <span class='tag'>new</span>" if before and name not in pool else ""
-        return Markup(f"{esc(label_of(name, passages, 80))} <span class='q'>{number(score)}</span>{new}")
-
-    lines = ""
+    pool, lines, columns = {name for name, _ in before}, "", []
     for search in searches:
         query = "" if search.query in known else esc(search.query)
         look, why = ("bad", search.failure) if search.failure else ("q", search.fallback)
         said = f" <span class='{look}'>{esc(why)}</span>" if why else ""
         lines += f"<p><span class='tag'>{esc(search.origin, 40)}</span> {query}{said}</p>" if query or said else ""
-    longest = max((len(search.ranking) for search in searches), default=0)
-    rows = [(rank + 1, *(cell(search, rank) for search in searches)) for rank in range(min(FOUND, longest))]
+        columns.append([
+            Markup(
+                f"{esc(label_of(name, passages, 80))} <span class='q'>{number(score)}</span>"
+                + " <span class='tag'>new</span>" * (bool(before) and name not in pool)
+            )
+            for name, score in search.ranking[:FOUND]
+        ])  # fmt: skip
+    rows = [(rank, *row) for rank, row in enumerate(zip_longest(*columns, fillvalue=""), 1)]
     return lines + table(["", *(f"found for {clean(search.origin, 40)}" for search in searches)], rows)
 
 
@@ -137,20 +119,20 @@ def _ranking(replay: Replay, at: int, passages: Passages) -> str:
         gained = f"{score - before:+.2g}" if score != before else ""
         moved = _change(rank, was) if at else ""
         by = origins.get(queried.get(name, ""), "")
-        rows.append((rank, moved, score, gained, _passage(name, passages, replay.gold), by))
+        rows.append((rank, moved, score, gained, passage_cell(name, passages, replay.gold), by))
     missing = [name for name in replay.gold if name not in dict(now)]
-    rows += [(None, "not found", None, "", _passage(name, passages, replay.gold), "") for name in missing]
+    rows += [(None, "not found", None, "", passage_cell(name, passages, replay.gold), "") for name in missing]
     return table(["rank", "±", "score", "gained", "passage", "score by"], rows)
 
 
 def _end(replay: Replay, passages: Passages) -> str:
     old = {name: before for name, before, _ in replay.moved}
     verified = [
-        (_passage(name, passages, replay.gold), old.get(name), replay.ranks([name])[name][-1])
+        (passage_cell(name, passages, replay.gold), old.get(name), replay.ranks([name])[name][-1])
         for name in replay.verified
     ]
     chosen = [
-        (rank, score, _passage(name, passages, replay.gold), ", ".join(WHY[why] for why in whys))
+        (rank, score, passage_cell(name, passages, replay.gold), ", ".join(WHY[why] for why in whys))
         for rank, (name, score) in enumerate(replay.final, 1)
         if (whys := replay.why(name))
     ]
@@ -187,35 +169,10 @@ def _change(rank: int, before: int | None) -> str:
     return f"▲{space}{before - rank}" if rank < before else f"▼{space}{rank - before}" if rank > before else ""
 
 
-def _passage(name: str, passages: Passages, gold: tuple[str, ...]) -> Markup:
-    mark = " <span class='tag'>gold</span>" if name in gold else ""
-    if name not in passages:
-        return Markup(esc(name, NAME) + mark)
-    text = f"<p class='q'>{esc(name, NAME)}</p><p>{esc(passages[name].text)}</p>"
-    return Markup(details(esc(label_of(name, passages, 80)) + mark, text))
-
-
 # -- bump -------------------------------------------------------------------------------------------------------------
 
 TOP = 10  # ranks that have a row of their own
 _STEP, _LETTER = 56, 6.7  # pixels of a stage, and of a letter of its name
-
-
-class Staged(Protocol):
-    """Rankings of passages over named stages: a `Replay`, or a `StagedWalk`."""
-
-    @property
-    def question(self) -> str: ...
-    @property
-    def method(self) -> str: ...
-    @property
-    def gold(self) -> Sequence[str]: ...
-    @property
-    def verified(self) -> Sequence[str]: ...
-    @property
-    def stages(self) -> Sequence[str]: ...
-    def ranking(self, stage: int) -> Ranking: ...
-    def ranks(self, ids: Sequence[str]) -> Mapping[str, tuple[int | None, ...]]: ...
 
 
 class RankHistory(NamedTuple):
@@ -224,7 +181,7 @@ class RankHistory(NamedTuple):
 
     passage: str
     gold: bool
-    verified: bool
+    chosen: bool
     ranks: tuple[int | None, ...]
     rows: tuple[int | None, ...]
 
@@ -247,27 +204,25 @@ def rank_histories(replay: Staged, top: int = TOP) -> list[RankHistory]:
 
 def ranks_data(replay: Staged, passages: Passages | None = None, top: int = TOP) -> dict[str, Any]:
     """What `viewer/bump.js` draws."""
+    rows = [history._asdict() for history in rank_histories(replay, top)]
+    for row in rows:
+        row["label"] = label_of(row.pop("passage"), passages)
     return {
         "stages": [clean(name, 60) for name in replay.stages],
         "top": top,
         "end": replay.stages.index(END) if END in replay.stages else -1,
-        "passages": [
-            {
-                "label": label_of(history.passage, passages),
-                "gold": history.gold,
-                "chosen": history.verified,
-                "ranks": list(history.ranks),
-                "rows": list(history.rows),
-            }
-            for history in rank_histories(replay, top)
-        ],
+        "passages": rows,
     }
 
 
 def ranks_part(replay: Staged, at: int, passages: Passages | None = None) -> str:
     """The chart at a stage, as a part of a page; a page without scripts says the ranks of gold passages."""
     data = _stdlib_html.escape(page_data(ranks_data(replay, passages)), quote=True)
-    return f'<figure class="hopscope-bump" data-bump="{data}" data-at="{at}">{gold_ranks(replay, passages)}</figure>'
+    gold = "".join(
+        f"<p class='q'>gold {esc(label_of(name, passages, 60))}: {' → '.join(str(rank or '–') for rank in ranks)}</p>"
+        for name, ranks in replay.ranks(replay.gold).items()
+    )
+    return f'<figure class="hopscope-bump" data-bump="{data}" data-at="{at}">{gold}</figure>'
 
 
 def bump_figure(
@@ -275,9 +230,10 @@ def bump_figure(
 ) -> Picture:
     """The picture of the replay widget, for print."""
     histories, stages = rank_histories(replay, top), replay.stages
-    rows = _row_count(histories, top)
+    rows = max((row for history in histories for row in history.rows if row), default=top)
     names = [plain_label(label_of(history.passage, passages), 44) for history in histories]
-    figure, (axes,) = charts.panels(1.2 + 0.9 * (_step(stages) / _STEP) * len(stages), 0.26 * rows + 1.3, ends=names)
+    step = max(_STEP, round(_LETTER * max(map(len, stages), default=0)) + 2)  # room for the longest name
+    figure, (axes,) = charts.panels(1.2 + 0.9 * (step / _STEP) * len(stages), 0.26 * rows + 1.3, ends=names)
     axes.spines["bottom"].set_visible(False)
     ends = []
     for history, name in zip(histories, names):
@@ -296,13 +252,13 @@ def bump_figure(
 
 
 def _draw_history(axes: Axes, history: RankHistory, stages: Sequence[str], top: int) -> None:
-    colour = _colour(history)
+    colour = VERMILION if history.gold else GREY
     axes.plot(range(len(stages)), [float("nan") if row is None else row for row in history.rows], color=colour,
               linewidth=2.6 if history.gold else 0.9, zorder=2 + history.gold)  # fmt: skip
     for stage, (row, rank) in enumerate(zip(history.rows, history.ranks)):
         if row is None:
             continue
-        promoted = history.verified and stages[stage] == END
+        promoted = history.chosen and stages[stage] == END
         axes.plot(
             stage, row, linestyle="", zorder=4, markersize=8 if promoted else 6,
             marker="^" if promoted else "D" if history.gold else "o", color=GREEN if promoted else colour,
@@ -357,19 +313,6 @@ def scores_figure(replay: Replay, top: int = 50) -> Picture:
 
 def _reason(replay: Replay, name: str) -> str:
     return next((reason for reason in ("verified", "score", "filled") if reason in replay.why(name)), "")
-
-
-def _step(stages: Sequence[str]) -> int:
-    """The width of a stage: room for the longest name."""
-    return max(_STEP, round(_LETTER * max(map(len, stages), default=0)) + 2)
-
-
-def _row_count(histories: Sequence[RankHistory], top: int) -> int:
-    return max((row for history in histories for row in history.rows if row), default=top)
-
-
-def _colour(history: RankHistory) -> str:
-    return VERMILION if history.gold else GREY
 
 
 def label_of(name: str, passages: Passages | None = None, letters: int = NAME) -> str:

@@ -11,7 +11,7 @@ replays.rerun(1, fast="Who built the bridge?")    # other words for a thought, a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ipywidgets as widgets
@@ -19,27 +19,21 @@ import ipywidgets as widgets
 from workbench.display import text
 from workbench.errors import SettingError
 from workbench.index import Index
-from workbench.llm.engine import Engine
 from workbench.methods import Method
 from workbench.methods.iterative import Thought
 from workbench.methods.iterative.replay import END, Replay, Round, replay
-from workbench.reading.base import Reader
 from workbench.records import Question
 from workbench.text import clean, short
 from workbench.views.base import esc, page
-from workbench.views.palette import GREEN, VERMILION
 from workbench.views.records import answer_line
 from workbench.views.replay import heading, ranks_data, stage_part, stepped
-from workbench.views.session import Source, by_name
-from workbench.views.widget import Stepper, View, beside, row, texts
+from workbench.views.session import Live, Source, by_name
+from workbench.views.stepped import Stage
+from workbench.views.widget import Stepper, beside, row
 
 METHODS, BACKBONES = ("bdtr", "ircot", "irgs", "gcot", "tog"), ("hipporag2", "dense", "bm25")
 K = 20  # passages ranked, as in a run
 NOTHING = ("–", "")
-_LEGEND = page(
-    f"<p class='q'><span style='color:{VERMILION}'>◆</span> gold &nbsp; "
-    f"<span style='color:{GREEN}'>▲</span> chosen by the verifier</p>"
-)
 _SCORE = re.compile(r" \([\d.e-]+\)$")
 _SIDE = {"flex": "1 1 400px", "min_width": "0", "overflow": "auto", "padding": "0 8px 0 0"}
 
@@ -60,20 +54,15 @@ class ReplayWidget(Stepper[Replay]):
         *,
         methods: Sequence[str] | Mapping[str, str | Method] = METHODS,
         backbones: Sequence[str] | Mapping[str, str | Method] = BACKBONES,
-        index: Index | None = None,
-        engine: Engine | None = None,
-        reader: Reader | None = None,
         k: int = K,
+        **session: Any,
     ):
-        """`source` is an index, over which each method and backbone runs with `engine`, and `reader` answers; a run or
-        its folder; or traces of one question. `index` provides titles for the latter two, and together with `engine`
-        allows editing thoughts of a run. `questions` provide the gold."""
+        """As every `Stepper`, with each method and backbone over an index, where `reader` answers. `index` together
+        with `engine` allows editing thoughts of a run."""
         self._backbones = by_name(backbones) if isinstance(source, Index) else {}
         moved = {"backbone": next(iter(self._backbones))} if self._backbones else {}
         self._compared, self._compared_moved = "", moved
-        super().__init__(
-            source, questions, methods=methods, moved=moved, engine=engine, reader=reader, index=index, k=k
-        )
+        super().__init__(source, questions, methods=methods, moved=moved, k=k, **session)
 
     # -- what the controls do -----------------------------------------------------------------------------------------
 
@@ -85,14 +74,14 @@ class ReplayWidget(Stepper[Replay]):
         self._show(
             self._question if question is None else self._session.find(question),
             self._method_name if method is None else method,
-            self._moved | _given(backbone=backbone),
+            self._moved | ({} if backbone is None else {"backbone": backbone}),
         )
         return self.left
 
     def compare(self, method: str | None = None, backbone: str | None = None) -> Replay | None:
         """Show a method over a backbone on the right, or nothing without a method."""
-        moved = self._compared_moved | _given(backbone=backbone)
-        self.right, self.right_answer = (None, "") if method is None else self._read(self._question, method, moved)
+        moved = self._compared_moved | ({} if backbone is None else {"backbone": backbone})
+        self.right, self.right_answer = (None, "") if method is None else self._replay(self._question, method, moved)
         self._compared, self._compared_moved = method or "", moved
         self._draw()
         return self.right
@@ -100,17 +89,20 @@ class ReplayWidget(Stepper[Replay]):
     def step(self, stage: int | str) -> Round | Replay:
         """Go to a round by its number, or to the `end`; returns what the left replay shows there."""
         self._go(stage)
-        at = _at(self.left, self._stages[self.at])
+        at = self._at(self.left)
         return self.left.rounds[at] if at < len(self.left.rounds) else self.left
 
     def rerun(self, number: int | None = None, **texts: str) -> Replay:
         """Replace texts of a round's thought, keep the earlier thoughts, and let the method continue from there. The
         result appears on the right."""
-        number = self.at if number is None else number
-        method = self._session.method(self._method_name, **self._settings(self._moved))
-        evidence = method.given(edited(self.left, number, texts)).retrieve(self.left.question, **self._session.limits)
-        self.right = replay(evidence.trace, self.left.gold)
-        self.right_answer = self._session.read(self._question, evidence).answer
+        number, session = self.at if number is None else number, self._session
+        if not isinstance(session, Live) and None in (session.index, session.engine):
+            raise SettingError(
+                f"{session.name} is replayed without an engine; to edit a thought, give index= and engine="
+            )
+        method = session.method(self._method_name, self.left.method, **self._settings(self._moved))
+        evidence = method.given(edited(self.left, number, texts)).retrieve(self.left.question, **session.limits)
+        self.right, self.right_answer = replay(evidence.trace, self.left.gold), session.read(self._question, evidence)
         self._compared, self.at = "", number
         self._draw()
         return self.right
@@ -125,108 +117,106 @@ class ReplayWidget(Stepper[Replay]):
 
     def static_html(self) -> str:
         titles = self._session.passages
-        return "".join(page(self._head(one), stepped(one, titles)) for one in self._replays)
+        return "".join(page(self._head(one), stepped(one, titles)) for one in (self.left, self.right) if one)
 
     def __repr__(self) -> str:
-        shown = " beside ".join(text(one).partition("\n")[0] for one in self._replays)
-        return f"ReplayWidget at {self._stages[self.at]}: {shown}"
+        shown = " beside ".join(text(one).partition("\n")[0] for one in (self.left, self.right) if one)
+        return f"ReplayWidget at {self._now.name}: {shown}"
 
     # -- controls -----------------------------------------------------------------------------------------------------
-
-    @property
-    def _replays(self) -> list[Replay]:
-        return [one for one in (self.left, self.right) if one]
-
-    @property
-    def _stages(self) -> list[str]:
-        """Those of the longer one; the end is last."""
-        shown = [one.stages for one in self._replays]
-        rounds = max(([name for name in stages if name != END] for stages in shown), key=len)
-        return [*rounds, *([END] if any(END in stages for stages in shown) else [])]
 
     def _suits(self, config: Mapping) -> bool:
         return "iterations" in config["settings"]
 
     def _make_controls(self) -> None:
-        others = [NOTHING, *((name, name) for name in self._session.methods)]
+        methods = self._session.methods
         self._method.layout.display = None
-        self._other = self._bind(
-            widgets.Dropdown(options=others, description="beside"),
-            lambda name: self.compare(name or None), lambda: self._compared,
+        self._other = self._choice(
+            "beside", lambda name: self.compare(name or None), lambda: self._compared,
+            lambda: [NOTHING, *((name, name) for name in methods)],
         )  # fmt: skip
-        self._backbone = self._bind(
-            self._backbone_list(), lambda name: self.choose(backbone=name), lambda: self._moved.get("backbone")
+        self._backbone = self._backbone_list(lambda name: self.choose(backbone=name), lambda: self._moved)
+        self._other_backbone = self._backbone_list(
+            lambda name: self.compare(self._compared or None, name), lambda: self._compared_moved
         )
-        self._other_backbone = self._bind(
-            self._backbone_list(), lambda name: self.compare(self._compared or None, name),
-            lambda: self._compared_moved.get("backbone"),
-        )  # fmt: skip
-        self._heads, self._bodies = list(texts(2)), list(texts(2))
-        self._charts = View(kind="ranks"), View(kind="ranks")
-        for chart in self._charts:
-            self._on(chart, self._go, "at")
-        self._sides = [widgets.VBox(parts, layout=_SIDE) for parts in zip(self._heads, self._charts, self._bodies)]
+        self._sides = [self._side(lambda: self.left), self._side(lambda: self.right)]
         self._texts: dict[str, widgets.Textarea] = {}
         self._words = widgets.VBox()
-        self._again = widgets.Button(description="run again from this round", layout={"width": "220px"})
-        self._press(self._again, lambda: self.rerun(**{name: area.value for name, area in self._texts.items()}))
+        words = lambda: {name: area.value for name, area in self._texts.items()}  # noqa: E731
+        self._again = self._button("run again from this round", lambda: self.rerun(**words()))
         self._edit = widgets.VBox([self._words, self._again])
+        self._redrawn.append(self._draw_edit)
         self._stack(
             self._asked,
             row(self._method, self._backbone, self._other, self._other_backbone),
-            row(*self._make_stepping()),
+            row(self._stage, self._play),
             self._message,
             beside(*self._sides),
             self._edit,
-            widgets.HTML(_LEGEND),
         )
 
-    def _backbone_list(self) -> widgets.Dropdown:
-        options = list(self._backbones) or [("", None)]
-        layout = {"width": "240px", "display": None if self._backbones else "none"}
-        return widgets.Dropdown(options=options, description="over", layout=layout)
+    def _backbone_list(self, action: Callable[[str], Any], moved: Callable[[], Mapping[str, Any]]) -> widgets.Dropdown:
+        names = list(self._backbones) or [("", None)]
+        layout = {"width": "240px", "display": "" if self._backbones else "none"}
+        return self._choice("over", action, lambda: moved().get("backbone"), lambda: names, **layout)
+
+    def _side(self, replay: Callable[[], Replay | None]) -> widgets.VBox:
+        """The heading, the ranks and the present stage of one of the replays."""
+
+        def body() -> str:
+            if (shown := replay()) is None:
+                return ""
+            at = self._at(shown)
+            ended = (
+                f"<p class='q'>ended after {esc(shown.stages[at])}</p>" if shown.stages[at] != self._now.name else ""
+            )
+            return ended + stage_part(shown, at, self._session.passages)
+
+        def ranks() -> tuple[dict[str, Any], int]:
+            shown = replay()
+            return (ranks_data(shown, self._session.passages), self._at(shown)) if shown else ({}, 0)
+
+        head = self._text(lambda: self._head(shown) if (shown := replay()) else "")
+        return widgets.VBox([head, self._ranks(ranks), self._text(body)], layout=_SIDE)
 
     def _settings(self, moved: Mapping[str, Any]) -> dict[str, Any]:
         return {name: self._backbones[value] for name, value in moved.items()}
 
-    # -- display ------------------------------------------------------------------------------------------------------
+    # -- what is shown ------------------------------------------------------------------------------------------------
 
-    def _show(self, question: Question, name: str, moved: Mapping[str, Any]) -> None:
-        left = self._read(question, name, moved)
-        right = self._read(question, self._compared, self._compared_moved) if self._compared else (None, "")
-        (self.shown, self.left_answer), (self.right, self.right_answer) = left, right
-        self._asks_for(question, name, moved)
-        self._draw()
+    def _read(self, question: Question, name: str, moved: Mapping[str, Any]) -> list[tuple[Replay | None, str]]:
+        left = self._replay(question, name, moved)
+        return [left, self._replay(question, self._compared, self._compared_moved) if self._compared else (None, "")]
 
-    def _read(self, question: Question, name: str, moved: Mapping[str, Any]) -> tuple[Replay, str]:
-        """The replay, and the reader's answer."""
+    def _replay(self, question: Question, name: str, moved: Mapping[str, Any]) -> tuple[Replay, str]:
+        """A replay, and the reader's answer."""
         backbone = moved.get("backbone")
         if backbone is not None and backbone not in self._backbones:
             raise SettingError(f"{backbone!r} is not among {', '.join(self._backbones) or 'none'}")
         retrieval = self._session.retrieval(question, name, **self._settings(moved))
         return replay(retrieval.trace, question.support), retrieval.answer
 
-    def _draw(self) -> None:
-        self.at = min(self.at, len(self._stages) - 1)
-        self._show_controls()
-        stage, titles = self._stages[self.at], self._session.passages
-        for place, head, chart, body, shown in zip(
-            self._sides, self._heads, self._charts, self._bodies, (self.left, self.right)
-        ):
-            place.layout.display = None if shown else "none"
-            at = _at(shown, stage) if shown else 0
-            head.value = page(self._head(shown)) if shown else ""
-            body.value = page(_ended(shown, at, stage), stage_part(shown, at, titles)) if shown else ""
-            with self._quietly():
-                chart.data, chart.at = (ranks_data(shown, titles) if shown else {}), at
-        self._draw_edit()
+    def _take(self, found: list[tuple[Replay | None, str]]) -> None:
+        (self.shown, self.left_answer), (self.right, self.right_answer) = found
+
+    def _stages(self) -> list[Stage]:
+        """Those of the longer one; the end is last."""
+        shown = [one.stages for one in (self.left, self.right) if one]
+        rounds = max(([name for name in stages if name != END] for stages in shown), key=len)
+        return [Stage(name) for name in (*rounds, *([END] if any(END in stages for stages in shown) else []))]
+
+    def _at(self, shown: Replay) -> int:
+        """The position of the present stage in a replay; its last one where it has no such stage."""
+        name = self._now.name
+        return shown.stages.index(name) if name in shown.stages else len(shown.stages) - 1
 
     def _head(self, shown: Replay) -> str:
         answer = self.right_answer if shown is self.right else self.left_answer
         return heading(shown) + answer_line(answer, self._question.answers)
 
     def _draw_edit(self) -> None:
-        """A text box for each text of the thought shown on the left, with the edited words if it was edited."""
+        """A text box for each text of the thought shown on the left, with the edited words if it was edited; the right
+        side where there is something on it."""
         at = self.at
         texts = self.left.rounds[at].texts if 0 < at < len(self.left.rounds) else {}
         if texts and self.right and at < len(self.right.rounds) and self.right.rounds[at].given:
@@ -234,10 +224,7 @@ class ReplayWidget(Stepper[Replay]):
         self._texts = {name: _text_box(name, words) for name, words in texts.items()}
         self._words.children = list(self._texts.values())
         self._edit.layout.display = None if texts else "none"
-
-
-def _ended(shown: Replay, at: int, stage: str) -> str:
-    return f"<p class='q'>ended after {esc(shown.stages[at])}</p>" if shown.stages[at] != stage else ""
+        self._sides[1].layout.display = None if self.right else "none"
 
 
 def edited(shown: Replay, number: int, texts: Mapping[str, str]) -> list[Thought]:
@@ -265,15 +252,6 @@ def _queries(question: str, texts: Mapping[str, str]) -> list[tuple[str, str]]:
     return list(texts.items())
 
 
-def _at(shown: Replay, name: str) -> int:
-    """The position of a stage in a replay; its last one where it has no such stage."""
-    return shown.stages.index(name) if name in shown.stages else len(shown.stages) - 1
-
-
 def _text_box(name: str, words: str) -> widgets.Textarea:
     value = clean(words, len(words))
     return widgets.Textarea(value=value, description=short(name, 30), rows=2, layout={"width": "auto"})
-
-
-def _given(**values: Any) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}

@@ -15,9 +15,11 @@ BROUGHT, LINE = 8, 300  # triples of a route; characters of a thought
 HAS = "has_attribute"
 
 
-html.register(
-    Routes, lambda shown: page(routes_part(shown, FUSED, None), details("rounds", rounds_part(shown), open=True))
-)
+html.register(Routes, lambda shown: page(whole(shown)))
+
+
+def whole(shown: Routes) -> str:
+    return routes_part(shown, FUSED, None) + details("rounds", rounds_part(shown), open=True)
 
 
 def route_names(shown: Routes) -> list[str]:

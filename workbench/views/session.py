@@ -68,13 +68,15 @@ class Session(Cache):
     limits: Mapping[str, Any] = {}
     by_hand: frozenset[str] = frozenset()  # the questions that have worked replies
 
-    def __init__(self, questions: Sequence[Question], methods: Sequence[str], index: Index | None):
+    def __init__(
+        self, questions: Sequence[Question], methods: Sequence[str], index: Index | None, engine: Engine | None = None
+    ):
         super().__init__()
-        self.questions, self.methods, self.index = list(questions), list(methods), index
+        self.questions, self.methods, self.index, self.engine = list(questions), list(methods), index, engine
 
-    def label(self, question: Question, longest: int = LABEL) -> str:
+    def label(self, question: Question) -> str:
         """The entry of a question in a list, which says whether it has worked replies."""
-        return short(question_label(question), longest) + WORKED * (question.question in self.by_hand)
+        return question_label(question) + WORKED * (question.question in self.by_hand)
 
     def find(self, wanted: str | int | Question) -> Question:
         """The question of this id, text, label or position; raises SettingError for any other."""
@@ -105,13 +107,13 @@ class Session(Cache):
         judge of the session, if there is one, says in both orders."""
         raise SettingError(f"a trace holds no answers; to see that of {other} beside it, give an index or a run")
 
-    def read(self, question: Question, evidence: Evidence) -> Retrieval:
-        """The results of a method that ran outside the session, with an answer where there is a reader."""
-        return Retrieval.of(evidence)
+    def read(self, question: Question, evidence: Evidence) -> str:
+        """The answer to what a method retrieved outside the session; empty without a reader."""
+        return ""
 
-    def method(self, name: str, **settings: Any) -> Method:
-        """The method itself, to run it with an edited thought."""
-        raise SettingError("a trace is replayed without an engine; to edit a thought, give an index instead of a trace")
+    def method(self, name: str, label: str = "", **settings: Any) -> Method:
+        """The method itself, to run it with an edited thought; of what is saved the one of its label."""
+        return self.once(("method", label), lambda: method(label, self.index, self.engine))
 
     @cached_property
     def passages(self) -> dict[str, Passage]:
@@ -131,8 +133,8 @@ class Live(Session):
     ):  # fmt: skip
         if not questions:
             raise SettingError("there is no question to ask; give questions=data.questions")
-        super().__init__(questions, list(methods), index)
-        self.engine, self.reader, self.limits, self._specs = engine, reader, {"k": k}, methods
+        super().__init__(questions, list(methods), index, engine)
+        self.reader, self.limits, self._specs = reader, {"k": k}, methods
         self.by_hand = answered_by_hand(engine)
         self.judge = None if judge is None else known_engine(judge)
         if self.judge:
@@ -154,7 +156,7 @@ class Live(Session):
 
         return self.once(("evidence", question.question, name, *sorted(settings.items())), retrieve)
 
-    def method(self, name: str, **settings: Any) -> Method:
+    def method(self, name: str, label: str = "", **settings: Any) -> Method:
         spec = self._specs.get(name, name)
         if not isinstance(spec, str):
             return spec
@@ -180,22 +182,19 @@ class Live(Session):
         return self.once(key, lambda: asked_pair(question, *sides, self.judge))
 
     def _retrieve(self, question: Question, name: str, **settings: Any) -> Retrieval:
-        evidence = self.evidence(question, name, **settings)
-        answer = self._answer(question, name, **settings) if self.reader else None
-        return Retrieval.of(evidence, _answer_text(answer) if answer else "")
+        answer = _answer_text(self._answer(question, name, **settings)) if self.reader else ""
+        return Retrieval.of(self.evidence(question, name, **settings), answer)
 
     def _answer(self, question: Question, name: str, **settings: Any) -> Answer:
         read = lambda: self.reader.read(question.question, self.evidence(question, name, **settings))  # noqa: E731
         return self.once(("answer", question.question, name, *sorted(settings.items())), read)
 
-    def read(self, question: Question, evidence: Evidence) -> Retrieval:
-        answer = self.reader.read(question.question, evidence) if self.reader else None
-        return Retrieval.of(evidence, _answer_text(answer) if answer else "")
+    def read(self, question: Question, evidence: Evidence) -> str:
+        return _answer_text(self.reader.read(question.question, evidence)) if self.reader else ""
 
 
 class Saved(Session):
-    """The methods of a run that `suits` accepts, given their entry in the run's configuration; `kind` names them. It
-    needs neither index nor engine, unless a thought is edited."""
+    """The methods of a run that `suits` accepts, given their entry in the run's configuration; `kind` names them."""
 
     name = "the run"
 
@@ -208,14 +207,8 @@ class Saved(Session):
         names = [name for name in run.methods if suits(run.config["methods"][name])]
         if not names:
             raise SettingError(f"the run {run.folder} has no {kind}; it has {', '.join(run.methods)}")
-        super().__init__([known.get(name, Question(name, "")) for name in ids], names, index)
-        self.limits = {"k": run.config["k"], "budget": run.config["budget"]}
-        self._run, self._engine = run, engine
-
-    def method(self, name: str, **settings: Any) -> Method:
-        if self.index is None or self._engine is None:
-            raise SettingError("a saved run is replayed without an engine; to edit a thought, give index= and engine=")
-        return method(self._run.config["methods"][name]["label"], self.index, self._engine)
+        super().__init__([known.get(name, Question(name, "")) for name in ids], names, index, engine)
+        self.limits, self._run = {"k": run.config["k"], "budget": run.config["budget"]}, run
 
     def others(self, question: Question, name: str, specs: Sequence[str]) -> list[Retrieval]:
         return [_of_row(row) for other, row in self._rows(question).items() if other != name]
@@ -248,13 +241,17 @@ class InMemory(Session):
 
     name = "a trace of one question only"
 
-    def __init__(self, traces: Mapping[str, Trace | Evidence], questions: Sequence[Question], index: Index | None):
+    def __init__(
+        self, traces: Mapping[str, Trace | Evidence], questions: Sequence[Question], index: Index | None,
+        engine: Engine | None,
+    ):  # fmt: skip
         if not traces:
             raise SettingError("there is no trace to show")
         found = {name: _in_memory(name, made) for name, made in traces.items()}
-        asked = _question_of(next(iter(found.values())).trace)
+        first = next(iter(found.values())).trace
+        asked = next((event.inputs["question"] for event in first if "question" in event.inputs), "")
         known = next((question for question in questions if question.question == asked), Question("", asked))
-        super().__init__([known], list(found), index)
+        super().__init__([known], list(found), index, engine)
         self._found, evidence = found, [made for made in traces.values() if isinstance(made, Evidence)]
         self.passages = self.passages | {passage.id: passage for one in evidence for passage, _ in one.passages}
 
@@ -285,7 +282,7 @@ def open_session(
         source = Run.open(source)
     if isinstance(source, Run):
         return Saved(source, questions, index, engine, kind, suits)
-    return InMemory({"trace": source} if isinstance(source, Trace | Evidence) else source, questions, index)
+    return InMemory({"trace": source} if isinstance(source, Trace | Evidence) else source, questions, index, engine)
 
 
 def by_name(methods: Sequence[str] | Methods) -> dict[str, str | Method]:
@@ -323,10 +320,6 @@ def _in_memory(name: str, made: Trace | Evidence) -> Retrieval:
     if made.trace is None:
         raise SettingError(f"the evidence of {name} has no trace; retrieve with trace='full'")
     return Retrieval.of(made)
-
-
-def _question_of(trace: Trace) -> str:
-    return next((event.inputs["question"] for event in trace if "question" in event.inputs), "")
 
 
 def _answer_text(answer: Answer) -> str:

@@ -1,22 +1,53 @@
 """The view of a steered walk: kept facts, seeds and anchors, ratings, edited edges, and what each stage moves.
 
+Its pictures show seeds, their neighbours and the best passages, with the edges that a question edits. All stages share
+one layout; an edge is as wide as its weight, a node as large as its probability. Shapes tell roles, and colours the
+types of phrases where the index knows them.
+
 A trace has no titles and texts of passages; a view shows them if `passages`, by id, are given, otherwise ids."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
 
 from workbench.display import html
-from workbench.methods.catrag.steering import SKIP, Flow, RatedSeed, Scores, Seed, StagedWalk, Steering
+from workbench.index.layout import layout
+from workbench.methods.catrag.steering import (
+    EditedEdge,
+    Flow,
+    RatedSeed,
+    Scores,
+    Seed,
+    StagedWalk,
+    Steering,
+)
+from workbench.operators.neighbourhood import Edge, Subgraph, among
 from workbench.records import Passage
 from workbench.text import clean, counted, short
 from workbench.views.base import NAME, Markup, details, esc, page, table
-from workbench.views.records import SHOWN, asked_part, heading, passage_line
+from workbench.views.drawing import (
+    Drawing,
+    DrawnEdge,
+    DrawnNode,
+    EdgeStyle,
+    NodeStyle,
+    in_type,
+    type_styles,
+    types_shown,
+)
+from workbench.views.node_details import node_size
+from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
+from workbench.views.records import SHOWN, asked_part, heading, passage_cell
+from workbench.views.stepped import Stage, stages_part
 
 LINE = 300  # characters of a fact or a reason
 MOVED = 6  # phrases that gained most, and as many that lost most
-TIERS = ("Direct", "High", "Weak", "Irrelevant", SKIP)
 Passages = Mapping[str, Passage]
+Places = Mapping[int, tuple[float, float]]
 
 
 html.register(Steering, lambda shown: page(whole(shown)))
@@ -25,18 +56,32 @@ html.register(Steering, lambda shown: page(whole(shown)))
 @html.register
 def _(walk: StagedWalk) -> str:
     known = {passage.id: passage for passage in walk.parts[0].walk.index.passages.passages}
-    last = len(walk.parts) - 1
     steered = walk.parts[-1].steering
     return page(
         asked_part(walk.question, walk.method, steered.engines, filter(None, [walk.fallback])),
-        stages_part(walk, last),
-        flow_part(walk, last, 0),
-        details("passages", ranking_part(walk.ranking(last)[:SHOWN], walk.gold, known), open=True),
+        stages_part(stages(walk, passages=known)),
         details("how it was steered", whole(steered, known)),
     )
 
 
 # -- parts of a page ---------------------------------------------------------------------------------------------------
+
+
+def stages(
+    walk: StagedWalk, places: Places | None = None, chosen: str = "", passages: Passages | None = None, k: int = SHOWN
+) -> list[Stage]:
+    """The stages of a walk; with the `places` of nodes, they have pictures."""
+    return [
+        Stage(
+            part.name,
+            steered_drawing(walk, at, places, chosen) if places else None,
+            stages_table(walk, at)
+            + flow_part(walk, at, max(0, at - 1))
+            + seeds_part(walk.parts[-1].steering)
+            + details("passages", ranking_part(walk.ranking(at)[:k], walk.gold, passages)),
+        )
+        for at, part in enumerate(walk.parts)
+    ]
 
 
 def whole(shown: Steering, passages: Passages | None = None) -> str:
@@ -50,11 +95,6 @@ def whole(shown: Steering, passages: Passages | None = None) -> str:
         + "<p><b>passages</b></p>"
         + ranking_part(shown.ranking[:SHOWN], shown.gold, passages)
     )
-
-
-def notes(shown: Steering) -> list[str]:
-    """Why it fell back or failed."""
-    return [note for note in (shown.fallback, shown.failure) if note]
 
 
 def facts_part(shown: Steering) -> str:
@@ -99,15 +139,11 @@ def edges_part(shown: Steering, passages: Passages | None = None) -> str:
 
 def ranking_part(ranking: Scores, gold: Sequence[str], passages: Passages | None = None) -> str:
     """Passages, best first; gold ones are marked."""
-    known = passages or {}
-    rows = [
-        (rank, Markup(passage_line(known[name])) if name in known else name, score, "gold" * (name in gold))
-        for rank, (name, score) in enumerate(ranking, 1)
-    ]
-    return table(["rank", "passage", "score", ""], rows, NAME)
+    rows = [(rank, passage_cell(name, passages, gold), score) for rank, (name, score) in enumerate(ranking, 1)]
+    return table(["rank", "passage", "score"], rows, NAME)
 
 
-def stages_part(walk: StagedWalk, at: int) -> str:
+def stages_table(walk: StagedWalk, at: int) -> str:
     """The drift of each stage: the share of the mass on hubs, and the ranks of the gold passages. Stage `at` is
     bold."""
     rows = [
@@ -165,6 +201,153 @@ def _origin(seed: Seed) -> str:
 
 
 def _rated_for(shown: Steering, seed: RatedSeed) -> str:
-    counts = {tier: sum(one.tier == tier for one in seed.neighbours) for tier in TIERS}
-    said = ", ".join(f"{count} {tier}" for tier, count in counts.items() if count)
+    counts = Counter(one.tier for one in seed.best)
+    said = ", ".join(f"{count} {tier}" for tier, count in counts.items())
     return f"<b>{esc(shown.called(seed.phrase), NAME)}</b> <span class='q'>{said or 'no neighbour'}</span>"
+
+
+# -- drawings ----------------------------------------------------------------------------------------------------------
+
+SEED = NodeStyle("seed: phrase of a kept fact", BLUE, "triangle")
+ANCHOR = NodeStyle("seed: anchor", PURPLE, "diamond")
+PHRASE = NodeStyle("phrase", SKY)
+PASSAGE = NodeStyle("passage", ORANGE, "square")
+GOLD = NodeStyle("gold passage", VERMILION, "star")
+NODES = (SEED, ANCHOR, PHRASE, PASSAGE, GOLD)
+
+KEY_FACT = EdgeStyle("key fact", BLUE, "━━", 3, opacity=0.95)
+STRONGER = EdgeStyle("strengthened", GREEN, "━━", 3, opacity=0.95)
+WEAKER = EdgeStyle("weakened", ORANGE, "╌╌", 1.5, (8, 4), opacity=0.9)
+GONE = EdgeStyle("gone", VERMILION, "╍✕╍", 1.5, (5, 5), opacity=0.9)
+SKIPPED = EdgeStyle("skipped", GREY, "┈┈", 1, (2, 5), opacity=0.5)
+SAME = EdgeStyle("out-edge of a seed", GREY, "─▸", 1.2, opacity=0.7)
+OTHER = EdgeStyle("other edge", GREY, "──", 0.8, opacity=0.22)
+EDGES = (KEY_FACT, STRONGER, WEAKER, GONE, SKIPPED, SAME, OTHER)
+
+_UNIT, _CURVE, _CROSS = 300, 0.16, "✕"
+MORE = 28, 7  # phrases and passages of a picture with more than the first dozen
+Key = tuple[str, str, str]  # source, target and kind of an edge
+
+
+class Edits(NamedTuple):
+    """The edited out-edges of one stage: what each weighs, and which targets of a seed were `skipped`."""
+
+    edges: Mapping[Key, EditedEdge]
+    skipped: frozenset[tuple[str, str]]
+    scores: Mapping[tuple[str, str], int]
+
+    @classmethod
+    def of(cls, shown: Steering) -> Edits:
+        pairs = [(seed.phrase, one) for seed in shown.rated for one in seed.neighbours]
+        return cls(
+            {(edge.source, edge.target, edge.kind): edge for edge in shown.edges},
+            frozenset((phrase, one.name) for phrase, one in pairs if one.score is None),
+            {(phrase, one.name): one.score for phrase, one in pairs if one.score is not None},
+        )
+
+    def style(self, key: Key) -> EdgeStyle:
+        """How an edge is drawn that this stage may have edited."""
+        edge = self.edges.get(key)
+        if edge is None:
+            return SAME
+        if edge.after == 0:
+            return GONE
+        if key[:2] in self.skipped and key[2] != "context":
+            return SKIPPED
+        return WEAKER if edge.after < edge.before else KEY_FACT if edge.kind == "context" else STRONGER
+
+
+def places_of(walk: StagedWalk, known: Places | None = None, more: bool = False) -> dict[int, tuple[float, float]]:
+    """Row → position of each node of the picture, about a dozen, or `more`; those that are `known` already, if they
+    suffice."""
+    rows = walk.shown(*MORE) if more else walk.shown()
+    if known and set(rows) <= known.keys():
+        return {row: known[row] for row in rows}
+    subgraph = among(walk.parts[0].walk.index, dict.fromkeys(rows, 1))
+    return dict(zip(rows, map(tuple, _spread(layout(subgraph)).tolist())))
+
+
+def _spread(places: np.ndarray) -> np.ndarray:
+    """Positions moved halfway towards equal distances along each axis, so that no part is crowded."""
+    ranks = places.argsort(axis=0).argsort(axis=0)
+    return (places + 2 * ranks / max(1, len(places) - 1) - 1) / 2
+
+
+def steered_drawing(walk: StagedWalk, stage: int, places: Places | None = None, chosen: str = "") -> Drawing:
+    """A stage of the walk. `places` are those of `places_of`, `chosen` a seed whose edges bear the scores of their
+    ratings. A click reports the row of a node."""
+    places, part, shown = places or places_of(walk), walk.parts[stage], walk.parts[stage].steering
+    subgraph = among(part.walk.index, dict.fromkeys(places, 1), values=part.walk.pagerank.p)
+    styles, hubs = type_styles(subgraph.types), set(walk.hubs.tolist())
+    roles = {("phrase", seed.phrase): ANCHOR if seed.entity else SEED for seed in shown.seeds}
+    roles |= {("passage", name): GOLD for name in walk.gold}
+    weights = {("phrase", seed.phrase): seed.weight for seed in shown.seeds}
+    nodes = []
+    for node in subgraph.nodes:
+        key, hub, (x, y), size = (node.kind, node.name), node.row in hubs, places[node.row], node_size(node)
+        style = roles.get(key) or (PHRASE if node.kind == "phrase" else PASSAGE)
+        kind = f", {clean(node.type, 80)}" if node.type else ""
+        seed = f"\nseed of weight {weights[key]:.4g}" if key in weights else ""
+        role = f"{style.name}{kind}{', hub' if hub else ''}\nprobability {node.value:.4f}{seed}"
+        important = key in roles or hub or node.kind == "passage" or size > 10
+        nodes.append(DrawnNode(
+            node.row, node.name, _coloured(style, node.type, styles), x * _UNIT, y * _UNIT, short(node.label, 30),
+            f"{clean(node.label, 300)}\n{role}", "hub" if hub else "", size, 16 if important else 13, hub, node.type,
+        ))  # fmt: skip
+    edges = _edges(subgraph, Edits.of(shown), Edits.of(walk.parts[-1].steering), chosen)
+    edges.sort(key=lambda edge: -EDGES.index(edge.style))  # what was strengthened lies on top
+    kinds = tuple(_coloured(style, "", styles) for style in NODES)
+    return Drawing(
+        f"{part.name}: {walk.question}", tuple(nodes), tuple(edges), kinds, EDGES, "hub (strongest 1 %)",
+        inches=(9.6, 6.4), types=types_shown(nodes, styles, "dot"),
+    )  # fmt: skip
+
+
+def _coloured(role: NodeStyle, kind: str, types: Mapping[str, NodeStyle]) -> NodeStyle:
+    return role if role in (PASSAGE, GOLD) else in_type(role, kind, types)
+
+
+def _edges(subgraph: Subgraph, now: Edits, last: Edits, chosen: str) -> list[DrawnEdge]:
+    """Every edge of the graph once; where a question edits it, once for each direction that it edits."""
+    made = []
+    for edge in subgraph.edges:
+        source, target = subgraph.nodes[edge.source], subgraph.nodes[edge.target]
+        ways = [
+            (start, end, key)
+            for start, end, key in (
+                (edge.source, edge.target, (source.name, target.name, edge.kind)),
+                (edge.target, edge.source, (target.name, source.name, edge.kind)),
+            )
+            if key in last.edges or key in now.edges
+        ]
+        if not ways:
+            made.append(DrawnEdge(edge.source, edge.target, OTHER, _tooltip(subgraph, edge)))
+        curve = _CURVE if len(ways) > 1 else 0.0
+        made += [_edited(subgraph, edge, way, now, last, chosen, curve) for way in ways]
+    return made
+
+
+def _edited(
+    subgraph: Subgraph, edge: Edge, way: tuple[int, int, Key], now: Edits, last: Edits, chosen: str, curve: float
+) -> DrawnEdge:
+    start, end, key = way
+    style, edit = now.style(key), now.edges.get(key)
+    weight = edit.after if edit else last.edges[key].before
+    score = now.scores.get(key[:2]) if edge.kind != "context" and key[0] == chosen else None
+    label = _CROSS if style is GONE else ""
+    label = f"{label} {score}".strip() if score is not None else label
+    said = f"{edit.before:.3g} → {edit.after:.3g}, × {edit.factor:.3g}" if edit else f"weight {weight:.3g}"
+    rated = f"\nrated {now.scores[key[:2]]}" if edge.kind != "context" and key[:2] in now.scores else ""
+    tooltip = f"{_tooltip(subgraph, edge)}\nfrom {clean(subgraph.nodes[start].label, 80)}: {style.name}, {said}{rated}"
+    width = edge_width(weight) if style not in (GONE, SKIPPED) else style.width
+    return DrawnEdge(start, end, style, tooltip, label, "to", width, curve)
+
+
+def edge_width(weight: float) -> float:
+    """Pixels for a weight of the walk, where a context edge weighs 1 and a fact stated once 2."""
+    return min(0.4 + 1.7 * weight**0.5, 10.0)
+
+
+def _tooltip(subgraph: Subgraph, edge: Edge) -> str:
+    ends = " — ".join(clean(subgraph.nodes[end].label, 80) for end in (edge.source, edge.target))
+    return f"{ends}\n{clean(edge.says, 300) or ('synonyms' if edge.kind == 'synonym' else 'stated in the passage')}"

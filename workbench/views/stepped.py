@@ -1,10 +1,11 @@
 """Stages of what a method did, as plain data that its reader of traces gives, and the one page that shows any of them:
-each stage folded, the last one open. Where the page may run `SCRIPT`, a slider shows one stage at a time, and pictures
+each stage folded, the last one open. Where the page may run `LIVE`, a slider shows one stage at a time, and pictures
 draw themselves; a node keeps its place from stage to stage."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
 from typing import NamedTuple
 
 from workbench.views import viewer
@@ -39,3 +40,21 @@ def stages_part(stages: Sequence[Stage], above: str = "") -> str:
         for one in stages
     )
     return f"<div class='steps'>{above}{''.join(folded)}</div>"
+
+
+def columns(
+    layers: Iterable[Sequence[str]], rows: int, before: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, tuple[int, float]]:
+    """Name → column, and row from the middle, of layers from left to right: each in columns of equal length, at most
+    `rows` high, and in its own order but that a name stands near those `before` it."""
+    places: dict[str, tuple[int, float]] = {}
+    column = 0
+    for layer in filter(None, layers):
+        heights = {name: [places[one][1] for one in (before or {}).get(name, ()) if one in places] for name in layer}
+        ordered = sorted(layer, key=lambda name: sum(heights[name]) / max(1, len(heights[name])))
+        size = ceil(len(layer) / ceil(len(layer) / rows))
+        for start in range(0, len(layer), size):
+            part = ordered[start : start + size]
+            places |= {name: (column, at - (len(part) - 1) / 2) for at, name in enumerate(part)}
+            column += 1
+    return places

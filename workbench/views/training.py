@@ -1,25 +1,16 @@
-"""The views of a training: a line per stage, and loss and MRR over the steps."""
+"""The views of a training: a row per stage, and loss and MRR over the steps."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from workbench.display import html, text
+from workbench.display import html
 from workbench.methods.gfm_rag.hub import Checked, Trained
 from workbench.text import counted
 from workbench.views import charts
 from workbench.views.base import esc, page, table
 from workbench.views.charts import Picture
 from workbench.views.palette import BLUE, GREY, ORANGE
-
-
-@text.register
-def _(trained: Trained) -> str:
-    stages = [
-        f"  {stage}: {counted(checks[-1].step, 'step')}, MRR {checks[0].mrr:.3f} → {_best(checks):.3f}"
-        for stage, checks in trained.stages.items()
-    ]
-    return "\n".join([f"Trained: {counted(trained.parameters, 'parameter')} in {trained.folder}", *stages])
 
 
 @html.register

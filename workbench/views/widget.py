@@ -23,18 +23,24 @@ from workbench.text import clean
 from workbench.trace import Trace
 from workbench.views import viewer
 from workbench.views.base import esc, page
-from workbench.views.drawing import HEIGHT, LEGEND, Drawing, Map, drawing_data, drawing_entries, drawing_page
+from workbench.views.drawing import (
+    HEIGHT,
+    LEGEND,
+    Drawing,
+    Map,
+    drawing_data,
+    drawing_entries,
+    drawing_frame,
+    drawing_page,
+)
 from workbench.views.palette import AUTO, THEMED, THEMED_CSS, surface
+from workbench.views.records import asked_part
 from workbench.views.session import Methods, Source, by_name, open_session, question_label
 from workbench.views.stepped import LIVE, Stage, stages_part
 
 Shown = TypeVar("Shown")  # what a stepper reads off a trace
 
-# A saved page is light or dark as its reader's other pages are.
-_HEAD = "<!doctype html><meta charset='utf-8'><meta name='color-scheme' content='light dark'>"
 PROPOSED = 200  # questions that a list offers; any other can be typed
-
-
 _FULL = {"width": "100%"}
 
 
@@ -52,50 +58,31 @@ class Frame(anywidget.AnyWidget):
     selected = traitlets.Int(-1).tag(sync=True)
     hidden = traitlets.List(traitlets.Unicode()).tag(sync=True)
 
-    def __init__(self, theme: str = AUTO, height: int = HEIGHT):
-        """`height` is that of the picture, without its legend."""
-        super().__init__(layout=_FULL, height=height + LEGEND)
-        self.add_class(THEMED)
-        self.theme = theme
-
-    def draw(self, shown: Drawing | Map) -> None:
-        """Load the first picture as a page; send the page the data of the others."""
-        self.picked = -1  # so that the same node can be clicked in the next picture
-        if self.page:
-            self.drawn = drawing_data(shown)
-        else:
-            self.page = drawing_page(shown, theme=self.theme)
-
 
 class Canvas(widgets.Box):
-    """A place for a picture; calls `clicked` with the id of a node."""
+    """A place for a picture, of this `height` without its legend; calls `clicked` with the id of a node."""
 
     def __init__(self, theme: str = AUTO, height: int = HEIGHT, **layout: str):
         super().__init__(layout=(layout or _FULL) | {"flex_flow": "column"})
         self.clicked: Callable[[int], Any] = lambda node: None
-        self.frame = Frame(theme, height)
+        self.frame, self._theme = Frame(layout=_FULL, height=height + LEGEND), theme
+        self.frame.add_class(THEMED)
         self.frame.observe(lambda change: change["new"] >= 0 and self.clicked(change["new"]), "picked")
-        self.entries: tuple[str, ...] = ()  # what of the picture can be hidden, by its names in the legend
+        self.shown: Drawing | Map | None = None
 
     def draw(self, shown: Drawing | Map | None) -> None:
-        """Show a picture; nothing without one."""
-        if shown:
-            self.frame.draw(shown)  # before the page shows the frame, so that it has what to load
-        self.children = [self.frame] if shown else []
-        self.entries = tuple(entry["name"] for entry in drawing_entries(shown) if entry["of"]) if shown else ()
+        """Show a picture; nothing without one. The first one is loaded as a page, which is sent the data of the others,
+        before the notebook shows the frame, so that it has what to load."""
+        self.frame.picked = -1  # so that the same node can be clicked in the next picture
+        if shown and self.frame.page:
+            self.frame.drawn = drawing_data(shown)
+        elif shown:
+            self.frame.page = drawing_page(shown, theme=self._theme)
+        self.shown, self.children = shown, [self.frame] if shown else []
 
     def select(self, node: int) -> None:
         """Mark a node, as a click on it does."""
         self.frame.selected = node
-
-    @property
-    def hidden(self) -> tuple[str, ...]:
-        """The entries that are hidden now; they stay so in the next picture."""
-        return tuple(self.frame.hidden)
-
-    def hide(self, *names: str) -> None:
-        """Hide what these entries of the legend stand for, and show everything else, as clicks on them do."""
-        self.frame.hidden = list(names)
 
 
 class View(anywidget.AnyWidget):
@@ -128,15 +115,17 @@ class Widget(Record):
 
     def save(self, path: str | Path) -> Path:
         """Write the current state as an HTML page that needs no kernel."""
-        path = Path(path)
+        path, themes = Path(path), "light dark" if self.theme == AUTO else self.theme
+        head = f"<!doctype html><meta charset='utf-8'><meta name='color-scheme' content='{themes}'>{LIVE}"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"{_HEAD}{LIVE}{self.static_html()}", encoding="utf-8")
+        path.write_text(head + self.static_html(), encoding="utf-8")
         return path
 
     @property
     def legend(self) -> tuple[str, ...]:
         """What of the picture can be hidden, by its names in the legend."""
-        return tuple(dict.fromkeys(name for picture in self._pictures for name in picture.entries))
+        entries = (entry for picture in self._pictures if picture.shown for entry in drawing_entries(picture.shown))
+        return tuple(dict.fromkeys(entry["name"] for entry in entries if entry["of"]))
 
     def hide(self, *names: str) -> None:
         """Hide what these entries of the legend stand for, and show everything else, as clicks on them do."""
@@ -144,7 +133,7 @@ class Widget(Record):
             there = ", ".join(self.legend) or "none"
             raise SettingError(f"the legend has no entry {clean(unknown[0], 80)!r}; there are {there}")
         for picture in self._pictures:
-            picture.hide(*names)
+            picture.frame.hidden = list(names)
 
     def _repr_mimebundle_(self, **options: Any) -> dict:
         return self.widget._repr_mimebundle_(**options) | {"text/html": self.static_html()}
@@ -174,6 +163,19 @@ class Widget(Record):
         self._on(control, action)
         self._bound.append((control, value, options))
         return control
+
+    def _choice(
+        self, words: str, action: Callable[[Any], Any], value: Callable[[], Any], options: Callable[[], Any],
+        **layout: str,
+    ) -> widgets.Dropdown:  # fmt: skip
+        """A bound list of the present options."""
+        listed = widgets.Dropdown(description=words, layout=layout, style={"description_width": "initial"})
+        return self._bind(listed, action, value, options)
+
+    def _button(self, words: str, action: Callable[[], Any], **look: Any) -> widgets.Button:
+        button = widgets.Button(description=words, **{"layout": {"width": "auto"}, **look})
+        self._press(button, action)
+        return button
 
     def _press(self, button: widgets.Button, action: Callable[[], Any]) -> None:
         button.on_click(lambda _: self._run(action))
@@ -218,26 +220,32 @@ class Widget(Record):
 class Stepper(Widget, Generic[Shown]):
     """A widget that asks a method, or finds in what is saved how it answered, and goes through the stages of that.
 
-    `shown` is what was read off the trace, `at` the position of the stage, `drawing` its picture. A subclass says whose
-    traces it reads (`kind`), names the stages (`_stages`), retrieves in `_show`, and shows the state in `_draw`."""
+    `shown` is what was read off the trace, `stages` its stages, `at` the position of one, `drawing` its picture. A
+    subclass says whose traces it reads (`kind`), reads them (`_read`) and gives the stages (`_stages`); what it shows
+    besides stands `_above` and `_below` them, or in texts and pictures of its own that it lays out."""
 
     kind = ""
     shown: Shown
-    drawing: Drawing | None = None
+    stages: Sequence[Stage] = ()
     at: int = -1  # of the last stage, until a question was asked
+    _own: Any = None  # the method's own settings, where some can be moved
 
     def __init__(
-        self, source: Source, questions: Sequence[Question], *, methods: Sequence[str] | Methods, theme: str = AUTO,
-        moved: Mapping[str, Any] | None = None, **session: Any,
+        self, source: Source, questions: Sequence[Question] = (), *, method: str = "",
+        methods: Sequence[str] | Methods = (), moved: Mapping[str, Any] | None = None, theme: str = AUTO,
+        **session: Any,
     ):  # fmt: skip
-        """`moved` are settings that are not the methods' own."""
+        """`source` is an index, over which `method` (a SPEC; or each of `methods`) runs with `engine`; a run or its
+        folder; or the trace or evidence of one question. `index` provides titles, types and spellings for the latter
+        two. `questions` are offered for selection, and provide the gold; `k` passages are ranked. `moved` are settings
+        that are not the methods' own."""
         super().__init__(theme)
-        self._session = open_session(
-            source, questions, methods=by_name(methods), kind=self.kind, suits=self._suits, **session
-        )
+        named = by_name(methods or [method or self.kind])
+        self._session = open_session(source, questions, methods=named, kind=self.kind, suits=self._suits, **session)
         self._question, self._method_name = self._session.questions[0], self._session.methods[0]
         self._moved = dict(moved or {})
-        self._make_asking()
+        self._redrawn: list[Callable[[], None]] = []  # with each change of the state
+        self._make_stepping()
         self._make_controls()
         self._show(self._question, self._method_name, self._moved)
 
@@ -248,71 +256,162 @@ class Stepper(Widget, Generic[Shown]):
         self._show(asked, self._method_name if method is None else method, self._moved)
         return self.shown
 
+    @property
+    def drawing(self) -> Drawing | None:
+        return self._now.drawing
+
+    def static_html(self) -> str:
+        """The pictures as they are, and every stage."""
+        pictures = [drawing_frame(one.shown, theme=self.theme) for one in self._pictures if one.shown]
+        return "".join(pictures) + page(self._above(), self._every_stage(), self._below())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__} at {self._now.name}: {clean(self._question.question, 200)}"
+
+    # -- what a subclass says -----------------------------------------------------------------------------------------
+
     def _suits(self, config: Mapping) -> bool:
         """Whether it shows the traces of a method of a run, given its configuration."""
         return parse_spec(config["label"])[0] == self.kind
 
-    @property
-    def _stages(self) -> Sequence[str]:
+    def _shown_by(self, trace: Trace, question: Question) -> Shown:
+        """What is read off a trace."""
         raise NotImplementedError
+
+    def _read(self, question: Question, name: str, moved: Mapping[str, Any]) -> Any:
+        """What a method did; nothing is changed before it has ended, so that an error changes nothing."""
+        retrieval = self._session.retrieval(question, name, **moved)
+        return retrieval, self._shown_by(retrieval.trace, question)
+
+    def _take(self, found: Any) -> None:
+        """Take over what was read."""
+        self._retrieval, self.shown = found
+
+    def _stages(self) -> Iterable[Stage]:
+        raise NotImplementedError
+
+    def _above(self) -> str:
+        raise NotImplementedError
+
+    def _below(self) -> str:
+        return ""
+
+    def _every_stage(self) -> str:
+        """The stages as a part of a page that has no kernel."""
+        return stages_part(self.stages)
+
+    def _clicked(self, node: int) -> Any:
+        """A click on a node of the picture."""
 
     def _make_controls(self) -> None:
-        raise NotImplementedError
+        self._stack(
+            self._asked,
+            row(self._method, self._stage, self._play),
+            self._message,
+            self._text(self._above),
+            self._canvas(lambda: self.drawing, HEIGHT),
+            self._text(lambda: self._now.part),
+            self._text(self._below),
+        )
+
+    # -- controls and display -----------------------------------------------------------------------------------------
+
+    def _text(self, part: Callable[[], str]) -> widgets.HTML:
+        """A place for what a function says of the present state, as a part of a page."""
+        place = widgets.HTML()
+        self._redrawn.append(lambda: setattr(place, "value", page(said) if (said := part()) else ""))
+        return place
+
+    def _canvas(self, drawing: Callable[[], Drawing | None], height: int, **layout: str) -> Canvas:
+        """A place for a picture of the present state."""
+        canvas = self._picture_of(height, **layout)
+        self._on_click(canvas, self._clicked)
+        self._redrawn.append(lambda: canvas.draw(drawing()))
+        return canvas
+
+    def _ranks(self, data: Callable[[], tuple[dict[str, Any], int]]) -> View:
+        """A chart of ranks, by its data and the stage that it marks; a click on another stage goes there."""
+        chart = View(kind="ranks")
+        self._on(chart, self._go, "at")
+
+        def redraw() -> None:
+            with self._quietly():
+                chart.data, chart.at = data()
+
+        self._redrawn.append(redraw)
+        return chart
+
+    def _setting(self, name: str, label: str, *limits: float, **look: Any) -> widgets.Widget:
+        """A slider that moves a setting of the method."""
+        slider = setting_slider(label, *limits, **look)
+        value = lambda: self._moved.get(name, getattr(self._own, name, slider.value))  # noqa: E731
+        return self._bind(slider, lambda value: self._move({name: value}), value)
+
+    def _move(self, settings: Mapping[str, Any]) -> None:
+        """Ask again with other settings; those that are not given stay as they are."""
+        both = (self._moved | dict(settings)).items()
+        moved = {name: value for name, value in both if value != getattr(self._own, name, ...)}
+        self._show(self._question, self._method_name, moved)
 
     def _show(self, question: Question, name: str, moved: Mapping[str, Any]) -> None:
-        """Another retrieval; before it has ended nothing changes, so that an error changes nothing."""
-        raise NotImplementedError
-
-    def _draw(self) -> None:
-        """Set controls, pictures and texts to the present state."""
-        raise NotImplementedError
-
-    def _asks_for(self, question: Question, name: str, moved: Mapping[str, Any]) -> None:
-        """Take over what was retrieved, at the same stage where there is such a one."""
+        """Another retrieval, at the same stage where there is such a one."""
+        found = self._read(question, name, moved)
         self._question, self._method_name, self._moved = question, name, dict(moved)
-        last = max(0, len(self._stages) - 1)
-        self.at = last if self.at < 0 else min(self.at, last)
-
-    def _go(self, stage: int | str) -> None:
-        self.at = stage_at(stage, self._stages)
+        self._take(found)
         self._draw()
 
-    def _make_asking(self) -> None:
+    def _go(self, stage: int | str) -> None:
+        """To a stage by its position or name."""
+        names = self._names
+        at = names.index(stage) if stage in names else stage
+        if not (isinstance(at, int) and 0 <= at < len(names)):
+            raise SettingError(f"there is no stage {stage!r}; there are {', '.join(names) or 'none'}")
+        self.at = at
+        self._draw_stage()
+
+    @property
+    def _now(self) -> Stage:
+        return self.stages[self.at] if self.stages else Stage("nothing passed")
+
+    @property
+    def _names(self) -> list[str]:
+        return [clean(one.name, 60) for one in self.stages]
+
+    def _draw(self) -> None:
+        """Make the stages anew, and show the present one."""
+        self.stages = list(self._stages())
+        last = max(0, len(self.stages) - 1)
+        self.at = last if self.at < 0 else min(self.at, last)
+        with self._quietly():
+            self._play.max = last
+        self._draw_stage()
+
+    def _draw_stage(self) -> None:
+        """Set controls, pictures and texts to the present state."""
+        self._show_controls()
+        for redraw in self._redrawn:
+            redraw()
+
+    def _make_stepping(self) -> None:
+        """Questions and methods; a slider from stage to stage, and a button that plays them."""
         session = self._session
         self._asked = self._bind(
-            question_box(session.questions, session.label),
-            lambda asked: asked and self.ask(asked),
+            question_box(session.questions, session.label), lambda asked: asked and self.ask(asked),
             lambda: question_label(self._question),
-        )
-        self._method = self._bind(
-            widgets.Dropdown(options=session.methods, description="method"),
-            lambda name: self._show(self._question, name, self._moved),
-            lambda: self._method_name,
-        )
-        self._method.layout.display = None if len(session.methods) > 1 else "none"
-
-    def _make_stepping(self, width: str = "400px") -> tuple[widgets.Widget, widgets.Widget]:
-        """A slider from stage to stage, and a button that plays them."""
-        self._stage = self._bind(
-            widgets.SelectionSlider(
-                options=[("", 0)], description="stage", continuous_update=False, layout={"width": width}
-            ),
-            self._go,
-            lambda: max(0, self.at),
-            lambda: [(name, at) for at, name in enumerate(self._stages)] or [("nothing passed", 0)],
-        )
+        )  # fmt: skip
+        self._method = self._choice(
+            "method", lambda name: self._show(self._question, name, self._moved), lambda: self._method_name,
+            lambda: session.methods, display="" if len(session.methods) > 1 else "none",
+        )  # fmt: skip
+        slider = widgets.SelectionSlider(options=[("", 0)], description="stage", continuous_update=False)
+        slider.layout.width = "400px"
+        names = lambda: [(name, at) for at, name in enumerate(self._names)] or [("nothing passed", 0)]  # noqa: E731
+        self._stage = self._bind(slider, self._go, lambda: max(0, self.at), names)
         self._play = widgets.Play(min=0, max=1, interval=1500, show_repeat=False)
-        self._on(self._play, self._go)
-        return self._stage, self._play
-
-    def _show_controls(self) -> None:
-        super()._show_controls()
-        if hasattr(self, "_play"):
-            with self._quietly():
-                self._play.max, self._play.value = max(0, len(self._stages) - 1), self.at
+        self._bind(self._play, self._go, lambda: max(0, self.at))
 
 
-class StageStepper(Stepper[tuple[Stage, ...]]):
+class StageStepper(Stepper[list[Stage]]):
     """The stages that a method's own reader of traces gives, with their pictures, texts and tables.
 
     steps = StageStepper(index, read, data.questions, kind="two-stage")   # asks the method of this SPEC
@@ -329,49 +428,26 @@ class StageStepper(Stepper[tuple[Stage, ...]]):
         questions: Sequence[Question] = (),
         *,
         kind: str = "method",
-        theme: str = AUTO,
         **session: Any,
     ):
         """`read` gives the stages of a trace, and may look up passages by their ids; `kind` is a SPEC, and the name of
         the methods of a run whose traces it reads."""
-        self.kind, self._read = parse_spec(kind)[0], read
-        super().__init__(source, questions, methods=[kind], theme=theme, **session)
+        self.kind, self._read_stages = parse_spec(kind)[0], read
+        super().__init__(source, questions, method=kind, **session)
 
     def stage(self, stage: int | str) -> Stage:
         """Go to a stage by its position or name."""
         self._go(stage)
-        return self.shown[self.at]
+        return self._now
 
-    def static_html(self) -> str:
-        return page(self._heading, stages_part(self.shown))
+    def _shown_by(self, trace: Trace, question: Question) -> list[Stage]:
+        return list(self._read_stages(trace, self._session.passages))
 
-    def __repr__(self) -> str:
-        return f"StageStepper at {self._stages[self.at]}: {clean(self._question.question, 200)}"
+    def _stages(self) -> Iterable[Stage]:
+        return self.shown
 
-    @property
-    def _stages(self) -> Sequence[str]:
-        return [clean(one.name, 60) for one in self.shown]
-
-    def _make_controls(self) -> None:
-        self._head, self._part = texts(2)
-        self._canvas = self._picture_of()
-        stepping = row(self._method, *self._make_stepping())
-        self._stack(self._asked, stepping, self._message, self._head, self._canvas, self._part)
-
-    def _show(self, question: Question, name: str, moved: Mapping[str, Any]) -> None:
-        retrieval = self._session.retrieval(question, name)
-        self.shown = tuple(self._read(retrieval.trace, self._session.passages))
-        label = f"<span class='tag'>{esc(retrieval.method, 200)}</span>"
-        self._heading = f"<p><b>{esc(question.question)}</b> {label}</p>"
-        self._asks_for(question, name, moved)
-        self._draw()
-
-    def _draw(self) -> None:
-        self._show_controls()
-        stage = self.shown[self.at] if self.shown else Stage("")
-        self.drawing = stage.drawing
-        self._canvas.draw(self.drawing)
-        self._head.value, self._part.value = page(self._heading), page(stage.part)
+    def _above(self) -> str:
+        return asked_part(self._question.question, self._retrieval.method)
 
 
 def offer(control: widgets.Widget, value: Any) -> None:
@@ -386,23 +462,14 @@ def offer(control: widgets.Widget, value: Any) -> None:
 
 
 def setting_slider(
-    label: str, low: float, high: float, step: float, *, value: float | None = None, width: int, label_width: float
+    label: str, low: float, high: float, step: float, *, width: int, label_width: float
 ) -> widgets.Widget:
-    """A slider for a setting, of whole numbers where `low` is one; its range is extended to the value."""
-    value = low if value is None else value
-    kind = widgets.FloatSlider if isinstance(value, float) else widgets.IntSlider
+    """A slider for a setting, of whole numbers where `low` is one."""
+    kind = widgets.FloatSlider if isinstance(low, float) else widgets.IntSlider
     return kind(
-        value=value, min=min(low, value), max=max(high, value), step=step, description=label, continuous_update=False,
+        value=low, min=low, max=high, step=step, description=label, continuous_update=False,
         layout={"width": f"{width}px"}, style={"description_width": f"{label_width}em"},
     )  # fmt: skip
-
-
-def stage_at(stage: int | str, names: Sequence[str]) -> int:
-    """The position of a stage that is given by its position or name; raises SettingError for any other."""
-    at = names.index(stage) if stage in names else stage
-    if not (isinstance(at, int) and 0 <= at < len(names)):
-        raise SettingError(f"there is no stage {stage!r}; there are {', '.join(names) or 'none'}")
-    return at
 
 
 def row(*controls: widgets.Widget) -> widgets.Box:

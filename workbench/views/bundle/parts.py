@@ -16,17 +16,16 @@ from workbench.methods.youtu.routed import routed
 from workbench.records import Passage, Question, Unit
 from workbench.text import clean, spelt_out
 from workbench.trace import Trace
-from workbench.views import dot_drawing
 from workbench.views import dots as dots_view
 from workbench.views import passing as passing_view
 from workbench.views import replay as replay_view
+from workbench.views import routes as routes_view
 from workbench.views import steering as steering_view
-from workbench.views.base import NAME, Markup, details, esc, long_table, quiet
+from workbench.views.base import NAME, Markup, esc, long_table, quiet
 from workbench.views.contexts import Marks, unit_line
 from workbench.views.drawing import drawing_part
 from workbench.views.proofs import proof_drawing, proof_from_trace, proof_part
-from workbench.views.records import notes_part
-from workbench.views.routes import FUSED, rounds_part, routes_part
+from workbench.views.stepped import stages_part
 from workbench.views.trace import tree
 
 Passages = Mapping[str, Passage]
@@ -81,27 +80,18 @@ def _searched(config: Mapping[str, Any], trace: Trace, question: Question, title
             yield title, f"<p class='q'>nothing to replay: {esc(error, 400)}</p>"
 
 
-def _stepped(view: Any, stepped: Callable[..., str]) -> Callable[..., str]:
-    return lambda shown, titles: notes_part(view.notes(shown), shown.failure) + stepped(shown, titles)
-
-
 # Method → title of its part, what reads a trace of it, what shows that.
-_REPLAY = ("replay", replay, _stepped(replay_view, replay_view.stepped))
+_REPLAY = ("replay", replay, lambda shown, titles: replay_view.heading(shown) + replay_view.stepped(shown, titles))
 _SEARCHES: dict[str, tuple[str, Callable, Callable]] = {
-    "dotrag": ("DOTs", dots, _stepped(dots_view, dot_drawing.stepped)),
-    "catrag": ("steering", steering, steering_view.whole),
-    "youtu": (
-        "routes", routed,
-        lambda shown, _: routes_part(shown, FUSED, None) + details("rounds", rounds_part(shown), open=True),
+    "dotrag": (
+        "DOTs", dots,
+        lambda shown, titles: dots_view.heading(shown) + dots_view.whole(shown, titles, drawn=True),
     ),
+    "catrag": ("steering", steering, steering_view.whole),
+    "youtu": ("routes", routed, lambda shown, _: routes_view.whole(shown)),
     "gfm_rag": (
         "messages", passing,
-        lambda shown, _: "".join(
-            part(shown)
-            for part in (
-                passing_view.heading, passing_view.stepped, passing_view.layers_part, passing_view.documents_part
-            )
-        ),
+        lambda shown, _: passing_view.heading(shown) + stages_part(passing_view.stages(shown)),
     ),
 }  # fmt: skip
 

@@ -56,7 +56,11 @@ const bump = (place, told = {}) => {
       if (row) one.append(made("text", end, short(passage.label, letters)));
       svg.append(one);
     }
-    place.replaceChildren(svg);
+    const legend = element("p", {class: "legend"}, "ranks of passages");
+    for (const [kind, words] of [["gold", "◆ gold"], ["chosen", "▲ chosen by the verifier"]]) {
+      if (passages.some((one) => one[kind])) legend.append(element("span", {class: kind}, words));
+    }
+    place.replaceChildren(svg, legend);
   };
   const words = () => `Ranks at ${data.stages.join(", ")}. ` + data.passages.filter(({gold}) => gold)
     .map(({label, ranks}) => `${label}: ${ranks.map((rank) => rank ?? "not found").join(", ")}.`).join(" ");
