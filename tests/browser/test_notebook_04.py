@@ -44,10 +44,10 @@ def meet(a: dict, b: dict) -> bool:
 
 
 def play(notebook: Notebook) -> None:
-    """The success comes first, then one search beside several, then the saved run."""
+    """The success comes first, then one search beside several, then what the verifier raises, then the saved run."""
     widgets = notebook.panel.locator(".hopscope-replay")
-    expect(widgets).to_have_count(3, timeout=60_000)
-    live, both, saved = widgets.all()
+    expect(widgets).to_have_count(4, timeout=60_000)
+    live, both, raised, saved = widgets.all()
 
     # The slider goes from round to round.
     slider = live.get_by_role("slider").first
@@ -68,6 +68,10 @@ def play(notebook: Notebook) -> None:
     both.get_by_role("slider").first.press("ArrowRight")
     expect(stage(both, 1)).to_have_text("round 1")
     expect(both.get_by_text("ended after round 0")).to_be_visible()
+
+    # It opens on its end, where the verifier has raised what answers.
+    expect(stage(raised)).to_have_text("end")
+    expect(raised.get_by_text("answer: Corentin Vaux")).to_be_visible()
 
     # The saved run is replayed from its folder; what it lacks is said in the page.
     expect(stage(saved)).to_have_text("round 0")

@@ -29,7 +29,11 @@ Drafting = loaded(Path(__file__).parents[2] / "benchmarks" / "worked.py", "bench
 FOLDER = worked_folder("meridian")
 EXAMPLES = examples_in(FOLDER)
 GOLD = {question.question: question.answers for question in wb.load("meridian").questions}
-README = {"Who wrote the novel that the Skarne ferry is named after?": ("Odile Fenmarch",)}
+OWN = {  # that of the README, and one of notebook 04
+    "Who wrote the novel that the Skarne ferry is named after?": ("Odile Fenmarch",),
+    "Whom did the director who filmed the novel that the Skarne ferry is named after consider a sentimentalist?":
+        ("Corentin Vaux",),
+}  # fmt: skip
 
 # -- the bundled replies ----------------------------------------------------------------------------------------------
 
@@ -48,7 +52,7 @@ def test_a_question_ends_as_its_file_says(example, index):
     """Every call has its reply, written for today's prompt; every reply has its call; the answer is right, or the file
     says why it is not."""
     engine, drafting = WorkedEngine(EXAMPLES), Drafting([example])
-    gold = (GOLD | README)[example.question]
+    gold = (GOLD | OWN)[example.question]
     for ask in example.asks:
         answer = followed(example, ask, index, engine)
         assert ending(answer) == ask.answer and answer.engine == engine.name
@@ -61,7 +65,7 @@ def test_a_question_ends_as_its_file_says(example, index):
 
 def test_there_are_ten_questions_two_of_which_show_how_reading_fails():
     assert len(EXAMPLES) >= 10 and all(len(example.shows) > 40 for example in EXAMPLES)
-    assert {example.question for example in EXAMPLES} <= (GOLD | README).keys()
+    assert {example.question for example in EXAMPLES} <= (GOLD | OWN).keys()
     failing = {ask.reader: ask.fails for example in EXAMPLES for ask in example.asks if ask.fails}
     assert "chain is broken" in failing["direct[prompt=brief]"]
     assert any("compress=" in reader and "cut by compression" in why for reader, why in failing.items())

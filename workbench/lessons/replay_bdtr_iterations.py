@@ -100,16 +100,20 @@ def by_thought(shown: Replay) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["round", "thought", "query", "gold among its first five"])
 
 
-def raised(promotion: Promotion | Absent, deep: int = 10) -> pd.DataFrame | Absent:
-    """The gold passages that ranked deeper than `deep` after the last round, and among the first five in the end."""
-    if not promotion:
-        return promotion
-    found = promotion.passages()
+def raised(promotion: Promotion | Absent, shown: Replay, deep: int = 10) -> pd.DataFrame | Absent:
+    """The gold passages of a study and of the question shown (without gold, what the verifier chose for it) that ranked
+    deeper than `deep` after the last round, and among the first five in the end."""
+    rows = [
+        {"question_id": shown.question, "method": shown.method, "passage": name, **dict(zip(shown.stages, ranks)),
+         "fate": "read" if shown.why(name) else "cut"}
+        for name, ranks in shown.ranks(shown.gold or shown.verified).items()
+    ]  # fmt: skip
+    found = pd.DataFrame([*promotion.passages().to_dict("records"), *rows])
     last = [name for name in found.columns if name.startswith("round ")][-1:]
     if "end" not in found or not last:
-        return Absent("No method of the run promotes passages in the end.")
+        return Absent("No method that is shown promotes passages in the end.")
     lifted = found[(found[last[0]] > deep) & (found["end"] <= 5)]
-    return lifted if len(lifted) else Absent(f"The verifier raised no gold passage from below rank {deep}.")
+    return lifted if len(lifted) else Absent(f"The verifier raised no passage from below rank {deep}.")
 
 
 def pictures(shown: Replay, edited: Replay, passages: Mapping[str, Passage]) -> dict[str, Picture]:

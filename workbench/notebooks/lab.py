@@ -77,8 +77,11 @@ class Lab:
         self.folder = places.home() / figures / self.data.name
 
     def question(self, chosen: str | None, worked: str = "") -> Question:
-        """The chosen question, an id or a text; else the one with `worked` replies, or the first of the data."""
-        return self.data.question(chosen or (worked if self.worked and worked else None))
+        """The chosen question, an id or a text; else the one with `worked` replies, or the first of the data. The id of
+        a worked example that is no question of the data stands for its text."""
+        wanted = chosen or (worked if self.worked and worked else None)
+        example = example_of(self.engine, wanted or "")
+        return self.data.question(example.question if example else wanted)
 
     def second(self, chosen: str | None, worked: str, first: Question | Absent = NO_SECOND) -> Question | Absent:
         """Another question to show, by default the one with `worked` replies, or the `first` again."""
