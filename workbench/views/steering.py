@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from workbench.index.layout import layout
 from workbench.methods.catrag.steering import (
     EditedEdge,
     Flow,
+    RatedNeighbour,
     RatedSeed,
     Scores,
     Seed,
@@ -227,34 +227,31 @@ EDGES = (KEY_FACT, STRONGER, WEAKER, GONE, SKIPPED, SAME, OTHER)
 _UNIT, _CURVE, _CROSS = 300, 0.16, "✕"
 MORE = 28, 7  # phrases and passages of a picture with more than the first dozen
 Key = tuple[str, str, str]  # source, target and kind of an edge
+Edit = tuple[EditedEdge, RatedNeighbour | None]
 
 
-class Edits(NamedTuple):
-    """The edited out-edges of one stage: what each weighs, and which targets of a seed were `skipped`."""
-
-    edges: Mapping[Key, EditedEdge]
-    skipped: frozenset[tuple[str, str]]
-    scores: Mapping[tuple[str, str], int]
-
-    @classmethod
-    def of(cls, shown: Steering) -> Edits:
-        pairs = [(seed.phrase, one) for seed in shown.rated for one in seed.neighbours]
-        return cls(
-            {(edge.source, edge.target, edge.kind): edge for edge in shown.edges},
-            frozenset((phrase, one.name) for phrase, one in pairs if one.score is None),
-            {(phrase, one.name): one.score for phrase, one in pairs if one.score is not None},
+def _edits(shown: Steering) -> dict[Key, Edit]:
+    """The edited out-edges of one stage, with the ratings that edited them."""
+    rated = {(seed.phrase, one.name): one for seed in shown.rated for one in seed.neighbours}
+    return {
+        (edge.source, edge.target, edge.kind): (
+            edge,
+            rated.get((edge.source, edge.target)) if edge.kind != "context" else None,
         )
+        for edge in shown.edges
+    }
 
-    def style(self, key: Key) -> EdgeStyle:
-        """How an edge is drawn that this stage may have edited."""
-        edge = self.edges.get(key)
-        if edge is None:
-            return SAME
-        if edge.after == 0:
-            return GONE
-        if key[:2] in self.skipped and key[2] != "context":
-            return SKIPPED
-        return WEAKER if edge.after < edge.before else KEY_FACT if edge.kind == "context" else STRONGER
+
+def _style(edit: Edit | None) -> EdgeStyle:
+    """How an edge is drawn that this stage may have edited."""
+    if edit is None:
+        return SAME
+    edge, rating = edit
+    if edge.after == 0:
+        return GONE
+    if rating and rating.score is None:
+        return SKIPPED
+    return WEAKER if edge.after < edge.before else KEY_FACT if edge.kind == "context" else STRONGER
 
 
 def places_of(walk: StagedWalk, known: Places | None = None, more: bool = False) -> dict[int, tuple[float, float]]:
@@ -294,7 +291,7 @@ def steered_drawing(walk: StagedWalk, stage: int, places: Places | None = None, 
             node.row, node.name, _coloured(style, node.type, styles), x * _UNIT, y * _UNIT, short(node.label, 30),
             f"{clean(node.label, 300)}\n{role}", "hub" if hub else "", size, 16 if important else 13, hub, node.type,
         ))  # fmt: skip
-    edges = _edges(subgraph, Edits.of(shown), Edits.of(walk.parts[-1].steering), chosen)
+    edges = _edges(subgraph, _edits(shown), _edits(walk.parts[-1].steering), chosen)
     edges.sort(key=lambda edge: -EDGES.index(edge.style))  # what was strengthened lies on top
     kinds = tuple(_coloured(style, "", styles) for style in NODES)
     return Drawing(
@@ -307,40 +304,34 @@ def _coloured(role: NodeStyle, kind: str, types: Mapping[str, NodeStyle]) -> Nod
     return role if role in (PASSAGE, GOLD) else in_type(role, kind, types)
 
 
-def _edges(subgraph: Subgraph, now: Edits, last: Edits, chosen: str) -> list[DrawnEdge]:
+def _edges(subgraph: Subgraph, now: Mapping[Key, Edit], last: Mapping[Key, Edit], chosen: str) -> list[DrawnEdge]:
     """Every edge of the graph once; where a question edits it, once for each direction that it edits."""
     made = []
     for edge in subgraph.edges:
-        source, target = subgraph.nodes[edge.source], subgraph.nodes[edge.target]
-        ways = [
-            (start, end, key)
-            for start, end, key in (
-                (edge.source, edge.target, (source.name, target.name, edge.kind)),
-                (edge.target, edge.source, (target.name, source.name, edge.kind)),
-            )
-            if key in last.edges or key in now.edges
-        ]
+        pairs = ((edge.source, edge.target), (edge.target, edge.source))
+        keyed = [(*pair, (*(subgraph.nodes[at].name for at in pair), edge.kind)) for pair in pairs]
+        ways = [(start, end, key) for start, end, key in keyed if key in last or key in now]
         if not ways:
             made.append(DrawnEdge(edge.source, edge.target, OTHER, _tooltip(subgraph, edge)))
-        curve = _CURVE if len(ways) > 1 else 0.0
-        made += [_edited(subgraph, edge, way, now, last, chosen, curve) for way in ways]
+        for start, end, key in ways:
+            drawn = _edited(now.get(key), last.get(key), chosen)
+            where = f"{_tooltip(subgraph, edge)}\nfrom {clean(subgraph.nodes[start].label, 80)}: {drawn.tooltip}"
+            curve = _CURVE if len(ways) > 1 else 0.0
+            made.append(drawn._replace(source=start, target=end, tooltip=where, curve=curve))
     return made
 
 
-def _edited(
-    subgraph: Subgraph, edge: Edge, way: tuple[int, int, Key], now: Edits, last: Edits, chosen: str, curve: float
-) -> DrawnEdge:
-    start, end, key = way
-    style, edit = now.style(key), now.edges.get(key)
-    weight = edit.after if edit else last.edges[key].before
-    score = now.scores.get(key[:2]) if edge.kind != "context" and key[0] == chosen else None
+def _edited(now: Edit | None, last: Edit | None, chosen: str) -> DrawnEdge:
+    """The look of an edge at a stage, without its ends."""
+    style, (edge, rating) = _style(now), now or (last[0], None)
+    score = rating.score if rating else None
     label = _CROSS if style is GONE else ""
-    label = f"{label} {score}".strip() if score is not None else label
-    said = f"{edit.before:.3g} → {edit.after:.3g}, × {edit.factor:.3g}" if edit else f"weight {weight:.3g}"
-    rated = f"\nrated {now.scores[key[:2]]}" if edge.kind != "context" and key[:2] in now.scores else ""
-    tooltip = f"{_tooltip(subgraph, edge)}\nfrom {clean(subgraph.nodes[start].label, 80)}: {style.name}, {said}{rated}"
+    label = f"{label} {score}".strip() if score is not None and edge.source == chosen else label
+    weight = edge.after if now else edge.before
+    said = f"{edge.before:.3g} → {edge.after:.3g}, × {edge.factor:.3g}" if now else f"weight {weight:.3g}"
+    rated = "" if score is None else f"\nrated {score}"
     width = edge_width(weight) if style not in (GONE, SKIPPED) else style.width
-    return DrawnEdge(start, end, style, tooltip, label, "to", width, curve)
+    return DrawnEdge(0, 0, style, f"{style.name}, {said}{rated}", label, "to", width)
 
 
 def edge_width(weight: float) -> float:
