@@ -5,7 +5,7 @@ settled by measuring: ever more, until enough is found of what exact products fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
 from math import isqrt
 from typing import Any
@@ -30,70 +30,107 @@ def close_pairs(
 
     float64, shape (3, n), and how they were found: library, lists, how many of them were probed, and the `recall`, the
     share found of what exact products find for a sample of the queries."""
-    from workbench.display import tqdm
-
-    index = _lists(vectors)
-    recall = _probe_enough(index, vectors, queries, threshold, nearest)
+    lists = Lists(vectors, _INSTEAD)
+    lists.probe_enough(lists.recall(sampled(queries), nearest, threshold), ENOUGH)
     parts = [np.zeros((3, 0))]
-    with tqdm(total=len(queries), desc="synonyms", unit="phrase", disable=not progress) as bar:
-        for start in range(0, len(queries), _AT_ONCE):
-            rows = queries[start : start + _AT_ONCE]
-            found, cosines = _nearest(index, vectors, rows, nearest)
-            near = cosines >= threshold
-            sources = np.broadcast_to(rows[:, None], found.shape)
-            parts.append(np.stack([sources[near], found[near], cosines[near]]).astype(np.float64))
-            bar.update(len(rows))
-    said = {"by": f"faiss-cpu {version('faiss-cpu')}", "lists": index.nlist, "probed": index.nprobe}
-    return _both_ways(np.concatenate(parts, axis=1), len(vectors)), said | {"recall": round(recall, 4)}
+    for sources, targets, cosines in lists.pairs(queries, nearest, "synonyms", "phrase", progress):
+        near = cosines >= threshold
+        parts.append(np.stack([sources[near], targets[near], cosines[near]]).astype(np.float64))
+    return _both_ways(np.concatenate(parts, axis=1), len(vectors)), lists.said
 
 
-def _lists(vectors: np.ndarray) -> Any:
-    """Inverted lists over the rows, float32 (n, d), of which products are compared."""
-    errors.require_extra("scale", IndexFault, _INSTEAD)
-    import faiss
+class Lists:
+    """Inverted lists over the rows of `vectors`, float32 (n, d), of which products are compared. `halved` keeps them in
+    half precision, which is nearly twice as fast to search. Where FAISS is missing, the error names what to do
+    `instead`."""
 
-    threads.settle_torch()
-    faiss.omp_set_num_threads(threads.cores())
-    dimension, lists = vectors.shape[1], min(4 * isqrt(len(vectors)), len(vectors))
-    index = faiss.IndexIVFFlat(faiss.IndexFlatIP(dimension), dimension, lists, faiss.METRIC_INNER_PRODUCT)
-    index.cp.niter = _ITERATIONS
-    index.train(vectors)
-    index.add(vectors)
-    return index
+    def __init__(self, vectors: np.ndarray, instead: str, *, halved: bool = False):
+        faiss = _faiss(instead)
+        threads.settle_torch()
+        faiss.omp_set_num_threads(threads.cores())
+        dimension, metric = vectors.shape[1], faiss.METRIC_INNER_PRODUCT
+        self._vectors, self._found = vectors, 0.0
+        lists = min(4 * isqrt(len(vectors)), len(vectors))
+        given = faiss.IndexFlatIP(dimension), dimension, lists
+        if halved:
+            self._index = faiss.IndexIVFScalarQuantizer(*given, faiss.ScalarQuantizer.QT_fp16, metric)
+        else:
+            self._index = faiss.IndexIVFFlat(*given, metric)
+        self._index.cp.niter = _ITERATIONS
+        self._index.train(vectors)
+        self._index.add(vectors)
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """Library, lists, how many of them are probed, and the recall."""
+        by, index = f"faiss-cpu {version('faiss-cpu')}", self._index
+        return {"by": by, "lists": index.nlist, "probed": index.nprobe, "recall": round(self._found, 4)}
+
+    def probe_enough(self, recall: Callable[[], float], enough: float, gain: float = 0.0) -> None:
+        """Probe so many lists that the recall, which is measured with 4, 8, … of them, is `enough`, or that twice as
+        many did not `gain` so much."""
+        self._index.nprobe, before = min(4, self._index.nlist), -1.0
+        self._found = recall()
+        while self._found < enough and self._found - before >= gain and self._index.nprobe < self._index.nlist:
+            self._index.nprobe, before = min(2 * self._index.nprobe, self._index.nlist), self._found
+            self._found = recall()
+
+    def recall(self, rows: np.ndarray, count: int, threshold: float = -np.inf) -> Callable[[], float]:
+        """Measures the share found of the products of at least `threshold` of some rows with their `count` others."""
+        truth = _exact(self._vectors, rows, threshold, count)
+
+        def measured() -> float:
+            (_, _, products), *_ = self.nearest(rows, count)
+            return share_found(products, truth)
+
+        return measured
+
+    def nearest(
+        self, queries: np.ndarray, count: int, label: str = "", unit: str = "it", progress: bool = False
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Of the rows `queries`, some at a time: they, the rows of at most `count` others nearest to each, best first,
+        int64 (m, count + 1), and the products, float32. A place without another has -1 and minus infinity."""
+        from workbench.display import tqdm
+
+        with tqdm(total=len(queries), desc=label, unit=unit, disable=not progress) as bar:
+            for start in range(0, len(queries), _AT_ONCE):
+                rows = queries[start : start + _AT_ONCE]
+                products, found = self._index.search(self._vectors[rows], count + 1)  # one may be the row itself
+                nobody = (found < 0) | (found == rows[:, None])
+                found[nobody], products[nobody] = -1, -np.inf
+                yield rows, found, products
+                bar.update(len(rows))
+
+    def pairs(self, *given: Any) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """What `nearest` finds as pairs, by row and best first: rows, others and products, (m,) each."""
+        for rows, found, products in self.nearest(*given):
+            there = found >= 0
+            yield np.broadcast_to(rows[:, None], found.shape)[there], found[there], products[there]
 
 
-def _nearest(index: Any, vectors: np.ndarray, rows: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of at most `count` others nearest to each, best first, int64 (m, count + 1), and the products, float32.
-    A place without another has -1 and minus infinity."""
-    products, found = index.search(vectors[rows], count + 1)  # one may be the row itself
-    nobody = (found < 0) | (found == rows[:, None])
-    found[nobody], products[nobody] = -1, -np.inf
-    return found, products
-
-
-def _probe_enough(index: Any, vectors: np.ndarray, queries: np.ndarray, threshold: float, nearest: int) -> float:
-    """Probe 4, 8, … of the lists, until `ENOUGH` is found of what exact products find for a sample; the share."""
-    sample = np.sort(np.random.default_rng(0).choice(queries, min(SAMPLE, len(queries)), replace=False))
-    truth = list(_exact(vectors, sample, threshold, nearest))
-    index.nprobe = min(4, index.nlist)
-    while (recall := _share_found(_nearest(index, vectors, sample, nearest)[1], truth)) < ENOUGH:
-        if index.nprobe == index.nlist:
-            break
-        index.nprobe = min(2 * index.nprobe, index.nlist)
-    return recall
-
-
-def _exact(vectors: np.ndarray, rows: np.ndarray, threshold: float, nearest: int) -> Iterator[np.ndarray]:
+def _exact(vectors: np.ndarray, rows: np.ndarray, threshold: float, nearest: int) -> list[np.ndarray]:
     """Of each row, its products of at least `threshold` with other rows, at most the `nearest` best, best first."""
+    found = []
     for start in range(0, len(rows), 100):  # products of 100 rows with a million take 400 MB
         some = rows[start : start + 100]
         products = vectors[some] @ vectors.T
         products[np.arange(len(some)), some] = np.nan  # which is near to nothing
         for row in products:
-            yield np.sort(row[row >= threshold])[::-1][:nearest]
+            found.append(highest(row[row >= threshold], nearest))
+    return found
 
 
-def _share_found(found: np.ndarray, truth: list[np.ndarray]) -> float:
+def highest(values: np.ndarray, count: int) -> np.ndarray:
+    """The `count` highest of the values, or all if there are fewer, descending.
+
+    >>> highest(np.array([2, 5, 3, 5]), 3)
+    array([5, 5, 3])
+    """
+    best = np.partition(values, -count)[-count:] if len(values) > count else values
+    return np.sort(best)[::-1]
+
+
+def share_found(found: Iterable[np.ndarray], truth: Sequence[np.ndarray]) -> float:
     """The share of true values, descending for each row, for which one as high was found: of equals, any will do."""
     hit = sum(min(int((some >= true[-1] - _CLOSE * abs(true[-1])).sum()), len(true))
               for some, true in zip(found, truth) if len(true))  # fmt: skip
@@ -101,8 +138,20 @@ def _share_found(found: np.ndarray, truth: list[np.ndarray]) -> float:
     return hit / wanted if wanted else 1.0
 
 
+def sampled(rows: np.ndarray) -> np.ndarray:
+    """Some of the rows, by which a recall is measured."""
+    return np.sort(np.random.default_rng(0).choice(rows, min(SAMPLE, len(rows)), replace=False))
+
+
 def _both_ways(pairs: np.ndarray, n: int) -> np.ndarray:
     """Each pair in both directions, once: what one end has missed, the other may have found."""
     both = np.concatenate([pairs, pairs[[1, 0, 2]]], axis=1)
     place = both[0].astype(np.int64) * n + both[1].astype(np.int64)
     return both[:, np.unique(place, return_index=True)[1]]
+
+
+def _faiss(instead: str) -> Any:
+    errors.require_extra("scale", IndexFault, instead)
+    import faiss
+
+    return faiss
