@@ -116,7 +116,7 @@ def test_it_is_shown_and_rules_have_no_tokens_there(tmp_path):
     assert "16 calls, 1,600 prompt and 160 completion tokens, $0.1600" in repr(usage)
     assert "named_entities" in usage._repr_html_() and "1,600 prompt" in build(tmp_path / "index")._repr_html_()
     rules = IndexUsage("x", (Spent("facts", "triples", "rules", Usage(8)), Spent("facts", "", "", Usage(seconds=2.0))))
-    assert repr(rules).splitlines()[2].split() == ["facts", "triples", "rules", "8", "–", "–", "–", "0.0000"]
+    assert repr(rules).splitlines()[2].split() == ["facts", "triples", "rules", "8", "0.0000"]
     assert usage.frame()["prompt_tokens"].sum() == 1_600 and list(usage.frame()["layer"].unique()) == [
         "passages", "extractions", "facts",
     ]  # fmt: skip

@@ -141,7 +141,7 @@ def texts_part(before: str | None, after: str, marks: Marks, limit: int = LONG) 
     """A text that was read; where another was retrieved, that one on the left, with sentences that were not read struck
     through."""
     if before is None or before == after:
-        return f"<pre>{marks(after, limit)}</pre>"
+        return f"<p><b>read</b></p><pre>{marks(after, limit)}</pre>"
     whole = " ".join(after.split())
     lines = (map(str.strip, sentences(line)) for line in before[:limit].split("\n"))
     left = "\n".join(" ".join(_kept_in(whole, part, marks, limit) for part in line) for line in lines)
