@@ -63,7 +63,7 @@ def known_methods(run: Run, methods: Iterable[str] | None) -> list[str]:
     return chosen
 
 
-Runs = Run | str | Path | Mapping[str, Run] | Iterable[Run | str | Path] | Any  # or what has `runs`, as a grid has
+Runs = Run | str | Path | Mapping[str, Run] | Iterable[Any] | Any  # folders of runs too, and what has `runs`, as grids
 
 
 def runs_of(given: Runs) -> dict[str, Run]:
@@ -72,8 +72,9 @@ def runs_of(given: Runs) -> dict[str, Run]:
     given = getattr(given, "runs", given)
     if isinstance(given, Mapping):
         return dict(given)
-    several = [given] if isinstance(given, Run | str | Path) else list(given)
-    several = [Run(run) if isinstance(run, str | Path) else run for run in several]
+    parts = [given] if isinstance(given, Run | str | Path) else list(given)
+    opened = (Run(part) if isinstance(part, str | Path) else part for part in parts)
+    several = [run for part in opened for run in getattr(part, "runs", (part,))]
     readers = [run.config["reader"] or "" for run in several]
     return {
         reader if readers.count(reader) == 1 else str(run.folder): run

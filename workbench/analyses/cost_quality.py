@@ -34,6 +34,7 @@ from workbench.published import paper, youtu
 MONEY, TOKENS, SHOWN = "US dollars", "tokens", "tokens of context shown"
 REQUESTS = "requests"
 CONSTRUCTION = "tokens of construction and communities"
+BY = ("accuracy", "f1", "em", "recall@5")  # measures of quality, unless another is asked for
 AT = {"tokens": (SHOWN, "shown"), "requests": (REQUESTS, "requests"), "dollars": (MONEY, "money")}  # unit and column
 
 
@@ -137,11 +138,11 @@ def _on_front(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> bool
 
 
 def at_equal_budgets(runs: Runs, at: str, measure: str | None = None) -> CostQuality:
-    """All configurations of the runs at the same `tokens` of context, `requests` or `dollars`, by accuracy where their
-    answers were measured, else by recall@5."""
+    """All configurations of the runs at the same `tokens` of context, `requests` or `dollars`, by the first of
+    `BY` that all were measured by."""
     found = runs_of(runs)
-    read = all("accuracy" in run.measures for run in found.values())
-    return cost_quality(found, measure=measure or ("accuracy" if read else "recall@5"), at=at)
+    known = (name for name in BY if all(name in run.measures for run in found.values()))
+    return cost_quality(found, measure=measure or next(known, BY[0]), at=at)
 
 
 def pareto(
