@@ -331,9 +331,9 @@ class Verdicts(Widget):
 
     def _sources_part(self) -> str:
         """All papers, by verdict."""
-        rows = [(name, *values.values()) for name, values in self.sources().to_dict("index").items()]
+        counts = self.sources()
         says = "numbers by verdict; claims that hold and fail, by the paper's own numbers and by ours; inconsistencies"
-        return quiet(says) + table(["paper", *self.sources()], rows)
+        return quiet(says) + table(["", *counts.index], ((name, *counts[name]) for name in counts))
 
 
 def _runs_of(
