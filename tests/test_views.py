@@ -217,7 +217,7 @@ def test_a_text_of_100_kb_stays_small(letter):
     for position, record in enumerate(records(letter * 100_000)):
         html = record._repr_html_()
         Checked(html)
-        assert len(unescape(html)) < 30_000, NAMES[position]  # escaping makes at most six of one
+        assert len(unescape(html)) < 32_000, NAMES[position]  # escaping makes at most six of one
         if position in OURS:
             assert len(repr(record)) < 10_000, NAMES[position]
 

@@ -330,12 +330,13 @@ def held(store: Path) -> bytes:
 
 
 def rows(recording: Path) -> bytes:
-    """Of each table."""
+    """Of each table, without the times at which they were stored."""
     with sqlite3.connect(recording) as connection:
         names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
         found = {}
         for (name,) in names:
-            found[name] = sorted(map(str, connection.execute(f"SELECT * FROM {name}")))
+            columns = [row[1] for row in connection.execute(f"PRAGMA table_info({name})") if row[1] != "at"]
+            found[name] = sorted(map(str, connection.execute(f"SELECT {', '.join(columns)} FROM {name}")))
     connection.close()
     return json.dumps(found).encode()
 

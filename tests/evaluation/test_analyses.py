@@ -446,8 +446,8 @@ def things(text: str) -> dict[str, Analysis]:
              "reasoning_share_read": None}  # fmt: skip
     covered = {"reader": text, "method": text, "measure": "f1", "n": 3, "value": 0.5, "covered_n": 2, "covered": 0.6,
                "read_n": None, "read": None}  # fmt: skip
-    paid = {"reader": text, "method": text, "n": 3, "quality": 0.5, "tokens": 9.0, "shown": 5.0, "money": 0.1,
-            "cost": 0.1, "front": True}  # fmt: skip
+    paid = {"reader": text, "method": text, "n": 3, "quality": 0.5, "low": 0.4, "high": 0.6, "tokens": 9.0,
+            "shown": 5.0, "money": 0.1, "cost": 0.1, "front": True}  # fmt: skip
     gain = {"reader": text, "against": text, "run": text, "data": text, "method": text, "measure": "em", "by": "type",
             "kind": text, "n": 3, "value": 0.5, "baseline": 0.25, "difference": 0.25, "low": 0.0, "high": 0.5,
             "p": 0.5, "mcnemar": None, "p_holm": 1.0}  # fmt: skip

@@ -95,7 +95,7 @@ def test_the_page_lists_questions_answers_scores_and_causes(made, folder):
 
 
 def text_of(part: str) -> str:
-    return " ".join(unescape(re.sub("<[^>]*>", " ", part)).split())
+    return " ".join(unescape(re.sub("<[^>]*>", " ", re.sub("</?span[^>]*>", "", part))).split())
 
 
 def test_details_hold_ranking_contexts_replay_and_trace(made, folder):

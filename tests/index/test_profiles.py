@@ -64,7 +64,7 @@ def test_what_was_left_out_is_said_by_data_and_index_and_survives_a_change(tiny,
     data = replace(tiny, left_out=("34 community <reports>",))
     index = build(data, tmp_path).delete(["p8"], progress=False)
     for thing in (data, index, Index.open(index.folder), index.data):
-        assert "left out: 34 community <reports>" in repr(thing)
+        assert "34 community <reports>" in repr(thing)
         assert "34 community &lt;reports&gt;" in thing._repr_html_()
     assert "left out" not in repr(tiny) + tiny._repr_html_()
 

@@ -117,7 +117,7 @@ def test_a_server_that_always_fails_is_an_error(good, serve, workbench):
 def test_evidence_and_answers_begin_with_the_failure(good, bad):
     index, engine = wb.Index.open(good), wb.engine(bad)
     evidence = wb.method("hipporag2", index, engine).retrieve(QUESTIONS[0].question)
-    assert first_line(repr(evidence)).startswith("Fall-back: dense ranking, because ")
+    assert first_line(repr(evidence)).startswith("fall-back: dense ranking, because ")
     assert in_a_notebook(evidence).startswith("fall-back: dense ranking, because ")
     answer = wb.reader("direct", engine, index=index).read(QUESTIONS[0].question, evidence)
     assert "failure: " in first_line(repr(answer)) and in_a_notebook(answer) == failure_of(answer) != ""

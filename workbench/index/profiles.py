@@ -41,7 +41,7 @@ from workbench.llm.step import Result
 from workbench.records import Passage
 from workbench.settings import Natural, Positive, validated
 from workbench.steps import entity_relations, summarising
-from workbench.text import PHRASE_RULES, text_hash
+from workbench.text import PHRASE_RULES, clean, text_hash
 
 LIST = pa.list_(pa.string())
 SCHEMAS = {
@@ -253,8 +253,9 @@ def _check(profiles: Profiles, known: dict[str, int]) -> None:
     for profile in (*profiles.entities, *profiles.relations):
         for passage_id in profile.passages:
             if passage_id not in known:
+                of = profile.name if isinstance(profile, EntityProfile) else f"{profile.source} – {profile.target}"
                 raise DataError(
-                    f"{profile!r} names the passage {passage_id!r}, which is not in the corpus; "
+                    f"the profile of {clean(of, 80)!r} names the passage {passage_id!r}, which is not in the corpus; "
                     "add the passage or take its id out of the profile"
                 )
 

@@ -305,7 +305,9 @@ def _absent(terms: Mapping[str, Any]) -> Iterator[str]:
 def compare(runs: Run | str | Path, paper: str = "bdtr") -> Tables: ...
 @overload
 def compare(runs: Runs, *, at: str, measure: str | None = None) -> CostQuality: ...
-def compare(runs, paper="bdtr", *, at=None, measure=None):
+def compare(
+    runs: Runs, paper: str = "bdtr", *, at: str | None = None, measure: str | None = None
+) -> Tables | CostQuality:
     """The cells of a paper's tables that a run measured; the others are only counted. With `at`, all configurations of
     the runs at equal `tokens` of context, `requests` or `dollars`, with the front that no other surpasses
     (:func:`workbench.analyses.cost_quality`)."""
