@@ -20,4 +20,4 @@ def test_pictures_of_neighbourhoods_can_be_read(page, meridian_index, limit):
     ]
     assert len(found) == count
     assert {one["name"]: wrong for one in found if (wrong := legibility.faults(one))} == {}
-    assert all(one["labels"] >= min(0.6 * one["nodes"], 40) and one["path"] for one in found)
+    assert all(one["labels"] >= min(0.5 * one["nodes"], 40) and one["path"] for one in found)

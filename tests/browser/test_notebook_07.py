@@ -71,7 +71,7 @@ def test_a_cell_is_chosen_and_read(lab, page):
     expect(widget.get_by_text("BDTR is best, for every backbone and data set")).to_be_visible()
     notebook.both_themes("07_claims", widget)
     tab(widget, "all sources")
-    expect(widget.get_by_role("cell", name="reasoning")).to_be_visible()
+    expect(widget.get_by_role("columnheader", name="reasoning")).to_be_visible()
 
     # Other cells, another table, another paper.
     verdict, _, measure = (widget.get_by_label(name, exact=True) for name in ("verdict", "data", "measure"))
