@@ -215,9 +215,8 @@ def merged(subgraph: Subgraph) -> Subgraph:
     nodes = dict(enumerate(subgraph.nodes))
     for passage, at in phrase_of.items():
         own, node = nodes.pop(passage), nodes[at]
-        value = None if node.value is None else max(node.value, own.value or 0)
-        degree = max(node.degree, own.degree)  # which of both is larger says how large their mark is
-        nodes[at] = node._replace(kind="page", hop=min(node.hop, own.hop), degree=degree, value=value)
+        value = None if node.value is None else node.value + (own.value or 0)
+        nodes[at] = node._replace(kind="page", hop=min(node.hop, own.hop), degree=node.degree + own.degree, value=value)
     position = {at: place for place, at in enumerate(nodes)}
     edges: dict[tuple[int, int, str], Edge] = {}
     for edge in subgraph.edges:
