@@ -250,6 +250,15 @@ def test_an_insertion_without_extraction_and_engine_changes_nothing(tiny_index):
     assert index.counts()["passages"] == 9
 
 
+def test_an_insert_that_was_whole_before_it_was_stopped_stays_as_it_is(tiny, tmp_path):
+    """Its passages are there: to extract, or to be given, nothing is left, and no layer has another key."""
+    data = Dataset("tiny", tiny.passages)
+    build(data, tmp_path / "index", TinyEngine()).insert([FORM], TinyEngine(), progress=False)
+    before = files(tmp_path / "index")
+    Index.open(tmp_path / "index", TinyEncoder()).insert([], TinyEngine(), progress=False)
+    assert files(tmp_path / "index") == before
+
+
 def test_a_build_over_an_index_goes_on_with_its_encoder(tiny_index, tiny):
     """It neither encodes everything anew with another encoder nor guesses one that it cannot load."""
     with pytest.raises(IndexFault, match="encoded by 'tiny'"):

@@ -242,6 +242,11 @@ class Index(Record):
             raise IndexFault(
                 f"passage ids must be new and unique; {repeated[:3] or 'one of them'} occurs already: delete it first"
             )
+        failed = any(layer.get("failures") for layer in self.manifest["layers"].values())
+        if not (new or extractions or profiles or failed):
+            with self.store.lock():  # it may have been stopped after the last layer was named
+                self.store.prune(self.store.read_manifest())
+            return self
         self._check_encoder()
         passages, how = [*self.passages.passages, *new], {"progress": progress, "keep_going": keep_going}
         return self._changed(passages, engine, extractions, profiles, **how)
