@@ -171,7 +171,8 @@ def read_multihop_rag(folder: Path, size: int = 256, overlap: int = 0, unit: str
     is in them, as the publisher's script counts hits; a question with a fact that was cut has no support. `null`
     questions have no evidence."""
     pieces: dict[str, list[Passage]] = {}
-    for number, (where, row) in enumerate(_listed(one(folder, "corpus.json")), 1):
+    articles = list(_listed(one(folder, "corpus.json")))
+    for number, (where, row) in enumerate(articles, 1):
         title = storable(string(row, "title", where))
         named = f"{title} ({string(row, 'source', where)}, {string(row, 'published_at', where)[:10]})"
         split = splitter.split(storable(string(row, "body", where)), size, overlap, unit)
@@ -185,7 +186,7 @@ def read_multihop_rag(folder: Path, size: int = 256, overlap: int = 0, unit: str
     lacking = sum(not question.support for question in questions if question.hops)
     notes = (f"{counted(lacking, 'question')} with a fact that no passage holds whole: no support",) if lacking else ()
     kept = tuple(passage for parts in pieces.values() for passage in parts)
-    return Converted(kept, questions, documents=len(pieces), notes=notes)
+    return Converted(kept, questions, documents=len(articles), notes=notes)
 
 
 def _of_articles(number: int, row: dict, where: str, pieces: dict[str, list[Passage]]) -> Question:
