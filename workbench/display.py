@@ -62,11 +62,11 @@ def _vanishing() -> type:
         _line: Any = None
 
         def display(self, msg: str | None = None, pos: int | None = None) -> bool:
-            said = HTML(f"<pre>{escape(str(self) if msg is None else msg)}</pre>" if msg != "" else "")
+            markup = HTML(f"<pre>{escape(str(self) if msg is None else msg)}</pre>" if msg != "" else "")
             if self._line is None:
-                self._line = display(said, display_id=True)
+                self._line = display(markup, display_id=True)
             else:
-                self._line.update(said)
+                self._line.update(markup)
             return True
 
     return Vanishing

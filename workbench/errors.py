@@ -14,8 +14,8 @@ class WorkbenchError(Exception):
     """Base of all errors for the user; the command line prints them without a traceback. What a message quotes (names
     of files, values) cannot steer the terminal that shows it."""
 
-    def __init__(self, *said: object):
-        super().__init__(*(printable(part) if isinstance(part, str) else part for part in said))
+    def __init__(self, *message: object):
+        super().__init__(*(printable(part) if isinstance(part, str) else part for part in message))
 
 
 class DataError(WorkbenchError, ValueError):
@@ -29,8 +29,8 @@ class FileDamaged(DataError):
 class FileMissing(DataError, FileNotFoundError):
     """A file that another one names is not there."""
 
-    def __init__(self, path: object, said: str):
-        super().__init__(said)
+    def __init__(self, path: object, message: str):
+        super().__init__(message)
         self.filename = str(path)
 
     def __str__(self) -> str:

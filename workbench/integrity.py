@@ -50,11 +50,11 @@ def checksum_of(path: Path) -> str:
     stat = path.stat()
     key = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
     if key not in _seen:
-        found = 0
+        checksum = 0
         with path.open("rb") as file:
             while block := file.read(_BLOCK):
-                found = zlib.crc32(block, found)
-        _seen[key] = f"{found:08x}"
+                checksum = zlib.crc32(block, checksum)
+        _seen[key] = f"{checksum:08x}"
     return _seen[key]
 
 
@@ -79,7 +79,7 @@ def unseal(value: Any) -> dict[str, Any]:
 
 
 def _without_seal(value: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: one for name, one in value.items() if name != SUM}
+    return {name: item for name, item in value.items() if name != SUM}
 
 
 def note(folder: Path, names: Iterable[str]) -> dict[str, Note]:
@@ -90,8 +90,8 @@ def note(folder: Path, names: Iterable[str]) -> dict[str, Note]:
 def files_of(folder: Path) -> list[str]:
     """The names of the files of a folder, which may be in folders of it; those that a lock or a stopped process left
     do not count."""
-    found = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in (".lock", ".tmp", ".part"))
-    return sorted(path.relative_to(folder).as_posix() for path in found if path.name != ".lock")
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in (".lock", ".tmp", ".part"))
+    return sorted(path.relative_to(folder).as_posix() for path in paths if path.name != ".lock")
 
 
 def flaw(path: Path, noted: Note) -> str | None:
@@ -108,7 +108,7 @@ def flaw(path: Path, noted: Note) -> str | None:
 
 def flaws(folder: Path, noted: Mapping[str, Note]) -> dict[str, str]:
     """Name → what is wrong with it, of the files that are not as they were noted."""
-    return {name: said for name, one in noted.items() if (said := flaw(folder / name, one))}
+    return {name: reason for name, note in noted.items() if (reason := flaw(folder / name, note))}
 
 
 _UNREAD = ("README", "LICENSE", ".gitattributes", "accuracy", "history", "data_config")  # files that nothing loads
@@ -128,8 +128,8 @@ class Weights:
     @property
     def place(self) -> Path | None:
         """Their folder on this machine; the package is found, and not imported."""
-        found = importlib.util.find_spec(self.package)
-        return Path(found.origin).parent / self.folder if found and found.origin else None
+        spec = importlib.util.find_spec(self.package)
+        return Path(spec.origin).parent / self.folder if spec and spec.origin else None
 
 
 def _pip(requirement: str) -> str:
@@ -153,14 +153,14 @@ def check_weights(name: str, folder: Path | None = None) -> int:
     place, wanted = folder or weights.place, _table()[name]
     if place is None:
         raise FileDamaged(f"the weights {name} are not installed; install them: {weights.remedy}")
-    for file, known in wanted.items():
+    for file, expected in wanted.items():
         path = place / file
         if not path.is_file():
             raise FileDamaged(f"{path} is missing; install it anew: {weights.remedy}")
-        if (found := sha256_of(path)) != known:
+        if (actual := sha256_of(path)) != expected:
             raise FileDamaged(
-                f"{path} is not the file that this version of hopscope knows (SHA-256 {found[:12]}…, known "
-                f"{known[:12]}…), so it is not loaded; install it anew: {weights.remedy}"
+                f"{path} is not the file that this version of hopscope knows (SHA-256 {actual[:12]}…, known "
+                f"{expected[:12]}…), so it is not loaded; install it anew: {weights.remedy}"
             )
     return len(wanted)
 
@@ -180,11 +180,11 @@ def _sha256(path: Path, _size: int, _changed: int) -> str:
 @cache
 def _table() -> Mapping[str, Mapping[str, str]]:
     """Name → file → SHA-256."""
-    found: dict[str, dict[str, str]] = {name: {} for name in WEIGHTS}
+    tables: dict[str, dict[str, str]] = {name: {} for name in WEIGHTS}
     with TABLE.open(encoding="ascii", newline="") as table:
         for row in csv.DictReader(table):
-            found[row["weights"]][row["file"]] = row["sha256"]
-    return found
+            tables[row["weights"]][row["file"]] = row["sha256"]
+    return tables
 
 
 def installed_weights() -> Iterator[tuple[str, str, str]]:

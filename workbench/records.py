@@ -357,12 +357,12 @@ class Answer(Record):
     @property
     def engines(self) -> tuple[str, ...]:
         """Names of the engines that answered the reader: as its trace tells them, else `engine`."""
-        told = self.trace.engines_below(self.reader) if self.trace else ()
-        return told or ((self.engine,) if self.engine else ())
+        answered_by = self.trace.engines_below(self.reader) if self.trace else ()
+        return answered_by or ((self.engine,) if self.engine else ())
 
 
-def _without(rows: tuple[T, ...], kept: tuple[T, ...]) -> tuple[T, ...]:
-    left = set(kept)
+def _without(rows: tuple[T, ...], removed: tuple[T, ...]) -> tuple[T, ...]:
+    left = set(removed)
     return tuple(row for row in rows if row not in left)
 
 

@@ -59,14 +59,14 @@ class Registry(MutableMapping[str, T]):
     def add(self, thing: T, name: str | None = None) -> T:
         """Register a thing under its name; one of the same definition, as of a cell that is run again, replaces it."""
         name = name or _name_of(thing)
-        one, new = self.kind.removesuffix("s"), _definition(thing)
+        noun, new = self.kind.removesuffix("s"), _definition(thing)
         if missing := [need for need in self.needs if not hasattr(thing, need)]:
-            raise SettingError(f"the {one} {name or thing!r} has no `{missing[0]}`; it needs {', '.join(self.needs)}")
+            raise SettingError(f"the {noun} {name or thing!r} has no `{missing[0]}`; it needs {', '.join(self.needs)}")
         if not _NAME.fullmatch(name):
-            raise SettingError(f"{name!r} cannot name a {one}; use letters, digits, - and _")
+            raise SettingError(f"{name!r} cannot name a {noun}; use letters, digits, - and _")
         old = _definition(self[name]) if name in self._things else f"workbench.{self.kind}"
         if (name in self._things and old != new) or self._taken(name):
-            raise SettingError(f"the {one} {name!r} is there already, in {old}; give {new} another name")
+            raise SettingError(f"the {noun} {name!r} is there already, in {old}; give {new} another name")
         self._things[name] = thing
         return thing
 
@@ -83,9 +83,9 @@ class Registry(MutableMapping[str, T]):
     def look_up(self, name: str) -> T:
         """The thing of this name; :class:`SettingError` with the known ones."""
         if name not in self:
-            guess, known = did_you_mean(name, self), f"here are {', '.join(self)}"
+            guess, available = did_you_mean(name, self), f"here are {', '.join(self)}"
             raise SettingError(
-                f"no {self.kind.removesuffix('s')} is called {name!r}; {f'{guess} T' if guess else 't'}{known}"
+                f"no {self.kind.removesuffix('s')} is called {name!r}; {f'{guess} T' if guess else 't'}{available}"
             )
         return self[name]
 
@@ -164,7 +164,7 @@ def register(
     The abilities of the thing tell its `kind`; a function that makes an encoder needs `kind="encoders"`. `rule` is the
     rule body of a Step: from one input to its output, with `batch` from a list to a list. Returns the thing, so it is a
     decorator too. Raises :class:`SettingError` if another definition has the name."""
-    fitting = [known for known, one in KINDS.items() if one.fits(thing)] if kind is None else [kind]
+    fitting = [kind for kind, definition in KINDS.items() if definition.fits(thing)] if kind is None else [kind]
     if not fitting or fitting[0] not in KINDS:
         raise SettingError(f"{thing!r} is no kind that can be registered; kind= may be {', '.join(KINDS)}")
     if rule is not None and fitting[0] != "steps":
@@ -177,7 +177,7 @@ def register(
 
 def broken() -> list[tuple[str, Broken]]:
     """(kind, entry point) of everything that could not be loaded."""
-    return [(kind, one) for kind, known in KINDS.items() for one in known.registry.broken]
+    return [(kind, point) for kind, kind_name in KINDS.items() for point in kind_name.registry.broken]
 
 
 def exporting(package: str, places: Iterable[str]) -> Callable[[str], Any]:

@@ -92,14 +92,14 @@ def neutral(default: Any) -> Any:
 
 def without_effect(settings: Any) -> dict[str, Any]:
     """Name → value of the settings that change no result at this value (`neutral`)."""
-    return {one.name: one.default for one in fields(settings) if one.metadata.get("neutral")}
+    return {field.name: field.default for field in fields(settings) if field.metadata.get("neutral")}
 
 
-def check_names(what: str, known: Iterable[str], given: Iterable[str]) -> None:
+def check_names(what: str, names: Iterable[str], given: Iterable[str]) -> None:
     """Refuse names of settings that `what` does not have."""
-    known = list(known)
-    if unknown := [name for name in given if name not in known]:
-        raise SettingError(f"{what} has no setting {unknown[0]!r}; it has {', '.join(known) or 'none'}")
+    names = list(names)
+    if unknown := [name for name in given if name not in names]:
+        raise SettingError(f"{what} has no setting {unknown[0]!r}; it has {', '.join(names) or 'none'}")
 
 
 def defaults(thing: Any) -> dict[str, Any]:
@@ -164,8 +164,8 @@ def _expected(annotation: Any, metadata: Iterable[Any]) -> str:
 
 def _bounds(limits: Iterable[Any]) -> str:
     values = {type(limit): limit for limit in limits}
-    said = [words.format(getattr(values[kind], kind.__name__.lower())) for kind, words in _BOUNDS if kind in values]
-    return " ".join(said) + " on" * (Ge in values and len(said) == 1)
+    bounds = [words.format(getattr(values[kind], kind.__name__.lower())) for kind, words in _BOUNDS if kind in values]
+    return " ".join(bounds) + " on" * (Ge in values and len(bounds) == 1)
 
 
 _NAME = re.compile(r"[\w./~][\w.:/~-]*")
@@ -206,8 +206,8 @@ def spec_of(name: str, settings: Mapping[str, Any]) -> str:
     >>> spec_of("bdtr", {"backbone": "dense", "bgec": False})
     'bdtr[backbone=dense,bgec=false]'
     """
-    said = ",".join(f"{key}={_spelt(getattr(value, 'label', value))}" for key, value in settings.items())
-    return f"{name}[{said}]" if said else name
+    settings_text = ",".join(f"{key}={_spelt(getattr(value, 'label', value))}" for key, value in settings.items())
+    return f"{name}[{settings_text}]" if settings_text else name
 
 
 def _spelt(value: Any) -> str:

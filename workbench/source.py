@@ -114,7 +114,7 @@ def _module(name: str) -> _Module:
         edited = loaded is not None and path.stat().st_mtime > _STARTED
         tree = _bare(_text(path))
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        data = sorted(one for one in path.parent.iterdir() if one.suffix in _DATA) if _is_ours(name) else ()
+        data = sorted(file for file in path.parent.iterdir() if file.suffix in _DATA) if _is_ours(name) else ()
         parts = (ast.dump(tree), *map(_text, data), *([str(time.time_ns())] if edited else ()))
         _modules[name] = loaded, _Module(_digest(*parts), tuple(dict.fromkeys(_imports(tree, package))))
     return _modules[name][1]
@@ -181,7 +181,7 @@ def _kind(module: str) -> str:
 @cache
 def _file_of_ours(module: str) -> Path | None:
     path = _ROOT.joinpath(*module.split(".")[1:])
-    return next((one for one in (path / "__init__.py", path.parent / f"{path.name}.py") if one.is_file()), None)
+    return next((file for file in (path / "__init__.py", path.parent / f"{path.name}.py") if file.is_file()), None)
 
 
 def _file(module: str) -> Path | None:
@@ -206,13 +206,17 @@ def _is_ours(module: str) -> bool:
 
 def _is_apart(module: str, more: Iterable[str] = ()) -> bool:
     name = module.removeprefix(f"{_PACKAGE}.")
-    return _is_ours(module) and name not in _READ and any(f"{name}.".startswith(f"{one}.") for one in (*_APART, *more))
+    return (
+        _is_ours(module)
+        and name not in _READ
+        and any(f"{name}.".startswith(f"{prefix}.") for prefix in (*_APART, *more))
+    )
 
 
 @cache
 def _versions() -> dict[str, str]:
     """Of the libraries that compute rankings, and of Python, on which the hash of code depends."""
-    return {"python": "{}.{}".format(*sys.version_info), **{one: _version(one) for one in _LIBRARIES}}
+    return {"python": "{}.{}".format(*sys.version_info), **{library: _version(library) for library in _LIBRARIES}}
 
 
 @cache
@@ -260,10 +264,12 @@ class _Walk:
             self._units[top] = _version(top)
         elif kind != "notebook":
             self.modules.add(module)
-            for name in (one for one in closure(module) if _kind(one) == "file"):
+            for name in (module_name for module_name in closure(module) if _kind(module_name) == "file"):
                 self._changes |= set(_changed_names(_bare(_text(_file(name)))))
                 held = vars(sys.modules[name]).values() if name in sys.modules else ()
-                self.apart += [one for one in (getattr(one, "STEP", one) for one in held) if _is_apart(_module_of(one))]
+                self.apart += [
+                    step for step in (getattr(value, "STEP", value) for value in held) if _is_apart(_module_of(step))
+                ]
 
     def _definition(self, value: Any) -> None:
         module = value.__module__ or ""
@@ -294,14 +300,14 @@ class _Walk:
     def _value(self, unit: str, name: str, value: Any) -> None:
         self.visit(value)
         code = isinstance(value, FunctionType | type) or _is_apart(_module_of(value))
-        if not code and (told := _told(value)) is not None:
-            self._values.append((unit, name, _digest(told)))
+        if not code and (text := _text_of_value(value)) is not None:
+            self._values.append((unit, name, _digest(text)))
 
     def _function(self, function: FunctionType) -> None:
         tree, code = _source(function), function.__code__
         defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
         text = _byte_code(code) if tree is None else ast.dump(tree)
-        unit = self._add(function, text, *(_told(value) or "" for value in defaults))
+        unit = self._add(function, text, *(_text_of_value(value) or "" for value in defaults))
         self._changes |= set(_changed_names(tree)) if tree else set()
         self.visit(getattr(function, "__wrapped__", None), *defaults)
         for name, value in _closed_over(function):
@@ -318,8 +324,8 @@ class _Walk:
     def _global(self, module: str, name: str, value: Any, names: Iterable[str]) -> None:
         """A value that a function names; of our modules, what their attributes among the names are."""
         if isinstance(value, ModuleType) and _is_ours(value.__name__) and not _is_apart(value.__name__):
-            for one in filter(set(dir(value)).__contains__, names):
-                self._global(value.__name__, one, getattr(value, one), ())
+            for attribute in filter(set(dir(value)).__contains__, names):
+                self._global(value.__name__, attribute, getattr(value, attribute), ())
         if callable(value) or name.strip("_").isupper() or not _is_ours(module):  # else it may be a cache of ours
             self._value(name if module == "__main__" else f"{module}:{name}", name, value)
 
@@ -367,7 +373,9 @@ def _source(function: FunctionType) -> ast.Module | None:
 
 
 def _byte_code(code: CodeType) -> str:
-    parts = (_byte_code(one) if isinstance(one, CodeType) else _told(one) or "" for one in code.co_consts)
+    parts = (
+        _byte_code(const) if isinstance(const, CodeType) else _text_of_value(const) or "" for const in code.co_consts
+    )
     return _digest(code.co_code, repr((code.co_names, code.co_varnames, code.co_freevars)), *parts)
 
 
@@ -410,7 +418,7 @@ def _module_of(value: Any) -> str:
     return type(value).__module__
 
 
-def _told(value: Any) -> str | None:
+def _text_of_value(value: Any) -> str | None:
     """A value as text that is equal in every process; code by name alone, and None of what is neither."""
     if isinstance(value, _PLAIN):
         return f"{type(value).__qualname__} {value!r}"
@@ -423,12 +431,12 @@ def _told(value: Any) -> str | None:
         held = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
         return f"array {array.dtype} {array.shape} {_digest(held)} {list(getattr(value, 'columns', ()))}"
     if is_dataclass(value):
-        value = {one.name: getattr(value, one.name, None) for one in fields(value)}
+        value = {field.name: getattr(value, field.name, None) for field in fields(value)}
     if isinstance(value, dict | MappingProxyType):
         value = [part for pair in value.items() for part in pair]
     if not isinstance(value, tuple | list | set | frozenset):
         return None
-    parts = [_told(part) or type(part).__qualname__ for part in value]
+    parts = [_text_of_value(part) or type(part).__qualname__ for part in value]
     return str(sorted(parts) if isinstance(value, set | frozenset) else parts)
 
 

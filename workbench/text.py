@@ -74,12 +74,12 @@ def spelt_out(text: str) -> str:
     >>> spelt_out("a\\u202eb")
     'a<U+202E>b'
     """
-    return _UNPRINTABLE.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
+    return _UNPRINTABLE.sub(lambda match: f"<U+{ord(match[0]):04X}>", text)
 
 
 def printable_json(written: str) -> str:
     """JSON with such characters as escapes, so that it says the same."""
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", written)
 
 
 def table_cell(text: str) -> str:
@@ -120,8 +120,8 @@ def unicode_phrase(text: str) -> str:
     if text.isascii():  # the same in a tenth of the time
         return _NOT_ASCII_WORDS.sub(" ", text.lower()).strip()
     folded = _composed(_composed(text).casefold())  # case folding decomposes some letters again
-    kept = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in folded)
-    return " ".join(word for word in kept.split() if any(map(str.isalnum, word)))
+    letters = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in folded)
+    return " ".join(word for word in letters.split() if any(map(str.isalnum, word)))
 
 
 def normalized(form: str, text: str) -> str:
@@ -201,7 +201,7 @@ def neighbours(text: str) -> list[str]:
     """
     if text.isascii():
         return []
-    return [one + other for one, other in pairwise(text) if _UNSPACED.match(one) and _UNSPACED.match(other)]
+    return [letter + other for letter, other in pairwise(text) if _UNSPACED.match(letter) and _UNSPACED.match(other)]
 
 
 @cache
@@ -244,21 +244,21 @@ def bounded(name: str) -> str:
     return f"{before}{re.escape(name)}{after}"
 
 
-def at_boundaries(found: re.Match[str]) -> bool:
+def at_boundaries(match: re.Match[str]) -> bool:
     """Whether what was found stands at word boundaries, as of `bounded`. The class of letters takes milliseconds to
     compile, so whoever seeks thousands of names once each compiles the names alone, and asks this.
 
     >>> [at_boundaries(one) for one in re.finditer("art|沙湖", "art, artful, 在沙湖的")]
     [True, False, True]
     """
-    name, text = found[0], found.string
-    first = found.start() == 0 or unspaced(name[:1]) or not _LETTER.match(text[found.start() - 1])
-    return first and (found.end() == len(text) or unspaced(name[-1:]) or not _LETTER.match(text[found.end()]))
+    name, text = match[0], match.string
+    first = match.start() == 0 or unspaced(name[:1]) or not _LETTER.match(text[match.start() - 1])
+    return first and (match.end() == len(text) or unspaced(name[-1:]) or not _LETTER.match(text[match.end()]))
 
 
 def wrapped(*paragraphs: str, width: int = 100) -> str:
     """Paragraphs for a terminal, broken between words, with an empty line between them."""
-    return "\n\n".join(textwrap.fill(" ".join(one.split()), width) for one in paragraphs)
+    return "\n\n".join(textwrap.fill(" ".join(paragraph.split()), width) for paragraph in paragraphs)
 
 
 def titled(title: str, text: str) -> str:
@@ -278,21 +278,21 @@ def split_title(text: str, longest: int, ends: str) -> tuple[str, str]:
     return (first, rest) if feed and bare and len(first) <= longest and bare[-1] not in ends else ("", text)
 
 
-def counted(count: int, one: str, many: str = "") -> str:
+def counted(count: int, singular: str, many: str = "") -> str:
     """A count with its noun; `many` where the plural is not `one` with an s.
 
     >>> counted(1, "name"), counted(2300, "entity", "entities")
     ('1 name', '2,300 entities')
     """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    return f"{count:,} {singular if count == 1 else many or singular + 's'}"
 
 
-def did_you_mean(name: str, known: Iterable[str], suffix: str = "") -> str:
+def did_you_mean(name: str, names: Iterable[str], suffix: str = "") -> str:
     """The question of an error message about an unknown name: up to three similar known names, each with the `suffix`;
     empty without any.
 
     >>> did_you_mean("musiqe", ["musique", "hotpotqa"]), did_you_mean("magic", ["musique"])
     ("did you mean 'musique'?", '')
     """
-    close = [repr(one + suffix) for one in difflib.get_close_matches(name, list(known), n=3)]
+    close = [repr(match + suffix) for match in difflib.get_close_matches(name, list(names), n=3)]
     return f"did you mean {' or '.join(close)}?" if close else ""

@@ -79,21 +79,23 @@ def leading(items: Iterable[T], size: Callable[[T, int], int], cap: float, used:
     >>> leading(["a", "b c", "d"], lambda item, place: count(item), 3, used=1)
     (['a'], 2)
     """
-    kept: list[T] = []
+    leading_items: list[T] = []
     for place, item in enumerate(items, 1):
         more = size(item, place)
         if used + more > cap:
             break
-        kept.append(item)
+        leading_items.append(item)
         used += more
-    return kept, used if kept else 0
+    return leading_items, used if leading_items else 0
 
 
 def leading_texts(texts: Iterable[str], cap: float, joint: str = "") -> int:
     """How many of the first texts fit into so many tokens, with `joint` between them."""
     texts = list(texts)
-    kept, used = leading(texts, lambda text, _: count(text + joint), cap)
-    return len(kept) + (texts[len(kept) :] != [] and used + count(texts[len(kept)]) <= cap)  # the last needs no joint
+    fitting, used = leading(texts, lambda text, _: count(text + joint), cap)
+    return len(fitting) + (
+        texts[len(fitting) :] != [] and used + count(texts[len(fitting)]) <= cap
+    )  # the last needs no joint
 
 
 def starts(text: str) -> list[int]:

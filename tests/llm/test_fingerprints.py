@@ -13,7 +13,7 @@ import pytest
 
 from workbench import published
 from workbench.llm import fingerprints
-from workbench.llm.fingerprints import judged, known, printed, read
+from workbench.llm.fingerprints import judged, printed, printed_prompts, read
 from workbench.llm.wording import fields_of_input
 from workbench.steps import catalogue
 
@@ -96,7 +96,7 @@ def test_the_verdicts_are_those_of_the_reference(shared):
 
 def test_the_hashes_are_those_that_were_taken_from_the_papers(shared):
     taken = json.loads((shared / "reference" / "prompts" / "prompts.json").read_text("utf-8"))
-    for id, one in known().items():
+    for id, one in printed_prompts().items():
         row = taken[id]
         assert (one.characters, one.fingerprint, sorted(one.sketch)) == (
             row["characters"], row["fingerprint"], sorted({*row["sketch"]}),
@@ -106,9 +106,9 @@ def test_the_hashes_are_those_that_were_taken_from_the_papers(shared):
 def test_each_is_of_a_step_and_of_one_paper():
     steps = {step.file for step in catalogue().values()}
     steps |= {step.opened.file for step in catalogue().values() if step.open}
-    assert {step for one in known().values() for step in one.steps} <= steps
+    assert {step for one in printed_prompts().values() for step in one.steps} <= steps
     named = [id for name in published.papers() for id in published.paper(name).terms["prompts"]["source"]]
-    assert sorted(named) == sorted(known())
+    assert sorted(named) == sorted(printed_prompts())
 
 
 def test_the_docs_say_of_each_where_it_stands_and_what_its_file_has():
@@ -116,9 +116,9 @@ def test_the_docs_say_of_each_where_it_stands_and_what_its_file_has():
     page = (Path(__file__).parents[2] / "docs" / "engines.md").read_text(encoding="utf-8")
     row = re.compile(r"^\|[^|]*\| `([\w.-]+)` \(([^|]*)\) \| `([\w.]+)` \| (.*) \|$", re.MULTILINE)
     told = {id: rest for id, *rest in row.findall(page)}
-    assert told.keys() == known().keys()
+    assert told.keys() == printed_prompts().keys()
     for id, (place, file, fields) in told.items():
-        assert known()[id].place.split(", ")[0] in place and file in known()[id].steps
+        assert printed_prompts()[id].place.split(", ")[0] in place and file in printed_prompts()[id].steps
         has = fields_of_input(catalogue()[file.partition(".")[0]])
         assert fields == "the same" or {*re.findall(r"\{([\w.]+)\}", fields)} <= has, id
 

@@ -36,14 +36,14 @@ def ask(
     reading = opening.reader(named, runner, index, of_reader)
     if reading is None:
         whole = {**_evidence(evidence, retrieving.trace), "warnings": list(index.warnings)}
-        shown, trace, code = [*warning_lines(index.warnings), evidence], evidence.trace, 0
+        parts, trace, code = [*warning_lines(index.warnings), evidence], evidence.trace, 0
     else:
         answer = reading.read(question, evidence)
         lacking = [*index.warnings, *([f"{evidence.method} fell back: {evidence.fallback}"] * bool(evidence.fallback))]
-        whole, shown, failed = _answer(answer, lacking)
+        whole, parts, failed = _answer(answer, lacking)
         whole |= {"engine": runner.name, **_evidence(evidence, retrieving.trace)}
-        shown, trace, code = [*shown, evidence], answer.trace, int(failed)
-    return Output(whole, [*shown, trace] if retrieving.trace else shown, code=code)
+        parts, trace, code = [*parts, evidence], answer.trace, int(failed)
+    return Output(whole, [*parts, trace] if retrieving.trace else parts, code=code)
 
 
 def _answer(answer, lacking: list[str]) -> tuple[dict, list[str], bool]:
@@ -57,21 +57,21 @@ def _answer(answer, lacking: list[str]) -> tuple[dict, list[str], bool]:
     text = "abstained: not found in the passages" if answer.abstained else answer.text
     text = f"failed: {failure}" if failure else text
     by = escape(whose_words(answer.engines)) + ", not by a language model" * all(map(no_model, answer.engines))
-    shown = [f"[bold]{escape(clean(text))}[/] [dim](by {by})[/]"]
-    shown = [*shown, *warning_lines(lacking)] if failure else [*warning_lines(lacking), *shown]
+    lines = [f"[bold]{escape(clean(text))}[/] [dim](by {by})[/]"]
+    lines = [*lines, *warning_lines(lacking)] if failure else [*warning_lines(lacking), *lines]
     if unread:
-        shown.append(f"The model replied: {escape(clean(unread, REPLY))}")
+        lines.append(f"The model replied: {escape(clean(unread, REPLY))}")
     if mark:
-        shown.append(f"{mark} by the facts that its passages state")
+        lines.append(f"{mark} by the facts that its passages state")
     if answer.thought and not unread:
-        shown.append(escape(str(excerpt(answer.thought, answer.text, 400))))
+        lines.append(escape(str(excerpt(answer.thought, answer.text, 400))))
     fields = fields_of(answer, "abstained", "thought", "failure", flaw=flaw, reply=unread, read=list(answer.passages))
-    return {"answer": answer.text, **fields, "mark": mark, "warnings": lacking}, shown, bool(failure)
+    return {"answer": answer.text, **fields, "mark": mark, "warnings": lacking}, lines, bool(failure)
 
 
 def _evidence(evidence, with_trace: bool) -> dict:
-    shown = fields_of(evidence, "question", "method", "scale", "fallback")
-    shown |= {
+    fields = fields_of(evidence, "question", "method", "scale", "fallback")
+    fields |= {
         "passages": [fields_of(p, "id", "title", "text", score=score) for p, score in evidence.passages],
         "facts": [
             {"fact": list(t.members), "passages": list(t.passages), "score": score} for t, score in evidence.facts
@@ -83,8 +83,8 @@ def _evidence(evidence, with_trace: bool) -> dict:
     }
     if with_trace:
         names = ("id", "parent", "kind", "step", "inputs", "outputs", "scores")
-        shown["trace"] = [fields_of(event, *names) for event in evidence.trace]
-    return shown
+        fields["trace"] = [fields_of(event, *names) for event in evidence.trace]
+    return fields
 
 
 @verb
@@ -130,16 +130,19 @@ def estimate(
     if questions is None:
         loaded = extracted(wb.load(data, strict=strict, **opening.pairs("--read", read)), extraction)
         chosen = opening.names(layers)
-        found = wb.estimate_build(loaded, runner, folder=folder, encoder=encoder, layers=chosen, **sampled)
+        estimated = wb.estimate_build(loaded, runner, folder=folder, encoder=encoder, layers=chosen, **sampled)
     else:
         opened = opening.index(Path(data), opt.Model(engine), encoder)
-        asked, chosen = opening.questions(questions, opened), [wb.method(spec, opened, runner) for spec in method]
-        read_by, judging = opening.reader(reader, runner, opened, opt.OF_READER), model(judge) if judge else None
-        found = wb.estimate_run(
-            asked, chosen, read_by, judge=judging, out=folder, limit=limit, repeats=repeats, **sampled
+        asked_questions, chosen = (
+            opening.questions(questions, opened),
+            [wb.method(spec, opened, runner) for spec in method],
         )
-    whole = {**asdict(found), "total": asdict(found.total), "skipped": opening.skipped(loaded)}
-    return Output(whole, [found], opening.skipped_lines(loaded))
+        read_by, judging = opening.reader(reader, runner, opened, opt.OF_READER), model(judge) if judge else None
+        estimated = wb.estimate_run(
+            asked_questions, chosen, read_by, judge=judging, out=folder, limit=limit, repeats=repeats, **sampled
+        )
+    whole = {**asdict(estimated), "total": asdict(estimated.total), "skipped": opening.skipped(loaded)}
+    return Output(whole, [estimated], opening.skipped_lines(loaded))
 
 
 @verb
@@ -155,7 +158,7 @@ def evaluate(
     run: Annotated[
         Path | None, typer.Option("--out", "-o", help="folder of the run; by default named after all settings")
     ] = None,
-    asked: opt.RunOptions = opt.RUN,
+    options: opt.RunOptions = opt.RUN,
     depth: opt.Depth = opt.DEPTH,
     trace: Annotated[str, typer.Option(help="off, ids or full")] = "full",
     measure: Annotated[
@@ -175,22 +178,22 @@ def evaluate(
     opened, runner = opening.index_and_engine(folder, model, encoder)
     gold = opening.questions(questions, opened)
     gold = exchange.read_qrels(qrels, gold, opened.passages.row) if qrels else gold
-    others = [one for file in ranking or () for one in wb.rankings(file, opened, gold)]
+    others = [system for file in ranking or () for system in wb.rankings(file, opened, gold)]
     oracle = [wb.oracle(opened, gold)] if "oracle" in method else []
     chosen = [*(wb.method(spec, opened, runner) for spec in method if spec != "oracle"), *oracle, *others]
     judging = opening.engine(model, judge) if judge else None
-    given = {**vars(asked), **vars(depth), "trace": trace, "judge": judging}
+    given = {**vars(options), **vars(depth), "trace": trace, "judge": judging}
     given |= {"measures": measure} if measure else {}
     read = opening.reader(reader, runner, opened, of_reader)
     done = wb.evaluate(gold, chosen, read, run, **given)
-    lacking = [note for one in others for note in one.notes]
+    lacking = [note for other in others for note in other.notes]
     notes = [*lacking, *done.notes, *unreachable(done, done.measures)]
     compared = done.compare().to_dict("records") if len(chosen) > 1 else []
-    shown = ("measure", "method", "baseline", "n", "difference", "low", "high", "p", "p_holm")
+    columns = ("measure", "method", "baseline", "n", "difference", "low", "high", "p", "p_holm")
     return Output(
         {"folder": str(done.folder), "engine": runner.name, "warnings": list(done.warnings), "notes": notes,
          "table": done.table().reset_index().to_dict("records"), "compare": compared},
-        [done, *([table_of(compared, shown, lead=2), UNCORRECTED] if compared else []),
+        [done, *([table_of(compared, columns, lead=2), UNCORRECTED] if compared else []),
          *([f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}"] if not no_model(runner.name) else []),
          *opening.encoder_lines(opened)],
         [escape(note) for note in lacking], code=1 if done.mostly_failed else 0,
@@ -207,7 +210,7 @@ def grid(
         list[str], typer.Option("--reader", "-r", help="a reader's SPEC, or LABEL: SPEC; give it again for more")
     ] = ["direct"],  # noqa: B006
     model: opt.Model = opt.MODEL,
-    asked: opt.RunOptions = opt.RUN,
+    options: opt.RunOptions = opt.RUN,
     depth: opt.Depth = opt.DEPTH,
     tokens: Annotated[
         int, typer.Option(help="of a context, for readers whose SPEC has neither k nor budget; 0: each its default")
@@ -220,14 +223,14 @@ def grid(
 
     opened, runner = opening.index_and_engine(folder, model, encoder)
     chosen = [wb.method(spec, opened, runner) for spec in method]
-    readers = {label or spec: spec for label, _, spec in (one.rpartition(": ") for one in reader)}
+    readers = {label or spec: spec for label, _, spec in (spec.rpartition(": ") for spec in reader)}
     done = wb.grid(
-        opening.questions(questions, opened), chosen, readers, to, tokens=tokens or None, **vars(asked), **vars(depth)
+        opening.questions(questions, opened), chosen, readers, to, tokens=tokens or None, **vars(options), **vars(depth)
     )
     table, compared = done.table().reset_index().to_dict("records"), done.compare().to_dict("records")
-    said = {"folder": str(done.folder), "engine": runner.name, "readers": done.readers, "warnings": done.warnings}
+    summary = {"folder": str(done.folder), "engine": runner.name, "readers": done.readers, "warnings": done.warnings}
     return Output(
-        {**said, "table": table, "compare": compared},
+        {**summary, "table": table, "compare": compared},
         [*warning_lines(done.warnings), table_of(table, _OF_GRID, lead=2),
          *([table_of(compared, lead=2), UNCORRECTED] if compared else [])],
         code=code_of(done.runs.values()),
@@ -290,17 +293,19 @@ def table(
         whole = {"rows": planned.frame.to_dict("records"), "notes": list(planned.notes)}
         return Output(whole, [planned], wrapped=False)
     if number is None:
-        found = wb.tables(paper, beside or (), source_prompts=source_prompt or ())
+        tables = wb.tables(paper, beside or (), source_prompts=source_prompt or ())
     else:
         engines = _limited(model, [*(reader_engine or ()), *([judge] if judge else [])])
-        found = reproduce.reproduce(
+        tables = reproduce.reproduce(
             paper, number, engines[model.engine], reader_engine=[engines[spec] for spec in reader_engine or ()],
             judge=engines.get(judge), data=data, encoder=encoder, out=out, **vars(run),
         )  # fmt: skip
-    whole = {**asdict(found), "counts": found.counts(), "warnings": list(found.warnings)}
-    shown, notes = (found, []) if form == "text" else (escape(written(found, form)), warning_lines(found.warnings))
-    code = 0 if number is None else code_of(found.runs)
-    return Output(whole, [shown], notes, code=code, wrapped=False)
+    whole = {**asdict(tables), "counts": tables.counts(), "warnings": list(tables.warnings)}
+    shown_tables, notes = (
+        (tables, []) if form == "text" else (escape(written(tables, form)), warning_lines(tables.warnings))
+    )
+    code = 0 if number is None else code_of(tables.runs)
+    return Output(whole, [shown_tables], notes, code=code, wrapped=False)
 
 
 def _limited(model: opt.Model, others: list[str]) -> dict[str, Any]:

@@ -59,9 +59,11 @@ def index(
     built = wb.Index.build(loaded, runner, folder, keep=keep, **given)
     lines, rows = [], []
     for kind, layer in built.manifest["layers"].items():
-        told = {name: value for name, value in layer.items() if name not in ("settings", "content")}
-        rows.append({"layer": kind, **told, "settings": layer["settings"]})
-        words = ", ".join(f"{name} {cell_text(value)}" for name, value in told.items() if name != "key" and value != [])
+        described = {name: value for name, value in layer.items() if name not in ("settings", "content")}
+        rows.append({"layer": kind, **described, "settings": layer["settings"]})
+        words = ", ".join(
+            f"{name} {cell_text(value)}" for name, value in described.items() if name != "key" and value != []
+        )
         lines.append(f"  {kind}: {escape(words)}")
     return Output(
         {"folder": str(built.folder), "counts": built.counts(), "left_out": list(built.left_out), "layers": rows,
@@ -87,19 +89,19 @@ def insert(
 
     loaded = wb.load(data, offline=offline or None, strict=strict, **opening.pairs("--read", read))
     opened, runner = opening.index_and_engine(folder, model, encoder)
-    stands = {one.id: one for one in opened.passages.passages}
-    if other := [one.id for one in loaded.passages if stands.get(one.id, one) != one]:
+    present = {passage.id: passage for passage in opened.passages.passages}
+    if other := [passage.id for passage in loaded.passages if present.get(passage.id, passage) != passage]:
         raise SettingError(
             f"{folder} has another passage with the id {other[0]!r}: delete it first, with "
             f"`workbench delete {folder} {other[0]}`, or give one of the two another id"
         )
-    new = [one for one in loaded.passages if one.id not in stands]
-    ids = {one.id for one in new}
-    brought = [one for one in loaded.extractions or () if one.passage_id in ids]
+    new = [passage for passage in loaded.passages if passage.id not in present]
+    ids = {passage.id for passage in new}
+    brought = [extraction for extraction in loaded.extractions or () if extraction.passage_id in ids]
     profiles = within(loaded.profiles, ids) if loaded.profiles is not None else None
     changed = opened.insert(new, runner, extractions=brought, profiles=profiles, keep_going=keep_going)
-    said = f"{counted(len(new), 'passage')} inserted, {len(loaded.passages) - len(new):,} there before"
-    return Output({"folder": str(folder), "inserted": len(new), "counts": changed.counts()}, [changed, said],
+    summary = f"{counted(len(new), 'passage')} inserted, {len(loaded.passages) - len(new):,} there before"
+    return Output({"folder": str(folder), "inserted": len(new), "counts": changed.counts()}, [changed, summary],
                 opening.skipped_lines(loaded))  # fmt: skip
 
 
@@ -113,8 +115,8 @@ def delete(
 ) -> Output:
     """Take passages out of an index, with what only they supported. Stopped, the same command goes on."""
     opened = opening.index(folder, model, encoder)
-    there = [one for one in dict.fromkeys(passages) if one in opened.passages.row]
-    absent = [one for one in dict.fromkeys(passages) if one not in opened.passages.row]
+    there = [id for id in dict.fromkeys(passages) if id in opened.passages.row]
+    absent = [id for id in dict.fromkeys(passages) if id not in opened.passages.row]
     runner = opening.engine(model, vectors=opening.asks_for_vectors(folder, encoder))
     changed = opened.delete(there, runner, keep_going=keep_going)
     whole = {"folder": str(folder), "deleted": there, "absent": absent, "counts": changed.counts()}
@@ -146,8 +148,8 @@ def train(
     chosen = opening.pairs("--set", settings)
     if isinstance(kinds := chosen.get("kinds"), str):
         chosen["kinds"] = tuple(kinds.split("+"))
-    asked = [one for file in questions or () for one in opening.questions(file)]
-    sources = [training.Source.of(wb.Index.open(folder), asked) for folder in indexes]
+    gold = [question for file in questions or () for question in opening.questions(file)]
+    sources = [training.Source.of(wb.Index.open(folder), gold) for folder in indexes]
     done = training.train(sources, to, engine=opening.engine(model), device=device, **chosen)
     stages = {name: [check._asdict() for check in checks] for name, checks in done.stages.items()}
     picture = done.picture.save(to / "training.png")

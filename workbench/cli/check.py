@@ -50,9 +50,9 @@ class Checked(Record):
         return not self.damage
 
     def __repr__(self) -> str:
-        found = f"{len(self.damage):,} damaged" if self.damage else "sound"
-        lines = (f"  {one.file} {one.what}; {one.remedy}" for one in self.damage)
-        return "\n".join([f"{self.kind} {self.place}: {self.files:,} files, {found}", *lines])
+        verdict = f"{len(self.damage):,} damaged" if self.damage else "sound"
+        lines = (f"  {flaw.file} {flaw.what}; {flaw.remedy}" for flaw in self.damage)
+        return "\n".join([f"{self.kind} {self.place}: {self.files:,} files, {verdict}", *lines])
 
 
 def check(place: str | Path) -> Checked:
@@ -78,15 +78,15 @@ def _alone(kind: str, path: Path) -> Iterator[None]:
 
 def kind_of(path: Path) -> str:
     """What stands at a place."""
-    known = {"manifest.json": "index", "run.json": "run", "grid.json": "grid", "bundle.json": "bundle"}
+    kinds = {"manifest.json": "index", "run.json": "run", "grid.json": "grid", "bundle.json": "bundle"}
     if path.is_file():
         return "recording"
-    found = next((kind for name, kind in known.items() if (path / name).exists()), None)
-    found = found or ("run" if (path / sums.FILE).exists() else None)
-    found = found or ("index" if any(path.glob("passages-*")) else None)
-    if found is None:
+    kind_found = next((kind for name, kind in kinds.items() if (path / name).exists()), None)
+    kind_found = kind_found or ("run" if (path / sums.FILE).exists() else None)
+    kind_found = kind_found or ("index" if any(path.glob("passages-*")) else None)
+    if kind_found is None:
         raise SettingError(f"{path} is no index, run, grid, recording or bundle; name the folder, or the file, of one")
-    return found
+    return kind_found
 
 
 def _index(path: Path) -> tuple[int, list[Damage]]:
@@ -100,15 +100,15 @@ def _index(path: Path) -> tuple[int, list[Damage]]:
     for kind, named in layers.items():
         folder = store.path(kind, named["key"])
         try:
-            said = unseal(json.loads((folder / DESCRIPTION).read_text("utf-8")))
-            noted = said.pop(FILES, {})
-            found = flaws(folder, noted)
-            if {"key": named["key"], **said} != named:
-                found |= {DESCRIPTION: "is not what the manifest names"}
+            description = unseal(json.loads((folder / DESCRIPTION).read_text("utf-8")))
+            noted = description.pop(FILES, {})
+            flawed = flaws(folder, noted)
+            if {"key": named["key"], **description} != named:
+                flawed |= {DESCRIPTION: "is not what the manifest names"}
         except (OSError, ValueError) as error:
-            noted, found = {}, {DESCRIPTION: f"is damaged ({error})"}
+            noted, flawed = {}, {DESCRIPTION: f"is damaged ({error})"}
         files += 1 + len(noted)
-        damage += [Damage(str(folder / name), what, f"delete its folder, {again}") for name, what in found.items()]
+        damage += [Damage(str(folder / name), what, f"delete its folder, {again}") for name, what in flawed.items()]
     if not damage:
         _try(lambda: Index.open(path), path, "do what it says", damage)
     return files, damage
@@ -129,10 +129,10 @@ def _run(path: Path) -> tuple[int, list[Damage]]:
     except WorkbenchError as error:
         damage.append(Damage(str(path / sums.FILE), f"cannot be read ({error})", again))
     else:
-        found = flaws(path, noted)
+        flawed = flaws(path, noted)
         files += len(noted) + 2
-        damage += [Damage(str(path / name), what, again) for name, what in found.items()]
-        for name in {sums.ROWS, sums.TIMINGS} - found.keys():
+        damage += [Damage(str(path / name), what, again) for name, what in flawed.items()]
+        for name in {sums.ROWS, sums.TIMINGS} - flawed.keys():
             _try(lambda name=name: list(sums.read_lines(path, name)), path / name, again, damage)
     if not damage:
         _try(lambda: (Run(path).rows, Run(path).timed), path, "do what it says", damage)
@@ -140,16 +140,16 @@ def _run(path: Path) -> tuple[int, list[Damage]]:
 
 
 def _grid(path: Path) -> tuple[int, list[Damage]]:
-    evidence = sorted({one.with_suffix("") for one in (path / EVIDENCE).glob("*.json*")})
+    evidence = sorted({file.with_suffix("") for file in (path / EVIDENCE).glob("*.json*")})
     damage, files = list[Damage](), 1 + 3 * len(evidence)
-    for one in evidence:
+    for file in evidence:
         again = "delete it, and the same command retrieves it again"
-        _try(lambda one=one: read_evidence(one), one.with_suffix(".json"), again, damage)
+        _try(lambda file=file: read_evidence(file), file.with_suffix(".json"), again, damage)
     again = "delete it, and the same command writes it again: its runs stay"
     _try(lambda: Grid(path), path / "grid.json", again, damage)
-    for folder in sorted({one.parent for name in ("run.json", sums.FILE) for one in path.glob(f"*/{name}")}):
-        more, found = _run(folder)
-        files, damage = files + more, [*damage, *found]
+    for folder in sorted({file.parent for name in ("run.json", sums.FILE) for file in path.glob(f"*/{name}")}):
+        more, flawed = _run(folder)
+        files, damage = files + more, [*damage, *flawed]
     return files, damage
 
 
@@ -167,19 +167,19 @@ def _recording(path: Path) -> tuple[int, list[Damage]]:
 def _bundle(path: Path) -> tuple[int, list[Damage]]:
     again, file = "write the bundle again: workbench bundle RUN", path / "bundle.json"
     try:
-        said = file.read_bytes()
-        hashes = json.loads(said)["files"]
+        raw = file.read_bytes()
+        hashes = json.loads(raw)["files"]
         assert isinstance(hashes, dict)
     except (OSError, ValueError, KeyError, TypeError, AssertionError) as error:
         return 1, [Damage(str(file), f"is damaged ({error})", again)]
     damage = []
     for name, wanted in hashes.items():
-        one = path / name
-        if not one.is_file():
-            damage.append(Damage(str(one), "is missing", again))
-        elif hashlib.sha256(one.read_bytes()).hexdigest() != wanted:
-            damage.append(Damage(str(one), "does not hold what was written", again))
-    if damage and _content(file) != said:  # replaced meanwhile
+        target = path / name
+        if not target.is_file():
+            damage.append(Damage(str(target), "is missing", again))
+        elif hashlib.sha256(target.read_bytes()).hexdigest() != wanted:
+            damage.append(Damage(str(target), "does not hold what was written", again))
+    if damage and _content(file) != raw:  # replaced meanwhile
         return _bundle(path)
     return 1 + len(hashes), damage
 

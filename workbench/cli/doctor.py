@@ -65,7 +65,7 @@ def examine(folder: str | Path | None = None, *, ask: bool = False, model: str |
              "notebooks": _notebooks(), "machine": _machine(folder)}  # fmt: skip
     if ask:
         areas["endpoint"] = chain(areas["endpoint"], map(_answer, [model]))
-    return tuple(replace(one, area=area) for area, findings in areas.items() for one in findings)
+    return tuple(replace(finding, area=area) for area, findings in areas.items() for finding in findings)
 
 
 def _look(what: str, look: Callable[[], str], remedy: str = _INSTALL, *, optional: bool = False) -> Finding:
@@ -77,10 +77,10 @@ def _look(what: str, look: Callable[[], str], remedy: str = _INSTALL, *, optiona
         return Finding(what, why, optional, remedy, optional)
 
 
-def _need(good: object, found: str, lacking: str) -> str:
+def _need(good: object, description: str, lacking: str) -> str:
     if not good:
         raise WorkbenchError(lacking)
-    return found
+    return description
 
 
 def _environment(_: Path | None) -> Iterator[Finding]:
@@ -101,11 +101,13 @@ def _environment(_: Path | None) -> Iterator[Finding]:
 def _packages() -> str:
     """Those that are needed without extras, in the right version of whatever build, such as that without CUDA."""
     whole = map(Requirement, requires("hopscope") or ())
-    needed = [one for one in whole if one.marker is None or one.marker.evaluate({"extra": ""})]
+    needed = [
+        requirement for requirement in whole if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+    ]
     wrong = [
-        f"{one.name} {here or 'not installed'}, needed {one.specifier}"
-        for one in needed
-        if not (here := _version(one.name)) or not one.specifier.contains(here, prereleases=True)
+        f"{requirement.name} {here or 'not installed'}, needed {requirement.specifier}"
+        for requirement in needed
+        if not (here := _version(requirement.name)) or not requirement.specifier.contains(here, prereleases=True)
     ]
     return _need(not wrong, f"{len(needed)} as needed", "; ".join(wrong))
 
@@ -124,8 +126,8 @@ def _models() -> Iterator[Finding]:
     yield _look("device of encoders", device, "unset WORKBENCH_DEVICE")
     for name, weights in integrity.WEIGHTS.items():
         if weights.place is not None:  # each file is read in full, and none is loaded
-            known = lambda name=name: f"{counted(integrity.check_weights(name), 'file')} as known"  # noqa: E731
-            yield _look(f"weights {name}", known, weights.remedy)
+            check = lambda name=name: f"{counted(integrity.check_weights(name), 'file')} as known"  # noqa: E731
+            yield _look(f"weights {name}", check, weights.remedy)
     yield _look("English pipeline", lambda: "{name} {version}".format(**pipeline.nlp().meta))
     small = lambda: local.model_file("smollm2").name  # noqa: E731
     yield _look("model local:smollm2", small, local.INSTALL_SMALL, optional=True)

@@ -59,18 +59,18 @@ def answers(
     engines = [name for name in forget or () if name not in vectors.get("forgot vectors", ())]
     file = file or of_this_folder()
     if not file.exists() and not engines:
-        said = {"file": str(file), "holds": [], **vectors}
-        return Output(said, [f"{escape(str(file))}: nothing was asked yet", *lines])
+        report = {"file": str(file), "holds": [], **vectors}
+        return Output(report, [f"{escape(str(file))}: nothing was asked yet", *lines])
     store = Recording(file, create=bool(engines or older is not None))
     everybody = [None] if older is not None and not forget else []
     forgot = {name or "all engines": store.forget(name, older=older or 0.0) for name in engines or everybody}
     if unknown := [name for name in forgot if not forgot[name] and older is None]:
         raise SettingError(f"{file} holds no answer of {unknown[0]!r}; workbench answers {file} lists its engines")
-    shown = [f"Forgot {count:,} answers of {escape(engine)}." for engine, count in forgot.items()]
+    forgotten = [f"Forgot {count:,} answers of {escape(engine)}." for engine, count in forgot.items()]
     holds = store.summary()
     return Output(
         {"file": str(file), "forgot": forgot, "holds": holds, **vectors},
-        [escape(str(file)), *shown, table_of(holds, lead=2), *lines],
+        [escape(str(file)), *forgotten, table_of(holds, lead=2), *lines],
     )
 
 
@@ -87,18 +87,18 @@ def _used(places: list[Path], into: Path | None) -> Output:
     for place in places:
         if (kind := kind_of(place)) not in opened:
             raise SettingError(f"{place} is a {kind}; --of takes an index, a run or a grid")
-        for one in opened[kind](place):
-            for path, keys in one.recordings.items():
+        for source in opened[kind](place):
+            for path, keys in source.recordings.items():
                 recordings.setdefault(path, set()).update(keys)
     if not recordings:
         raise SettingError(f"{places[0]} names no answers: no model was asked for it, or an earlier version made it")
     rows = [{"recording": str(path), "answers": len(keys)} for path, keys in recordings.items()]
-    shown = [table_of(rows)]
+    parts = [table_of(rows)]
     if into is not None:
-        shown.append(
+        parts.append(
             f"Copied {export(recordings, into):,} answers into {escape(str(into))}; replay them: --replay FILE"
         )
-    return Output({"used": rows, "into": into and str(into)}, shown)
+    return Output({"used": rows, "into": into and str(into)}, parts)
 
 
 def _vectors(forget: Sequence[str]) -> tuple[dict[str, Any], list[Any]]:
@@ -114,8 +114,8 @@ def _vectors(forget: Sequence[str]) -> tuple[dict[str, Any], list[Any]]:
         if store.name not in forgot
     ]
     lines = [f"Forgot {count:,} vectors of {escape(name)}." for name, count in forgot.items()]
-    shown = [escape(str(folder)), table_of(rows, lead=1)] if rows else []
-    return {"forgot vectors": forgot, "vectors": rows}, [*lines, *shown]
+    listing = [escape(str(folder)), table_of(rows, lead=1)] if rows else []
+    return {"forgot vectors": forgot, "vectors": rows}, [*lines, *listing]
 
 
 @verb(of=batches, name="export", json=False, **_COMMAND)
@@ -152,19 +152,22 @@ def batch_export(
             raise SettingError(
                 f"{command[0]} asks no endpoint here, so there is nothing to export; name one: --engine openai:MODEL"
             )
-    rows, said = export.rows(), {"round": export.round, "requests": export.requests, "recording": str(export.record)}
+    rows, report = export.rows(), {"round": export.round, "requests": export.requests, "recording": str(export.record)}
     then = (
         f"Next: workbench batch submit {folder} --wait, or let another program answer the files. Then workbench "
         f"batch import {folder}, and this command again"
     )
-    shown = [export, *([table_of(rows), escape(then)] if rows else [f"The answers are in {escape(said['recording'])}"])]
-    show(Output({**said, "files": rows}, shown), early_json)
+    parts = [
+        export,
+        *([table_of(rows), escape(then)] if rows else [f"The answers are in {escape(report['recording'])}"]),
+    ]
+    show(Output({**report, "files": rows}, parts), early_json)
 
 
 def run_verb(what: str, command: list[str]) -> int:
     """Run a verb that asks an engine; gives its exit code."""
     verbs = typer.main.get_command(app)
-    asking = [name for name, known in verbs.commands.items() if any(p.name == "engine" for p in known.params)]
+    asking = [name for name, command in verbs.commands.items() if any(p.name == "engine" for p in command.params)]
     if command[:1] == [] or command[0] not in asking:
         raise SettingError(f"{what} {' '.join(command[:1])}: the verbs {', '.join(asking)} ask an engine; name one")
     return verbs.main(command, prog_name="workbench", standalone_mode=False) or 0
@@ -183,12 +186,12 @@ def batch_import(
     """Read results of a batch API, or of vllm run-batch, into the recording. What has no answer is kept apart."""
     from workbench.llm import batch
 
-    found = batch.read(folder, files or (), final=final)
-    rows = [{"without an answer": number, "why": why} for why, number in sorted(found.failed.items())]
-    learned = [f"{name} is asked otherwise from now on, as its endpoint takes it" for name in found.learned]
-    whole = {**asdict(found), "file": found.file and str(found.file)}
+    results = batch.read(folder, files or (), final=final)
+    rows = [{"without an answer": number, "why": why} for why, number in sorted(results.failed.items())]
+    learned = [f"{name} is asked otherwise from now on, as its endpoint takes it" for name in results.learned]
+    whole = {**asdict(results), "file": results.file and str(results.file)}
     next_ = "Next: the same batch export" + (", which asks for these again" if rows and not final else "")
-    return Output(whole, [found, *([table_of(rows)] if rows else []), *map(escape, learned), next_])
+    return Output(whole, [results, *([table_of(rows)] if rows else []), *map(escape, learned), next_])
 
 
 @verb(of=batches, name="submit")
@@ -207,7 +210,7 @@ def batch_submit(
     batch.submit(folder, url)
     files = batch.fetch(folder, url, wait=wait)
     return listed([
-        fields_of(one, "round", requests=one.requests, file=one.name, engine=one.engine, batch=one.batch,
-                  status=one.status, completed=one.completed, failed=one.failed, fetched=one.fetched,
-                  errors=list(one.errors)) for one in files
+        fields_of(file, "round", requests=file.requests, file=file.name, engine=file.engine, batch=file.batch,
+                  status=file.status, completed=file.completed, failed=file.failed, fetched=file.fetched,
+                  errors=list(file.errors)) for file in files
     ])  # fmt: skip

@@ -47,12 +47,12 @@ def questions(file: Path, index=None):
     import workbench as wb
     from workbench.data.folder import read_questions
 
-    known = set(index.passages.row) if index else None
+    indexed = set(index.passages.row) if index else None
     if not file.is_dir():
-        return read_questions(file, known)
+        return read_questions(file, indexed)
     questions = list(wb.load(file).questions)
     gold = {passage for question in questions for passage in question.support}
-    if known is not None and (absent := gold - known):
+    if indexed is not None and (absent := gold - indexed):
         raise DataError(f"{file}: the gold passage {min(absent)!r} is not in {index.folder}; index this data set first")
     return questions
 

@@ -160,7 +160,7 @@ def flattened(function: Callable, json: bool) -> Callable:
     for name, given in signature(function).parameters.items():
         if name in groups:
             of_group = get_type_hints(groups[name], include_extras=True)
-            parameters += [_keyword(one.name, one.default, of_group[one.name]) for one in fields(groups[name])]
+            parameters += [_keyword(field.name, field.default, of_group[field.name]) for field in fields(groups[name])]
         else:
             parameters.append(given.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name]))
     if json:
@@ -173,7 +173,7 @@ def flattened(function: Callable, json: bool) -> Callable:
         return function(**given)
 
     call.__signature__ = Signature(parameters)
-    call.__annotations__ = {one.name: one.annotation for one in parameters}
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return call
 
 

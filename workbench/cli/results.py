@@ -22,8 +22,8 @@ def runs(
     """The runs on disk: what each was made with, and how far it is."""
     import workbench as wb
 
-    found = wb.runs(folder)
-    return Output(rows_of(found), [table_of(rows_of(found.dropna(axis="columns", how="all")))])
+    frame = wb.runs(folder)
+    return Output(rows_of(frame), [table_of(rows_of(frame.dropna(axis="columns", how="all")))])
 
 
 @verb
@@ -36,11 +36,11 @@ def compare(
     import workbench as wb
     from workbench.views.run import notes, shown_rows
 
-    found = wb.between(first, second, measure)
-    rows, differing = rows_of(found.frame), {name: list(pair) for name, pair in found.differing.items()}
+    comparison = wb.between(first, second, measure)
+    rows, differing = rows_of(comparison.frame), {name: list(pair) for name, pair in comparison.differing.items()}
     besides = "What differs besides:" if differing else "Nothing else differs."
-    shown = [table_of(shown_rows(found.frame), lead=2), *map(escape, notes(found.frame)), besides]
-    return Output({"compare": rows, "differing": differing}, [*shown, table_of(found.conditions)])
+    parts = [table_of(shown_rows(comparison.frame), lead=2), *map(escape, notes(comparison.frame)), besides]
+    return Output({"compare": rows, "differing": differing}, [*parts, table_of(comparison.conditions)])
 
 
 @verb
@@ -56,15 +56,16 @@ def diagnose(
     import workbench as wb
 
     index = wb.Index.open(folder) if folder else None
-    found = wb.diagnose(wb.Run(run), opening.questions(questions) if questions else None, index, measure=measure)
-    cases, tables = [asdict(case) for case in found.cases], found.tables()
+    diagnosis = wb.diagnose(wb.Run(run), opening.questions(questions) if questions else None, index, measure=measure)
+    cases, tables = [asdict(case) for case in diagnosis.cases], diagnosis.tables()
     full = {title: frame for title, frame in tables.items() if len(frame)}
-    shown = [part for title, frame in full.items() for part in (f"[bold]{escape(title)}[/]", table_of(rows_of(frame)))]
+    parts = [part for title, frame in full.items() for part in (f"[bold]{escape(title)}[/]", table_of(rows_of(frame)))]
     none = f"No answer is wrong by {escape(measure)}."
     wrong = table_of(cases, ("question_id", "method", "cause", "hop", "explanation"), lead=2) if cases else none
-    told = {title: frame.to_dict("records") for title, frame in tables.items()}
+    frames = {title: frame.to_dict("records") for title, frame in tables.items()}
     return Output(
-        {"cases": cases, "tables": told, "notes": list(found.notes)}, [*shown, wrong, *map(escape, found.notes)]
+        {"cases": cases, "tables": frames, "notes": list(diagnosis.notes)},
+        [*parts, wrong, *map(escape, diagnosis.notes)],
     )
 
 
@@ -85,13 +86,13 @@ def bundle(
 
     made = wb.bundle(*run, out=to, index=wb.Index.open(folder) if folder else None, title=title)
     runs = Contents.of(run).runs
-    warnings = [said for one in runs for said in one.warnings]
+    warnings = [warning for run in runs for warning in run.warnings]
     page = made if made.is_file() else made / "index.html"
     size = sum(path.stat().st_size for path in (page, *made.rglob("data/*")))
     send = "it" if page == made else "the folder"
-    said = f"{escape(str(page))}, {size / 1e6:.1f} MB: open it in a browser, or send {send} along"
+    message = f"{escape(str(page))}, {size / 1e6:.1f} MB: open it in a browser, or send {send} along"
     whole = {"bundle": str(made), "page": str(page), "bytes": size, "warnings": warnings}
-    return Output(whole, [*warning_lines(warnings), said], code=code_of(runs))
+    return Output(whole, [*warning_lines(warnings), message], code=code_of(runs))
 
 
 @verb
@@ -149,7 +150,10 @@ def _in_chroma(index, place: str, kinds: list[str]) -> list[dict]:
 
     client = chroma.derive(index, kinds, server="" if place == "here" else place, progress=True)
     held = {kind: client.get_collection(chroma.collection_name(index, kind)) for kind in kinds}
-    return [{"kind": kind, "collection": one.name, "vectors": one.count()} for kind, one in held.items()]
+    return [
+        {"kind": kind, "collection": collection.name, "vectors": collection.count()}
+        for kind, collection in held.items()
+    ]
 
 
 @verb
@@ -163,11 +167,11 @@ def check(
     import workbench as wb
     from workbench.cli.check import check as checked
 
-    found = checked(place)
-    whole, shown = asdict(found), [found]
-    if found.good and found.kind == "index":
+    checkup = checked(place)
+    whole, parts = asdict(checkup), [checkup]
+    if checkup.good and checkup.kind == "index":
         graph = wb.checkup(wb.Index.open(place))
         hubs = [hub._asdict() for hub in graph.hubs]
         whole |= {"graph": {**graph.measured, "warnings": list(graph.warnings), "hubs": hubs}}
-        shown = [found, graph]
-    return Output(whole, shown, code=0 if found.good else 1)
+        parts = [checkup, graph]
+    return Output(whole, parts, code=0 if checkup.good else 1)

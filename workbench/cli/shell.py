@@ -71,8 +71,8 @@ class Output(NamedTuple):
     wrapped: bool = True
 
 
-def _say_versions(asked: bool) -> None:
-    if asked:
+def _say_versions(wanted: bool) -> None:
+    if wanted:
         from platform import python_version
 
         from workbench import __version__
@@ -100,8 +100,8 @@ def verb(function: Callable | None = None, *, json: bool = True, of: typer.Typer
     @wraps(call)
     def guarded(as_json: bool = False, **given: Any) -> None:
         try:
-            if said := call(**given):
-                show(said, as_json)
+            if output := call(**given):
+                show(output, as_json)
         except Deferred:
             raise typer.Exit(DEFERRED) from None
         except (WorkbenchError, OSError) as error:  # a full disk, a locked folder
@@ -146,19 +146,19 @@ def listed(rows: list[dict]) -> Output:
     return Output(rows, [table_of(rows)])
 
 
-def show(said: Output, as_json: bool) -> None:
+def show(output: Output, as_json: bool) -> None:
     """JSON is plain, so that it can be piped; NaN, which it does not have, becomes null."""
     if as_json:
-        written = json.dumps(_without_nan(said.json), indent=1, ensure_ascii=False, default=str)
+        written = json.dumps(_without_nan(output.json), indent=1, ensure_ascii=False, default=str)
         sys.stdout.write(printable_json(written) + "\n")
     else:
-        for one in said.shown:
-            shown = one if isinstance(one, str | Table | Group) else escape(repr(one))
-            out.print(shown, soft_wrap=not said.wrapped)
-        for note in said.notes:
+        for part in output.shown:
+            text = part if isinstance(part, str | Table | Group) else escape(repr(part))
+            out.print(text, soft_wrap=not output.wrapped)
+        for note in output.notes:
             err.print(note, soft_wrap=True)
-    if said.code:
-        raise typer.Exit(said.code)
+    if output.code:
+        raise typer.Exit(output.code)
 
 
 def _without_nan(value: Any) -> Any:

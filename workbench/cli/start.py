@@ -32,7 +32,7 @@ def list_kind(
         raise SettingError(f"{kind!r} is unknown; choose {', '.join(KINDS)}")
     if kind != "datasets":
         return listed(catalogue.rows(kind))
-    rows = [asdict(known) for known in wb.datasets().datasets]
+    rows = [asdict(dataset) for dataset in wb.datasets().datasets]
     named = [row | {"short": ", ".join(row["aliases"])} for row in rows]
     return Output(rows, [table_of(named, ("id", "short", "passages", "questions", "licence", "here"))])
 
@@ -45,10 +45,10 @@ def doctor(
     """What is installed, what is missing, and the command that mends it."""
     from workbench.cli.doctor import examine
 
-    found = examine(ask=ask, model=model)
-    rows = [{"area": f.area, "": f.mark, "what": f.what, "found": f.found, "do": f.remedy} for f in found]
-    bad = sum(not finding.good for finding in found)
-    verdict = f"{bad} of {len(found)} things are to be mended." if bad else "Nothing is to be mended."
+    findings = examine(ask=ask, model=model)
+    rows = [{"area": f.area, "": f.mark, "what": f.what, "found": f.found, "do": f.remedy} for f in findings]
+    bad = sum(not finding.good for finding in findings)
+    verdict = f"{bad} of {len(findings)} things are to be mended." if bad else "Nothing is to be mended."
     return Output(rows, [table_of(rows, lead=3), verdict], code=1 if bad else 0)
 
 
@@ -61,7 +61,7 @@ def notebooks(
 
     copies = working_copies(to=to)
     rows = [{"notebook": copy, "state": state} for copy, state in copies.items()]
-    return Output(rows, [table_of(rows)], _kept(copies))
+    return Output(rows, [table_of(rows)], _kept_notes(copies))
 
 
 @verb(json=False, context_settings={"ignore_unknown_options": True})
@@ -81,12 +81,12 @@ def lab(
     from workbench.notebooks import open_lab, working_copies
 
     copies = working_copies()
-    for line in _kept(copies):
+    for line in _kept_notes(copies):
         err.print(line, soft_wrap=True)
     open_lab(next(iter(copies)), arguments or ())
 
 
-def _kept(copies: dict[Path, str]) -> list[str]:
+def _kept_notes(copies: dict[Path, str]) -> list[str]:
     """What is said of copies that were not renewed."""
     why = "has changes of yours and is kept, although its original is newer; rename it to have the new one beside it"
     return [f"{escape(str(copy))} {why}" for copy, state in copies.items() if state == "kept"]
@@ -129,12 +129,12 @@ def run(
     for name in notebooks.off(parameters):
         err.print(f"{name}=false, because {escape(lacking_extra(name))}", soft_wrap=True)
     if check or accept:
-        found = notebooks.check(folder, executed or _CHECKED, parameters, only, baseline=baseline, accept=accept)
-        return Output(found.plain(), [found], code=0 if found.holds else 1, wrapped=False)
+        comparison = notebooks.check(folder, executed or _CHECKED, parameters, only, baseline=baseline, accept=accept)
+        return Output(comparison.plain(), [comparison], code=0 if comparison.holds else 1, wrapped=False)
     executed = executed or _EXECUTED
     done = notebooks.run_all(folder, executed, parameters, only)
     rows = [{"notebook": path, "page": page, "seconds": seconds} for path, page, seconds in done]
-    pages = [f"  {escape(str(one.page))}   the executed notebook as a page" for one in done]
+    pages = [f"  {escape(str(executed_notebook.page))}   the executed notebook as a page" for executed_notebook in done]
     figures = "  figures/   figures, tables and verdicts"
     lab = "make lab" if is_checkout() else "workbench lab"
     copies = f"  {lab}   working copies of the notebooks, in JupyterLab"

@@ -75,13 +75,13 @@ class CachedEncoder:
         """Unit rows, float32, shape (len(texts), dimension); a copy."""
         if not texts:
             return self.encoder.encode([])
-        found = {text: self._vector(text) for text in dict.fromkeys(texts)}
-        return np.stack([found[text] for text in texts])
+        vectors = {text: self._vector(text) for text in dict.fromkeys(texts)}
+        return np.stack([vectors[text] for text in texts])
 
     def encode_query(self, text: str, task: str = "") -> np.ndarray:
         """One read-only unit vector, float32, shape (dimension,)."""
-        if isinstance(self.encoder, Instructed) and (asked := self.encoder.as_query(text, task)) is not None:
-            return self._vector(asked)
+        if isinstance(self.encoder, Instructed) and (instructed := self.encoder.as_query(text, task)) is not None:
+            return self._vector(instructed)
         return self._kept((text, task), lambda: self.encoder.encode_query(text, task))
 
     def clear(self) -> None:
@@ -143,7 +143,7 @@ def cached(encoder: Encoder) -> CachedEncoder:
     if isinstance(encoder, CachedEncoder):
         return encoder
     with _caches_lock:
-        found = _caches.get(id(encoder))
-        if found is None:
-            found = _caches[id(encoder)] = CachedEncoder(encoder)
-        return found
+        cache = _caches.get(id(encoder))
+        if cache is None:
+            cache = _caches[id(encoder)] = CachedEncoder(encoder)
+        return cache

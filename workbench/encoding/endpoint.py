@@ -93,12 +93,12 @@ class EndpointEncoder(Record):
 
     def _named(self, model: str) -> tuple[str, dict[str, Any]]:
         """The name and the settings by which an index names the encoder: what changes vectors, and no address."""
-        said = {"dimensions": self.dimensions, "max_tokens": self.max_tokens}
-        said = {name: value for name, value in said.items() if value is not None}
-        label = f"[{','.join(f'{name}={value}' for name, value in said.items())}]" if said else ""
+        settings = {"dimensions": self.dimensions, "max_tokens": self.max_tokens}
+        settings = {name: value for name, value in settings.items() if value is not None}
+        label = f"[{','.join(f'{name}={value}' for name, value in settings.items())}]" if settings else ""
         name = f"openai:{model}{label}" + (f" {self.instruction!r}" if self.instruction else "")
         instructed = {"instruction": models.plain(self.instruction)} if self.instruction else {}
-        return name, {"spec": f"openai:{model}", **said, **instructed}
+        return name, {"spec": f"openai:{model}", **settings, **instructed}
 
     def __repr__(self) -> str:
         return f"EndpointEncoder({self.name}: {self.meter!r})"
@@ -147,9 +147,9 @@ class EndpointEncoder(Record):
         if len(missing):
             self._check.settle(self.anew)
         batches = list(self._in_batches(texts[at] for at in missing))
-        asked = list(in_order(self._batch, batches, self.concurrency, self.close))
+        answered = list(in_order(self._batch, batches, self.concurrency, self.close))
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
-        for at, parts in ((held, [] if taken is None else [taken]), (missing, asked)):
+        for at, parts in ((held, [] if taken is None else [taken]), (missing, answered)):
             if parts:
                 vectors[at] = np.concatenate(parts)
         return vectors

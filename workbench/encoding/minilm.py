@@ -32,9 +32,9 @@ class PackagedTokenizer:
         self, texts: str | Sequence[str], *, truncation: bool, max_length: int, return_offsets_mapping: bool = False
     ) -> dict[str, Any]:
         self._tokenizer.enable_truncation(max_length)
-        found = self._tokenizer.encode_batch([texts] if isinstance(texts, str) else list(texts))
-        tokens = {"input_ids": [one.ids for one in found]}
-        tokens |= {"offset_mapping": [one.offsets for one in found]} if return_offsets_mapping else {}
+        encodings = self._tokenizer.encode_batch([texts] if isinstance(texts, str) else list(texts))
+        tokens = {"input_ids": [encoding.ids for encoding in encodings]}
+        tokens |= {"offset_mapping": [encoding.offsets for encoding in encodings]} if return_offsets_mapping else {}
         return {name: values[0] for name, values in tokens.items()} if isinstance(texts, str) else tokens
 
 
@@ -88,8 +88,8 @@ class MiniLM:
             self._linear(f"{name}.self.{part}", states).view(shape).transpose(1, 2)
             for part in ("query", "key", "value")
         )
-        found = functional.scaled_dot_product_attention(query, key, value, attn_mask=seen)
-        return found.transpose(1, 2).reshape(states.shape)
+        attended = functional.scaled_dot_product_attention(query, key, value, attn_mask=seen)
+        return attended.transpose(1, 2).reshape(states.shape)
 
     def _linear(self, name: str, states: torch.Tensor) -> torch.Tensor:
         return functional.linear(states, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])

@@ -70,7 +70,7 @@ def instruction_of(given: str | Mapping[str, str] | Iterable[Iterable[str]] | No
     if given is None or isinstance(given, str):
         return template(STYLES.get(given, given), "query")
     pairs = given.items() if isinstance(given, Mapping) else given
-    return tuple(sorted((str(task), template(one, "query")) for task, one in pairs))
+    return tuple(sorted((str(task), template(prompt, "query")) for task, prompt in pairs))
 
 
 def plain(instruction: Instruction) -> str | list[list[str]] | None:
@@ -149,15 +149,15 @@ def load(
         )  # fmt: skip
 
     try:
-        found = local_first(make, model, source, offline)
+        loaded = local_first(make, model, source, offline)
     except (OSError, ValueError, ImportError) as error:
         raise SettingError(_unloadable(model, error)) from error
     if pooling:
-        found = _pooled(found, pooling, device)
-    config = getattr(getattr(found[0], "auto_model", None), "config", None)
+        loaded = _pooled(loaded, pooling, device)
+    config = getattr(getattr(loaded[0], "auto_model", None), "config", None)
     check_positions(model, getattr(config, "max_position_embeddings", None), max_tokens)
-    found.max_seq_length = max_tokens
-    return found
+    loaded.max_seq_length = max_tokens
+    return loaded
 
 
 def on_this_machine(model: str) -> bool:
@@ -186,12 +186,12 @@ def local_first(make: Callable[[bool], Any], model: str, source: str, offline: b
         logging.disable_progress_bar()
 
 
-def _pooled(found: Any, pooling: str, device: str) -> Any:
+def _pooled(model: Any, pooling: str, device: str) -> Any:
     """The transformer with this pooling, in place of all that its files put behind it."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling
 
-    transformer = found[0]
+    transformer = model[0]
     return SentenceTransformer(
         modules=[transformer, Pooling(transformer.get_embedding_dimension(), pooling)], device=device
     )
@@ -204,12 +204,12 @@ def check_positions(model: str, positions: int | None, max_tokens: int) -> None:
 
 
 def _unloadable(model: str, error: Exception) -> str:
-    said = f"the encoder {model!r} could not be loaded: {str(error).rstrip('.')}. "
+    reason = f"the encoder {model!r} could not be loaded: {str(error).rstrip('.')}. "
     if "trust_remote_code" in str(error):
-        return f"{said}It runs code of its own: if you trust it, say {model}[remote_code=true]"
+        return f"{reason}It runs code of its own: if you trust it, say {model}[remote_code=true]"
     if isinstance(error, ImportError):
-        return f"{said}Install what it needs, or serve it and use openai:{model}@URL"
-    return f"{said}Give its folder, a hub name with the network on, or 'minilm', which comes with the installation"
+        return f"{reason}Install what it needs, or serve it and use openai:{model}@URL"
+    return f"{reason}Give its folder, a hub name with the network on, or 'minilm', which comes with the installation"
 
 
 class SentenceEncoder(Record):
@@ -259,9 +259,9 @@ class SentenceEncoder(Record):
 
     def _named(self) -> tuple[str, dict[str, Any]]:
         """The name, and the settings by which an index names the encoder; no code is run because an index says so."""
-        said = [f"max_tokens={self.max_tokens}"] + ([self.dtype] if self.dtype != "float32" else [])
-        said += [f"pooling={self.pooling}"] if self.pooling else []
-        templates = "".join(f" {one!r}" for one in (self.instruction, self.passage) if one)
+        parts = [f"max_tokens={self.max_tokens}"] + ([self.dtype] if self.dtype != "float32" else [])
+        parts += [f"pooling={self.pooling}"] if self.pooling else []
+        templates = "".join(f" {text!r}" for text in (self.instruction, self.passage) if text)
         settings = {
             "spec": self.model,
             "dtype": self.dtype,
@@ -270,7 +270,7 @@ class SentenceEncoder(Record):
         }
         settings |= {"pooling": self.pooling} if self.pooling else {}
         settings |= {"passage": self.passage} if self.passage or known(self.model).passage else {}
-        return f"{self.model}[{','.join(said)}]{templates}", settings
+        return f"{self.model}[{','.join(parts)}]{templates}", settings
 
     def __repr__(self) -> str:
         return f"SentenceEncoder({self.name})"
@@ -369,7 +369,7 @@ class SentenceEncoder(Record):
 
     def _features(self, ids: list[list[int]]) -> dict:
         padded = _padded(ids, getattr(self._transformer.tokenizer, "pad_token_id", None) or 0)
-        return {name: one.to(self._transformer.device) for name, one in padded.items()}
+        return {name: tensor.to(self._transformer.device) for name, tensor in padded.items()}
 
     def _batch_size(self) -> int:
         return self.batch_tokens or (2048 if self._transformer.device.type == "cpu" else 16_384)

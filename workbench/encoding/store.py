@@ -81,11 +81,11 @@ class VectorStore:
 
     def rows(self, texts: Sequence[str]) -> np.ndarray:
         """For each text the row of its vector, -1 where there is none; int64 (n,)."""
-        found = np.full(len(texts), -1, dtype=np.int64)
+        positions = np.full(len(texts), -1, dtype=np.int64)
         if len(texts) and self.keys.exists():
             with _opened(self.keys, self.matrix) as connection:
-                _fill(found, connection, [_key(text) for text in texts])
-        return found
+                _fill(positions, connection, [_key(text) for text in texts])
+        return positions
 
     def take(self, rows: np.ndarray) -> np.ndarray:
         """The vectors of rows, float32 (n, d). Raises :class:`IndexFault` where the file does not hold them."""
@@ -228,13 +228,13 @@ def _rows(connection: sqlite3.Connection) -> int:
     return connection.execute("SELECT rows FROM store").fetchone()[0]
 
 
-def _fill(found: np.ndarray, connection: sqlite3.Connection, keys: Sequence[bytes]) -> None:
+def _fill(positions: np.ndarray, connection: sqlite3.Connection, keys: Sequence[bytes]) -> None:
     """Write the row of each key that has one into `found`."""
     for start in range(0, len(keys), _AT_ONCE):
         some = keys[start : start + _AT_ONCE]
         marks = ",".join("?" * len(some))
         rows = dict(connection.execute(f"SELECT text, row FROM vectors WHERE text IN ({marks})", some))
-        found[start : start + _AT_ONCE] = [rows.get(key, -1) for key in some]
+        positions[start : start + _AT_ONCE] = [rows.get(key, -1) for key in some]
 
 
 def _key(text: str) -> bytes:

@@ -56,7 +56,9 @@ class Agreement(Record):
 
     def frame(self) -> pd.DataFrame:
         """A row per kind: counts, precision and recall."""
-        rows = ({**one._asdict(), "precision": one.precision, "recall": one.recall} for one in self.overlaps)
+        rows = (
+            {**overlap._asdict(), "precision": overlap.precision, "recall": overlap.recall} for overlap in self.overlaps
+        )
         return pd.DataFrame(rows)
 
 
@@ -72,9 +74,9 @@ def compare_extractions(
         raise SettingError(f"{index.folder} and {reference.folder} do not hold the same passages")
     ours, theirs = list(_stated(index)), list(_stated(reference))
     overlaps = tuple(
-        Overlap(what, len(one), len(other), len(one & other))
+        Overlap(what, len(mine), len(other), len(mine & other))
         for what in ("names", "pairs", "facts")
-        for one, other in [(_of(what, ours), _of(what, theirs))]
+        for mine, other in [(_of(what, ours), _of(what, theirs))]
     )
     return Agreement(
         index.name,

@@ -59,10 +59,10 @@ def path_questions(
     checked (`steps/corpus_questions.py`) and asked for again twice; then another path is drawn. Raises
     :class:`SettingError` for a graph without enough paths, :class:`EngineError` if too many replies do not fit."""
     engine, folder, typed = known_engine(engine), _folder(out), index.typed
-    walks, kept, failed = _walks(typed, seed, apart), [], ""
+    walks, accepted, failed = _walks(typed, seed, apart), [], ""
     for _ in range(SPARE):
-        drawn = [shown_path(typed, walk, each) for _, walk in zip(range(paths - len(kept)), walks)]
-        if not drawn and not kept:
+        drawn = [shown_path(typed, walk, each) for _, walk in zip(range(paths - len(accepted)), walks)]
+        if not drawn and not accepted:
             break
         results = retrying.ask_in_groups(
             engine, corpus_questions.PATH, drawn, corpus_questions.path_flaw, RETRIES, label="questions on paths",
@@ -70,29 +70,36 @@ def path_questions(
         )  # fmt: skip
         for value, result in zip(drawn, results):
             failed = result.failure or failed
-            kept += [(value, result.value.questions)] if result.value else []
-        if len(kept) == paths or len(drawn) < paths - len(kept):
+            accepted += [(value, result.value.questions)] if result.value else []
+        if len(accepted) == paths or len(drawn) < paths - len(accepted):
             break
-    if len(kept) < paths:
+    if len(accepted) < paths:
         if failed:
             raise EngineError(
-                f"{engine.name} wrote questions for {len(kept)} of {paths} paths of {index.name}; what did not fit "
-                f"last: {failed}. Ask another model, or fewer paths (paths={max(1, len(kept))})"
+                f"{engine.name} wrote questions for {len(accepted)} of {paths} paths of {index.name}; what did not fit "
+                f"last: {failed}. Ask another model, or fewer paths (paths={max(1, len(accepted))})"
             )
         names = " with names that do not give each other away" if apart else ""
         raise SettingError(
-            f"the graph of {index.name} has {len(kept)} paths of {HOPS} hops{names}, and {paths} "
-            f"are wanted: use a larger corpus, or fewer (paths={max(1, len(kept))})"
+            f"the graph of {index.name} has {len(accepted)} paths of {HOPS} hops{names}, and {paths} "
+            f"are wanted: use a larger corpus, or fewer (paths={max(1, len(accepted))})"
         )
     prefix = _prefix(index.name, engine)
     questions = [
-        Question(f"{prefix}path{at:02}-{number}", one.question, value.names[-1:], "path", HOPS, start=value.names[:1])
-        for at, (value, asked) in enumerate(kept, 1)
-        for number, one in enumerate(asked, 1)
+        Question(
+            f"{prefix}path{at:02}-{number}",
+            asked_question.question,
+            value.names[-1:],
+            "path",
+            HOPS,
+            start=value.names[:1],
+        )
+        for at, (value, pairs) in enumerate(accepted, 1)
+        for number, asked_question in enumerate(pairs, 1)
     ]
     made = {
         "by": "paths",
-        "paths": [list(value.names) for value, _ in kept],
+        "paths": [list(value.names) for value, _ in accepted],
         "each": each,
         "seed": seed,
         "apart": apart,
@@ -116,8 +123,10 @@ def persona_questions(
     engine, folder = known_engine(engine), _folder(out)
     description = (data.schema.description if data.schema else "") or data.name
     titles = _titles(data)
-    asked = corpus_questions.PersonasInput(description, titles, users, tasks)
-    (personas,) = retrying.ask(engine, corpus_questions.PERSONAS, [asked], corpus_questions.personas_flaw, RETRIES)
+    personas_input = corpus_questions.PersonasInput(description, titles, users, tasks)
+    (personas,) = retrying.ask(
+        engine, corpus_questions.PERSONAS, [personas_input], corpus_questions.personas_flaw, RETRIES
+    )
     if personas.value is None:
         raise EngineError(f"{engine.name} named no users and tasks for {data.name}: {personas.failure}")
     inputs = {
@@ -147,13 +156,13 @@ def persona_questions(
 def shown_path(typed: TypedLayer, walk: Sequence[int], many: int = EACH) -> corpus_questions.PathInput:
     """A path, rows of entities, as the Step sees it."""
     names, types = ([of[row] for row in walk] for of in (typed.names, typed.types))
-    told = [f"{typed.names[row]} ({typed.types[row]}): {_short(typed.descriptions[row])}" for row in walk]
-    told += [
+    lines = [f"{typed.names[row]} ({typed.types[row]}): {_short(typed.descriptions[row])}" for row in walk]
+    lines += [
         _short(typed.relation_descriptions[relation]) or _triple(typed, relation)
         for a, b in pairwise(walk)
         for relation in typed.between(a, b)
     ]
-    return corpus_questions.PathInput(tuple(names), tuple(types), "\n".join(told), many)
+    return corpus_questions.PathInput(tuple(names), tuple(types), "\n".join(lines), many)
 
 
 def _walks(typed: TypedLayer, seed: int, apart: bool) -> Iterator[tuple[int, ...]]:
@@ -191,8 +200,8 @@ def _written(
     folder: Path, steps: Sequence[Step], questions: list[Question], engine: Engine, made: dict[str, Any]
 ) -> tuple[Question, ...]:
     """Write how the questions were made, and they themselves."""
-    said = made | {"made_by": maker(engine, *steps), "n": len(questions)}
-    write_atomically(folder / "made.json", json.dumps(said, indent=1) + "\n")
+    made_with = made | {"made_by": maker(engine, *steps), "n": len(questions)}
+    write_atomically(folder / "made.json", json.dumps(made_with, indent=1) + "\n")
     write_atomically(folder / "questions.jsonl", lines(map(asdict, questions)))
     return tuple(questions)
 

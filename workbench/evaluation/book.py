@@ -87,21 +87,21 @@ class Standing:
 
     @classmethod
     def of(
-        cls, folder: Path, asked: Mapping[str, Any], parts: Parts, questions: Sequence[Question],
+        cls, folder: Path, wanted: Mapping[str, Any], parts: Parts, questions: Sequence[Question],
         room: Callable[[str], int | None],
     ) -> Standing:  # fmt: skip
         """The state of `folder`; `asked` is the configuration of a run with only the requested parts, and `room` says
         how long a context may be in the window of the reader's engine. Raises :class:`SettingError` if the folder
         contains another run."""
-        config = check_same(folder, asked)
+        config = check_same(folder, wanted)
         sources = {name: part.units for name, part in _named(parts)}
         mine = {question.id: question for question in questions}
         if config is None:
-            return cls(folder, dict(asked), sources, mine, {}, room)
+            return cls(folder, dict(wanted), sources, mine, {}, room)
         before = Earlier.of(folder, config)
         now = before.questions | mine
-        left_out = _contradicted(before, asked, parts)
-        config = _merged(before.config, asked, now.values(), left_out)
+        left_out = _contradicted(before, wanted, parts)
+        config = _merged(before.config, wanted, now.values(), left_out)
         stays = {n: units for n, units in before.sources.items() if n in config["methods"] or n == "(judge)"}
         standing = cls(folder, config, {**stays, **sources}, now, {}, room, before=before)
         there = {place: {path.name for path in (folder / place).glob("*")} for place in sums.PLACES}
@@ -224,7 +224,7 @@ class Book:
         summaries."""
         config, questions = self.standing.config, self.standing.questions
         repeats = range(config.get("repeats", 1))
-        cells = [(one, name, number) for number in repeats for one in questions for name in config["methods"]]
+        cells = [(question, name, number) for number in repeats for question in questions for name in config["methods"]]
         rows = [self.rows[cell] for cell in cells if cell in self.rows]
         timings = self._timings()
         self._replace("results.jsonl", lines(rows))
@@ -242,10 +242,10 @@ class Book:
         sums.write(self.folder, self._kept, self._written)
         self._kept, self._written = sums.noted(self.folder), set()
 
-    def keep(self, name: str, said: Iterable[str]) -> None:
+    def keep(self, name: str, notes: Iterable[str]) -> None:
         """Write what became known while the rows were made into the configuration, beside what earlier calls wrote."""
-        if known := sorted({*self.standing.config.get(name, ()), *said}):
-            self.standing.config[name] = known
+        if merged := sorted({*self.standing.config.get(name, ()), *notes}):
+            self.standing.config[name] = merged
             self._replace("run.json", json_text(self.standing.config))
             self._note()
 
@@ -280,10 +280,10 @@ class Book:
         for name in ("traces", "contexts"):
             (part / name).mkdir(parents=True)
         before = self.standing.before
-        known = before.config["methods"]
-        methods = {name: known[name] for name in dict.fromkeys(name for _, name, _ in stale) if name in known}
-        question_ids = {one for one, *_ in stale}
-        questions = [question for one, question in before.questions.items() if one in question_ids]
+        stored = before.config["methods"]
+        methods = {name: stored[name] for name in dict.fromkeys(name for _, name, _ in stale) if name in stored}
+        question_ids = {question_id for question_id, *_ in stale}
+        questions = [question for id_, question in before.questions.items() if id_ in question_ids]
         sources = {name: units for name, units in before.sources.items() if name in (*methods, "(reader)")}
         timings = self._timings()
         sums.write_new(part / "run.json", json_text(summed({**before.config, "methods": methods}, questions)))
@@ -306,20 +306,20 @@ def files_of(row: Mapping[str, Any], trace: str) -> Iterator[tuple[str, str]]:
         yield "traces", trace_name(*sums.cell_of(row))
 
 
-def check_same(folder: Path, asked: Mapping[str, Any]) -> dict | None:
+def check_same(folder: Path, wanted: Mapping[str, Any]) -> dict | None:
     """The configuration of the run in a folder, None without one. Raises :class:`SettingError` if its rows were made
     under other conditions than those `asked` for."""
     if not (folder / "run.json").exists():
         return None
     before = sums.read_config(folder)
-    differing = [name for name in FIXED if before.get(name) != asked[name]]
+    differing = [name for name in FIXED if before.get(name) != wanted[name]]
     if not differing:
-        differing += list(_other_seeds(before, asked))
-        differing += ["data"] if before["data"]["name"] != asked["data"]["name"] else []
-        ours, theirs = ((one["reading"] or {}).get("engine") for one in (asked, before))
+        differing += list(_other_seeds(before, wanted))
+        differing += ["data"] if before["data"]["name"] != wanted["data"]["name"] else []
+        ours, theirs = ((config["reading"] or {}).get("engine") for config in (wanted, before))
         differing += [f"the reader's engine: {theirs}, now {ours}"] if ours != theirs else []
-        if asked["judge"] and before["judge"] not in (None, asked["judge"]):  # its verdicts were paid for
-            differing.append(f"the judge: {before['judge']}, now {asked['judge']}")
+        if wanted["judge"] and before["judge"] not in (None, wanted["judge"]):  # its verdicts were paid for
+            differing.append(f"the judge: {before['judge']}, now {wanted['judge']}")
     if differing:
         raise SettingError(
             f"{folder} holds another run (it differs in {', '.join(differing)}); choose another folder, or delete "
@@ -328,10 +328,10 @@ def check_same(folder: Path, asked: Mapping[str, Any]) -> dict | None:
     return before
 
 
-def _other_seeds(before: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
+def _other_seeds(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:
     """Engines of both that are asked with another seed; without a word, it is 0."""
-    were, are = (one.get("seeds", {}) for one in (before, asked))
-    both = {*_engines(before)} & {*_engines(asked)}
+    were, are = (config.get("seeds", {}) for config in (before, wanted))
+    both = {*_engines(before)} & {*_engines(wanted)}
     for name in sorted(both):
         if (was := were.get(name, [0])) != (now := are.get(name, [0])):
             yield f"the seed of {name}: {', '.join(map(str, was))}, now {', '.join(map(str, now))}"
@@ -365,11 +365,11 @@ def _named(parts: Parts) -> Iterator[tuple[str, Identity]]:
     yield from ((name, part) for name, part in (("(reader)", parts.reader), ("(judge)", parts.judge)) if part)
 
 
-def _contradicted(before: Earlier, asked: Mapping, parts: Parts) -> dict[str, list[str]]:
+def _contradicted(before: Earlier, wanted: Mapping, parts: Parts) -> dict[str, list[str]]:
     """Methods of the run that are not requested and whose rows cannot stay next to the requested ones, because they
     were made from other data or with other code: name → what differs."""
     others = [name for name in before.config["methods"] if name not in parts.methods]
-    if before.config["data"] != asked["data"]:
+    if before.config["data"] != wanted["data"]:
         return {name: ["the data"] for name in others}
     now = {unit: code for _, part in _named(parts) for unit, code in part.units.items()}
     sources = {name: before.sources.get(name, {}) for name in others}
@@ -377,16 +377,16 @@ def _contradicted(before: Earlier, asked: Mapping, parts: Parts) -> dict[str, li
     return {name: units for name, units in differing.items() if units}
 
 
-def _merged(before: Mapping, asked: Mapping, questions: Iterable[Question], left_out: Iterable[str]) -> dict[str, Any]:
+def _merged(before: Mapping, wanted: Mapping, questions: Iterable[Question], left_out: Iterable[str]) -> dict[str, Any]:
     """The configuration of a run with its earlier and its requested parts."""
-    stays = {name: one for name, one in before["methods"].items() if name not in left_out}
+    stays = {name: method for name, method in before["methods"].items() if name not in left_out}
     merged = {
-        **{name: value for name, value in asked.items() if name not in ("seeds", "repeats")},
-        "methods": {**stays, **asked["methods"]},
-        "judging": asked["judging"] or before["judging"],
-        "measures": {**before["measures"], **asked["measures"]},
-        **_grown("seeds", {**before.get("seeds", {}), **asked.get("seeds", {})}, {}),
-        **_grown("repeats", max(before.get("repeats", 1), asked.get("repeats", 1)), 1),
+        **{name: value for name, value in wanted.items() if name not in ("seeds", "repeats")},
+        "methods": {**stays, **wanted["methods"]},
+        "judging": wanted["judging"] or before["judging"],
+        "measures": {**before["measures"], **wanted["measures"]},
+        **_grown("seeds", {**before.get("seeds", {}), **wanted.get("seeds", {})}, {}),
+        **_grown("repeats", max(before.get("repeats", 1), wanted.get("repeats", 1)), 1),
         **({"sent": before["sent"]} if "sent" in before else {}),
     }
     return summed(merged, questions)
@@ -416,7 +416,7 @@ def _changes(standing: Standing, name: str) -> list[str]:
     """The changes of a method and of the reader: units of code, then parts of the method's description."""
     were, are = standing.before.sources, standing.sources
     units = [unit for part in (name, "(reader)") for unit in changed(were.get(part, {}), are.get(part, {}))]
-    before, now = (_deciding(one["methods"].get(name, {})) for one in (standing.before.config, standing.config))
+    before, now = (_deciding(config["methods"].get(name, {})) for config in (standing.before.config, standing.config))
     return [*units, *(what for what in now if before[what] != now[what])]
 
 

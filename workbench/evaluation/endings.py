@@ -34,7 +34,9 @@ def endings(example: Example, index: Index, engine: Engine) -> Endings:
 
 def example_of(engine: Engine, name: str) -> Example | None:
     """The worked example with this id or question; None if the engine has none such, as any engine but `worked`."""
-    return next((one for one in getattr(engine, "examples", ()) if name in (one.id, one.question)), None)
+    return next(
+        (example for example in getattr(engine, "examples", ()) if name in (example.id, example.question)), None
+    )
 
 
 def followed(example: Example, ask: Ask, index: Index, engine: Engine) -> Answer:

@@ -149,9 +149,10 @@ class Counting(EngineBase):
         return self._window
 
     def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
-        asked = worded(step, self.prompts)
+        prompt_step = worded(step, self.prompts)
         results = [
-            replace(result, usage=_usage(asked, value, result)) for value, result in zip(inputs, by_rule(step, inputs))
+            replace(result, usage=_usage(prompt_step, value, result))
+            for value, result in zip(inputs, by_rule(step, inputs))
         ]
         for result in results:
             self.meter.add(step.name, result.usage)
@@ -190,7 +191,7 @@ def counted_by(counting: dict[int, Counting], part: Any) -> Any:
         elif _asks(value):  # what was prepared with the engine
             vars(part)[name] = counted_by(counting, value)
         elif isinstance(value, tuple) and any(map(_asks, value)):  # the methods that it is over
-            vars(part)[name] = tuple(counted_by(counting, one) if _asks(one) else one for one in value)
+            vars(part)[name] = tuple(counted_by(counting, item) if _asks(item) else item for item in value)
     return part
 
 
@@ -292,7 +293,7 @@ def forecast_layers(index: Index, sample: int = PASSAGES) -> dict[str, list[Cost
     """What a model would be asked to write the layers of an index, whoever wrote them: a Cost per Step, by kind.
     Nothing is requested or encoded; money and seconds are not known. Layers that ask no model have none."""
     data, engine = replace(index.data, extractions=None), Unasked("openai:a model")
-    settings = {kind: one["settings"] for kind, one in index.manifest["layers"].items() if kind in LAYERS}
+    settings = {kind: layer["settings"] for kind, layer in index.manifest["layers"].items() if kind in LAYERS}
     costs, _ = _counted(data, engine, None, [*settings], sample, left=data.passages, settings=settings)
     return {kind: mine for kind in settings if (mine := [cost for cost in costs if cost.part == kind and cost.step])}
 
@@ -306,12 +307,12 @@ def _counted(
     little."""
 
     def spread(passages: Iterable[Passage], n: int) -> list[Passage]:
-        return stratified(list(passages), n, lambda one: (tokens.count(one.content), one.id))
+        return stratified(list(passages), n, lambda passage: (tokens.count(passage.content), passage.id))
 
-    unread = {one.id for one in left}
+    unread = {passage.id for passage in left}
     fresh = spread(left, sample)
-    done = spread((one for one in data.passages if one.id not in unread), sample - len(fresh))
-    passages, names = (*fresh, *done), {one.id for one in done}
+    done = spread((passage for passage in data.passages if passage.id not in unread), sample - len(fresh))
+    passages, names = (*fresh, *done), {passage.id for passage in done}
     extracted = tuple({record.passage_id: record for record in records if record.passage_id in names}.values())
     small = replace(data, passages=passages, questions=(), extractions=extracted, graph=None)
     exact = not CLUSTERED.isdisjoint(kinds) and not isinstance(encoder, EndpointEncoder | None)
@@ -324,14 +325,14 @@ def _counted(
             how = {"encoder": vectors, "layers": [kind], "settings": settings, "keep_going": True, "progress": False}
             Index.build(small, counting, folder, **how)  # replies to a sample say nothing of the whole
             costs += _costs(kind, counting, _size(left) / max(1, _size(fresh)) if kind == "extractions" else times)
-    often = {one.step for one in costs if one.calls.value >= FEWEST * times or one.part == "extractions"}
-    steps = [step.name for kind in dict.fromkeys(one.part for one in costs) for step in LAYERS[kind][0].steps]
+    often = {cost.step for cost in costs if cost.calls.value >= FEWEST * times or cost.part == "extractions"}
+    steps = [step.name for kind in dict.fromkeys(cost.part for cost in costs) for step in LAYERS[kind][0].steps]
     seldom = [step for step in steps if step not in often] if len(passages) < len(data.passages) else []
     seconds = (time.perf_counter() - started) * times
     if isinstance(encoder, EndpointEncoder) or (encoder is not None and no_model(engine.name)):
         standing = index.passages.passages if index and index.manifest["encoder"]["name"] == encoder.name else ()
-        encoded = {one.content for one in standing}
-        share = _size(one for one in data.passages if one.content not in encoded) / max(1, _size(passages))
+        encoded = {passage.content for passage in standing}
+        share = _size(passage for passage in data.passages if passage.content not in encoded) / max(1, _size(passages))
         costs.append(vectors.cost(share))
     return [*costs, Cost("this machine", "", seconds=exactly(seconds))], seldom
 
@@ -389,8 +390,8 @@ def estimate_run(
     :class:`SettingError` for a folder with another run."""
     questions, methods = asked_for(questions, methods, limit, by="estimate_run")
     judge, repeats = settings.get("judge"), settings.get("repeats", 1)
-    asked = {**settings, "judge": None if judge is None else unasked(judge)}
-    plan = Plan.of(methods, reader, measures, **asked)
+    plan_options = {**settings, "judge": None if judge is None else unasked(judge)}
+    plan = Plan.of(methods, reader, measures, **plan_options)
     check_whole(sample=sample, repeats=repeats)
     shortened = fits(plan.methods, plan.reader, plan.judge)
     jobs = missing = plan.jobs(questions, repeats)
@@ -401,8 +402,8 @@ def estimate_run(
     for name in left:
         mine = list({job.question.id: job.question for job in missing if job.method == name}.values())
         mine = stratified(mine, sample, lambda q: (q.hops or 0, q.type or "", len(q.question), q.id))
-        found, unseen = _run(plan, name, mine, left[name] / len(mine))
-        costs += found
+        run_costs, unseen = _run(plan, name, mine, left[name] / len(mine))
+        costs += run_costs
         unknown += [f"not known: how often {name} asks {step}, which the sample did not show" for step in unseen]
     standing = len(jobs) - len(missing)
     what = (
@@ -458,26 +459,29 @@ def _costs(part: str, engine: Engine, times: float) -> list[Cost]:
 
 def _price(engine: str, prompt: float, completion: Range, batch: bool = False) -> Range | None:
     """None for an unknown price."""
-    prices = [money(engine, prompt, one, batch=batch) for one in completion]
+    prices = [money(engine, prompt, tokens, batch=batch) for tokens in completion]
     return None if None in prices else Range(*prices)
 
 
 def _estimate(what: str, parts: Sequence[Any], costs: list[Cost], basis: list[str], unknown: list[str]) -> Estimate:
     """`parts`: the engines, and the encoders that are priced."""
-    engines = [one for one in parts if not isinstance(one, EndpointEncoder)]
+    engines = [part for part in parts if not isinstance(part, EndpointEncoder)]
     names = list(dict.fromkeys(engine.name for engine in engines))
-    asked = [name for name in names if not no_model(name)]
-    basis = [*dict.fromkeys(f"no model was asked: {one.why}" for one in engines if getattr(one, "why", "")), *basis]
-    if asked:
+    models = [name for name in names if not no_model(name)]
+    basis = [
+        *dict.fromkeys(f"no model was asked: {engine.why}" for engine in engines if getattr(engine, "why", "")),
+        *basis,
+    ]
+    if models:
         basis.append(
-            f"assumed: {', '.join(asked)} asks as often as the rules do, and answers as long as theirs, as JSON, "
+            f"assumed: {', '.join(models)} asks as often as the rules do, and answers as long as theirs, as JSON, "
             f"give or take a factor of {LONGER}; tokens are cl100k's"
         )
         unknown = [*unknown, "not known: how long an answer takes"]
-    priced = dict.fromkeys([*asked, *(one.engine for one in parts if isinstance(one, EndpointEncoder))])
+    priced = dict.fromkeys([*models, *(part.engine for part in parts if isinstance(part, EndpointEncoder))])
     if unpriced := [name for name in priced if money(name, 0, 0) is None]:
         unknown = [*unknown, f"not known: the price of {', '.join(unpriced)}, which is not in {own_prices()}"]
     if len(engines) < len(parts):
         unknown = [*unknown, "not known: how long the endpoint takes for vectors"]
-    names += [one.engine for one in parts if isinstance(one, EndpointEncoder)]
+    names += [part.engine for part in parts if isinstance(part, EndpointEncoder)]
     return Estimate(what, ", ".join(dict.fromkeys(names)), tuple(costs), tuple(basis), tuple(unknown))

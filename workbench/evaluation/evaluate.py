@@ -89,8 +89,8 @@ def evaluate(
         skip(bar, len(questions) * len(methods) * repeats - len(jobs))  # the first repeat stands for them
         notes = plan.fill(standing, jobs, workers, bar)
     ids = [question.id for question in questions]
-    asked = {"methods": methods, "questions": ids, "measures": plan.measures, "repeats": repeats}
-    return Run(folder, **asked, notes=(*notes, *plan.sent, *cut_to_k(Run(folder, **asked))))
+    selection = {"methods": methods, "questions": ids, "measures": plan.measures, "repeats": repeats}
+    return Run(folder, **selection, notes=(*notes, *plan.sent, *cut_to_k(Run(folder, **selection))))
 
 
 def cut_to_k(run: Run) -> Iterator[str]:
@@ -115,16 +115,16 @@ def asked_for(
 ) -> tuple[list[Question], dict[str, Method]]:
     """The first `limit` questions, each once, and the methods by label. Raises :class:`SettingError` if there are no
     questions or no methods, if something else is among the questions, or if two of them share an id."""
-    known: dict[str, Question] = {}
+    by_id: dict[str, Question] = {}
     for question in islice(questions, limit):
         if not isinstance(question, Question):
             raise SettingError(f"{by} takes questions first, then methods; {type(question).__name__} is no Question")
-        if known.setdefault(question.id, question) != question:
+        if by_id.setdefault(question.id, question) != question:
             raise SettingError(f"two questions have the id {question.id!r}; ids must be unique")
     named = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
-    if not known or not named:
+    if not by_id or not named:
         raise SettingError(f"{by} needs at least one question and one method")
-    return list(known.values()), named
+    return list(by_id.values()), named
 
 
 @contextmanager

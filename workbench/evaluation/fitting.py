@@ -22,10 +22,10 @@ _USEFUL = 64  # tokens of a context, below which there is nothing to read
 def fits(methods: Mapping[str, Method], reader: Reader | None, judging: Engine | None) -> list[str]:
     """What a known window will shorten, in words. Raises :class:`SettingError`, with all of them, for methods, readers
     and judges that cannot be asked at all. Engines whose window is unknown are not looked at."""
-    steps = [(name, one, method.steps) for name, method in methods.items() for one in method.engines]
+    steps = [(name, engine, method.steps) for name, method in methods.items() for engine in method.engines]
     steps += [(reader.label, reader.engine, reader.steps)] if reader else []
     steps += [("the judge", judging, (judge.STEP.name,))] if judging else []
-    unfit = [said for name, engine, asked in steps for said in _too_long(name, engine, asked)]
+    unfit = [message for name, engine, prompt in steps for message in _too_long(name, engine, prompt)]
     notes = []
     if reader is not None and (room := getattr(reader, "room", lambda question: None)("")) is not None:
         window = f"the window of {reader.engine.name} ({reader.engine.window:,} tokens)"
@@ -49,10 +49,10 @@ def check(methods: Mapping[str, Method], reader: Reader | None, judging: Engine 
 
 def _too_long(name: str, engine: Engine, steps: tuple[str, ...]) -> Iterator[str]:
     """Steps whose prompt alone, with nothing to ask about, fills the window."""
-    window, known = getattr(engine, "window", None), catalogue()
+    window, known_steps = getattr(engine, "window", None), catalogue()
     for step in steps if window is not None else ():
-        if step in known:
-            messages = known[step].messages(_empty(known[step].input))
+        if step in known_steps:
+            messages = known_steps[step].messages(_empty(known_steps[step].input))
             needed = int(sum(tokens.count(message["content"]) for message in messages) * OWN_TOKENS)
             if needed + _LEAST > window:
                 yield f"{name} asks {step}, whose prompt takes {needed:,} tokens, of {window:,} of {engine.name}"
@@ -68,7 +68,10 @@ def _empty(kind: Any) -> Any:
 def _longest(reader: Reader, methods: Mapping[str, Method], room: int) -> str:
     """Whose contexts may be longer than the room, in words."""
     inner = getattr(reader, "reader", reader)  # of one whose answers are made short
-    own = {"the reader": getattr(inner, "settings", None), **{name: one.settings for name, one in methods.items()}}
+    own = {
+        "the reader": getattr(inner, "settings", None),
+        **{name: method.settings for name, method in methods.items()},
+    }
     budgets = {name: max(_budgets(settings), default=None) for name, settings in own.items()}
     over = [f"{name} lays out up to {budget:,}" for name, budget in budgets.items() if budget and budget > room]
     return ", ".join(over) or ("long passages" if budgets["the reader"] is None else "")

@@ -70,8 +70,8 @@ class Grid(Record):
     @property
     def readers(self) -> dict[str, str]:
         """Label → SPEC, in the given order."""
-        known = self.config["readers"]
-        return {label: known[label]["reader"] for label in (known if self._runs is None else self._runs)}
+        stored = self.config["readers"]
+        return {label: stored[label]["reader"] for label in (stored if self._runs is None else self._runs)}
 
     @cached_property
     def runs(self) -> dict[str, Run]:
@@ -79,14 +79,14 @@ class Grid(Record):
         one with rows that lost its run.json."""
         if self._runs is not None:
             return dict(self._runs)
-        folders = {label: self.folder / one["folder"] for label, one in self.config["readers"].items()}
+        folders = {label: self.folder / reader["folder"] for label, reader in self.config["readers"].items()}
         begun = ("run.json", "results.jsonl")
         return {label: Run(of) for label, of in folders.items() if any((of / name).exists() for name in begun)}
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Those of its runs, each with the label of its reader."""
-        return tuple(f"{label}: {said}" for label, run in self.runs.items() for said in run.warnings)
+        return tuple(f"{label}: {warning}" for label, run in self.runs.items() for warning in run.warnings)
 
     def frame(self) -> pd.DataFrame:
         """One row per reader, method and question, as in `Run.frame`."""
@@ -105,7 +105,7 @@ class Grid(Record):
         """As `table`, but the readers of a method that gave the same answers to the same texts share a row, which names
         them: rules, for example, do not tell prompts apart."""
         table = self.table()
-        named = {one: (", ".join(labels), one[1]) for one, labels in alike(self.runs).items()}
+        named = {pair: (", ".join(labels), pair[1]) for pair, labels in alike(self.runs).items()}
         index = pd.MultiIndex.from_tuples(named.values(), names=table.index.names) if named else table.index
         return table.loc[list(named)].set_axis(index)
 
@@ -120,18 +120,18 @@ class Grid(Record):
         p_holm (p corrected over the whole table); read_tokens and against_tokens, the tokens that the two read: reading
         more can be an advantage by itself."""
         baseline = baseline or next(iter(self.readers))
-        known = [(label, method) for label, run in self.runs.items() for method in run.methods]
+        pairs = [(label, method) for label, run in self.runs.items() for method in run.methods]
         names = {baseline} if isinstance(baseline, tuple) else {(baseline, method) for method in self.methods}
-        if not names <= set(known):
+        if not names <= set(pairs):
             raise SettingError(f"no run of {baseline!r}; there are the readers {', '.join(self.runs) or 'none yet'}")
         rows = []
         for measure in measures:
-            for label, method in known:
+            for label, method in pairs:
                 against = baseline if isinstance(baseline, tuple) else (baseline, method)
                 if (label, method) != against and measure in self.runs[label].measures:
-                    ours, base = (self.runs[one].values(measure, of) for one, of in ((label, method), against))
+                    ours, base = (self.runs[pair].values(measure, of) for pair, of in ((label, method), against))
                     if values := compared(ours, base):
-                        read = (self._read(*one) for one in ((label, method), against))
+                        read = (self._read(*pair) for pair in ((label, method), against))
                         rows.append({"measure": measure, "reader": label, "method": method,
                                      "against": " / ".join(against), **values,
                                      **dict(zip(("read_tokens", "against_tokens"), read))})  # fmt: skip
@@ -170,7 +170,7 @@ def grid(
     built = _built(readers, next(iter(methods.values())), tokens)
     folder = Path(out)
     if measures is None:
-        of_readers = [name for one in built.values() for name in measures_.of_reader(one.label)]
+        of_readers = [name for reader in built.values() for name in measures_.of_reader(reader.label)]
         measures = tuple(dict.fromkeys([*MEASURES, *of_readers]))
     with over(cluster), locked(folder):
         folders = _configured(folder, methods, built)
@@ -178,11 +178,11 @@ def grid(
         runs, deferrals = dict[str, Run](), Deferrals()
         total = len(questions) * len(methods) * len(built) * settings.get("repeats", 1)
         with tqdm(total=total, desc="grid", unit="answer", disable=not progress) as bar:
-            for label, one in built.items():
+            for label, reader in built.items():
                 bar.set_postfix_str(label, refresh=False)
                 with deferrals:
                     runs[label] = evaluate(
-                        questions, cached, one, folder / folders[label], measures=measures, progress=bar, **settings
+                        questions, cached, reader, folder / folders[label], measures=measures, progress=bar, **settings
                     )
         deferrals.end()
     return Grid(folder, runs)
@@ -191,10 +191,12 @@ def grid(
 def _built(
     readers: Mapping[str, Reader | str] | Sequence[Reader | str], method: Method, tokens: int | None
 ) -> dict[str, Reader]:
-    given = readers.items() if isinstance(readers, Mapping) else ((None, one) for one in readers)
+    given = readers.items() if isinstance(readers, Mapping) else ((None, reader) for reader in readers)
     built: dict[str, Reader] = {}
-    for label, one in given:
-        made = reader(one, method.engine, index=method.index, **_amount(one, tokens)) if isinstance(one, str) else one
+    for label, spec in given:
+        made = (
+            reader(spec, method.engine, index=method.index, **_amount(spec, tokens)) if isinstance(spec, str) else spec
+        )
         label = made.label if label is None else label
         if label in built:
             raise SettingError(f"two readers are called {label!r}; give them as a mapping of label to reader")
@@ -207,10 +209,10 @@ def _built(
 def _amount(spec: str, tokens: int | None) -> dict[str, int | None]:
     """The setting for the amount that a reader reads, if its SPEC has none."""
     name, given = parse_spec(spec)
-    known = {field.name for field in fields(READERS[name].Settings)} if name in READERS else set()
-    if tokens is None or "budget" not in known or {"k", "budget"} & given.keys():
+    names = {field.name for field in fields(READERS[name].Settings)} if name in READERS else set()
+    if tokens is None or "budget" not in names or {"k", "budget"} & given.keys():
         return {}
-    return {"budget": tokens} | ({"k": None} if "k" in known else {})
+    return {"budget": tokens} | ({"k": None} if "k" in names else {})
 
 
 def _configured(folder: Path, methods: Iterable[str], readers: Mapping[str, Reader]) -> dict[str, str]:
@@ -219,11 +221,11 @@ def _configured(folder: Path, methods: Iterable[str], readers: Mapping[str, Read
     path, config = folder / "grid.json", {"format": FORMAT, "methods": [], "readers": {}}
     if path.exists():
         config |= {**Grid(folder).config, "format": FORMAT}
-    for label, one in readers.items():
-        known = config["readers"].setdefault(label, {"reader": one.label, "folder": _folder_of(label)})
-        if known["reader"] != one.label:
+    for label, made in readers.items():
+        stored = config["readers"].setdefault(label, {"reader": made.label, "folder": _folder_of(label)})
+        if stored["reader"] != made.label:
             raise SettingError(
-                f"{folder} holds another grid (reader {label!r} is {known['reader']} there, and {one.label} now); "
+                f"{folder} holds another grid (reader {label!r} is {stored['reader']} there, and {made.label} now); "
                 "choose another label or another folder, or delete this one"
             )
     config["methods"] = list(dict.fromkeys([*config["methods"], *methods]))

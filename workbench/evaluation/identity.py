@@ -126,12 +126,12 @@ def _code(
         roots += [type(index), *(type(index.layer(kind)) for kind in _used(index, layers))]
         roots += [] if "settings" in index.manifest["encoder"] else [type(index.encoder)]
     code = source.depends(*roots)
-    steps = _steps(part, declared, [one for one in code.apart if isinstance(one, Step)])
+    steps = _steps(part, declared, [value for value in code.apart if isinstance(value, Step)])
     engines = list(engines)
     answering = sorted({by_rules for engine in engines for by_rules in _answering(engine)})
     prompts = {step.name: together(step, engines) for step in steps}
-    asked = [root for step in steps for by_rules in answering for root in _asked(step, by_rules)]
-    units = code.units | source.depends(*asked).units
+    used = [root for step in steps for by_rules in answering for root in _roots_of(step, by_rules)]
+    units = code.units | source.depends(*used).units
     for step in steps:
         units |= {f"rule of {step.name}": f"v{step.version}"} if True in answering else {}
         terms = f"{prompts[step.name]} {step.max_tokens} {step.temperature}"
@@ -145,16 +145,16 @@ def _steps(part: Any, declared: Iterable[str] | None, named: Sequence[Step]) -> 
     all that its code names, as far as it is the user's."""
     from workbench.steps import catalogue
 
-    known, declared = catalogue(), None if declared is None else list(declared)
+    steps_here, declared = catalogue(), None if declared is None else list(declared)
     if declared == []:
         return []
-    steps = {name: known[name] for name in declared or () if name in known}
-    steps |= {step.name: step for step in named if declared is None or step is not known.get(step.name)}
+    steps = {name: steps_here[name] for name in declared or () if name in steps_here}
+    steps |= {step.name: step for step in named if declared is None or step is not steps_here.get(step.name)}
     steps |= {step.name: step for step in getattr(part, "reworded", ()) if step.name in steps}
     return [steps[name] for name in sorted(steps)]
 
 
-def _asked(step: Step, by_rules: bool) -> list[Any]:
+def _roots_of(step: Step, by_rules: bool) -> list[Any]:
     """What determines a Step's answers: its rule body, or the code of its prompt and the parser of the reply."""
     if by_rules:
         return [rule_for(step), step.output]
@@ -178,8 +178,8 @@ def _used(index: Index, layers: Iterable[str]) -> list[str]:
 def _layers(index: Index, layers: Iterable[str]) -> dict[str, dict[str, Any]]:
     """For each layer used, its inputs, its size in passages, its maker, and the hash of its files."""
     named = index.manifest["layers"]
-    kept = ("key", "settings", "passages", "made_by", "failures", "cut", "repaired")
+    names = ("key", "settings", "passages", "made_by", "failures", "cut", "repaired")
     return {
-        kind: {name: named[kind][name] for name in kept if name in named[kind]} | {"hash": index.layer(kind).hash}
+        kind: {name: named[kind][name] for name in names if name in named[kind]} | {"hash": index.layer(kind).hash}
         for kind in _used(index, layers)
     }

@@ -30,9 +30,9 @@ def runs(folder: str | Path | None = None) -> pd.DataFrame:
     place = Path(folder or home() / "runs")
     if not place.is_dir():
         raise SettingError(f"{place} is no folder, so there are no runs in it; wb.evaluate(…) makes some")
-    found = sorted(path.parent for path in place.rglob("run.json"))
-    whole = (one for one in found if not any(part.endswith(".part") for part in one.parts))
-    listed = [_listed(one, place) for one in whole]
+    folders = sorted(path.parent for path in place.rglob("run.json"))
+    whole = (folder for folder in folders if not any(part.endswith(".part") for part in folder.parts))
+    listed = [_listed(folder, place) for folder in whole]
     return pd.DataFrame(listed, columns=list(_COLUMNS))
 
 
@@ -107,9 +107,9 @@ def _words(value: Any) -> str:
         case {"name": name, "fingerprint": fingerprint, **more}:
             return ", ".join([f"{name} ({fingerprint})", *([_words(more)] if more else [])])
         case {"hash": hash, **layer}:  # of an index; where who made it is the same, its content is not
-            return ", ".join([f"content {hash}", *(f"{name} {_words(one)}" for name, one in layer.items() if one)])
+            return ", ".join([f"content {hash}", *(f"{name} {_words(part)}" for name, part in layer.items() if part)])
         case dict():
-            return "; ".join(f"{name} {_words(one)}" for name, one in value.items())
+            return "; ".join(f"{name} {_words(part)}" for name, part in value.items())
         case list() | tuple():
             return ", ".join(map(_words, value))
     return str(value)
@@ -119,36 +119,36 @@ def between(first: Run | str | Path, second: Run | str | Path, measures: Sequenc
     """The changes from one run to another: methods of the same name, or if they share none, each of the second against
     the first one of the first. `measures` are by default the `HYPOTHESES` that both have. Raises :class:`SettingError`
     if they share no question or no measure."""
-    one, other = (run if isinstance(run, Run) else Run(run) for run in (first, second))
-    common = [name for name in other.tested(measures) if name in one.measures and name in other.measures]
+    first_run, other = (run if isinstance(run, Run) else Run(run) for run in (first, second))
+    common = [name for name in other.tested(measures) if name in first_run.measures and name in other.measures]
     if not common:
         raise SettingError(
-            f"{one.folder} and {other.folder} share no measure{' of those' if measures else ''}; the first has "
-            f"{', '.join(one.measures)}, the second {', '.join(other.measures)}"
+            f"{first_run.folder} and {other.folder} share no measure{' of those' if measures else ''}; the first has "
+            f"{', '.join(first_run.measures)}, the second {', '.join(other.measures)}"
         )
-    same = [(name, name) for name in other.methods if name in one.methods]
-    pairs = same or [(name, one.methods[0]) for name in other.methods]
+    same = [(name, name) for name in other.methods if name in first_run.methods]
+    pairs = same or [(name, first_run.methods[0]) for name in other.methods]
     rows = [
         {"measure": measure, "method": name, "against": base, **values}
         for measure in common
         for name, base in pairs
-        if (values := compared(other.values(measure, name), one.values(measure, base)))
+        if (values := compared(other.values(measure, name), first_run.values(measure, base)))
     ]
     if not rows:
-        raise SettingError(f"{one.folder} and {other.folder} share no question that both have measured")
-    return Between(one, other, Differences(corrected(rows)), dict(_differing(one, other, pairs)))
+        raise SettingError(f"{first_run.folder} and {other.folder} share no question that both have measured")
+    return Between(first_run, other, Differences(corrected(rows)), dict(_differing(first_run, other, pairs)))
 
 
-def _differing(one: Run, other: Run, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, tuple[Any, Any]]]:
+def _differing(first: Run, other: Run, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, tuple[Any, Any]]]:
     for name in CONDITIONS:
-        if (was := one.config.get(name)) != (now := other.config.get(name)):
+        if (was := first.config.get(name)) != (now := other.config.get(name)):
             yield name, (was, now)
-    were, are = (sums.read_sources(run.folder) for run in (one, other))
+    were, are = (sums.read_sources(run.folder) for run in (first, other))
     for name, base in [*pairs, ("(reader)", "(reader)")]:
         if base in were and name in are and (units := changed(were[base], are[name])):
             yield f"code of {name}", ("as it was", f"changed: {first_of(units)}")
     for name, base in pairs:
-        was, now = one.config["methods"][base], other.config["methods"][name]
+        was, now = first.config["methods"][base], other.config["methods"][name]
         for what in ("label", "settings", "encoder", "layers"):
             if was.get(what) != now.get(what):
                 yield f"{what} of {name}", (_short(was.get(what), now.get(what)), _short(now.get(what), was.get(what)))

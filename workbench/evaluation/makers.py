@@ -37,8 +37,8 @@ def without_model(config: Mapping[str, Any], method: str, after: Container[str] 
     ('curated facts', 'replies written by hand')
     """
     parts = (makers for part, makers in _parts(config, method) if part in after or part not in PARTS)
-    found = (maker for makers in parts for maker in makers)
-    return tuple(sorted({_NO_MODELS[maker] for maker in found if maker in _NO_MODELS}))
+    every = (maker for makers in parts for maker in makers)
+    return tuple(sorted({_NO_MODELS[maker] for maker in every if maker in _NO_MODELS}))
 
 
 def _parts(config: Mapping[str, Any], method: str) -> Iterator[tuple[str, list[str]]]:
@@ -47,7 +47,7 @@ def _parts(config: Mapping[str, Any], method: str) -> Iterator[tuple[str, list[s
         yield "method", engines
     for kind, layer in (described.get("layers") or {}).items():
         signed = layer.get("made_by") or ()
-        if makers := ["rules" if by_rules(one) else (signed_by(one) or (one,))[0] for one in signed]:
+        if makers := ["rules" if by_rules(maker) else (signed_by(maker) or (maker,))[0] for maker in signed]:
             yield kind, list(dict.fromkeys(makers))
     for name, entry in PARTS.items():
         if engines := _engines(config.get(entry) or {}):
@@ -55,4 +55,4 @@ def _parts(config: Mapping[str, Any], method: str) -> Iterator[tuple[str, list[s
 
 
 def _engines(part: Mapping[str, Any]) -> list[str]:
-    return [no_model(one) or one for one in (part.get("engine") or "").split(", ") if one]
+    return [no_model(maker) or maker for maker in (part.get("engine") or "").split(", ") if maker]

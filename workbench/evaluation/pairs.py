@@ -51,8 +51,8 @@ class Pair(NamedTuple):
     @property
     def answers(self) -> dict[str, str]:
         """By side, as the judge saw them."""
-        shown = (self.shown.answer_1, self.shown.answer_2)
-        return dict(zip("ab", shown if self.a_first else shown[::-1]))
+        both = (self.shown.answer_1, self.shown.answer_2)
+        return dict(zip("ab", both if self.a_first else both[::-1]))
 
 
 class Judgement(NamedTuple):
@@ -82,20 +82,20 @@ class Judgement(NamedTuple):
     @property
     def winners(self) -> dict[str, str]:
         """Dimension → "a" or "b", wherever they stood; empty with a failure."""
-        said = self.output or {}
-        return {name: "a" if (one["winner"] == 1) == self.a_first else "b" for name, one in said.items()}
+        output = self.output or {}
+        return {name: "a" if (verdict["winner"] == 1) == self.a_first else "b" for name, verdict in output.items()}
 
     @property
     def reasons(self) -> dict[str, str]:
-        return {name: one["reason"] for name, one in (self.output or {}).items()}
+        return {name: verdict["reason"] for name, verdict in (self.output or {}).items()}
 
 
-def told(pair: Pair, one: Judgement) -> dict[str, Any]:
+def row_of(pair: Pair, judgement: Judgement) -> dict[str, Any]:
     """A judgement as analyses and views have it."""
     return {
         "question_id": pair.question.id, "question": pair.question.question, "hops": pair.question.hops,
-        "repeat": pair.repeat, "judge": one.judge, "a_first": pair.a_first, "answers": pair.answers,
-        "winners": one.winners, "reasons": one.reasons, "failure": one.failure,
+        "repeat": pair.repeat, "judge": judgement.judge, "a_first": pair.a_first, "answers": pair.answers,
+        "winners": judgement.winners, "reasons": judgement.reasons, "failure": judgement.failure,
     }  # fmt: skip
 
 
@@ -111,14 +111,16 @@ def pairs_of(
     """The pairs of the questions that both have answered, without citations and names of methods; of each repeat that
     both have. `orders`: 2 for both of each pair; 1 for one, by a coin of `seed`, repeat, question and `method_b`."""
     names = {name for run, method in ((run_a, method_a), (run_b, method_b)) for name in names_of(run, method)}
-    asked, pairs = list(questions), []
+    selected, pairs = list(questions), []
     for number, (first, second) in enumerate(repeats_of((run_a, method_a), (run_b, method_b))):
-        ours, theirs = answers_of(first, method_a, names, asked), answers_of(second, method_b, names, asked)
+        ours, theirs = answers_of(first, method_a, names, selected), answers_of(second, method_b, names, selected)
         pairs += [
-            paired(one, method_a, method_b, ours[one.id], theirs[one.id], a_first)._replace(repeat=number)
-            for one in asked
-            if one.id in ours and one.id in theirs
-            for a_first in ((True, False) if orders == 2 else (_coin(seed + number, one.id, method_b),))
+            paired(question, method_a, method_b, ours[question.id], theirs[question.id], a_first)._replace(
+                repeat=number
+            )
+            for question in selected
+            if question.id in ours and question.id in theirs
+            for a_first in ((True, False) if orders == 2 else (_coin(seed + number, question.id, method_b),))
         ]
     return pairs
 
@@ -146,9 +148,9 @@ def judged(
     for number, group in groupby(pairs, attrgetter("repeat")):
         mine, label = list(group), f"judge pairs of repeat {number}" if number else "judge pairs"
         with deferrals, repeating(number):
-            shown = [pair.shown for pair in mine]
+            inputs = [pair.shown for pair in mine]
             results = retrying.ask_in_groups(
-                judge, judge_pair.STEP, shown, lambda value, output: "", RETRIES, label=label, progress=progress
+                judge, judge_pair.STEP, inputs, lambda value, output: "", RETRIES, label=label, progress=progress
             )
             judgements += (_judgement(pair, made_by, result) for pair, result in zip(mine, results))
     deferrals.end()
@@ -159,10 +161,14 @@ def judged(
 
 
 def _keep(path: Path, judgements: Sequence[Judgement], number: int) -> None:
-    again = {(one.key, one.made_by) for one in judgements}
-    before = (one for one in read(path, partial(_parsed, number=number)) if (one.key, one.made_by) not in again)
+    again = {(judgement.key, judgement.made_by) for judgement in judgements}
+    before = (
+        judgement
+        for judgement in read(path, partial(_parsed, number=number))
+        if (judgement.key, judgement.made_by) not in again
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, lines(one.row() for one in (*before, *judgements)))
+    write_atomically(path, lines(judgement.row() for judgement in (*before, *judgements)))
 
 
 def on_disk(run: Run, a: str, b: str) -> tuple[str, list[Judgement]]:
@@ -170,40 +176,40 @@ def on_disk(run: Run, a: str, b: str) -> tuple[str, list[Judgement]]:
     was asked last; nothing where none was."""
     if not (standing := standing_of(run, a, b)):
         return "", []
-    asked = {(pair.repeat, pair.key) for pair in pairs_of(run, a, run, b, run.questions, 2)}
-    return next(iter(standing.values())).judge, [one for place, one in standing.items() if place in asked]
+    wanted = {(pair.repeat, pair.key) for pair in pairs_of(run, a, run, b, run.questions, 2)}
+    return next(iter(standing.values())).judge, [judgement for place, judgement in standing.items() if place in wanted]
 
 
 def standing_of(run: Run, a: str, b: str) -> dict[tuple[int, str], Judgement]:
     """(repeat, key) → the last judgement of the judge that was asked last, which is that of the first repeat."""
-    entries = [one for one in _stored(run) if (one.a, one.b) == (a, b)]
-    last = next((one.made_by for one in reversed(entries) if not one.repeat), None)
-    return {(one.repeat, one.key): one for one in entries if one.made_by == last}
+    entries = [entry for entry in _stored(run) if (entry.a, entry.b) == (a, b)]
+    last = next((entry.made_by for entry in reversed(entries) if not entry.repeat), None)
+    return {(entry.repeat, entry.key): entry for entry in entries if entry.made_by == last}
 
 
 def wins(judgements: Iterable[Judgement], dimension: str) -> dict[str, list[float]]:
     """Question id → for each repeat 1 where `a` won, 0 where `b` did, half where two orders disagree; without repeats
     on which the judge failed, and questions that have no other."""
-    found: dict[str, list[float]] = {}
+    shares: dict[str, list[float]] = {}
     for (question, _), several in by_comparison(judgements).items():
-        if not any(one.failure for one in several):
-            won = sum(one.winners[dimension] == "a" for one in several) / len(several)
-            found.setdefault(question, []).append(won)
-    return found
+        if not any(judgement.failure for judgement in several):
+            won = sum(judgement.winners[dimension] == "a" for judgement in several) / len(several)
+            shares.setdefault(question, []).append(won)
+    return shares
 
 
 def by_comparison(judgements: Iterable[Judgement]) -> dict[tuple[str, int], list[Judgement]]:
     """(question id, repeat) → its judgements, one for each order."""
-    found: dict[tuple[str, int], list[Judgement]] = {}
-    for one in judgements:
-        found.setdefault((one.question_id, one.repeat), []).append(one)
-    return found
+    groups: dict[tuple[str, int], list[Judgement]] = {}
+    for judgement in judgements:
+        groups.setdefault((judgement.question_id, judgement.repeat), []).append(judgement)
+    return groups
 
 
 def said_of_failures(run: Run, judgements: Sequence[Judgement]) -> Iterator[str]:
     """How many judgements failed, the files that hold them, and the first failure."""
-    if failed := [one for one in judgements if one.failure]:
-        files = dict.fromkeys(str(file_of(run.folder, one.repeat)) for one in failed)
+    if failed := [judgement for judgement in judgements if judgement.failure]:
+        files = dict.fromkeys(str(file_of(run.folder, judgement.repeat)) for judgement in failed)
         yield (
             f"The judge failed on {len(failed):,} of {len(judgements):,} comparisons ({', '.join(files)}); the first "
             f"time: {failed[0].failure}"
@@ -218,7 +224,7 @@ def no_rules(judge: Engine) -> None:
 
 def _stored(run: Run) -> list[Judgement]:
     files = (file_of(run.folder, number) for number in range(run.repeats))
-    return [one for number, file in enumerate(files) for one in read(file, partial(_parsed, number=number))]
+    return [judgement for number, file in enumerate(files) for judgement in read(file, partial(_parsed, number=number))]
 
 
 def file_of(folder: Path, repeat: int) -> Path:
@@ -250,9 +256,9 @@ def answers_of(run: Run, method: str, names: Collection[str], questions: Iterabl
     """Question id → answer, without the failed questions."""
     if run.config["reader"] is None:
         raise SettingError(f"nobody read in the run {run.folder}; make it with a reader: wb.evaluate(…, wb.reader(…))")
-    ids = {one.id for one in questions}
+    ids = {question.id for question in questions}
     return {
-        row["question_id"]: blinded(row["answer"] or "", {one for one, _ in row["ranking"]}, names)
+        row["question_id"]: blinded(row["answer"] or "", {passage for passage, _ in row["ranking"]}, names)
         for row in run.rows
         if row["method"] == method and row["failure"] is None and row["question_id"] in ids
     }
@@ -272,7 +278,7 @@ class ComparedAnswers(Record):
 
     @property
     def failures(self) -> list[str]:
-        return [one["failure"] for one in self.judgements if one["failure"]]
+        return [judgement["failure"] for judgement in self.judgements if judgement["failure"]]
 
 
 def side_by_side(
@@ -281,11 +287,11 @@ def side_by_side(
     """The answers to one question, by default to the first that `b` won overall, or to the first of all, in the repeat
     of a number. `judgements` are those of an analysis. Raises :class:`SettingError` for a question that was not
     judged."""
-    judged_ = [one for one in judgements if one["repeat"] == number]
-    ids = dict.fromkeys(one["question_id"] for one in judged_)
-    lost = (one["question_id"] for one in judged_ if one["winners"].get("overall") == "b")
+    judged_ = [judgement for judgement in judgements if judgement["repeat"] == number]
+    ids = dict.fromkeys(judgement["question_id"] for judgement in judged_)
+    lost = (judgement["question_id"] for judgement in judged_ if judgement["winners"].get("overall") == "b")
     chosen = next(lost, next(iter(ids), None)) if question_id is None else question_id
-    mine = tuple(one for one in judged_ if one["question_id"] == chosen)
+    mine = tuple(judgement for judgement in judged_ if judgement["question_id"] == chosen)
     if not mine:
         some = ", ".join(list(ids)[:5]) or "none"
         where = f" in repeat {number}" if number else ""
@@ -301,11 +307,11 @@ def kept_pair(run: Run, a: str, b: str, question: Question, number: int = 0) -> 
     if not 0 <= number < len(repeats):
         raise SettingError(f"{a} and {b} have no repeat {number}; they have {len(repeats)}, from 0")
     for first, second, seen in ((a, b, dict), (b, a, _mirrored)):
-        found = standing_of(run, first, second)
-        pairs = pairs_of(run, first, run, second, [question], 2) if found else []
-        mine = [(pair, found.get((pair.repeat, pair.key))) for pair in pairs if pair.repeat == number]
-        if said := tuple(seen(told(pair, one)) for pair, one in mine if one):
-            return ComparedAnswers(question.id, question.question, a, b, said[0]["answers"], said)
+        judgements = standing_of(run, first, second)
+        pairs = pairs_of(run, first, run, second, [question], 2) if judgements else []
+        mine = [(pair, judgements.get((pair.repeat, pair.key))) for pair in pairs if pair.repeat == number]
+        if rows := tuple(seen(row_of(pair, judgement)) for pair, judgement in mine if judgement):
+            return ComparedAnswers(question.id, question.question, a, b, rows[0]["answers"], rows)
     names = names_of(run, a) | names_of(run, b)
     sides = zip("ab", repeats[number], (a, b))
     answers = {side: _answer(of, method, names, question) for side, of, method in sides}
@@ -319,32 +325,32 @@ def asked_pair(
     a judge, or where one failed."""
     names = {name for spec, _ in (a, b) for name in (spec, spec.partition("[")[0])} - COMMON_WORDS
     answers = {
-        side: f"failure: {one.failure}" if one.failure else blinded(one.text, one.passages, names)
-        for side, (_, one) in zip("ab", (a, b))
+        side: f"failure: {answer.failure}" if answer.failure else blinded(answer.text, answer.passages, names)
+        for side, (_, answer) in zip("ab", (a, b))
     }
     methods = a[0], b[0]
     pairs = [paired(question, *methods, answers["a"], answers["b"], first) for first in (True, False)]
-    failed = any(one.failure for _, one in (a, b))
-    found = judged(judge, pairs) if judge and not failed else ()
-    return ComparedAnswers(question.id, question.question, *methods, answers, tuple(map(told, pairs, found)))
+    failed = any(answer.failure for _, answer in (a, b))
+    judgements = judged(judge, pairs) if judge and not failed else ()
+    return ComparedAnswers(question.id, question.question, *methods, answers, tuple(map(row_of, pairs, judgements)))
 
 
 def _answer(run: Run, method: str, names: Collection[str], question: Question) -> str:
     """As a judge sees it; why there is none of a method that failed."""
-    row = next((one for one in run.rows if (one["question_id"], one["method"]) == (question.id, method)), None)
+    row = next((row for row in run.rows if (row["question_id"], row["method"]) == (question.id, method)), None)
     if row and row["failure"]:
         return f"failure: {row['failure']}"
     return answers_of(run, method, names, [question]).get(question.id, "")
 
 
-def _mirrored(said: Mapping[str, Any]) -> dict[str, Any]:
+def _mirrored(row: Mapping[str, Any]) -> dict[str, Any]:
     """A judgement with its sides exchanged."""
     other = {"a": "b", "b": "a"}
     return {
-        **said,
-        "a_first": not said["a_first"],
-        "answers": {other[side]: text for side, text in said["answers"].items()},
-        "winners": {dimension: other[side] for dimension, side in said["winners"].items()},
+        **row,
+        "a_first": not row["a_first"],
+        "answers": {other[side]: text for side, text in row["answers"].items()},
+        "winners": {dimension: other[side] for dimension, side in row["winners"].items()},
     }
 
 
@@ -369,8 +375,8 @@ def blinded(text: str, ids: Collection[str] = (), names: Iterable[str] = ()) -> 
     'Jaws and [Duel]'
     """
     text = _LIST.sub("", f"\n{text}")
-    text = _SQUARE.sub(lambda found: "" if _cites(found[1], ids) or _NUMBERS.fullmatch(found[1]) else found[0], text)
-    text = _ROUND.sub(lambda found: "" if _cites(found[1], ids) else found[0], text)
+    text = _SQUARE.sub(lambda match: "" if _cites(match[1], ids) or _NUMBERS.fullmatch(match[1]) else match[0], text)
+    text = _ROUND.sub(lambda match: "" if _cites(match[1], ids) else match[0], text)
     for name in sorted(names, key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "the method", text, flags=re.IGNORECASE)
     return text.strip()

@@ -79,7 +79,7 @@ class Attempt:
     @cached_property
     def texts(self) -> dict[str, str]:
         """File → text of the contexts that the row names."""
-        return {_file_of(one): one.text for one in (self.named, self.shown) if one}
+        return {_file_of(text): text.text for text in (self.named, self.shown) if text}
 
     @property
     def named(self) -> Context | None:
@@ -119,7 +119,12 @@ class Plan(Scoring):
         """All that is asked, in the order of repeats, questions and methods; after the first repeat only of the methods
         whose rows can differ."""
         methods = [self.methods, *[self.varying] * (repeats - 1)]
-        return [Job(one, name, number) for number, names in enumerate(methods) for one in questions for name in names]
+        return [
+            Job(question, name, number)
+            for number, names in enumerate(methods)
+            for question in questions
+            for name in names
+        ]
 
     @property
     def varying(self) -> dict[str, Method]:
@@ -131,17 +136,17 @@ class Plan(Scoring):
             if always or varies(self.parts.methods[name].description["engine"])
         }
 
-    def fill(self, standing: Standing, asked: Sequence[Job], workers: int, bar: tqdm) -> tuple[str, ...]:
+    def fill(self, standing: Standing, wanted: Sequence[Job], workers: int, bar: tqdm) -> tuple[str, ...]:
         """Ask what is missing, judge and measure what was not; returns the notes. Deferred rows are not written."""
         book, deferrals = Book(standing), Deferrals()
-        jobs = standing.missing(asked)
-        skip(bar, len(asked) - len(jobs))
+        jobs = standing.missing(wanted)
+        skip(bar, len(wanted) - len(jobs))
         if jobs and not is_spread():
             started = perf_counter()
             self._loaded  # noqa: B018 (its value is that it is there)
             bar.set_postfix_str(f"models loaded in {perf_counter() - started:.1f} s, apart from the questions")
         with book.open() as add:
-            unjudged = self.unjudged(book, asked)
+            unjudged = self.unjudged(book, wanted)
             judge_again = deferrals.tried(lambda row: self.judge_again(row, book))
             ask = self.ask_job if is_spread() else deferrals.tried(self.ask_job)  # a batch is collected here
             for outcome in filter(None, in_order(judge_again, unjudged, workers, self.close)):
@@ -164,9 +169,11 @@ class Plan(Scoring):
     def loading(self) -> tuple[bool, tuple[str, ...]]:
         """What is loaded when it is first used: whether the English pipeline, and the methods that encode the
         question."""
-        parts = [(one, one.engines) for one in self._own.values()]
+        parts = [(method, method.engines) for method in self._own.values()]
         parts += [(self.reader, (self.reader.engine,))] if self.reader else []
-        return any(map(_reads_english, *zip(*parts))), tuple(name for name, one in self._own.items() if one.encodes)
+        return any(map(_reads_english, *zip(*parts))), tuple(
+            name for name, method in self._own.items() if method.encodes
+        )
 
     @cached_property
     def _loaded(self) -> None:
@@ -187,14 +194,18 @@ class Plan(Scoring):
 
     def __getstate__(self) -> dict[str, Any]:
         """What a worker is given: the plan with its own measures, the names of others, and identities."""
-        ours = {name for name, one in self.measures.items() if getattr(one, "__module__", "").startswith("workbench.")}
-        own = {name: None if name in ours else one for name, one in self.measures.items()}
-        plan = {one.name: getattr(self, one.name) for one in fields(self)}
+        ours = {
+            name
+            for name, measure in self.measures.items()
+            if getattr(measure, "__module__", "").startswith("workbench.")
+        }
+        own = {name: None if name in ours else measure for name, measure in self.measures.items()}
+        plan = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**plan, "measures": own, "parts": self.parts}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        known = {name: one or measures_.measure(name) for name, one in state["measures"].items()}
-        vars(self).update(state, measures=known)
+        measures_by_name = {name: measure or measures_.measure(name) for name, measure in state["measures"].items()}
+        vars(self).update(state, measures=measures_by_name)
 
     @property
     def retrieving(self) -> list[Engine]:
@@ -210,14 +221,14 @@ class Plan(Scoring):
     @property
     def seeds(self) -> dict[str, list[int]]:
         """Engine → the seed that its requests carry, of engines that have one; several if two of one name differ."""
-        known = [(engine.name, engine.seed) for engine in self.engines if hasattr(engine, "seed")]
-        return {name: sorted({seed for of, seed in known if of == name}) for name in sorted({of for of, _ in known})}
+        seeded = [(engine.name, engine.seed) for engine in self.engines if hasattr(engine, "seed")]
+        return {name: sorted({seed for of, seed in seeded if of == name}) for name in sorted({of for of, _ in seeded})}
 
     @property
     def sent(self) -> list[str]:
         """How engines were asked otherwise than usual, because their endpoints do not take it, in words."""
-        known = {one.name: getattr(one, "sent", ()) for one in self.engines}
-        return [f"{name} was asked with {'; '.join(sent)}" for name, sent in known.items() if sent]
+        notes = {engine.name: getattr(engine, "sent", ()) for engine in self.engines}
+        return [f"{name} was asked with {'; '.join(sent)}" for name, sent in notes.items() if sent]
 
     @property
     def workers(self) -> int:
@@ -227,14 +238,14 @@ class Plan(Scoring):
     @property
     def _own(self) -> dict[str, Method]:
         """The methods themselves, without what keeps the evidence of a grid."""
-        return {n: one.method if isinstance(one, Retrieved) else one for n, one in self.methods.items()}
+        return {n: method.method if isinstance(method, Retrieved) else method for n, method in self.methods.items()}
 
     @cached_property
     def parts(self) -> Parts:
         """The identities that determine the rows."""
         asking = source.depends(unread).units if self.reader is None else {}  # the context of a row that nobody reads
         methods = {name: identity.of_method(method, asking) for name, method in self._own.items()}
-        measured = {name: identity.of_measure(name, one, self.graph).key for name, one in self.measures.items()}
+        measured = {name: identity.of_measure(name, measure, self.graph).key for name, measure in self.measures.items()}
         return Parts(methods, identity.of_reader(self.reader), identity.of_judge(self.judge), measured)
 
     def room(self, question: str) -> int | None:
@@ -243,8 +254,8 @@ class Plan(Scoring):
 
     def close(self) -> None:
         """Cancel the pending requests of all engines, and of encoders behind an endpoint."""
-        for one in (*self.engines, *(method.index.encoder_in_use for method in self.methods.values())):
-            getattr(one, "close", lambda: None)()
+        for resource in (*self.engines, *(method.index.encoder_in_use for method in self.methods.values())):
+            getattr(resource, "close", lambda: None)()
 
     def ask(self, question: Question, name: str, repeat: int = 0) -> Outcome:
         """The outcome of one question. Method and reader see its text only; its gold is used for scoring."""
@@ -289,7 +300,7 @@ class Plan(Scoring):
         """The row without its measurements."""
         question, name, repeat = job
         decides = self.parts.methods[name].key, self.parts.reader and self.parts.reader.key
-        evidence, retrieved, shown, answer = attempt.evidence, attempt.retrieved, attempt.shown, attempt.answer
+        evidence, retrieved, context, answer = attempt.evidence, attempt.retrieved, attempt.shown, attempt.answer
         return {
             "question_id": question.id,
             "type": question.type,
@@ -300,13 +311,13 @@ class Plan(Scoring):
             "ranking": [list(pair) for pair in evidence.ranking] if evidence else [],
             "selected": evidence.selected if evidence else None,
             "nodes": list(evidence.nodes) if evidence else [],
-            "context": _file_of(shown) if shown else None,
+            "context": _file_of(context) if context else None,
             "retrieved": _file_of(attempt.named) if attempt.named else None,
             "context_tokens": retrieved.tokens if retrieved else None,
-            "read": len(shown.passages) if shown else None,
-            "read_tokens": shown.tokens if shown else None,
+            "read": len(context.passages) if context else None,
+            "read_tokens": context.tokens if context else None,
             **({"layout": attempt.layout} if attempt.layout else {}),
-            **({"cut_to": shown.cut_to} if shown and shown.cut_to is not None else {}),
+            **({"cut_to": context.cut_to} if context and context.cut_to is not None else {}),
             "answer": answer.text if answer else None,
             **({"short": answer.short} if getattr(answer, "short", None) is not None else {}),
             "abstained": answer.abstained if answer else None,
@@ -396,7 +407,7 @@ class Plan(Scoring):
             "trace": self.trace,
             "versions": versions(*(engine.name for engine in self.engines)),
             "package": source.package_hash(),
-            **({"seeds": seeds} if any(one != [0] for one in seeds.values()) else {}),
+            **({"seeds": seeds} if any(seed != [0] for seed in seeds.values()) else {}),
             **({"repeats": repeats} if repeats > 1 else {}),
         }
         return summed(config, questions)
@@ -418,7 +429,7 @@ def _proof(proof: Proof) -> dict[str, Any]:
         "mark": proof.mark,
         "broken": proof.broken,
         "score": proof.bindings[0].score if proof.bindings else None,
-        "answers": [list(one) for one in proof.answers],
+        "answers": [list(answer) for answer in proof.answers],
         "flaw": proof.flaw,
     }
 
@@ -438,5 +449,5 @@ def _answers_of(usage: Meter) -> dict[str, Any]:
 
 def _served(usage: Meter) -> dict[str, dict[str, list[str]]]:
     """`fingerprints`: engine → what its servers say of their configuration; nothing if none says it."""
-    found = {name: sorted(fingerprints) for name, fingerprints in sorted(usage.fingerprints.items())}
-    return {"fingerprints": found} if found else {}
+    fingerprints_of = {name: sorted(fingerprints) for name, fingerprints in sorted(usage.fingerprints.items())}
+    return {"fingerprints": fingerprints_of} if fingerprints_of else {}

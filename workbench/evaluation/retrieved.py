@@ -87,7 +87,7 @@ class Retrieved:
         file = self._file(question, k, budget, trace.level)
         if not file.with_suffix(".json").exists():
             return self._ask(file, question, k, budget, trace)
-        stored, evidence, found = read(file)
+        stored, evidence, events = read(file)
         with collect() as usage:
             for step, spent in stored["usage"].items():
                 usage.add(step, Usage(**spent))
@@ -96,7 +96,7 @@ class Retrieved:
                     usage.served(engine, fingerprint)
             for recording, keys in used([_read(file.with_suffix(".seconds"))], self.folder.absolute()).items():
                 usage.answered(recording, keys)
-        trace.graft(found)
+        trace.graft(events)
         return replace(evidence, trace=trace)
 
     def _ask(self, file: FilePath, question: str, k: int, budget: int | None, trace: Trace) -> Evidence:
@@ -109,10 +109,10 @@ class Retrieved:
         used, plain = usage.as_dict(seconds=False), asdict(replace(evidence, trace=None))
         stored = {"method": self.method.label, "k": k, "budget": budget, "usage": used, "evidence": plain}
         if usage.fingerprints:
-            stored["fingerprints"] = {name: sorted(found) for name, found in sorted(usage.fingerprints.items())}
+            stored["fingerprints"] = {name: sorted(values) for name, values in sorted(usage.fingerprints.items())}
         text, trace_file = json.dumps(stored), own.save(file.with_suffix(".jsonl"))
         sums = {".json": checksum(text.encode()), ".jsonl": checksum_of(trace_file)}
-        beside = {"seconds": [one.seconds for one in own], "sums": sums}
+        beside = {"seconds": [event.seconds for event in own], "sums": sums}
         beside |= {"answers": noted(usage.answers, self.folder.absolute())} if usage.answers else {}
         file.with_suffix(".seconds").write_text(json.dumps(beside))
         part = file.with_suffix(".tmp")  # the evidence goes last: where it is, the others are
@@ -126,8 +126,8 @@ def read(file: FilePath) -> tuple[dict[str, Any], Evidence, Trace]:
     try:
         stored, seconds = (_read(file.with_suffix(end)) for end in (".json", ".seconds"))
         trace, evidence = Trace.open(file.with_suffix(".jsonl")), evidence_of(stored["evidence"])
-        for end, known in seconds.get("sums", {}).items():
-            if checksum_of(file.with_suffix(end)) != known:
+        for end, checksum in seconds.get("sums", {}).items():
+            if checksum_of(file.with_suffix(end)) != checksum:
                 raise ValueError(f"{end} does not hold what was written: its checksum is another")
         events = [replace(event, seconds=took) for event, took in zip(trace, seconds["seconds"], strict=True)]
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:

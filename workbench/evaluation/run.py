@@ -96,13 +96,13 @@ class Run(Record):
         layers: dict[str, Mapping[str, Any]] = {}
         for method in self.config["methods"].values():
             layers |= method.get("layers", {})
-        return (*(said for one in self._outcomes for said in one.warnings()), *warnings_of(layers))
+        return (*(warning for outcome in self._outcomes for warning in outcome.warnings()), *warnings_of(layers))
 
     @property
     def mostly_failed(self) -> bool:
         """Whether a method or its reader failed on most questions, or fell back on them after failed requests."""
         layers = [method.get("layers", {}) for method in self.config["methods"].values()]
-        return any(one.mostly_failed(bool(warnings_of(known))) for one, known in zip(self._outcomes, layers))
+        return any(outcome.mostly_failed(bool(warnings_of(used))) for outcome, used in zip(self._outcomes, layers))
 
     @property
     def _outcomes(self) -> list[Outcomes]:
@@ -128,11 +128,11 @@ class Run(Record):
     @cached_property
     def questions(self) -> tuple[Question, ...]:
         """The questions of the run, with their gold."""
-        kept = sums.read_questions_of(self.folder)
+        stored = sums.read_questions_of(self.folder)
         if self._chosen is None:
-            return kept
-        known = {question.id: question for question in kept}
-        return tuple(known[one] for one in self._chosen)
+            return stored
+        by_id = {question.id: question for question in stored}
+        return tuple(by_id[id_] for id_ in self._chosen)
 
     @cached_property
     def rows(self) -> list[dict]:
@@ -195,19 +195,24 @@ class Run(Record):
         question counts as 0. For costs, one unknown value empties the result: the others would not be the cost of the
         method."""
         values = self.values(measure, method)
-        return {one: mean_of_repeats(several) if len(several) > 1 else several[0] for one, several in values.items()}
+        return {
+            question: mean_of_repeats(several) if len(several) > 1 else several[0]
+            for question, several in values.items()
+        }
 
     def values(self, measure: str, method: str) -> dict[str, list[float]]:
         """Question id → the value of each repeat, as in `scores`; one value where repeats cannot differ."""
         if measure not in self.measures or method not in self.methods:
             raise SettingError(f"the run has the measures {self.measures} and the methods {self.methods}")
-        found: dict[str, list[float | None]] = {}
+        by_question: dict[str, list[float | None]] = {}
         for row in self._all_of(method):
-            found.setdefault(row["question_id"], []).append(row["scores"].get(measure))
-        if measure in UNDEFINED_AS_A_WHOLE and any(None in several for several in found.values()):
+            by_question.setdefault(row["question_id"], []).append(row["scores"].get(measure))
+        if measure in UNDEFINED_AS_A_WHOLE and any(None in several for several in by_question.values()):
             return {}
-        known = {one: [value for value in several if value is not None] for one, several in found.items()}
-        return {one: several for one, several in known.items() if several}
+        defined = {
+            question: [value for value in several if value is not None] for question, several in by_question.items()
+        }
+        return {question: several for question, several in defined.items() if several}
 
     def intervals(self, measures: Sequence[str] | None = None) -> pd.DataFrame:
         """How certain the means are: a row per method and measure (by default `HYPOTHESES`), with n, mean, `low` and
@@ -215,7 +220,7 @@ class Run(Record):
         questions), the number of `repeats`, and the `deviation` between them, which is 0 where `deterministic`, and
         unknown without repeats."""
         rows = []
-        for method, measure in ((one, name) for one in self.methods for name in self.tested(measures)):
+        for method, measure in ((method, name) for method in self.methods for name in self.tested(measures)):
             values = self.values(measure, method)
             low, high = bootstrap_interval(list(values.values()))
             rows.append(
@@ -232,15 +237,15 @@ class Run(Record):
         is asked once and stands for all."""
         if self.deterministic(method):
             return self.repeats
-        asked = Counter(row["question_id"] for row in self._all_of(method))
-        return min(asked.values(), default=0)
+        counts = Counter(row["question_id"] for row in self._all_of(method))
+        return min(counts.values(), default=0)
 
     def tested(self, measures: Sequence[str] | None) -> list[str]:
         """The measures asked for, by default the hypotheses among the run's, or without any, all that are no cost."""
         if measures is not None:
             return list(measures)
-        found = [name for name in HYPOTHESES if name in self.measures]
-        return found or [name for name in self.measures if name not in COSTS]
+        hypotheses = [name for name in HYPOTHESES if name in self.measures]
+        return hypotheses or [name for name in self.measures if name not in COSTS]
 
     def table(self, *, seconds: bool = False) -> pd.DataFrame:
         """Means over the questions, of the means over their repeats: a row per method, a column per measure, then the
@@ -256,8 +261,8 @@ class Run(Record):
             rows[method] |= {"abstained": rows[method].get("abstained", mean_of(row["abstained"] for row in mine))}
             if seconds:
                 rows[method] |= self._seconds(method)
-            asked = len({row["question_id"] for row in mine})
-            rows[method] |= {"questions": asked, "failures": sum(row["failure"] is not None for row in mine)}
+            question_ids = len({row["question_id"] for row in mine})
+            rows[method] |= {"questions": question_ids, "failures": sum(row["failure"] is not None for row in mine)}
             if self.judge:
                 failed = sum(bool(row["judge"] and row["judge"]["failure"]) for row in mine)
                 rows[method] |= {"judge": self.judge, "judge_failures": failed}
@@ -282,11 +287,11 @@ class Run(Record):
         for measure in self.tested(measures):
             base = self.values(measure, baseline)
             for method in self.methods:
-                if method == baseline or not (found := compared(self.values(measure, method), base)):
+                if method == baseline or not (comparison := compared(self.values(measure, method), base)):
                     continue
                 names = {"measure": measure, "method": method, "baseline": baseline}
-                means = {"n": found["n"], "value": found["value"], "baseline_value": found["baseline"]}
-                rows.append(names | means | {name: found[name] for name in ("difference", "low", "high", "p")})
+                means = {"n": comparison["n"], "value": comparison["value"], "baseline_value": comparison["baseline"]}
+                rows.append(names | means | {name: comparison[name] for name in ("difference", "low", "high", "p")})
         return Differences({**row, "by": self.made_by(row["method"])} for row in corrected(rows))
 
     def trace(self, question_id: str, method: str) -> Trace:
@@ -309,9 +314,9 @@ class Run(Record):
         )
 
     def _seconds(self, method: str) -> dict[str, float | None]:
-        asked = {row["question_id"] for row in self.rows if row["method"] == method}
+        question_ids = {row["question_id"] for row in self.rows if row["method"] == method}
         timed = self.timed
-        mine = [row for row in timed if row["method"] == method and row["question_id"] in asked]
+        mine = [row for row in timed if row["method"] == method and row["question_id"] in question_ids]
         mean = {"seconds": mean_of(seconds_of(row["seconds"]) for row in mine)}
         reused = {"reused": sum(row.get("reused", False) for row in mine)}
         return mean | (reused if any(row.get("reused") for row in timed) else {})
@@ -354,7 +359,7 @@ class Outcomes(NamedTuple):
         """A ranking that was only cut is no fall-back."""
         failures = [row["failure"] for row in rows if row["failure"] is not None]
         remarks = [row["fallback"] for row in rows if row["failure"] is None and row["fallback"]]
-        fallbacks = [one for one in remarks if any(CUT_TO_K not in part for part in one.split("; "))]
+        fallbacks = [remark for remark in remarks if any(CUT_TO_K not in part for part in remark.split("; "))]
         return cls(method, len(rows), failures, fallbacks)
 
     def warnings(self) -> Iterator[str]:
@@ -371,7 +376,7 @@ class Outcomes(NamedTuple):
 
     def mostly_failed(self, index_lacks: bool) -> bool:
         """Whether most questions failed, or fell back because something failed: a request, or those for the index."""
-        fell_back = sum(index_lacks or "failed" in one for one in self.fallbacks)
+        fell_back = sum(index_lacks or "failed" in fallback for fallback in self.fallbacks)
         return 2 * (len(self.failures) + fell_back) > self.questions
 
 
@@ -407,10 +412,10 @@ def _served(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for row in rows:
         for engine, fingerprints in row.get("fingerprints", {}).items():
             served.setdefault(engine, Counter()).update(fingerprints)
-    for engine, found in served.items():
-        if len(found) > 1:
-            said = ", ".join(f"{fingerprint} in {count:,} rows" for fingerprint, count in sorted(found.items()))
-            yield f"the server of {engine} changed while the run was made (system fingerprints: {said})"
+    for engine, counts in served.items():
+        if len(counts) > 1:
+            served_by = ", ".join(f"{fingerprint} in {count:,} rows" for fingerprint, count in sorted(counts.items()))
+            yield f"the server of {engine} changed while the run was made (system fingerprints: {served_by})"
 
 
 def summed(config: Mapping[str, Any], questions: Iterable[Question]) -> dict[str, Any]:
@@ -431,13 +436,13 @@ def summed(config: Mapping[str, Any], questions: Iterable[Question]) -> dict[str
 
 def alike(runs: Mapping[str, Run]) -> dict[tuple[str, str], list[str]]:
     """(the first label, method) → the labels of the runs whose readers gave the same answers to the same texts."""
-    found: dict[tuple, list[str]] = {}
+    same: dict[tuple, list[str]] = {}
     for label, run in runs.items():
         for method in run.methods:
             mine = [row for row in run.rows if row["method"] == method]
             outcomes = tuple(tuple(map(row.get, ("question_id", "answer", "failure", "context"))) for row in mine)
-            found.setdefault((method, outcomes), []).append(label)
-    return {(labels[0], method): labels for (method, _), labels in found.items()}
+            same.setdefault((method, outcomes), []).append(label)
+    return {(labels[0], method): labels for (method, _), labels in same.items()}
 
 
 def _usage(rows: Sequence[Mapping]) -> dict[str, dict[str, dict[str, Any]]]:

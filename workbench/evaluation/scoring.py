@@ -87,14 +87,14 @@ class Scoring:
             return text_of(row["retrieved"])
         if self.reader is not None or row["context_tokens"] is None:
             return None
-        known = self.index.passages
-        return joined([known.passages[known.row[one]] for one in ranking])
+        passages = self.index.passages
+        return joined([passages.passages[passages.row[id_]] for id_ in ranking])
 
     def _titles(self, question: Question) -> list[str]:
         """The titles of the gold passages; empty if one of them is not in the index."""
-        known = self.index.passages
-        rows = [known.row.get(one) for one in question.support]
-        return [] if None in rows else [known.passages[row].title for row in rows]
+        passages = self.index.passages
+        rows = [passages.row.get(id_) for id_ in question.support]
+        return [] if None in rows else [passages.passages[row].title for row in rows]
 
 
 def graph_of(methods: Mapping[str, Method]) -> Index | None:
@@ -117,8 +117,8 @@ def measurable(measures: Measures, reader: Reader | None, judge: Engine | None) 
         return {name: measure for name, measure in chosen.items() if not measures_.needs_reader(name)}
     if judge is not None:
         return chosen | {name: measures_.measure(name) for name in measures_.JUDGED}
-    if asked := [name for name in chosen if name in measures_.JUDGED[1:]]:
-        raise SettingError(f"{asked[0]} needs a judge; pass judge=wb.engine(…), or leave the measure out")
+    if judged := [name for name in chosen if name in measures_.JUDGED[1:]]:
+        raise SettingError(f"{judged[0]} needs a judge; pass judge=wb.engine(…), or leave the measure out")
     names = dict.fromkeys(name.replace("accuracy:thesis", "accuracy:heuristic") for name in chosen)
     return {name: chosen.get(name) or measures_.measure(name) for name in names}
 

@@ -84,8 +84,8 @@ def corrected(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
 
 def mean_of(values: Iterable[float | None]) -> float | None:
     """The mean of the defined values."""
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
+    defined = [value for value in values if value is not None]
+    return float(np.mean(defined)) if defined else None
 
 
 def mean_of_repeats(value: Value) -> float:
@@ -100,9 +100,9 @@ def deviation(values: Iterable[Value]) -> float | None:
     >>> round(deviation([[0, 1], [1, 1]]), 4), deviation([[1], [0]])
     (0.3536, None)
     """
-    values = [one if isinstance(one, Sequence) else (one,) for one in values]
+    values = [value if isinstance(value, Sequence) else (value,) for value in values]
     most = max(map(len, values), default=0)
-    whole = [one for one in values if len(one) == most]
+    whole = [value for value in values if len(value) == most]
     return float(np.std(np.mean(whole, axis=0), ddof=1)) if most > 1 else None
 
 
@@ -131,11 +131,11 @@ def bootstrap_interval(
         low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
         return float(low), float(high)
     ours, *others = (np.array([mean_of_repeats(value) for value in side]) for side in sides)
-    found = scipy.stats.bootstrap(
+    result = scipy.stats.bootstrap(
         (ours - others[0] if others else ours,), np.mean, method="percentile", confidence_level=level, vectorized=True,
         n_resamples=resamples, batch=_BATCH, rng=seed,
     )  # fmt: skip
-    return float(found.confidence_interval.low), float(found.confidence_interval.high)
+    return float(result.confidence_interval.low), float(result.confidence_interval.high)
 
 
 def _two_stage(sides: Sequence[Sequence[Value]], resamples: int, seed: int) -> np.ndarray:
@@ -179,8 +179,8 @@ def compared(ours: Mapping[str, Value], base: Mapping[str, Value]) -> dict[str, 
     common = sorted(ours.keys() & base.keys())
     if not common:
         return {}
-    a, b = (np.array([mean_of_repeats(scores[one]) for one in common]) for scores in (ours, base))
-    low, high = bootstrap_interval([ours[one] for one in common], [base[one] for one in common])
+    a, b = (np.array([mean_of_repeats(scores[question]) for question in common]) for scores in (ours, base))
+    low, high = bootstrap_interval([ours[question] for question in common], [base[question] for question in common])
     binary = {*a.tolist(), *b.tolist()} <= {0.0, 1.0}
     return {
         "n": len(common), "value": a.mean(), "baseline": b.mean(), "difference": (a - b).mean(), "low": defined(low),

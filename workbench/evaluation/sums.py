@@ -47,13 +47,13 @@ def _read(path: Path, _inode: int, _changed: int, _size: int) -> Mapping[str, No
         ) from None
 
 
-def write(folder: Path, kept: Mapping[str, Note], written: Collection[str]) -> None:
+def write(folder: Path, notes: Mapping[str, Note], written: Collection[str]) -> None:
     """Note what a run holds: files that were not `written` since as they were noted (`kept`), because only this tells
     later whether they still hold it."""
     names = [name for name in NAMED if (folder / name).exists()]
     held = [f"{place}/{path.name}" for place in PLACES for path in sorted((folder / place).glob("*"))]
-    known = {name: kept[name] for name in held if name in kept and name not in written}
-    files = note(folder, names) | {**note(folder, set(held) - known.keys()), **known}
+    unchanged = {name: notes[name] for name in held if name in notes and name not in written}
+    files = note(folder, names) | {**note(folder, set(held) - unchanged.keys()), **unchanged}
     write_new(folder / FILE, json.dumps(seal({"files": dict(sorted(files.items()))})) + "\n")
 
 
@@ -81,10 +81,10 @@ def damaged(path: Path, what: str, remedy: str = "delete it, and the same evalua
 def content(folder: Path, name: str) -> bytes:
     """The content of a file of a run. Raises :class:`FileMissing`, and :class:`FileDamaged` where it is not what was
     written."""
-    path, known = folder / name, noted(folder).get(name)
+    path, note_before = folder / name, noted(folder).get(name)
     if not path.exists():
         raise FileMissing(path, f"{path} is missing; bring it along, or evaluate into the same folder again")
-    if known and (what := flaw(path, known)):
+    if note_before and (what := flaw(path, note_before)):
         raise damaged(path, what)
     try:
         return path.read_bytes()
@@ -129,13 +129,13 @@ def read_lines(folder: Path, name: str, *, growing: bool = False) -> Iterator[di
 def read_config(folder: Path) -> dict[str, Any]:
     """The configuration of a run. Raises :class:`DataError` where it is damaged, or of another format."""
     config = read_object(folder, "run.json")
-    known = config.get("format")
-    if not isinstance(known, int) or "methods" not in config:
+    format = config.get("format")
+    if not isinstance(format, int) or "methods" not in config:
         raise damaged(folder / "run.json", "is no configuration of a run")
-    if known > FORMAT:
-        raise DataError(f"{folder} has run format {known}; this version reads up to {FORMAT}: upgrade hopscope")
-    if known < FORMAT:
-        raise DataError(f"{folder} has run format {known}; this version reads {FORMAT}: evaluate into another folder")
+    if format > FORMAT:
+        raise DataError(f"{folder} has run format {format}; this version reads up to {FORMAT}: upgrade hopscope")
+    if format < FORMAT:
+        raise DataError(f"{folder} has run format {format}; this version reads {FORMAT}: evaluate into another folder")
     if config.get("prompts"):
         config["prompts"] = {name: current(wording) for name, wording in config["prompts"].items()}
     return config

@@ -42,7 +42,7 @@ class Verdict(Record):
 
     def none(self, name: str, count: int) -> bool:
         """The check that there is no such thing."""
-        return self.check(name, count, "0", lambda found: found == 0)
+        return self.check(name, count, "0", lambda value: value == 0)
 
     def state(self, **facts: Any) -> None:
         self.facts |= {name: _plain(value) for name, value in facts.items()}

@@ -40,7 +40,7 @@ FORMATS: dict[str, ModuleType] = {
 def recognise(path: str | Path) -> str | None:
     """The format at a path, one of `FORMATS`, or None."""
     path = Path(path).expanduser()
-    return next((kind for kind, known in FORMATS.items() if path.exists() and known.find(path)), None)
+    return next((kind for kind, module in FORMATS.items() if path.exists() and module.find(path)), None)
 
 
 def read(path: str | Path, kind: str | None = None, *, name: str | None = None, **options: Any) -> Dataset:
@@ -58,12 +58,12 @@ def read(path: str | Path, kind: str | None = None, *, name: str | None = None, 
         raise DataError(f"{path} does not exist; give the folder or the file that another system wrote")
     kind = kind or recognise(path)
     if kind is None:
-        looked_for = "; ".join(known.LOOKED_FOR for known in FORMATS.values())
+        looked_for = "; ".join(module.LOOKED_FOR for module in FORMATS.values())
         raise DataError(f"{path} is none of the formats that can be read. Looked for: {looked_for}")
     reader = FORMATS[kind].read
-    known = list(inspect.signature(reader).parameters)[2:]
-    if unknown := sorted(options.keys() - set(known)):
-        raise SettingError(f"{kind} has no option {unknown[0]!r}; it has {', '.join(known)}")
+    accepted = list(inspect.signature(reader).parameters)[2:]
+    if unknown := sorted(options.keys() - set(accepted)):
+        raise SettingError(f"{kind} has no option {unknown[0]!r}; it has {', '.join(accepted)}")
     return reader(path, name or _name(path, kind), **options)
 
 

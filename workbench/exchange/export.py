@@ -120,12 +120,15 @@ def nodes(index: Index, *, text: bool) -> Iterator[Node]:
     profiles = index.phrased
     counts = index.graph.passages_of
     for row, phrase in enumerate(index.facts.phrases):
-        known = profiles.of(phrase) if profiles else ()
-        types, descriptions = _joined((p.type for p in known), "; "), _joined((p.description for p in known), "\n")
+        entity_profiles = profiles.of(phrase) if profiles else ()
+        types, descriptions = (
+            _joined((p.type for p in entity_profiles), "; "),
+            _joined((p.description for p in entity_profiles), "\n"),
+        )
         yield Node(f"e{row}", "phrase", phrase, types, descriptions, int(counts[row]))
     for row, passage in enumerate(index.passages.passages):
-        label, shown = passage.title or passage.id, passage.text if text else None
-        yield Node(f"p{row}", "passage", label, passage_id=passage.id, title=passage.title, text=shown)
+        label, content = passage.title or passage.id, passage.text if text else None
+        yield Node(f"p{row}", "passage", label, passage_id=passage.id, title=passage.title, text=content)
 
 
 def edges(index: Index) -> Iterator[Edge]:
@@ -136,16 +139,16 @@ def edges(index: Index) -> Iterator[Edge]:
     for row, (subject, relation, obj) in enumerate(facts.facts):
         stating = tuple(ids[passage] for passage in facts.stating(row))
         ends = f"e{facts.subjects[row]}", f"e{facts.objects[row]}"
-        known = profiles.between(subject, obj) if profiles else ()
-        strengths = [p.weight for p in known if p.weight is not None]
+        relation_profiles = profiles.between(subject, obj) if profiles else ()
+        strengths = [p.weight for p in relation_profiles if p.weight is not None]
         yield Edge(
             *ends,
             "relation",
             relation,
             float(len(stating)),
             stating,
-            _joined((p.description for p in known), "\n"),
-            tuple(dict.fromkeys(word for p in known for word in p.keywords)),
+            _joined((p.description for p in relation_profiles), "\n"),
+            tuple(dict.fromkeys(word for p in relation_profiles for word in p.keywords)),
             sum(strengths) if strengths else None,
         )
     for passage, phrase in zip(*graph.context.nonzero()):
@@ -164,9 +167,11 @@ def _cell(value: Any) -> Any:
 def as_attributes(row: NamedTuple, names: Iterable[str]) -> dict[str, Any]:
     """These fields of a node or an edge, as networkx can write them to GraphML and GEXF: without what is empty, lists
     as JSON, and without characters that XML cannot represent."""
-    said = {name: value for name in names if (value := getattr(row, name)) not in (None, "", ())}
-    said |= {name: _list(tuple(map(xml_text, value))) for name, value in said.items() if isinstance(value, tuple)}
-    return {name: xml_text(value) if isinstance(value, str) else value for name, value in said.items()}
+    attributes = {name: value for name in names if (value := getattr(row, name)) not in (None, "", ())}
+    attributes |= {
+        name: _list(tuple(map(xml_text, value))) for name, value in attributes.items() if isinstance(value, tuple)
+    }
+    return {name: xml_text(value) if isinstance(value, str) else value for name, value in attributes.items()}
 
 
 def _list(ids: tuple[str, ...]) -> str:

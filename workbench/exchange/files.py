@@ -105,17 +105,17 @@ class GraphML(NamedTuple):
 
     def checked(self) -> GraphML:
         """The graph, after a check that every end of an edge is one of its nodes."""
-        known = {node for _, node, _ in self.nodes}
+        ids = {node for _, node, _ in self.nodes}
         for where, source, target, _ in self.edges:
             for end in (source, target):
-                if end not in known:
+                if end not in ids:
                     raise DataError(f"{where}: there is no node {end[:200]!r}; add the node or take the edge out")
         return self
 
 
 def read_graphml(path: Path) -> GraphML:
     """A GraphML file. A DTD, and with it every entity that could expand or fetch something, is refused."""
-    found, keys = GraphML([], []), {}
+    graph, keys = GraphML([], []), {}
     try:
         with regular(path).open("rb") as file:
             for _, element in iterparse(file, forbid_dtd=True):
@@ -126,10 +126,10 @@ def read_graphml(path: Path) -> GraphML:
                     continue
                 data = {keys[child.get("key")]: child.text or "" for child in element if child.get("key") in keys}
                 if tag == "node":
-                    found.nodes.append((f"{path}, node {len(found.nodes) + 1}", element.get("id") or "", data))
+                    graph.nodes.append((f"{path}, node {len(graph.nodes) + 1}", element.get("id") or "", data))
                 else:
                     ends = element.get("source") or "", element.get("target") or ""
-                    found.edges.append((f"{path}, edge {len(found.edges) + 1}", *ends, data))
+                    graph.edges.append((f"{path}, edge {len(graph.edges) + 1}", *ends, data))
                 element.clear()
     except DefusedXmlException as error:
         raise DataError(
@@ -140,7 +140,7 @@ def read_graphml(path: Path) -> GraphML:
         raise DataError(f"{path} is not XML ({error}); copy it again from where it was made") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}); give the folder that holds it") from None
-    return found.checked()
+    return graph.checked()
 
 
 # -- values ----------------------------------------------------------------------------------------------------------
@@ -174,10 +174,10 @@ def word(value: Any) -> str | None:
 def number(value: Any) -> float | None:
     """A finite number, also from text; None if there is none."""
     try:
-        found = float(value)
+        read = float(value)
     except (TypeError, ValueError, OverflowError):
         return None
-    return found if math.isfinite(found) else None
+    return read if math.isfinite(read) else None
 
 
 def literal(text: str, where: str) -> Any:
@@ -217,19 +217,19 @@ def nearest(path: Path, fits: Callable[[Path], bool], *below: str) -> list[Path]
     """The folder itself, if it matches, otherwise the matches of the first pattern that has any."""
     if fits(path):
         return [path]
-    found = (sorted(filter(fits, path.glob(pattern))) for pattern in below)
-    return next(filter(None, found), [])
+    matches = (sorted(filter(fits, path.glob(pattern))) for pattern in below)
+    return next(filter(None, matches), [])
 
 
-def only(found: Iterable[Path], what: str, path: Path) -> Path:
+def only(candidates: Iterable[Path], what: str, path: Path) -> Path:
     """The only file or folder found; several are an error that asks the user to choose."""
-    found = list(found)
-    if not found:
+    candidates = list(candidates)
+    if not candidates:
         raise DataError(f"{path} is not {what}; give the file or the folder that holds it")
-    if len(found) > 1:
-        names = ", ".join(str(one) for one in found[:5])
-        raise DataError(f"{path} is {what} {len(found)} times: {names}; give one of them")
-    return found[0]
+    if len(candidates) > 1:
+        names = ", ".join(str(candidate) for candidate in candidates[:5])
+        raise DataError(f"{path} is {what} {len(candidates)} times: {names}; give one of them")
+    return candidates[0]
 
 
 @contextmanager
@@ -249,8 +249,8 @@ def _long_fields() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def _names(found: Iterable[Any]) -> str:
-    names = [str(name)[:60] for name in found]
+def _names(values: Iterable[Any]) -> str:
+    names = [str(name)[:60] for name in values]
     return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
 
 
@@ -284,15 +284,15 @@ class Gathering:
 
     def entity(self, where: str, name: str, passages: Iterable[str], type: str = "", description: str = "") -> None:
         """An entity and the passages that name it."""
-        name, known = self._name(where, name), self._known(where, passages)
+        name, ids = self._name(where, name), self._known(where, passages)
         if not name:
             self.leave_out("entity without a name", "entities without a name")
             return
-        for passage_id in known:
+        for passage_id in ids:
             self._entities[passage_id][name] = None
         if type or description:
-            self.profile(EntityProfile(name, type, description, known))
-        elif not known:
+            self.profile(EntityProfile(name, type, description, ids))
+        elif not ids:
             self.leave_out("entity that no passage names", "entities that no passage names")
 
     def relation(
@@ -307,16 +307,16 @@ class Gathering:
         weight: float | None = None,
     ) -> None:
         """A triple and the passages that state it. `wording` is its relation."""
-        source, target, known = self._name(where, source), self._name(where, target), self._known(where, passages)
+        source, target, ids = self._name(where, source), self._name(where, target), self._known(where, passages)
         if not source or not target:
             self.leave_out("relation without a name at one end", "relations without a name at one end")
             return
-        for passage_id in known:
+        for passage_id in ids:
             self._triples[passage_id][source, storable(wording), target] = None
-        if not known:
+        if not ids:
             self.leave_out("relation that no passage states", "relations that no passage states")
         if description or keywords or weight is not None:
-            self.profile(RelationProfile(source, target, description, keywords, weight, known))
+            self.profile(RelationProfile(source, target, description, keywords, weight, ids))
 
     def profile(self, profile: EntityProfile | RelationProfile) -> None:
         """A separate profile, whose names and passages are already checked."""
@@ -328,10 +328,10 @@ class Gathering:
             raise DataError(f"{where}: the question id {question.id[:200]!r} occurs twice; ids must be unique")
         self._questions[question.id] = replace(question, support=self._known(where, question.support))
 
-    def leave_out(self, one: str, many: str = "", count: int = 1) -> None:
+    def leave_out(self, what: str, many: str = "", count: int = 1) -> None:
         """Record something that an index cannot hold; equal descriptions are counted together."""
         if count:
-            self._left_out[one, many] += count
+            self._left_out[what, many] += count
 
     def dataset(self, name: str, folder: Path) -> Dataset:
         if not self.passages:
@@ -362,10 +362,10 @@ class Gathering:
         return storable(name).strip()
 
     def _known(self, where: str, ids: Iterable[str]) -> tuple[str, ...]:
-        known = []
+        present = []
         for passage_id in dict.fromkeys(map(storable, ids)):
             if passage_id in self.passages:
-                known.append(passage_id)
+                present.append(passage_id)
             elif self.strict:
                 raise DataError(
                     f"{where} names the passage {passage_id[:200]!r}, which is not there; give the whole folder, "
@@ -373,4 +373,4 @@ class Gathering:
                 )
             else:
                 self.leave_out("name of a passage that is not there", "names of passages that are not there")
-        return tuple(known)
+        return tuple(present)

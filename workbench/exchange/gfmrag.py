@@ -66,13 +66,13 @@ def read(
     file = Path(documents).expanduser() if documents else _texts(folder)
     texts = read_json(file, dict) if file else {}
     newer = (folder / "nodes.csv").is_file()
-    found = Gathering(f"gfm-rag {'edges.csv' if newer else 'kg.txt'}", strict)
-    names = (_read_tables if newer else _read_lines)(folder, file, texts, found)
-    _read_samples(folder, split, names, found)
-    return found.dataset(name, path)
+    gathering = Gathering(f"gfm-rag {'edges.csv' if newer else 'kg.txt'}", strict)
+    names = (_read_tables if newer else _read_lines)(folder, file, texts, gathering)
+    _read_samples(folder, split, names, gathering)
+    return gathering.dataset(name, path)
 
 
-def _read_samples(folder: Path, split: str | None, names: dict[str, str], found: Gathering) -> None:
+def _read_samples(folder: Path, split: str | None, names: dict[str, str], gathering: Gathering) -> None:
     files = {part: file for part in SPLITS if (file := folder / f"{part}.json").is_file()}
     if split and split not in files:
         others = " and ".join(file.name for file in files.values()) or "no questions at all"
@@ -80,14 +80,14 @@ def _read_samples(folder: Path, split: str | None, names: dict[str, str], found:
     for part, file in files.items():
         samples = read_json(file, list)
         if part != (split or next(iter(files))):
-            found.notes.append(f"{counted(len(samples), 'question')} in {file.name}, read with split={part!r}")
+            gathering.notes.append(f"{counted(len(samples), 'question')} in {file.name}, read with split={part!r}")
             continue
         for place, sample in enumerate(samples, 1):
             where = f"{file}, question {place}"
-            _read_sample(where, f"{part}-{place}", checked(sample, dict, where), names, found)
+            _read_sample(where, f"{part}-{place}", checked(sample, dict, where), names, gathering)
 
 
-def _read_sample(where: str, default: str, sample: dict, names: dict[str, str], found: Gathering) -> None:
+def _read_sample(where: str, default: str, sample: dict, names: dict[str, str], gathering: Gathering) -> None:
     """A question of 1.0 (`question_entities`, `supporting_facts`) or of 2.x (`start_nodes` by type;
     `supporting_documents`, otherwise the documents of `target_nodes`)."""
     question, key = field(sample, "question", str, where), word(sample.get("id"))
@@ -97,16 +97,16 @@ def _read_sample(where: str, default: str, sample: dict, names: dict[str, str], 
         sample = {**sample, "answer": [answer]}
     answers = _words(sample, "answer", where) + _words(sample, "answer_aliases", where)
     linked = _linked(sample, where)
-    start = [names[one] for one in linked if one in names]  # gfm-rag passes over the others as well
+    start = [names[name] for name in linked if name in names]  # gfm-rag passes over the others as well
     others = len(linked) - len(start)
-    found.leave_out("start of a question that is no entity", "starts of questions that are no entities", others)
+    gathering.leave_out("start of a question that is no entity", "starts of questions that are no entities", others)
     targets = checked(sample.get("target_nodes") or {}, dict, f"{where}: 'target_nodes'")
     if sample.get("supporting_entities") or targets.keys() - {"document"}:
-        found.leave_out("list of target entities of a question", "lists of target entities of questions")
+        gathering.leave_out("list of target entities of a question", "lists of target entities of questions")
     stated = (name for name in ("supporting_documents", "supporting_facts") if sample.get(name) is not None)
     gold = next(stated, None)
     support = _words(sample, gold, where) if gold else _words(targets, "document", f"{where}: 'target_nodes'")
-    found.question(
+    gathering.question(
         where,
         Question(
             key or default,
@@ -132,7 +132,7 @@ def _words(row: dict, name: str, where: str) -> list[str]:
     if words is None:
         return []
     listed(checked(words, list, where), where)
-    return [text for one in words if (text := word(one)) and text.strip()]
+    return [text for item in words if (text := word(item)) and text.strip()]
 
 
 def _texts(folder: Path) -> Path | None:
@@ -140,7 +140,7 @@ def _texts(folder: Path) -> Path | None:
     return next((file for file in places if file.is_file()), None)
 
 
-def _read_lines(folder: Path, file: Path | None, texts: dict, found: Gathering) -> dict[str, str]:
+def _read_lines(folder: Path, file: Path | None, texts: dict, gathering: Gathering) -> dict[str, str]:
     """Returns the names of the entities, by what the questions call them."""
     if file is None:
         raise DataError(
@@ -149,7 +149,7 @@ def _read_lines(folder: Path, file: Path | None, texts: dict, found: Gathering) 
         )
     for title, text in texts.items():
         where = f"{file}, {title[:200]!r}"
-        found.passage(where, title, title, checked(text, str, where))
+        gathering.passage(where, title, title, checked(text, str, where))
     mentions, listing, lines = _Mentions(), folder / "document2entities.json", folder / "kg.txt"
     names: set[str] = set()
     for title, entities in read_json(listing, dict).items():
@@ -157,17 +157,19 @@ def _read_lines(folder: Path, file: Path | None, texts: dict, found: Gathering) 
         for entity in listed(entities, where):
             mentions.add(entity, title)
             names.add(entity)
-            found.entity(where, entity, [title])
+            gathering.entity(where, entity, [title])
     for place, line in enumerate(read_text(lines).split("\n"), 1):
         parts = [part.strip() for part in line.split(",")]
         if len(parts) != 3:
             if line.strip():
-                found.leave_out("line of kg.txt that has not three parts", "lines of kg.txt that have not three parts")
+                gathering.leave_out(
+                    "line of kg.txt that has not three parts", "lines of kg.txt that have not three parts"
+                )
         elif parts[1] == SYNONYM:
-            found.leave_out(*_SYNONYM_EDGES)
+            gathering.leave_out(*_SYNONYM_EDGES)
         else:
             names.update((parts[0], parts[2]))
-            found.relation(f"{lines}, line {place}", *parts, mentions.of_both(parts[0], parts[2]))
+            gathering.relation(f"{lines}, line {place}", *parts, mentions.of_both(parts[0], parts[2]))
     return {name: name for name in names}
 
 
@@ -178,7 +180,7 @@ class _Node(NamedTuple):
     attributes: dict[str, Any]
 
 
-def _read_tables(folder: Path, file: Path | None, texts: dict, found: Gathering) -> dict[str, str]:
+def _read_tables(folder: Path, file: Path | None, texts: dict, gathering: Gathering) -> dict[str, str]:
     """Returns the names of the entities, by what the questions call them."""
     nodes = _nodes(folder)
     for key, node in nodes.items():
@@ -190,21 +192,21 @@ def _read_tables(folder: Path, file: Path | None, texts: dict, found: Gathering)
                     f"{node.where}: the document {node.name[:200]!r} has no text, neither as its 'content' nor in "
                     f"{file or ' or '.join(_TEXTS)}; name the file of texts with documents=…"
                 )
-            found.passage(node.where, key, node.name, checked(text, str, node.where))
-    mentions, edges = _edges(folder, nodes, found)
+            gathering.passage(node.where, key, node.name, checked(text, str, node.where))
+    mentions, edges = _edges(folder, nodes, gathering)
     other: Counter[str] = Counter()
     for key, (where, name, kind, attributes) in nodes.items():
         if kind != "document":
-            said = word(attributes.pop("description", "")) or ""
-            found.entity(where, name, mentions.of(key), "" if kind == "entity" else kind, said)
+            description = word(attributes.pop("description", "")) or ""
+            gathering.entity(where, name, mentions.of(key), "" if kind == "entity" else kind, description)
         other.update(map(str, attributes))
     for where, source, relation, target, attributes in edges:
-        said, weight = word(attributes.pop("description", "")) or "", number(attributes.pop("weight", None))
+        description, weight = word(attributes.pop("description", "")) or "", number(attributes.pop("weight", None))
         ends, passages = (nodes[source].name, nodes[target].name), mentions.of_both(source, target)
-        found.relation(where, ends[0], relation, ends[1], passages, said, (), weight)
+        gathering.relation(where, ends[0], relation, ends[1], passages, description, (), weight)
         other.update(map(str, attributes))
     for attribute, count in sorted(other.items()):
-        found.notes.append(f"{counted(count, 'attribute')} {attribute[:60]!r} of nodes or edges")
+        gathering.notes.append(f"{counted(count, 'attribute')} {attribute[:60]!r} of nodes or edges")
     return {key: node.name for key, node in nodes.items() if node.kind != "document"}
 
 
@@ -219,7 +221,7 @@ def _nodes(folder: Path) -> dict[str, _Node]:
     return nodes
 
 
-def _edges(folder: Path, nodes: dict[str, _Node], found: Gathering) -> tuple[_Mentions, list[tuple]]:
+def _edges(folder: Path, nodes: dict[str, _Node], gathering: Gathering) -> tuple[_Mentions, list[tuple]]:
     """The entities that documents name, and the edges between all other nodes."""
     relations = {_key(row): row["name"] for _, row in read_csv(folder / "relations.csv", "name")}
     mentions, edges = _Mentions(), []
@@ -230,11 +232,11 @@ def _edges(folder: Path, nodes: dict[str, _Node], found: Gathering) -> tuple[_Me
         relation = relations.get(row["relation"], row["relation"])
         documents = [end for end in ends if nodes[end].kind == "document"]
         if len(documents) == 2:
-            found.leave_out("edge between documents", "edges between documents")
+            gathering.leave_out("edge between documents", "edges between documents")
         elif documents:
             mentions.add(target if source in documents else source, documents[0])
         elif relation == SYNONYM:
-            found.leave_out(*_SYNONYM_EDGES)
+            gathering.leave_out(*_SYNONYM_EDGES)
         else:
             edges.append((where, source, relation, target, _attributes(row, where)))
     return mentions, edges

@@ -30,27 +30,27 @@ def find(path: Path) -> list[Path]:
 
 def read(path: Path, name: str, strict: bool = True) -> Dataset:
     file = only(find(path), LOOKED_FOR, path)
-    found = Gathering(f"HippoRAG {file.name}", strict)
+    gathering = Gathering(f"HippoRAG {file.name}", strict)
     for place, row in enumerate(field(read_json(file, dict), "docs", list, str(file))):
         where = f"{file}, document {place + 1}"
         checked(row, dict, where)
         idx = row.get("idx")
         passage_id = str(place) if idx is None else str(idx)
-        found.passage(where, passage_id, *_title_and_text(row, where))
+        gathering.passage(where, passage_id, *_title_and_text(row, where))
         for entity in map(word, field(row, "extracted_entities", list, where)):
             if entity is None:
-                found.leave_out("entity that is no word", "entities that are no words")
+                gathering.leave_out("entity that is no word", "entities that are no words")
             else:
-                found.entity(where, entity, [passage_id])
+                gathering.entity(where, entity, [passage_id])
         for triple in field(row, "extracted_triples", list, where):
             words = [word(member) for member in triple] if isinstance(triple, list) else []
             if len(words) == 3 and all(words):
-                found.relation(where, *words, [passage_id])
+                gathering.relation(where, *words, [passage_id])
             else:
-                found.leave_out("triple that is not three words", "triples that are not three words")
+                gathering.leave_out("triple that is not three words", "triples that are not three words")
     if vectors := sorted(file.parent.glob("*/*_embeddings/vdb_*.parquet")):
-        found.notes.append(f"the vectors in {vectors[0].parents[1].name}: encoded anew by the index's own encoder")
-    return found.dataset(name, path)
+        gathering.notes.append(f"the vectors in {vectors[0].parents[1].name}: encoded anew by the index's own encoder")
+    return gathering.dataset(name, path)
 
 
 def _title_and_text(row: dict, where: str) -> tuple[str, str]:

@@ -45,29 +45,33 @@ def find(path: Path) -> list[Path]:
 
 def read(path: Path, name: str, strict: bool = True) -> Dataset:
     folder = only(find(path), LOOKED_FOR, path)
-    found = Gathering(f"LightRAG {GRAPH}", strict)
+    gathering = Gathering(f"LightRAG {GRAPH}", strict)
     chunks = folder / "kv_store_text_chunks.json"
     for chunk, row in read_json(chunks, dict).items():
         where = f"{chunks}, {chunk[:200]!r}"
         file = word(checked(row, dict, where).get("file_path")) or ""
         title = "" if file in _UNKNOWN_FILES else PurePosixPath(file.split(SEPARATOR)[0].replace("\\", "/")).name
-        found.passage(where, chunk, title, field(row, "content", str, where))
+        gathering.passage(where, chunk, title, field(row, "content", str, where))
     of_entity, of_relation = _chunks(folder, "entity_chunks"), _chunks(folder, "relation_chunks")
     graph = read_graphml(folder / GRAPH)
     for where, node, data in graph.nodes:
         passages = listed(data.get("source_id"), where, SEPARATOR) + of_entity.get(node, ())
-        said = _said(data.get("description", ""))
-        found.entity(where, unquoted(node), passages, unquoted(data.get("entity_type", "")), "\n".join(said))
+        descriptions = _descriptions(data.get("description", ""))
+        gathering.entity(
+            where, unquoted(node), passages, unquoted(data.get("entity_type", "")), "\n".join(descriptions)
+        )
     for where, source, target, data in graph.edges:
         passages = listed(data.get("source_id"), where, SEPARATOR)
         passages += of_relation.get(SEPARATOR.join(sorted((source, target))), ())
-        said = _said(data.get("description", ""))
+        descriptions = _descriptions(data.get("description", ""))
         keywords = _keywords(data.get("keywords", ""))
-        wording = ", ".join(keywords) or (said[0] if said else UNNAMED)
+        wording = ", ".join(keywords) or (descriptions[0] if descriptions else UNNAMED)
         weight = number(data.get("weight"))
-        found.relation(where, unquoted(source), wording, unquoted(target), passages, "\n".join(said), keywords, weight)
-    _note_what_stays(folder, found)
-    return found.dataset(name, path)
+        gathering.relation(
+            where, unquoted(source), wording, unquoted(target), passages, "\n".join(descriptions), keywords, weight
+        )
+    _note_what_stays(folder, gathering)
+    return gathering.dataset(name, path)
 
 
 def _store(folder: Path, name: str) -> dict[str, Any]:
@@ -85,7 +89,7 @@ def _chunks(folder: Path, name: str) -> dict[str, tuple[str, ...]]:
     return chunks
 
 
-def _said(description: str) -> list[str]:
+def _descriptions(description: str) -> list[str]:
     return [part for part in (unquoted(part) for part in description.split(SEPARATOR)) if part]
 
 
@@ -94,14 +98,14 @@ def _keywords(joined: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, words)))
 
 
-def _note_what_stays(folder: Path, found: Gathering) -> None:
+def _note_what_stays(folder: Path, gathering: Gathering) -> None:
     if any(folder.glob("vdb_*.json")):
-        found.notes.append("the vectors in vdb_*.json: encoded anew by the index's own encoder")
+        gathering.notes.append("the vectors in vdb_*.json: encoded anew by the index's own encoder")
     for name, words in (
         ("llm_response_cache", ("cached answer of the model", "cached answers of the model")),
         ("community_reports", ("community report", "")),
     ):
-        found.leave_out(*words, _size(_store(folder, name)))
+        gathering.leave_out(*words, _size(_store(folder, name)))
 
 
 def _size(store: dict[str, Any]) -> int:

@@ -48,7 +48,7 @@ def find(path: Path) -> list[Path]:
 
 def read(path: Path, name: str, strict: bool = True) -> Dataset:
     folder = only(find(path), LOOKED_FOR, path)
-    found = Gathering(f"Microsoft GraphRAG {_table(folder, 'relationships').name}", strict)
+    gathering = Gathering(f"Microsoft GraphRAG {_table(folder, 'relationships').name}", strict)
     titles = {str(row["id"]): word(row["title"]) or "" for _, row in _documents(folder)}
     units = read_parquet(
         _table(folder, "text_units"), {"id": ["id"], "text": ["text"]}, ["document_ids", "document_id"]
@@ -56,24 +56,26 @@ def read(path: Path, name: str, strict: bool = True) -> Dataset:
     for where, row in units:
         documents = listed(row["document_ids"], where) or listed(row["document_id"], where)
         title = next((titles[document] for document in documents if document in titles), "")
-        found.passage(where, str(row["id"]), title, word(row["text"]) or "")
+        gathering.passage(where, str(row["id"]), title, word(row["text"]) or "")
     needed = {"name": ["title", "name"], "type": ["type"], "description": ["description"], "units": ["text_unit_ids"]}
     for where, row in read_parquet(_table(folder, "entities"), needed):
         passages = listed(row["units"], where)
-        said = _said(row["description"])
-        found.entity(where, unquoted(word(row["name"]) or ""), passages, unquoted(word(row["type"]) or ""), said)
+        description = _description(row["description"])
+        gathering.entity(
+            where, unquoted(word(row["name"]) or ""), passages, unquoted(word(row["type"]) or ""), description
+        )
     needed = {name: [name] for name in ("source", "target", "description", "text_unit_ids")}
     for where, row in read_parquet(_table(folder, "relationships"), needed, ["weight"]):
         source, target = (unquoted(word(row[end]) or "") for end in ("source", "target"))
-        said, passages = _said(row["description"]), listed(row["text_unit_ids"], where)
-        wording = " ".join(said.split()) or UNNAMED
-        found.relation(where, source, wording, target, passages, said, (), number(row["weight"]))
+        description, passages = _description(row["description"]), listed(row["text_unit_ids"], where)
+        wording = " ".join(description.split()) or UNNAMED
+        gathering.relation(where, source, wording, target, passages, description, (), number(row["weight"]))
     for table, words in _SIDES.items():
         for file in _tables(folder, table):
-            found.leave_out(*words, parquet_rows(file))
+            gathering.leave_out(*words, parquet_rows(file))
     if any(folder.glob("lancedb*")) or any(folder.glob("*embeddings*.parquet")):
-        found.notes.append("the vectors: encoded anew by the index's own encoder")
-    return found.dataset(name, path)
+        gathering.notes.append("the vectors: encoded anew by the index's own encoder")
+    return gathering.dataset(name, path)
 
 
 def _documents(folder: Path) -> Iterable[tuple[str, dict]]:
@@ -92,7 +94,7 @@ def _table(folder: Path, table: str) -> Path:
     return files[0]
 
 
-def _said(description: object) -> str:
+def _description(description: object) -> str:
     """A description; a version with several wrote them as a list."""
     parts = description if isinstance(description, list) else [description]
     return "\n".join(filter(None, (unquoted(word(part) or "") for part in parts)))

@@ -95,12 +95,12 @@ def _below_its_question(trace: Trace, row: Mapping[str, Any], question: str) -> 
 
 def _of_row(run: Run, row: Mapping[str, Any], times: str) -> dict[str, Any]:
     """The attributes of the first span of a row."""
-    told = {name: row[name] for name in ("question_id", "method", "type", "hops") if row[name] is not None}
+    labels = {name: row[name] for name in ("question_id", "method", "type", "hops") if row[name] is not None}
     scores = {name: score for name, score in row["scores"].items() if score is not None}
     name = run.folder.resolve().name
     return {
         "session.id": f"{name} {row['method']}",
-        "metadata": {"run": name, **told, "scores": scores, "times": times},
+        "metadata": {"run": name, **labels, "scores": scores, "times": times},
     }
 
 
@@ -121,14 +121,14 @@ def _clock(trace: Trace, begin: datetime) -> Times:
             started[event.id] = begin + tick * _TICK
             tick += 1
             open_.append(event.id)
-    return {one: (started[one], ended[one]) for one in started}
+    return {id_: (started[id_], ended[id_]) for id_ in started}
 
 
 def _measured(trace: Trace, seconds: Mapping[str, float], begin: datetime) -> Times:
     """Each event as long as it took, by its path below that of the row, which is event 0."""
     first, *rest = trace
     prefix = f"{first.step} / "
-    took = {one: seconds.get(path.removeprefix(prefix), 0.0) for one, path in trace.step_paths().items()}
+    took = {id_: seconds.get(path.removeprefix(prefix), 0.0) for id_, path in trace.step_paths().items()}
     took[first.id] = sum(took[event.id] for event in rest if event.parent == first.id)
     times: Times = {}
     free: dict[int | None, datetime] = {None: begin}  # event -> when its next child begins
@@ -145,7 +145,8 @@ def _measured(trace: Trace, seconds: Mapping[str, float], begin: datetime) -> Ti
 def _spans(trace: Trace, texts: Mapping[str, str], times: Times, more: Mapping[str, Any] | None = None) -> Spans:
     """A span for each event; `more` are attributes of the first one."""
     content = [
-        [one.id, one.parent, one.kind, one.step, one.inputs, one.outputs, one.scores, one.tokens] for one in trace
+        [event.id, event.parent, event.kind, event.step, event.inputs, event.outputs, event.scores, event.tokens]
+        for event in trace
     ]
     trace_id = _hex(32, more, content)
     ids = {event.id: _hex(16, trace_id, event.id) for event in trace}
@@ -155,8 +156,8 @@ def _spans(trace: Trace, texts: Mapping[str, str], times: Times, more: Mapping[s
             "context": {"trace_id": trace_id, "span_id": ids[event.id]},
             "parent_id": ids.get(event.parent),
             "span_kind": event.kind,
-            "start_time": _said(times[event.id][0]),
-            "end_time": _said(times[event.id][1]),
+            "start_time": _timestamp(times[event.id][0]),
+            "end_time": _timestamp(times[event.id][1]),
             "status_code": "ERROR" if event.failure else "OK",
             "status_message": _storable(event.failure or ""),
             "attributes": _storable({**_attributes(event, texts), **((more or {}) if position == 0 else {})}),
@@ -171,12 +172,12 @@ def _attributes(event: Event, texts: Mapping[str, str]) -> dict[str, Any]:
     own = _OF_KIND.get(event.kind, lambda event: {})(event)
     outputs = {name: value for name, value in event.outputs.items() if name != "failure"}
     texts = texts if event.kind == "RETRIEVER" or event.parent is None else {}
-    found = (_document(*one, texts) for one in event.scores)
+    documents = (_document(*score, texts) for score in event.scores)
     return {
         "openinference.span.kind": event.kind,
         **_value("input", event.inputs),
         **_value("output", outputs),
-        **_flat(_DOCUMENTS.get(event.kind, "output.documents"), found),
+        **_flat(_DOCUMENTS.get(event.kind, "output.documents"), documents),
         **own,
     }
 
@@ -208,12 +209,14 @@ def _of_llm(event: Event) -> dict[str, Any]:
     reply = {name: value for name, value in event.outputs.items() if name not in ("failure", "parse")}
     counts = {name: count for name, count in (event.tokens or {}).items() if count is not None}
     total = {"total": sum(counts.values())} if counts else {}
-    asked = ({f"message.{part}": one[part] for part in ("role", "content") if part in one} for one in messages)
-    said = reply["text"] if event.failure and "text" in reply else _json(reply)
+    inputs = (
+        {f"message.{part}": message[part] for part in ("role", "content") if part in message} for message in messages
+    )
+    output = reply["text"] if event.failure and "text" in reply else _json(reply)
     return {
         "llm.model_name": (engine.partition(":")[2] or engine).partition("@")[0],
-        **_flat("llm.input_messages", asked),
-        **_flat("llm.output_messages", [{"message.role": "assistant", "message.content": said}]),
+        **_flat("llm.input_messages", inputs),
+        **_flat("llm.output_messages", [{"message.role": "assistant", "message.content": output}]),
         **{f"llm.token_count.{name}": count for name, count in {**counts, **total}.items()},
         "metadata": {"engine": engine, **({"parse": event.outputs["parse"]} if "parse" in event.outputs else {})},
     }
@@ -231,10 +234,10 @@ _OF_KIND: dict[str, Callable[[Event], dict[str, Any]]] = {
 def _exception(failure: str, when: datetime) -> dict[str, Any]:
     kind, colon, message = failure.partition(": ")
     named = {"exception.type": kind, "exception.message": message} if colon else {"exception.message": failure}
-    return {"name": "exception", "timestamp": _said(when), "attributes": _storable(named)}
+    return {"name": "exception", "timestamp": _timestamp(when), "attributes": _storable(named)}
 
 
-def _said(when: datetime) -> str:
+def _timestamp(when: datetime) -> str:
     return when.isoformat(timespec="microseconds")
 
 

@@ -88,7 +88,7 @@ def as_word(name: str) -> str:
     >>> as_word("New York"), as_word("100%"), as_word(""), as_word("d-1")
     ('New%20York', '100%25', '%', 'd-1')
     """
-    return _NOT_A_WORD.sub(lambda found: quote(found[0], errors="surrogatepass"), name) if name else "%"
+    return _NOT_A_WORD.sub(lambda match: quote(match[0], errors="surrogatepass"), name) if name else "%"
 
 
 def _run_lines(question_id: str, ranking: Sequence[tuple[str, float]], tag: str) -> Iterator[str]:
@@ -153,26 +153,26 @@ def read_run(
     notes count both. An unknown passage is an error, because every rank below it would be wrong; `strict=False` leaves
     it out. Raises :class:`DataError` with the line for anything else that is not a run.
     """
-    path, asked = Path(path).expanduser(), _Words("question", (question.id for question in questions))
-    known, found, left_out = _Words("passage", passages), {}, 0
+    path, question_words = Path(path).expanduser(), _Words("question", (question.id for question in questions))
+    passage_words, by_tag, left_out = _Words("passage", passages), {}, 0
     seen: dict[tuple[str, str, str], str] = {}
     others: set[str] = set()
     for where, (qid, _, word, rank, score, tag) in _lines(path, "qid Q0 passage rank score tag"):
-        rankings = found.setdefault(tag, {})
-        if (question := asked.of(qid)) is None:
+        rankings = by_tag.setdefault(tag, {})
+        if (question := question_words.of(qid)) is None:
             others.add(qid)
             continue
-        if (passage := known.of(word)) is None:
+        if (passage := passage_words.of(word)) is None:
             if strict:
-                raise DataError(f"{where}: {known.unknown(word)}; strict=False leaves such lines out")
+                raise DataError(f"{where}: {passage_words.unknown(word)}; strict=False leaves such lines out")
             left_out += 1
             continue
         once(seen, (tag, question, passage), "ranking of question and passage", where, key="")
         line = _Line(passage, _whole(rank, "rank", where), _score(score, where))
         rankings.setdefault(question, []).append(line)
-    if not any(found.values()):
-        raise DataError(f"{path}: {known.none_of(()) if left_out else asked.none_of(others)}")
-    _check_direction(path, found)
+    if not any(by_tag.values()):
+        raise DataError(f"{path}: {passage_words.none_of(()) if left_out else question_words.none_of(others)}")
+    _check_direction(path, by_tag)
     systems = [
         Ranked(
             _as_written(tag),
@@ -180,9 +180,9 @@ def read_run(
                 question: tuple((line.passage, line.score) for line in _sorted(lines))
                 for question, lines in rankings.items()
             },
-            tuple(_notes(rankings, asked, others, left_out)),
+            tuple(_notes(rankings, question_words, others, left_out)),
         )
-        for tag, rankings in found.items()
+        for tag, rankings in by_tag.items()
     ]
     return {system.tag: system for system in systems}
 
@@ -197,23 +197,26 @@ def read_qrels(
     known ids; another one is an error, or with `strict=False` left out. Raises :class:`DataError` for a line that is no
     judgement."""
     path, questions = Path(path).expanduser(), list(questions)
-    asked, known = _Words("question", (question.id for question in questions)), _Words("passage", passages)
+    question_words, passage_words = (
+        _Words("question", (question.id for question in questions)),
+        _Words("passage", passages),
+    )
     gold: dict[str, list[str]] = {}
     seen: dict[tuple[str, str], str] = {}
     others: set[str] = set()
     for where, qid, word, relevance in judgements(path):
         relevant = relevance > 0
         once(seen, (qid, word), "judgement of question and passage", where, key="")
-        if (question := asked.of(qid)) is None:
+        if (question := question_words.of(qid)) is None:
             others.add(qid)
             continue
         judged = gold.setdefault(question, [])
-        if relevant and (passage := known.of(word)) is not None:
+        if relevant and (passage := passage_words.of(word)) is not None:
             judged.append(passage)
         elif relevant and strict:
-            raise DataError(f"{where}: {known.unknown(word)}; strict=False leaves such lines out")
+            raise DataError(f"{where}: {passage_words.unknown(word)}; strict=False leaves such lines out")
     if not gold:
-        raise DataError(f"{path}: {asked.none_of(others)}")
+        raise DataError(f"{path}: {question_words.none_of(others)}")
     return [replace(question, support=tuple(gold.get(question.id, ()))) for question in questions]
 
 
@@ -221,7 +224,7 @@ class _Words:
     """The known ids of a kind, by how they are written: by us, or as they are."""
 
     def __init__(self, what: str, ids: Iterable[str]):
-        self.what, self.named = what, {as_word(one): one for one in ids}
+        self.what, self.named = what, {as_word(id): id for id in ids}
         self._plain = set(self.named.values())
 
     def of(self, word: str) -> str | None:
@@ -235,7 +238,7 @@ class _Words:
         return f"none of the {self.what}s is in the file, {self._some()}{theirs}"
 
     def _some(self) -> str:
-        ids = [repr(one) for one in self.named.values()]
+        ids = [repr(word) for word in self.named.values()]
         return f"{', '.join(ids[:3])}{', …' if len(ids) > 3 else ''} ({len(ids):,})"
 
 
@@ -249,9 +252,9 @@ def _sorted(lines: Iterable[_Line]) -> list[_Line]:
     return sorted(lines, key=lambda line: (-line.score, line.rank))
 
 
-def _check_direction(path: Path, found: Mapping[str, Mapping[str, Sequence[_Line]]]) -> None:
+def _check_direction(path: Path, by_tag: Mapping[str, Mapping[str, Sequence[_Line]]]) -> None:
     """Refuse distances, by which every ranking would be upside down."""
-    for tag, rankings in found.items():
+    for tag, rankings in by_tag.items():
         several = [sorted(lines, key=lambda line: line.rank) for lines in rankings.values() if len(lines) > 1]
         if several and all(a.rank < b.rank and a.score < b.score for lines in several for a, b in pairwise(lines)):
             raise DataError(
@@ -261,10 +264,11 @@ def _check_direction(path: Path, found: Mapping[str, Mapping[str, Sequence[_Line
 
 
 def _notes(
-    rankings: Mapping[str, Sequence[_Line]], asked: _Words, others: Collection[str], left_out: int
+    rankings: Mapping[str, Sequence[_Line]], question_words: _Words, others: Collection[str], left_out: int
 ) -> Iterator[str]:
-    if missing := len(asked.named) - len(rankings):
-        yield f"{counted(missing, 'question')} of {len(asked.named):,} without a ranking in the file: nothing is found"
+    if missing := len(question_words.named) - len(rankings):
+        total = len(question_words.named)
+        yield f"{counted(missing, 'question')} of {total:,} without a ranking in the file: nothing is found"
     if others:
         yield f"{counted(len(others), 'question')} of the file not asked here: not used"
     if left_out:

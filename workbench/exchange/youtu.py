@@ -45,10 +45,10 @@ def find(path: Path) -> list[Path]:
 
 def read(path: Path, name: str, chunks: str | Path | None = None, strict: bool = True) -> Dataset:
     file = only(find(path), LOOKED_FOR, path)
-    found = Gathering(f"Youtu-GraphRAG {file.name}", strict)
-    edges = list(_edges(file, found))
+    gathering = Gathering(f"Youtu-GraphRAG {file.name}", strict)
+    edges = list(_edges(file, gathering))
     named = {chunk for _, *ends, _ in edges for node in ends for chunk in node.chunks}
-    _read_chunks(Path(chunks).expanduser() if chunks else _chunks_beside(file), named, found)
+    _read_chunks(Path(chunks).expanduser() if chunks else _chunks_beside(file), named, gathering)
     nodes: dict[_Node, str] = {}
     attributes: dict[tuple[_Node, tuple[str, ...]], dict[str, None]] = defaultdict(dict)
     others: dict[str, set[str]] = defaultdict(set)
@@ -61,25 +61,25 @@ def read(path: Path, name: str, chunks: str | Path | None = None, strict: bool =
         if (start.label, end.label) == ("entity", "attribute"):
             attributes[start, end.chunks or start.chunks][end.name] = None
         elif start.label == end.label == "entity":
-            found.relation(where, start.name, relation, end.name, _stating(start, end, found))
+            gathering.relation(where, start.name, relation, end.name, _stating(start, end, gathering))
     for node, where in nodes.items():
-        found.entity(where, node.name, node.chunks, node.type)
-    for (node, passages), said in attributes.items():
-        found.entity(nodes[node], node.name, passages, node.type, "; ".join(said))
+        gathering.entity(where, node.name, node.chunks, node.type)
+    for (node, passages), values in attributes.items():
+        gathering.entity(nodes[node], node.name, passages, node.type, "; ".join(values))
     for label, names in sorted(others.items()):
         words = ("community", "communities") if label == "community" else (f"{label} node", "")
-        found.leave_out(*words, len(names))
-    return found.dataset(name, path)
+        gathering.leave_out(*words, len(names))
+    return gathering.dataset(name, path)
 
 
-def _edges(file: Path, found: Gathering) -> Iterable[tuple[str, _Node, _Node, str]]:
+def _edges(file: Path, gathering: Gathering) -> Iterable[tuple[str, _Node, _Node, str]]:
     for place, row in enumerate(read_json(file, list), 1):
         where = f"{file}, edge {place}"
         checked(row, dict, where)
         start, end = (_node(field(row, end, dict, where), where) for end in ("start_node", "end_node"))
         relation = word(row.get("relation"))
         if start is None or end is None or relation is None:
-            found.leave_out("edge with a name that is no word", "edges with a name that is no word")
+            gathering.leave_out("edge with a name that is no word", "edges with a name that is no word")
         else:
             yield where, start, end, relation
 
@@ -92,11 +92,11 @@ def _node(row: dict, where: str) -> _Node | None:
     return _Node(field(row, "label", str, where), name, kind or "", chunks) if name else None
 
 
-def _stating(start: _Node, end: _Node, found: Gathering) -> list[str]:
+def _stating(start: _Node, end: _Node, gathering: Gathering) -> list[str]:
     chunks = list(dict.fromkeys(start.chunks + end.chunks))
     if len(chunks) < 2:
         return chunks
-    texts = {chunk: found.passages[chunk].text.casefold() for chunk in chunks if chunk in found.passages}
+    texts = {chunk: gathering.passages[chunk].text.casefold() for chunk in chunks if chunk in gathering.passages}
     both = [c for c, text in texts.items() if start.name.casefold() in text and end.name.casefold() in text]
     return both or chunks
 
@@ -113,7 +113,7 @@ def _chunks_beside(file: Path) -> Path:
     )
 
 
-def _read_chunks(file: Path, named: set[str], found: Gathering) -> None:
+def _read_chunks(file: Path, named: set[str], gathering: Gathering) -> None:
     """One record per line. Some versions write line breaks and tabs as two characters; others write them unescaped, so
     a line that begins no record continues the previous text."""
     records: list[tuple[str, str, str]] = []
@@ -130,9 +130,9 @@ def _read_chunks(file: Path, named: set[str], found: Gathering) -> None:
     texts = {text for _, chunk, text in records if chunk in named}
     for where, chunk, text in records:
         if chunk not in named and text in texts:
-            found.leave_out("chunk of an earlier run", "chunks of an earlier run")
+            gathering.leave_out("chunk of an earlier run", "chunks of an earlier run")
         else:
-            found.passage(where, chunk, *_title_and_text(text, escaped, where))
+            gathering.passage(where, chunk, *_title_and_text(text, escaped, where))
 
 
 def _title_and_text(text: str, escaped: bool, where: str) -> tuple[str, str]:

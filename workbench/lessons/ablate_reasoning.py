@@ -33,11 +33,11 @@ PAPER_READERS = {"brief": "direct[prompt=brief,k=none]", "brief + GW 4000": f"di
 def readers(prompts: Sequence[str], budgets: Sequence[int], tokens: int) -> dict[str, str]:
     """The readers of the grid: each prompt over a whole and over shorter contexts, routing, and the executed query."""
     whole = f"k=none,budget={tokens}"
-    found = {prompt: f"direct[prompt={prompt},{whole}]" for prompt in prompts}
+    specs = {prompt: f"direct[prompt={prompt},{whole}]" for prompt in prompts}
     for size in budgets:
         walk = f"compress=graph-walk[budget={size}]"
-        found |= {f"{prompt} + GW {size}": f"direct[prompt={prompt},{whole},{walk}]" for prompt in prompts}
-    return found | {"routing": f"direct[route=true,{whole}]", "executed": f"sparql-exec[budget={tokens}]"}
+        specs |= {f"{prompt} + GW {size}": f"direct[prompt={prompt},{whole},{walk}]" for prompt in prompts}
+    return specs | {"routing": f"direct[route=true,{whole}]", "executed": f"sparql-exec[budget={tokens}]"}
 
 
 def read(
@@ -64,9 +64,9 @@ def reasoning_share(parts: Analysis) -> pd.DataFrame:
     return parts.frame()[columns].round(2)
 
 
-def gold_read(shown: Ablator) -> pd.DataFrame:
+def gold_read(ablator: Ablator) -> pd.DataFrame:
     """The lines of the context that was read which hold a gold answer, or are of a gold passage."""
-    attempt, titles = shown.attempt, {passage.id: passage.title for passage, _ in shown.attempt.evidence.passages}
+    attempt, titles = ablator.attempt, {passage.id: passage.title for passage, _ in ablator.attempt.evidence.passages}
     marks = {answer: "an answer" for answer in attempt.question.answers}
     marks |= {titles[name]: "a gold passage" for name in attempt.question.support if titles.get(name)}
     lines = attempt.shown.text.splitlines()
@@ -92,7 +92,7 @@ def verdict(
     again: Grid,
     parts: Analysis,
     diagnosis: Diagnosis,
-    shown: Sequence[Ablator],
+    ablators: Sequence[Ablator],
     index: Index,
 ) -> Verdict:
     """What must hold of any data and engine, with the numbers of this run.
@@ -112,12 +112,12 @@ def verdict(
     verdict.none("evidence that readers of a method do not share", _unshared(rows))
     same = all(run.rows == again.runs[label].rows for label, run in grid.runs.items())
     verdict.check("a grid that is asked again is the same", same, "true", bool)
-    verdict.none("matched facts that were not retrieved", sum(_unknown(one, index) for one in shown))
+    verdict.none("matched facts that were not retrieved", sum(_unknown(ablator, index) for ablator in ablators))
     wrong, read, cut = _lost(grid)
     verdict.state(**{"wrong answers": wrong, "that stood in what was read": read, "that were cut by compression": cut})
-    for number, one in enumerate(shown, 1):
-        tried = [_outcome(row) for row in one.tried().to_dict("records")]
-        verdict.state(**{f"question {number}": one.answer.question, f"question {number} ends": tried})
+    for number, ablator in enumerate(ablators, 1):
+        tried = [_outcome(row) for row in ablator.tried().to_dict("records")]
+        verdict.state(**{f"question {number}": ablator.answer.question, f"question {number} ends": tried})
     return verdict
 
 
@@ -126,7 +126,7 @@ def seen(grid: Grid, chain: Ablator, cut: Ablator) -> str:
     `cut`: one read whole and compressed."""
     means = grid.table()
     answered = means["accuracy"].dropna()
-    looked = f"Seen: {_told(chain)} {_told(cut)}"
+    looked = f"Seen: {_sentence(chain)} {_sentence(cut)}"
     if answered.empty:
         return wrapped(looked, "Did it help? There are no gold answers, so nothing says which answers are right.")
     first, best = answered.index[0], answered.idxmax()
@@ -171,20 +171,20 @@ def _unshared(rows: Sequence[Mapping[str, Any]]) -> int:
     return len(rankings) - len({(row["question_id"], row["method"]) for row in rows})
 
 
-def _unknown(one: Ablator, index: Index) -> int:
+def _unknown(ablator: Ablator, index: Index) -> int:
     """Facts that the shown query was matched with and that are not among those of the evidence."""
-    bindings = one.proof.bindings if one.proof else ()
+    bindings = ablator.proof.bindings if ablator.proof else ()
     matched = {match.fact.members for binding in bindings for match in binding.matches}
-    return len(matched - {fact.members for fact in facts_of(one.attempt.evidence, index)})
+    return len(matched - {fact.members for fact in facts_of(ablator.attempt.evidence, index)})
 
 
 # -- the parts of the sentences ----------------------------------------------------------------------------------------
 
 
-def _told(one: Ablator) -> str:
+def _sentence(ablator: Ablator) -> str:
     """What each setting made of a question."""
-    tried = one.tried().drop_duplicates(["prompt", "compressed by"])
-    return f"{one.answer.question!r} ends " + "; ".join(map(_outcome, tried.to_dict("records"))) + "."
+    tried = ablator.tried().drop_duplicates(["prompt", "compressed by"])
+    return f"{ablator.answer.question!r} ends " + "; ".join(map(_outcome, tried.to_dict("records"))) + "."
 
 
 def _outcome(row: Mapping[str, Any]) -> str:
@@ -196,6 +196,6 @@ def _outcome(row: Mapping[str, Any]) -> str:
 def _lost(grid: Grid) -> tuple[int, int, int]:
     """Over all configurations: wrong answers, those that stood in what was read, and those that were cut."""
     scores = [row["scores"] for run in grid.runs.values() for row in run.rows]
-    wrong = [one for one in scores if one["accuracy"] is not None and one["accuracy"] < 1]
-    read = sum(one["coverage:read"] == 1 for one in wrong)
-    return len(wrong), read, sum(one["coverage"] == 1 and one["coverage:read"] == 0 for one in wrong)
+    wrong = [score for score in scores if score["accuracy"] is not None and score["accuracy"] < 1]
+    read = sum(row["coverage:read"] == 1 for row in wrong)
+    return len(wrong), read, sum(row["coverage"] == 1 and row["coverage:read"] == 0 for row in wrong)

@@ -47,21 +47,21 @@ def verdict(
     """What any data set should pass: the index on disk is the one in memory and lacks nothing, a ranking is sorted, its
     trace has every stage, no question failed, and worked questions end as their files say. The counts, the means of the
     run and the hub bias of the walk are facts of the verdict, so that a regression run finds what moved."""
-    found, passages = Verdict(title), len(built.passages.passages)
+    checks, passages = Verdict(title), len(built.passages.passages)
     scores = [score for _, score in evidence.ranking]
     reopened = Index.open(built.folder)
-    found.check("the index opens again with the same graph", reopened.counts() == built.counts(), "true", bool)
-    found.check("passages without a fact", 1 - len(set(built.facts.stated[0])) / passages, "< 0.2", lambda n: n < 0.2)
-    found.none("failed extractions", built.manifest["layers"]["extractions"]["failures"])
-    found.check("scores fall along the ranking", scores == sorted(scores, reverse=True), "true", bool)
-    found.check("events in the trace", len(evidence.trace), "> 3", lambda n: n > 3)
-    state_run(found, run)
+    checks.check("the index opens again with the same graph", reopened.counts() == built.counts(), "true", bool)
+    checks.check("passages without a fact", 1 - len(set(built.facts.stated[0])) / passages, "< 0.2", lambda n: n < 0.2)
+    checks.none("failed extractions", built.manifest["layers"]["extractions"]["failures"])
+    checks.check("scores fall along the ranking", scores == sorted(scores, reverse=True), "true", bool)
+    checks.check("events in the trace", len(evidence.trace), "> 3", lambda n: n > 3)
+    state_run(checks, run)
     if fails:
-        found.none("worked configurations that end otherwise", len(fails.otherwise))
-    found.state(**built.counts(), warnings=list(checkup.warnings))
+        checks.none("worked configurations that end otherwise", len(fails.otherwise))
+    checks.state(**built.counts(), warnings=list(checkup.warnings))
     if walk and walk.pagerank:
-        found.state(**{f"hub bias, {name}": value for name, value in walk.hubs._asdict().items()})
-    return found
+        checks.state(**{f"hub bias, {name}": value for name, value in walk.hubs._asdict().items()})
+    return checks
 
 
 class Elsewhere(NamedTuple):
@@ -88,7 +88,9 @@ def beside(lab: Lab, elsewhere: Elsewhere | Absent, passages: Sequence[str]) -> 
     """What both makers state in these passages, side by side."""
     if not elsewhere:
         return Absent("There are facts of one maker alone.")
-    both = {facts_by(one.facts_by): _stated(one, passages) for one in (lab.index, elsewhere.index)}
+    both = {
+        facts_by(built_index.facts_by): _stated(built_index, passages) for built_index in (lab.index, elsewhere.index)
+    }
     return pd.DataFrame({name: pd.Series(facts, dtype=object) for name, facts in both.items()}).fillna("")
 
 
@@ -118,8 +120,8 @@ def deciding(walk: WalkDistribution | Absent, passages: Sequence[str]) -> pd.Dat
         if (name := index.passages.passages[at].id) in passages:
             rows.append((subject, relation, object, name, max(weight.get(subject, 0), weight.get(object, 0))))
     columns = ["subject", "relation", "object", "stated in", "weight of its seed"]
-    found = pd.DataFrame(rows, columns=columns)
-    return found[found.iloc[:, 4] > 0].sort_values(columns[4], ascending=False, ignore_index=True).head(8)
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame[frame.iloc[:, 4] > 0].sort_values(columns[4], ascending=False, ignore_index=True).head(8)
 
 
 def facts_in_chroma(
@@ -133,11 +135,11 @@ def facts_in_chroma(
     where = where or {"subject": built.facts.facts[int((built.facts.fact_vectors @ vector).argmax())][0]}
     client = chroma.derive(built, ["facts"])
     collection = client.get_collection(chroma.collection_name(built, "facts"), embedding_function=None)
-    found = collection.query(
+    nearest = collection.query(
         query_embeddings=[vector], where=dict(where), n_results=k, include=["metadatas", "distances"]
     )
-    rows = pd.DataFrame(found["metadatas"][0], columns=["subject", "relation", "object"])
-    return rows.assign(cosine=[round(1 - distance, 3) for distance in found["distances"][0]])
+    rows = pd.DataFrame(nearest["metadatas"][0], columns=["subject", "relation", "object"])
+    return rows.assign(cosine=[round(1 - distance, 3) for distance in nearest["distances"][0]])
 
 
 def chroma_agreement(built: Index, questions: Sequence[Question], k: int = 10) -> chroma.StoreAgreement | Absent:
@@ -148,7 +150,7 @@ def chroma_agreement(built: Index, questions: Sequence[Question], k: int = 10) -
 
 
 def seen(
-    asked: Question,
+    question: Question,
     answer: Answer,
     evidence: Evidence,
     dense: Evidence,
@@ -158,25 +160,25 @@ def seen(
 ) -> str:
     """Two sentences: what the graph did for the question, and over all questions of a run, whose first method is the
     baseline and whose second walks over the graph of `built`."""
-    return f"{_one(asked, answer, evidence, dense)}\n{_all(built, run, elsewhere)}"
+    return f"{_question_sentence(question, answer, evidence, dense)}\n{_all(built, run, elsewhere)}"
 
 
-def _one(asked: Question, answer: Answer, evidence: Evidence, dense: Evidence) -> str:
-    ends = f"the reading {answered(asked, answer.text)}"
-    if not asked.support:
-        return f"Without gold passages nothing says which ranking of {asked.question!r} is better; {ends}."
-    ours, theirs = (_last(one, asked) for one in (evidence, dense))
+def _question_sentence(question: Question, answer: Answer, evidence: Evidence, dense: Evidence) -> str:
+    ends = f"the reading {answered(question, answer.text)}"
+    if not question.support:
+        return f"Without gold passages nothing says which ranking of {question.question!r} is better; {ends}."
+    ours, theirs = (_last(ranked, question) for ranked in (evidence, dense))
     moved = "the same" if ours == theirs else "better" if ours < theirs else "worse"
     return (
-        f"{asked.question!r} rests on {counted(len(asked.support), 'passage')}; {dense.method} has the last of them on "
-        f"{_rank(theirs)} and {evidence.method} on {_rank(ours)}, which is {moved}; {ends}."
+        f"{question.question!r} rests on {counted(len(question.support), 'passage')}; {dense.method} has the last of "
+        f"them on {_rank(theirs)} and {evidence.method} on {_rank(ours)}, which is {moved}; {ends}."
     )
 
 
-def _last(evidence: Evidence, asked: Question) -> float:
+def _last(evidence: Evidence, question: Question) -> float:
     """The rank of the last gold passage, infinite if one is missing."""
     ranks = {passage: rank for rank, (passage, _) in enumerate(evidence.ranking, 1)}
-    return max(ranks.get(passage, float("inf")) for passage in asked.support)
+    return max(ranks.get(passage, float("inf")) for passage in question.support)
 
 
 def _rank(rank: float) -> str:

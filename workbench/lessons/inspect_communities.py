@@ -34,7 +34,7 @@ def levels(index: Index) -> pd.DataFrame:
     """How much the tree holds, level by level."""
     counts = {
         "4 communities": len(index.tree.communities),
-        "3 keywords": sum(len(one.keywords) for one in index.tree.communities),
+        "3 keywords": sum(len(community.keywords) for community in index.tree.communities),
         "2 entities": len(index.schema_graph.names),
         "2 triples": len(index.schema_graph.labels),
         "1 attributes": len(index.schema_graph.attributes),
@@ -46,9 +46,9 @@ def merges(index: Index) -> pd.DataFrame:
     """The pairs of parts that were considered, those that merged first, and what decided each."""
     names = index.schema_graph.names
     rows = [
-        (one.cluster, one.round, names[one.left[0]], names[one.right[0]], one.overlap, one.cosine, one.difference,
-         one.size, one.reason)
-        for one in sorted(index.tree.merges, key=lambda one: not one.merged)
+        (merge.cluster, merge.round, names[merge.left[0]], names[merge.right[0]], merge.overlap, merge.cosine,
+         merge.difference, merge.size, merge.reason)
+        for merge in sorted(index.tree.merges, key=lambda merge: not merge.merged)
     ]  # fmt: skip
     columns = ["cluster", "round", "part with", "and part with", "relations alike", "cosine", "Δ", "members", "outcome"]
     return pd.DataFrame(rows, columns=columns)
@@ -74,32 +74,46 @@ def agreements(knowledge: KnowledgeTree) -> dict[str, Agreement]:
     mine = Division.built(knowledge).grouping(knowledge.graph.names)
     others = {name: other(knowledge, name) for name in offered(knowledge)}
     # A small corpus may have no cluster, and so no entity in common with the tree.
-    shared = {name: one for name, one in others.items() if mine.group_of.keys() & one.group_of.keys()}
-    return {name: compare(mine, one) for name, one in shared.items()}
+    shared = {name: grouping for name, grouping in others.items() if mine.group_of.keys() & grouping.group_of.keys()}
+    return {name: compare(mine, grouping) for name, grouping in shared.items()}
 
 
-def agreed(found: Mapping[str, Agreement]) -> pd.DataFrame:
+def agreed(agreements: Mapping[str, Agreement]) -> pd.DataFrame:
     """A row for each other grouping."""
-    rows = [(name, one.groups[1], one.entities, one.rand, one.nmi, *one.purity) for name, one in found.items()]
+    rows = [
+        (name, agreement.groups[1], agreement.entities, agreement.rand, agreement.nmi, *agreement.purity)
+        for name, agreement in agreements.items()
+    ]
     columns = ["grouping", "groups", "entities", "adjusted Rand", "NMI", "purity of the tree", "purity of the other"]
     return pd.DataFrame(rows, columns=columns).set_index("grouping")
 
 
-def differences(found: Mapping[str, Agreement]) -> pd.DataFrame:
+def differences(agreements: Mapping[str, Agreement]) -> pd.DataFrame:
     """The groups in which they differ most."""
-    rows = [(name, one.grouping, one.title, one.size, one.apart) for name, each in found.items() for one in each.splits]
+    rows = [
+        (name, split.grouping, split.title, split.size, split.apart)
+        for name, each in agreements.items()
+        for split in each.splits
+    ]
     return pd.DataFrame(rows, columns=["beside", "of", "group", "entities", "apart"])
 
 
 def gained(index: Index) -> pd.DataFrame:
     """The types that passages asked for and the seed lacked; none where the data bring the graph."""
     rows = [
-        (one.kind, one.name, one.confidence, one.admitted, len(one.passages), ", ".join(one.passages[:3]))
-        for one in index.schema_graph.evolution
+        (
+            change.kind,
+            change.name,
+            change.confidence,
+            change.admitted,
+            len(change.passages),
+            ", ".join(change.passages[:3]),
+        )
+        for change in index.schema_graph.evolution
     ]
     columns = ["kind", "name", "confidence", "admitted", "passages", "first asked for by"]
-    found = pd.DataFrame(rows, columns=columns)
-    return found.sort_values(["admitted", "passages"], ascending=False, ignore_index=True)
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.sort_values(["admitted", "passages"], ascending=False, ignore_index=True)
 
 
 def grown(lab: Lab, passages: int = 40) -> Index:
@@ -136,19 +150,20 @@ def maps(knowledge: KnowledgeTree) -> dict[str, Map]:
     division, names = Division.built(knowledge), knowledge.graph.names
     leiden = {"leiden": rows_of(other(knowledge, "leiden"), names)}
     palettes = {"map": ("type", {}), "leiden": ("leiden", leiden)}
-    found = {
+    drawings = {
         name: overview_map(knowledge, division, palette_of(knowledge, division, *colours))
         for name, colours in palettes.items()
     }
-    return found | ({"largest": community_map(knowledge, 0)} if knowledge.tree.communities else {})
+    return drawings | ({"largest": community_map(knowledge, 0)} if knowledge.tree.communities else {})
 
 
 def tables(
-    index: Index, found: Mapping[str, Agreement], routes: Routes, **more: pd.DataFrame
+    index: Index, agreements: Mapping[str, Agreement], routes: Routes, **more: pd.DataFrame
 ) -> dict[str, pd.DataFrame]:
     """The tables of the notebook by name."""
-    return {"levels": levels(index), "merges": merges(index), "agreement": agreed(found),
-            "differences": differences(found), "routes": taken(routes), "rounds": rounds(routes), **more}  # fmt: skip
+    return {"levels": levels(index), "merges": merges(index), "agreement": agreed(agreements),
+            "differences": differences(agreements), "routes": taken(routes), "rounds": rounds(routes),
+            **more}  # fmt: skip
 
 
 def taken(routes: Routes) -> pd.DataFrame:
@@ -159,16 +174,16 @@ def taken(routes: Routes) -> pd.DataFrame:
 
 
 def _taken(search: Searched) -> Iterator[tuple]:
-    found = {one.route: {fact[:3] for fact in one.triples} for one in search.routes}
+    by_route = {route.route: {fact[:3] for fact in route.triples} for route in search.routes}
     fused = {fact[:3] for fact in search.triples}
-    for name, facts in found.items():
-        rest = set().union(*(other for route, other in found.items() if route != name))
+    for name, facts in by_route.items():
+        rest = set().union(*(other for route, other in by_route.items() if route != name))
         yield search.query, search.origin, name, len(facts), len(facts & fused), len((facts & fused) - rest)
 
 
 def rounds(routes: Routes) -> pd.DataFrame:
     """The agent's rounds."""
-    rows = [(one.number, one.thought, one.query, one.answer, one.stopped) for one in routes.rounds]
+    rows = [(round.number, round.thought, round.query, round.answer, round.stopped) for round in routes.rounds]
     return pd.DataFrame(rows, columns=["round", "thought", "next query", "answer", "ended"]).set_index("round")
 
 
@@ -194,8 +209,10 @@ def verdict(
     verdict, tree = Verdict(title), knowledge.tree
     division, weighing = Division.built(knowledge), Weighing(knowledge)
     mine = division.grouping(knowledge.graph.names)
-    members = [row for one in tree.communities for row in one.members]
-    strangers = sum(not {one.centre, *one.keywords} <= set(one.members) for one in tree.communities)
+    members = [row for community in tree.communities for row in community.members]
+    strangers = sum(
+        not {community.centre, *community.keywords} <= set(community.members) for community in tree.communities
+    )
     elsewhere = int((Division.built(weighing.weigh(weighing.own)).groups != division.groups).sum())
     unplaced = sum(_unplaced(knowledge, passage) for passage in passages[:500])
     verdict.none("entities in more than one community", len(members) - len(set(members)))
@@ -207,27 +224,27 @@ def verdict(
     verdict.none("kept triples that no route brought", sum(map(_unsourced, routes.searches)))
     if failed and ask:
         ended = failed.text or "(abstained)"
-        verdict.check("the failure ends as was written", ended, ask.answer, lambda said: said == ask.answer)
+        verdict.check("the failure ends as was written", ended, ask.answer, lambda answer: answer == ask.answer)
     if run and saved:
         rankings = {row["question_id"]: row["ranking"] for row in run.rows if row["method"] == run.methods[-1]}
         read = {name: saved.ask(name, run.methods[-1]) for name in rankings}
         differing = sum([list(pair) for pair in read[name].ranking] != ranking for name, ranking in rankings.items())
         verdict.none("saved traces with another ranking than the run's", differing)
         state_run(verdict, run)
-    for name, one in agreements(knowledge).items():
-        verdict.state(**{f"{name}: rand": one.rand, f"{name}: nmi": one.nmi})
+    for name, agreement in agreements(knowledge).items():
+        verdict.state(**{f"{name}: rand": agreement.rand, f"{name}: nmi": agreement.nmi})
     verdict.state(communities=len(tree.communities), unnamed=len(tree.failures), rounds=len(routes.rounds))
     verdict.state(question=routes.question, ended=routes.stopped)
     return verdict
 
 
-def seen(asked: Question, answer: Answer, routes: Routes, knowledge: KnowledgeTree, run: Run | None) -> str:
+def seen(question: Question, answer: Answer, routes: Routes, knowledge: KnowledgeTree, run: Run | None) -> str:
     """Two sentences: how the question went through the tree, and whether the agent's searches helped."""
     entities, made = len(knowledge.graph.names), len(knowledge.tree.communities)
-    searches = 1 + sum(bool(one.query) for one in routes.rounds)
+    searches = 1 + sum(bool(round.query) for round in routes.rounds)
     took = f"{searches} rounds of search" if searches > 1 else "one round of search"
-    shown = f"{asked.question!r} {answered(asked, answer.text)}, after {took} in a tree of {entities:,} entities"
-    return f"{shown} and {made:,} communities.\n{helped(run, MEASURES)}"
+    ending = f"{question.question!r} {answered(question, answer.text)}, after {took} in a tree of {entities:,} entities"
+    return f"{ending} and {made:,} communities.\n{helped(run, MEASURES)}"
 
 
 def _unplaced(knowledge: KnowledgeTree, passage: Passage) -> int:
@@ -240,12 +257,15 @@ def _unlike(knowledge: KnowledgeTree, weighing: Weighing) -> int:
     """Merges that contradict their numbers."""
     relations, meanings = weighing.own.weights
     return sum(
-        one.merged != (one.reason == "merged")
-        or (one.merged and round(relations * one.overlap + meanings * one.cosine, 6) < weighing.own.merge_threshold)
-        for one in knowledge.tree.merges
+        merge.merged != (merge.reason == "merged")
+        or (
+            merge.merged
+            and round(relations * merge.overlap + meanings * merge.cosine, 6) < weighing.own.merge_threshold
+        )
+        for merge in knowledge.tree.merges
     )
 
 
 def _unsourced(search: Searched) -> int:
     """Triples that fusion kept and no route of the query brought."""
-    return len({fact[:3] for fact in search.triples} - {fact[:3] for one in search.routes for fact in one.triples})
+    return len({fact[:3] for fact in search.triples} - {fact[:3] for route in search.routes for fact in route.triples})

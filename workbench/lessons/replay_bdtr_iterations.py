@@ -34,19 +34,19 @@ class Edited(NamedTuple):
 
     def frame(self) -> pd.DataFrame:
         """Both, side by side."""
-        shown = {"as it was": self.before.frame(), f"round 1: {self.words}": self.after.frame()}
-        return pd.concat(shown, axis=1)
+        frames = {"as it was": self.before.frame(), f"round 1: {self.words}": self.after.frame()}
+        return pd.concat(frames, axis=1)
 
 
 def edit(widget: ReplayWidget, passages: Mapping[str, Passage], words: str | None = None) -> Edited:
     """The first thought of what a widget shows in other words; by default the title of the gold passage that ranks last
     in the end."""
-    shown = widget.left
-    ends = {passage: ranks[-1] or len(passages) for passage, ranks in shown.ranks().items()}
+    replay = widget.left
+    ends = {passage: ranks[-1] or len(passages) for passage, ranks in replay.ranks().items()}
     sunk = passages[max(ends, key=ends.get, default=list(passages)[-1])]
     words = words or sunk.title or sunk.text[:80]
-    first = next(iter(shown.rounds[1].texts))
-    return Edited(words, shown, widget.rerun(1, **{first: words}))
+    first = next(iter(replay.rounds[1].texts))
+    return Edited(words, replay, widget.rerun(1, **{first: words}))
 
 
 def specs(lab: Lab, iterative: Method, other: str, backbone: str) -> list[str]:
@@ -67,66 +67,66 @@ def studied(lab: Lab, run: Run | Absent, iterative: str) -> Mapping[str, Analysi
     if not run:
         return defaultdict(lambda: run)
     questions, static, quiet = lab.data.questions, run.methods[0], {"progress": False}
-    shown = (static, iterative)
-    found = {
+    methods = (static, iterative)
+    parts = {
         "ablation": analyses.ablation(run, static),
-        "promotion": analyses.promotion(run, questions, shown[1:], **quiet),
-        "recall": analyses.recall_curve(run, questions, methods=shown),
-        "complementarity": analyses.complementarity(run, *shown),
+        "promotion": analyses.promotion(run, questions, methods[1:], **quiet),
+        "recall": analyses.recall_curve(run, questions, methods=methods),
+        "complementarity": analyses.complementarity(run, *methods),
         "cuts": analyses.cuts(run, **quiet),
         "rounds": analyses.rounds_curve(run, **quiet),
     }
     if any(question.type or question.hops for question in questions):
-        found["by_kind"] = analyses.by_kind(run, questions, static)
-    return found
+        parts["by_kind"] = analyses.by_kind(run, questions, static)
+    return parts
 
 
 def failed(lab: Lab, question: Question, spec: str, backbone: str) -> ReplayWidget:
     """A question without a round, beside the method shown."""
-    shown = {"methods": ["ircot[iterations=0]", spec], "backbones": [backbone]}
-    widget = ReplayWidget(lab.index, [question], **shown, engine=lab.engine, reader=lab.reader)
+    options = {"methods": ["ircot[iterations=0]", spec], "backbones": [backbone]}
+    widget = ReplayWidget(lab.index, [question], **options, engine=lab.engine, reader=lab.reader)
     widget.compare(spec)
     return widget
 
 
-def by_thought(shown: Replay) -> pd.DataFrame:
+def by_thought(replay: Replay) -> pd.DataFrame:
     """What each thought of a round searched for, and which gold passages stand among the first five of its search."""
     rows = [
-        (one.number, search.origin, search.query,
-         ", ".join(name for name, _ in search.ranking[:5] if name in shown.gold))
-        for one in shown.rounds[1:]
-        for search in one.searches
+        (round.number, search.origin, search.query,
+         ", ".join(name for name, _ in search.ranking[:5] if name in replay.gold))
+        for round in replay.rounds[1:]
+        for search in round.searches
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=["round", "thought", "query", "gold among its first five"])
 
 
-def raised(promotion: Promotion | Absent, shown: Replay, deep: int = 10) -> pd.DataFrame | Absent:
+def raised(promotion: Promotion | Absent, replay: Replay, deep: int = 10) -> pd.DataFrame | Absent:
     """The gold passages of a study and of the question shown (without gold, what the verifier chose for it) that ranked
     deeper than `deep` after the last round, and among the first five in the end."""
     rows = [
-        {"question_id": shown.question, "method": shown.method, "passage": name, **dict(zip(shown.stages, ranks)),
-         "fate": "read" if shown.why(name) else "cut"}
-        for name, ranks in shown.ranks(shown.gold or shown.verified).items()
+        {"question_id": replay.question, "method": replay.method, "passage": name, **dict(zip(replay.stages, ranks)),
+         "fate": "read" if replay.why(name) else "cut"}
+        for name, ranks in replay.ranks(replay.gold or replay.verified).items()
     ]  # fmt: skip
-    found = pd.DataFrame([*promotion.passages().to_dict("records"), *rows])
-    last = [name for name in found.columns if name.startswith("round ")][-1:]
-    if "end" not in found or not last:
+    frame = pd.DataFrame([*promotion.passages().to_dict("records"), *rows])
+    last = [name for name in frame.columns if name.startswith("round ")][-1:]
+    if "end" not in frame or not last:
         return Absent("No method that is shown promotes passages in the end.")
-    lifted = found[(found[last[0]] > deep) & (found["end"] <= 5)]
+    lifted = frame[(frame[last[0]] > deep) & (frame["end"] <= 5)]
     return lifted if len(lifted) else Absent(f"The verifier raised no passage from below rank {deep}.")
 
 
-def pictures(shown: Replay, edited: Replay, passages: Mapping[str, Passage]) -> dict[str, Picture]:
+def pictures(replay: Replay, edited: Replay, passages: Mapping[str, Passage]) -> dict[str, Picture]:
     """The ranks of what was shown and edited, and the scores where there was a cut."""
-    ranks = {"ranks": bump_figure(shown, passages), "ranks_edited": bump_figure(edited, passages)}
-    return ranks | ({"scores": scores_figure(shown)} if shown.cut else {})
+    ranks = {"ranks": bump_figure(replay, passages), "ranks_edited": bump_figure(edited, passages)}
+    return ranks | ({"scores": scores_figure(replay)} if replay.cut else {})
 
 
 def verdict(
     title: str,
     iterative: Method,
     backbone: str,
-    asked: Question,
+    question: Question,
     widget: ReplayWidget,
     edited: Edited,
     *,
@@ -141,32 +141,32 @@ def verdict(
     * An edited thought was searched for, and what had been found before it stays.
     * The question of `failed` ends as its `ask` says.
     * No question of the `run` failed, and a replay of its traces ends in the rankings of its rows."""
-    verdict, shown = Verdict(title), widget.left
+    verdict, replay = Verdict(title), widget.left
     alone, none = (
-        method(spec, iterative.index, iterative.engine).retrieve(asked.question).ranking
+        method(spec, iterative.index, iterative.engine).retrieve(question.question).ranking
         for spec in (backbone, f"ircot[backbone={backbone},iterations=0]")
     )
     after = edited.after.rounds
     searched = any(edited.words in search.query for search in after[1].searches)
     verdict.check("without rounds the ranking is the backbone's", alone == none, "true", bool)
-    verdict.none("scores that fell from a round to the next", _fallen(shown))
+    verdict.none("scores that fell from a round to the next", _fallen(replay))
     verdict.check("the edited thought was searched for", searched, "true", bool)
     verdict.check("what was found before it is untouched", after[0] == edited.before.rounds[0], "true", bool)
     if failed and ask:
         ended = failed.left_answer
-        verdict.check("the failure ends as was written", ended, ask.answer, lambda said: said == ask.answer)
+        verdict.check("the failure ends as was written", ended, ask.answer, lambda text: text == ask.answer)
     if run:
         differ = sum(_unlike(run, row) for row in run.rows if row["method"] != run.methods[0])
         verdict.none("saved replays that end in another ranking than the run's", differ)
     state_run(verdict, run)
-    for kind, one in (("", shown), (", by rules", edited.before), (", edited", edited.after)):
-        verdict.state(**{f"gold ranks of {passage}{kind}": list(ranks) for passage, ranks in one.ranks().items()})
+    for kind, each in (("", replay), (", by rules", edited.before), (", edited", edited.after)):
+        verdict.state(**{f"gold ranks of {passage}{kind}": list(ranks) for passage, ranks in each.ranks().items()})
     verdict.state(answer=widget.left_answer)
     return verdict
 
 
 def seen(
-    asked: Question,
+    question: Question,
     widget: ReplayWidget,
     run: Run | None = None,
     failing: Question | None = None,
@@ -174,15 +174,15 @@ def seen(
 ) -> str:
     """What the rounds did for the question `asked` and what the first search alone did for the `failing` one, and
     whether the method shown did better over a run than its first one."""
-    looked = f"Seen: {_told(asked, widget.left, widget.left_answer)}"
+    looked = f"Seen: {_sentence(question, widget.left, widget.left_answer)}"
     if failing and failed:
-        looked += f" {_told(failing, failed.left, failed.left_answer)}"
+        looked += f" {_sentence(failing, failed.left, failed.left_answer)}"
     return f"{looked}\n{helped(run, MEASURES, widget.left.method)}"
 
 
-def _fallen(shown: Replay) -> int:
+def _fallen(replay: Replay) -> int:
     """Passages whose score is lower after a round than before, where both are on one scale."""
-    pairs = [(a.pool, dict(b.pool)) for a, b in zip(shown.rounds, shown.rounds[1:]) if a.scale == b.scale]
+    pairs = [(a.pool, dict(b.pool)) for a, b in zip(replay.rounds, replay.rounds[1:]) if a.scale == b.scale]
     return sum(after.get(passage, -1.0) < score for before, after in pairs for passage, score in before)
 
 
@@ -191,12 +191,12 @@ def _unlike(run: Run, row: Mapping) -> bool:
     return row["ranking"] != [list(pair) for pair in final[: len(row["ranking"])]]
 
 
-def _told(question: Question, shown: Replay, answer: str) -> str:
+def _sentence(question: Question, replay: Replay, answer: str) -> str:
     """The rank of the gold passage that was last after the first search, from there to the end, and the answer."""
-    ranks = shown.ranks()
+    ranks = replay.ranks()
     last = max(ranks, key=lambda passage: ranks[passage][0] or float("inf"), default=None)
     climbed = ""
     if last is not None:
         stages = " → ".join(str(rank or "not found") for rank in ranks[last])
-        climbed = f" its gold passage {last} ranks {stages} ({', '.join(shown.stages)}), and"
-    return f"With {shown.method}, {question.question!r}:{climbed} it {answered(question, answer)}."
+        climbed = f" its gold passage {last} ranks {stages} ({', '.join(replay.stages)}), and"
+    return f"With {replay.method}, {question.question!r}:{climbed} it {answered(question, answer)}."

@@ -32,9 +32,9 @@ def helped(run: Run | None, measures: Sequence[str], method: str = "") -> str:
     if not run:
         return "Did it help? There are no questions with gold to say so."
     method = method if method in run.methods else run.methods[-1]
-    found = run.compare(measures=measures).to_dict("records")
-    told = "; ".join(_difference(row) for row in found if row["method"] == method) or "nothing was measured"
-    return f"{over(len(run.questions), run.made_by(method))}: {told}."
+    rows = run.compare(measures=measures).to_dict("records")
+    differences = "; ".join(_difference(row) for row in rows if row["method"] == method) or "nothing was measured"
+    return f"{over(len(run.questions), run.made_by(method))}: {differences}."
 
 
 def decided(row: Mapping[str, Any]) -> str:
@@ -47,11 +47,11 @@ def decided(row: Mapping[str, Any]) -> str:
 
 def answered(question: Question, answer: str) -> str:
     """How a question ended, beside its gold where it has some."""
-    said = f"ends in {answer or '(no answer)'}"
+    ending = f"ends in {answer or '(no answer)'}"
     if not question.answers:
-        return said
+        return ending
     right = "right" if exact_match(answer, question.answers) else f"wrong: the gold is {question.answers[0]}"
-    return f"{said}, which is {right}"
+    return f"{ending}, which is {right}"
 
 
 def _difference(row: Mapping[str, Any]) -> str:

@@ -35,13 +35,13 @@ def answers(question: Question, methods: Sequence[Method], reader: Reader, k: in
     """What a reader answers to a question with each method: a row per method, with the answer, whether it is right, the
     ranks of the gold passages among the first `k` (both empty without gold), and who replied."""
     rows, gold = [], question.answers
-    for one in methods:
-        evidence = one.retrieve(question.question, k=k)
+    for steered in methods:
+        evidence = steered.retrieve(question.question, k=k)
         answer = reader.read(question.question, evidence)
         at = {passage: rank for rank, (passage, _) in enumerate(evidence.ranking, 1)}
         rows.append(
             {
-                "method": one.label,
+                "method": steered.label,
                 "answer": answer.failure or answer.text or "(abstained)",
                 "right": ("yes" if exact_match(answer.text, gold) else "no") if gold else "",
                 "gold passages at": ", ".join(str(at.get(passage, f"> {k}")) for passage in question.support),
@@ -59,8 +59,8 @@ def climb(lab: Lab, walk: StagedWalk) -> Picture:
 def flow(walk: StagedWalk) -> pd.DataFrame:
     """The phrases that gained and lost most probability by steering."""
     moved = walk.flow(len(CUMULATIVE) - 1)
-    found = pd.DataFrame(walk.spelled([*moved[:5], *moved[-5:]]), columns=Flow._fields).drop(columns="row")
-    return found.assign(change=found["after"] - found["before"])
+    frame = pd.DataFrame(walk.spelled([*moved[:5], *moved[-5:]]), columns=Flow._fields).drop(columns="row")
+    return frame.assign(change=frame["after"] - frame["before"])
 
 
 def rate_best(by_hand: Steer, walk: StagedWalk) -> pd.DataFrame:
@@ -98,7 +98,7 @@ def by_damping(catrag: CatRAG, question: Question, k: int) -> dict[str, dict[flo
 def drift(lab: Lab, questions: Sequence[Question], spec: str, k: int) -> pd.DataFrame:
     """The means of the stages over questions."""
     many = method(spec, lab.index, lab.maker)
-    frames = [staged(many, one.question, k=k).frame().drop(columns="best gold rank") for one in questions]
+    frames = [staged(many, question.question, k=k).frame().drop(columns="best gold rank") for question in questions]
     return pd.concat(frames).groupby("stage", sort=False).mean()
 
 
@@ -114,8 +114,8 @@ def alone(catrag: CatRAG, question: Question, k: int) -> pd.DataFrame:
 
 def drawings(walk: StagedWalk) -> dict[str, Drawing]:
     """The static and the steered walk."""
-    shown = {"static": 0, "steered": -1} if walk.parts[-1].walk.pagerank else {}
-    return {name: steered_drawing(walk, at) for name, at in shown.items()}
+    stages = {"static": 0, "steered": -1} if walk.parts[-1].walk.pagerank else {}
+    return {name: steered_drawing(walk, at) for name, at in stages.items()}
 
 
 def verdict(
@@ -152,7 +152,7 @@ def verdict(
 
 def seen(walks: Sequence[StagedWalk], read: Sequence[pd.DataFrame], run: Run | None) -> str:
     """What was seen of the questions shown (their walks and `answers`), and whether steering helped over a run."""
-    looked = f"Seen: {' '.join(map(_told, walks, read))}"
+    looked = f"Seen: {' '.join(map(_sentence, walks, read))}"
     return wrapped(looked, helped(run, MEASURES))
 
 
@@ -189,7 +189,7 @@ def _unlike_run(row: Mapping[str, Any], saved: Steer) -> bool:
 # -- the parts of the sentences ----------------------------------------------------------------------------------------
 
 
-def _told(walk: StagedWalk, read: pd.DataFrame) -> str:
+def _sentence(walk: StagedWalk, read: pd.DataFrame) -> str:
     hubs = walk.frame()["on hubs"]
     ended = ", ".join(f"{name} answers {answer}" for name, answer in read["answer"].items())
     at = {name: row for name, row in read["gold passages at"].items() if row}

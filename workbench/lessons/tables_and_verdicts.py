@@ -41,26 +41,26 @@ def made(paper: str, table: str, engine: str, data: Dataset, limit: int | None) 
     return [reproduce(paper, table, engine_of(engine), **settings)] if data.questions else []
 
 
-def chosen(found: Tables) -> Cell:
+def chosen(tables: Tables) -> Cell:
     """The last cell that was measured, else the last of all."""
-    return next((cell for cell in reversed(found.cells) if cell.run), found.cells[-1])
+    return next((cell for cell in reversed(tables.cells) if cell.run), tables.cells[-1])
 
 
-def measured_on(found: Tables) -> pd.DataFrame:
+def measured_on(tables: Tables) -> pd.DataFrame:
     """The measured cells, with the corpus of the column and the one that ours was measured on."""
     rows = [(f"{cell.backbone} {cell.method}".strip(), cell.measure, cell.data, cell.published,
              Run(cell.run).config["data"]["name"], cell.ours, cell.verdict)
-            for cell in found.cells if cell.run]  # fmt: skip
+            for cell in tables.cells if cell.run]  # fmt: skip
     columns = ["method", "measure", "column of the paper", "printed", "ours measured on", "ours", "verdict"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def save(
-    folder: Path, sources: pd.DataFrame, found: Tables, conditions: Conditions, claims: Claims, verdict: Verdict
+    folder: Path, sources: pd.DataFrame, tables: Tables, conditions: Conditions, claims: Claims, verdict: Verdict
 ) -> None:
     """Write the tables and the verdict of the notebook."""
     folder.mkdir(parents=True, exist_ok=True)
-    frames = {"sources": sources.reset_index(), "table": found.frame(), "conditions": conditions.frame(),
+    frames = {"sources": sources.reset_index(), "table": tables.frame(), "conditions": conditions.frame(),
               "claims": claims.frame()}  # fmt: skip
     for name, frame in frames.items():
         frame.to_csv(folder / f"07_{name}.csv", index=False)
@@ -69,34 +69,34 @@ def save(
 
 
 def verdict(
-    title: str, verdicts: Verdicts, conditions: Conditions, asked: Questions, *, engine: str, same: bool
+    title: str, verdicts: Verdicts, conditions: Conditions, selected: Questions, *, engine: str, same: bool
 ) -> Verdict:
     """What must hold of any data and engine: every printed number has a verdict, which is that of its conditions and
     has a reason; rules reproduce nothing; the questions of the chosen cell are all there; and the same call gives the
     same table again (`same`). The counts are facts of the verdict."""
-    shown, sources, chosen = verdicts.found, verdicts.sources(), conditions.cell
+    compared, sources, chosen = verdicts.found, verdicts.sources(), conditions.cell
     printed = sum(len(tables(name).cells) for name in sources.index)
-    counts, measured = sources[STATES].sum(), [cell for cell in shown.cells if cell.run]
+    counts, measured = sources[STATES].sum(), [cell for cell in compared.cells if cell.run]
     silent = [cell for cell in measured if cell.verdict == "not comparable" and not cell.why]
     by_rules = [cell for cell in measured if cell.verdict == "reproduced" and engine == "rules"]
-    found = Verdict(title)
-    found.check("printed numbers with a verdict", int(counts.sum()), f">= {printed}", lambda n: n >= printed)
-    found.check("cells whose reasons are not those of their conditions", sum(_unlike(shown, one) for one in measured),
-                "0", lambda n: n == 0)  # fmt: skip
-    found.none("cells that are not comparable without a reason", len(silent))
-    found.none("cells that rules reproduce", len(by_rules))
-    found.check("the same call again gives the same table", same, "true", bool)
-    found.check("questions of the chosen cell", len(asked.rows), str(chosen.n or 0), lambda n: n == (chosen.n or 0))
-    found.state(**counts.to_dict(), **{f"conditions {state}": n for state, n in conditions.counts().items()})
-    found.state(**{f"{one.backbone} {one.method}, {one.data}, {one.measure}": one.ours
-                   for one in measured if one.table == chosen.table})  # fmt: skip
-    found.state(**{f"{shown.paper}: {what}": n for what, n in shown.of_claims().counts().items()})
-    return found
+    checks = Verdict(title)
+    checks.check("printed numbers with a verdict", int(counts.sum()), f">= {printed}", lambda n: n >= printed)
+    unlike = sum(_unlike(compared, cell) for cell in measured)
+    checks.check("cells whose reasons are not those of their conditions", unlike, "0", lambda n: n == 0)
+    checks.none("cells that are not comparable without a reason", len(silent))
+    checks.none("cells that rules reproduce", len(by_rules))
+    checks.check("the same call again gives the same table", same, "true", bool)
+    checks.check("questions of the chosen cell", len(selected.rows), str(chosen.n or 0), lambda n: n == (chosen.n or 0))
+    checks.state(**counts.to_dict(), **{f"conditions {state}": n for state, n in conditions.counts().items()})
+    checks.state(**{f"{cell.backbone} {cell.method}, {cell.data}, {cell.measure}": cell.ours
+                   for cell in measured if cell.table == chosen.table})  # fmt: skip
+    checks.state(**{f"{compared.paper}: {what}": n for what, n in compared.of_claims().counts().items()})
+    return checks
 
 
-def _unlike(shown: Tables, cell: Cell) -> bool:
+def _unlike(tables: Tables, cell: Cell) -> bool:
     """Whether a cell gives other reasons than its conditions side by side."""
-    side = side_by_side(shown, cell)
+    side = side_by_side(tables, cell)
     return {*filter(None, [*(row.why for row in side.rows), side.note])} != {*cell.why}
 
 

@@ -31,11 +31,11 @@ MEASURES = ("f1",)
 COUNTS = ("passages", "nodes", "paths", "shared nodes")
 
 
-def rules(shown: Dots) -> pd.DataFrame:
+def rules(dots: Dots) -> pd.DataFrame:
     """What each concept asks of the nodes on a path and at its end."""
     rows = [
         (dot.concept, kind, text)
-        for dot in shown.dots
+        for dot in dots.dots
         if dot.rules
         for kind, texts in (("on the way", dot.rules.intermediate_rules), ("at the end", dot.rules.terminal_rules))
         for text in texts
@@ -43,13 +43,13 @@ def rules(shown: Dots) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["concept", "rule for nodes", "rule"])
 
 
-def queries(shown: Dots) -> pd.DataFrame:
+def queries(dots: Dots) -> pd.DataFrame:
     """What each iteration searched for: the first query, or the next question of a path."""
     rows = [
-        (dot.concept, one.number, origin, text, len(one.paths))
-        for dot in shown.dots
-        for one in dot.iterations
-        for origin, text in one.queries
+        (dot.concept, iteration.number, origin, text, len(iteration.paths))
+        for dot in dots.dots
+        for iteration in dot.iterations
+        for origin, text in iteration.queries
     ]
     return pd.DataFrame(rows, columns=["concept", "iteration", "from", "query", "paths judged"])
 
@@ -66,19 +66,19 @@ def as_sets(questions: Iterable[Question]) -> tuple[Question, ...]:
 
 def by_hops(run: Run | Absent) -> Analysis | Absent:
     """The measures of nodes by hops, where questions have some."""
-    known = run and any(question.hops for question in run.questions)
-    return analyses.by_hops(run) if known else run or Absent("No question says how many hops its answer is away.")
+    has_hops = run and any(question.hops for question in run.questions)
+    return analyses.by_hops(run) if has_hops else run or Absent("No question says how many hops its answer is away.")
 
 
-def best_path(shown: Dots, index: Index) -> Drawing | Absent:
+def best_path(dots: Dots, index: Index) -> Drawing | Absent:
     """The best of the accepted paths."""
     types = types_of(index)
-    return path_drawing(shown, shown.final[0], types=types) if shown.final else Absent("No path was accepted.")
+    return path_drawing(dots, dots.final[0], types=types) if dots.final else Absent("No path was accepted.")
 
 
-def kept_first(shown: Dots) -> pd.DataFrame:
+def kept_first(dots: Dots) -> pd.DataFrame:
     """All judged paths, those that were kept first."""
-    return shown.frame().sort_values("fate", key=lambda fate: fate != "kept", kind="stable").rename_axis("row")
+    return dots.frame().sort_values("fate", key=lambda fate: fate != "kept", kind="stable").rename_axis("row")
 
 
 def verdict(
@@ -101,35 +101,37 @@ def verdict(
     * The settings of `moved`, brought back to those of the method, change nothing, and the `saved` trace tells the same
       without index and engine.
     * The question of `failed` ends as its `ask` says, and no question of the `run` failed."""
-    verdict, shown, built, settings = Verdict(title), tracer.shown, dotrag.index, dotrag.settings
+    verdict, replay, built, settings = Verdict(title), tracer.shown, dotrag.index, dotrag.settings
     regions = {
-        dot.number: {node.name: node.hop for node in whole_region(built, dot).nodes} for dot in shown.dots if dot.region
+        dot.number: {node.name: node.hop for node in whole_region(built, dot).nodes}
+        for dot in replay.dots
+        if dot.region
     }
-    paths = [(path, dot) for dot in shown.dots for path in dot.paths]
+    paths = [(path, dot) for dot in replay.dots for path in dot.paths]
     longest = settings.path_len_max or settings.h_max
     broken = sum(_broken(path, dot, built, regions.get(dot.number, {}), longest) for path, dot in paths)
-    unlike = sum(_sizes(regions[dot.number]) != dot.region.hops for dot in shown.dots if dot.region)
-    most = max((len(dot.iterations) for dot in shown.dots), default=0)
+    unlike = sum(_sizes(regions[dot.number]) != dot.region.hops for dot in replay.dots if dot.region)
+    most = max((len(dot.iterations) for dot in replay.dots), default=0)
     back = moved.set(**{name: getattr(settings, name) for name in ("tau", "h_max", "t_max")})
     verdict.none("paths that break a rule of the graph", broken)
     verdict.none("regions that differ from those of the trace", unlike)
     verdict.check("iterations of a DOT", most, f"<= {settings.t_max}", lambda n: n <= settings.t_max)
     verdict.check("settings that are moved back change nothing", not back, "true", bool)
-    verdict.check("the saved trace tells the same", dots(saved, shown.gold) == shown, "true", bool)
-    verdict.none("accepted paths that no DOT kept", sum(not shown.path(p.id).kept for p in shown.final))
+    verdict.check("the saved trace tells the same", dots(saved, replay.gold) == replay, "true", bool)
+    verdict.none("accepted paths that no DOT kept", sum(not replay.path(p.id).kept for p in replay.final))
     if failed and ask:
-        verdict.check("the failure ends as was written", failed.answer, ask.answer, lambda said: said == ask.answer)
+        verdict.check("the failure ends as was written", failed.answer, ask.answer, lambda text: text == ask.answer)
     state_run(verdict, run)
     counts = compared.frame()[list(COUNTS)].to_dict("index")
     verdict.state(**{f"{name} {what}": value for name, row in counts.items() for what, value in row.items()})
-    hops = [list(dot.region.hops) for dot in shown.dots if dot.region]
-    verdict.state(**{"nodes per hop": hops, "accepted paths": len(shown.final), "paths": len(paths)})
+    hops = [list(dot.region.hops) for dot in replay.dots if dot.region]
+    verdict.state(**{"nodes per hop": hops, "accepted paths": len(replay.final), "paths": len(paths)})
     verdict.state(answer=tracer.answer)
     return verdict
 
 
 def seen(
-    asked: Question,
+    question: Question,
     tracer: Tracer,
     run: Run | None = None,
     failing: Question | None = None,
@@ -137,9 +139,9 @@ def seen(
 ) -> str:
     """What the search for the question `asked`, and for the `failing` one, came to, and whether the last method of a
     run, DotRAG, did better than its first."""
-    looked = f"Seen: {_told(asked, tracer)}"
+    looked = f"Seen: {_sentence(question, tracer)}"
     if failing and failed:
-        looked += f" {_told(failing, failed)}"
+        looked += f" {_sentence(failing, failed)}"
     return f"{looked}\n{helped(run, MEASURES)}"
 
 
@@ -160,12 +162,12 @@ def _sizes(hops: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(list(hops.values()).count(hop) for hop in range(max(hops.values()) + 1))
 
 
-def _told(question: Question, tracer: Tracer) -> str:
+def _sentence(question: Question, tracer: Tracer) -> str:
     """How many paths were judged, which were kept, and the answer."""
     paths = [path for dot in tracer.shown.dots for path in dot.paths]
     complete, final = sum(path.label == "complete" for path in paths), tracer.shown.final
-    kept = f"; the best that was kept is {final[0].label}: {chain(final[0])}" if final else "; none was kept"
+    best = f"; the best that was kept is {final[0].label}: {chain(final[0])}" if final else "; none was kept"
     return (
-        f"{question.question!r}: {counted(len(paths), 'path')} judged, {complete:,} complete{kept}; "
+        f"{question.question!r}: {counted(len(paths), 'path')} judged, {complete:,} complete{best}; "
         f"it {answered(question, tracer.answer)}."
     )

@@ -144,8 +144,8 @@ def retrying(
     backoff = tenacity.wait_exponential(multiplier=first) + tenacity.wait_random(0, first)
 
     def wait(state: tenacity.RetryCallState) -> float:
-        asked = getattr(state.outcome.exception(), "wait", None)
-        return min(backoff(state) if asked is None else max(asked, _LEAST), longest)
+        requested = getattr(state.outcome.exception(), "wait", None)
+        return min(backoff(state) if requested is None else max(requested, _LEAST), longest)
 
     retry = tenacity.Retrying(
         retry=tenacity.retry_if_exception_type(Transient),

@@ -75,8 +75,8 @@ class ChatEngine(EngineBase):
 
     def request(self, step: Step, value: Any) -> Request:
         step = worded(step, self.prompts)
-        asked = step.messages(value) if step.from_file else in_its_language(step.messages(value), value)
-        messages = tuple({**message, "content": storable(message["content"])} for message in asked)
+        prompt = step.messages(value) if step.from_file else in_its_language(step.messages(value), value)
+        messages = tuple({**message, "content": storable(message["content"])} for message in prompt)
         return Request(
             step.name, self.name, messages, step.schema, step.temperature, step.max_tokens, self.seed + repeat(),
             self.effort, Reading(step, messages),
@@ -94,11 +94,11 @@ class ChatEngine(EngineBase):
     def sent(self) -> tuple[str, ...]:
         """What requests were sent without, or otherwise, because the endpoint does not take it: of all replies so far,
         recorded ones included."""
-        return tuple(sorted({part for said in self._sent for part in said.split("; ")}))
+        return tuple(sorted({part for notes in self._sent for part in notes.split("; ")}))
 
-    def note_sent(self, said: Iterable[str]) -> None:
+    def note_sent(self, notes: Iterable[str]) -> None:
         """What requests were sent without in another process that asked for this engine."""
-        self._sent.update(said)
+        self._sent.update(notes)
 
     def close(self) -> None:
         """Release what the engine holds, such as a local model's memory and port, and abort requests in flight. A later
@@ -145,16 +145,16 @@ class ChatEngine(EngineBase):
         )  # fmt: skip
         if reply.sent:
             self._sent.add(reply.sent)
-        kept = {
+        shared = {
             "text": reply.text, "messages": request.messages, "reasoning": reply.reasoning, "sent": reply.sent,
             "fingerprint": reply.fingerprint,
         }  # fmt: skip
         try:
             value, level = cast(Reading, request.accept).of(reply)
         except Unreadable as error:
-            return Result(None, f"unreadable: {error}", usage=replace(usage, failed=1), **kept)
+            return Result(None, f"unreadable: {error}", usage=replace(usage, failed=1), **shared)
         usage = replace(usage, repaired=int(level == "repaired"), cut=int(level == "cut"))
-        return Result(value, parse=level, usage=usage, **kept)
+        return Result(value, parse=level, usage=usage, **shared)
 
     def __repr__(self) -> str:
         return f"ChatEngine({self.name}: {self.meter!r})"
@@ -298,9 +298,9 @@ def replay_engine(file: str, *, of: str | None = None, concurrency: int = 8, see
     """
     store = Recording(file, create=False)
     names = store.engines()
-    found = [name for name in names if of is None or nominal(of) in (name, nominal(name))]
-    if len(found) != 1:
-        what = f"not of {nominal(of)}" if of and not found else "say which one: of=…"
+    fitting = [name for name in names if of is None or nominal(of) in (name, nominal(name))]
+    if len(fitting) != 1:
+        what = f"not of {nominal(of)}" if of and not fitting else "say which one: of=…"
         raise SettingError(f"{file} holds answers of {', '.join(names) or 'no model'}; {what}")
-    effort, window = split_spec(found[0])[1].get("effort"), partial(store.window, found[0])
-    return ChatEngine(found[0], replaying(store), concurrency=concurrency, seed=seed, effort=effort, window=window)
+    effort, window = split_spec(fitting[0])[1].get("effort"), partial(store.window, fitting[0])
+    return ChatEngine(fitting[0], replaying(store), concurrency=concurrency, seed=seed, effort=effort, window=window)

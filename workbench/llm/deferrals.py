@@ -40,9 +40,9 @@ class Deferrals:
     def tried(self, work: Callable[[T], R]) -> Callable[[T], R | None]:
         """The work, which gives None where it is deferred."""
 
-        def attempt(one: T) -> R | None:
+        def attempt(item: T) -> R | None:
             with self:
-                return work(one)
+                return work(item)
             return None
 
         return attempt
@@ -55,8 +55,8 @@ class Deferrals:
 def each(work: Callable[..., R], *columns: Iterable) -> list[R]:
     """What `map` gives. Where some pieces are deferred, the others are done before `Deferred` says so."""
     deferrals, results = Deferrals(), []
-    for one in zip(*columns):
+    for arguments in zip(*columns):
         with deferrals:
-            results.append(work(*one))
+            results.append(work(*arguments))
     deferrals.end()
     return results

@@ -162,8 +162,8 @@ class _Connection:
                 )
             if isinstance(error.__cause__, Unacceptable):
                 return CallFailed(f"{no_answer}: {error.__cause__}")
-            said = f"{where(self.url)} cannot be reached: {error.__cause__ or error}"
-            return Transient(self.blot(said), unreachable=True)
+            message = f"{where(self.url)} cannot be reached: {error.__cause__ or error}"
+            return Transient(self.blot(message), unreachable=True)
         except openai.APIStatusError as error:
             return _status_error(error, what, self.blot)
         except (openai.APIError, ValueError, RecursionError) as error:
@@ -205,8 +205,10 @@ def blot_of(base_url: str | None = None, api_key: str | None = None) -> Blot:
 def _blot(key: str, url: str | None, login: dict[str, str]) -> Blot:
     parts = urlsplit(url or "")
     password = parts.password or parts.username or ""
-    asked = [value for name, value in parse_qsl(parts.query) if _OF_A_SECRET.search(name)]
-    return blotter([*asked, key, password, unquote(password), login.get("Authorization", "").removeprefix("Basic ")])
+    secrets_in_query = [value for name, value in parse_qsl(parts.query) if _OF_A_SECRET.search(name)]
+    return blotter(
+        [*secrets_in_query, key, password, unquote(password), login.get("Authorization", "").removeprefix("Basic ")]
+    )
 
 
 def _given(base_url: str | None, api_key: str | None) -> tuple[str | None, str]:
@@ -267,7 +269,7 @@ def reply_of(response: Any, seconds: float, blot: Blot) -> Reply:
         prompt_tokens=_count(usage, "prompt_tokens"),
         completion_tokens=completion,
         seconds=seconds,
-        fingerprint=shortened(blot(_said(response, "system_fingerprint")), 100),
+        fingerprint=shortened(blot(_text_of(response, "system_fingerprint")), 100),
         reasoning=blot(reasoning),
         reasoning_tokens=_reasoning_tokens(usage, reasoning, completion),
     )
@@ -275,8 +277,8 @@ def reply_of(response: Any, seconds: float, blot: Blot) -> Reply:
 
 def _reasoning_tokens(usage: Any, reasoning: str, completion: int) -> int:
     """As the endpoint reports them; otherwise counted here, as cl100k."""
-    told = _count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens")
-    return told or min(tokens.count(reasoning), completion)
+    counted = _count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens")
+    return counted or min(tokens.count(reasoning), completion)
 
 
 def coded(vector: np.ndarray) -> str:
@@ -298,7 +300,7 @@ def _vectors(response: Any, texts: int, dimensions: int | None) -> np.ndarray:
         raise CallFailed(f"the endpoint gave {len(data):,} vectors for {texts:,} texts")
     try:
         with np.errstate(over="ignore"):  # beyond float32: infinite, and refused as such
-            vectors = np.array([_numbers(getattr(one, "embedding", None)) for one in _in_order(data)], np.float32)
+            vectors = np.array([_numbers(getattr(item, "embedding", None)) for item in _in_order(data)], np.float32)
     except (ValueError, OverflowError) as error:
         raise CallFailed(f"{_NO_VECTORS}: {shortened(str(error), 100)}") from None
     if not np.isfinite(vectors).all():
@@ -312,7 +314,7 @@ def _vectors(response: Any, texts: int, dimensions: int | None) -> np.ndarray:
 
 def _in_order(data: Sequence[Any]) -> list[Any]:
     """By their index, which servers that keep the order may leave out."""
-    by_index = {str(getattr(one, "index", None)): one for one in data}
+    by_index = {str(getattr(item, "index", None)): item for item in data}
     if by_index.keys() == {"None"}:
         return list(data)
     if missing := [row for row in range(len(data)) if str(row) not in by_index]:
@@ -329,7 +331,7 @@ def _numbers(value: Any) -> Any:
     return value
 
 
-def _said(response: Any, name: str) -> str:
+def _text_of(response: Any, name: str) -> str:
     value = getattr(response, name, None)
     return value if isinstance(value, str) else ""
 
@@ -342,14 +344,14 @@ def _count(usage: Any, name: str) -> int:
 def _status_error(error, what: str, blot: Blot) -> Exception:
     body = f" - {error.response.text}" if str(error) == f"Error code: {error.status_code}" else ""  # Gemini's is a list
     status, whole = error.status_code, blot(f"{error}{body}")[:_COMPLAINT]
-    said = shortened(whole)  # a key cut in two would not be found
+    message = shortened(whole)  # a key cut in two would not be found
     if status == 429 or status >= 500 or status == 408:
-        return Transient(f"HTTP {status}: {said}", wait=_retry_after(error.response.headers))
+        return Transient(f"HTTP {status}: {message}", wait=_retry_after(error.response.headers))
     if status in (401, 403):
-        return EngineRefused(f"the endpoint refuses the key (HTTP {status}): {said}")
+        return EngineRefused(f"the endpoint refuses the key (HTTP {status}): {message}")
     if status == 404:
-        return EngineRefused(f"the endpoint does not know {what} or the path (HTTP 404): {said}")
-    return Refused(f"HTTP {status}: {said}", whole, blot(str(getattr(error, "param", None) or "")))
+        return EngineRefused(f"the endpoint does not know {what} or the path (HTTP 404): {message}")
+    return Refused(f"HTTP {status}: {message}", whole, blot(str(getattr(error, "param", None) or "")))
 
 
 def _retry_after(headers) -> float | None:
@@ -379,13 +381,13 @@ def blotter(secrets: Iterable[str]) -> Blot:
     >>> blotter(["sk-4f9a/81c2"])("Bearer sk-4f9a/81c2, /v1?key=sk-4f9a%2F81c2")
     'Bearer [key], /v1?key=[key]'
     """
-    known = {form for one in {*secrets} - {"", NO_KEY} for form in _forms(one)}
+    forms = {form for secret in {*secrets} - {"", NO_KEY} for form in _forms(secret)}
     words = (
-        re.escape(one) if len(one) >= _SHORT else rf"(?<!\w){re.escape(one)}(?!\w)"
-        for one in sorted(known, key=len, reverse=True)
+        re.escape(form) if len(form) >= _SHORT else rf"(?<!\w){re.escape(form)}(?!\w)"
+        for form in sorted(forms, key=len, reverse=True)
     )  # fmt: skip
-    found = re.compile("|".join(words) or "(?!)")
-    return lambda text: found.sub(_MARK, storable(text))
+    pattern = re.compile("|".join(words) or "(?!)")
+    return lambda text: pattern.sub(_MARK, storable(text))
 
 
 def _forms(secret: str) -> set[str]:
@@ -409,13 +411,13 @@ class _Guard(logging.Filter):
         self.blots: weakref.WeakSet[Blot] = weakref.WeakSet()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        said = self._blotted(message := record.getMessage())
-        if said != message:
-            record.msg, record.args = said, ()
+        masked = self._blotted(message := record.getMessage())
+        if masked != message:
+            record.msg, record.args = masked, ()
         if record.exc_info:
-            told = logging.Formatter().formatException(record.exc_info)
-            if (said := self._blotted(told)) != told:
-                record.exc_info, record.exc_text = None, said
+            trace = logging.Formatter().formatException(record.exc_info)
+            if (masked := self._blotted(trace)) != trace:
+                record.exc_info, record.exc_text = None, masked
         return True
 
     def _blotted(self, text: str) -> str:

@@ -64,12 +64,12 @@ class Recipe:
     @classmethod
     def of(cls, spec: str, options: Mapping[str, Any]) -> Recipe:
         apart = ("model", "api_key", "base_url", "record", "budget", *LIMITS)
-        kept = {name: value for name, value in options.items() if name not in apart}
+        settings = {name: value for name, value in options.items() if name not in apart}
         model, at, rest = spec.partition("@http")
         address = f"http{rest}" if at else options.get("base_url") or ""
-        if shown := open_address(address):
-            kept["base_url"] = shown
-        return cls(model, kept, bool(options.get("api_key")), shown != address)
+        if shown_url := open_address(address):
+            settings["base_url"] = shown_url
+        return cls(model, settings, bool(options.get("api_key")), shown_url != address)
 
 
 class EngineBase(Record):
@@ -128,8 +128,8 @@ class RulesEngine(EngineBase):
         heard = {language for value in inputs[:LOOKED_AT] if (language := spoken(value))}
         for language in heard - self._warned:
             self._warned.add(language)
-            said = f"the rules read English, and a text here is plainly in another language ({language})"
-            warnings.warn(f"{said}: what they make of it means little; ask a model", OtherLanguage, stacklevel=3)
+            message = f"the rules read English, and a text here is plainly in another language ({language})"
+            warnings.warn(f"{message}: what they make of it means little; ask a model", OtherLanguage, stacklevel=3)
 
     def __repr__(self) -> str:
         return f"RulesEngine({self.meter.total.calls:,} Steps run)"
@@ -247,10 +247,10 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     budget, prompts = budget_of(options), options.pop("prompts", None)
     if prompts is not None and kind == RulesEngine.name:
         raise SettingError("rules read no prompt; prompts=… is for the engines that ask a model")
-    known = list(inspect.signature(make).parameters)[1:]
-    unknown = [name for name in options if name not in known]  # names alone: a value may be a key
+    accepted = list(inspect.signature(make).parameters)[1:]
+    unknown = [name for name in options if name not in accepted]  # names alone: a value may be a key
     if unknown:
-        raise SettingError(f"the engine {kind!r} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
+        raise SettingError(f"the engine {kind!r} has no option {unknown[0]!r}; it has {', '.join(accepted) or 'none'}")
     made: Any = make(rest, **options)
     made.recipe = Recipe.of(bare, options)
     if prompts is not None:
@@ -305,8 +305,8 @@ def whose_words(engines: Iterable[str]) -> str:
 
 def split_spec(spec: str) -> tuple[str, dict[str, Any]]:
     """A SPEC without its options, and these: the bracket that ends it, if it holds key=value."""
-    found = re.fullmatch(r"(.*?)(\[\w+=[^\[\]]*\])", spec, re.DOTALL)
-    return (found[1], parse_spec(f"engine{found[2]}")[1]) if found else (spec, {})
+    match = re.fullmatch(r"(.*?)(\[\w+=[^\[\]]*\])", spec, re.DOTALL)
+    return (match[1], parse_spec(f"engine{match[2]}")[1]) if match else (spec, {})
 
 
 def rules_engine(rest: str) -> Engine:

@@ -70,8 +70,8 @@ def normal(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).translate(_UNSEEN)
     for placeholder in _PLACEHOLDERS:
         text = placeholder.sub(GAP, text)
-    kept = "".join(one for one in text.casefold() if one == GAP or one.isalnum())
-    return GAP.join(filter(None, kept.split(GAP)))
+    letters = "".join(character for character in text.casefold() if character == GAP or character.isalnum())
+    return GAP.join(filter(None, letters.split(GAP)))
 
 
 def printed(text: str, place: str = "", steps: Iterable[str] = ()) -> Printed:
@@ -80,21 +80,21 @@ def printed(text: str, place: str = "", steps: Iterable[str] = ()) -> Printed:
     return Printed(place, tuple(steps), len(form), _hash(form, WHOLE), _pieces(form, APART))
 
 
-def judged(text: str, known: Mapping[str, Printed]) -> dict[str, Verdict]:
+def judged(text: str, prompts: Mapping[str, Printed]) -> dict[str, Verdict]:
     """What a text is to each of these prompts, by id."""
     form = normal(text)
     pieces = _pieces(form, 1)
-    shares = {id: len(one.sketch & pieces) / len(one.sketch) for id, one in known.items()}
-    near = {known[id].fingerprint for id, share in shares.items() if share > 0.5}
-    return {id: Verdict(_said(form, one, shares[id], near), shares[id], id) for id, one in known.items()}
+    shares = {id: len(prompt.sketch & pieces) / len(prompt.sketch) for id, prompt in prompts.items()}
+    near = {prompts[id].fingerprint for id, share in shares.items() if share > 0.5}
+    return {id: Verdict(_description(form, prompt, shares[id], near), shares[id], id) for id, prompt in prompts.items()}
 
 
 @lru_cache(maxsize=256)
 def recognised(text: str, step: str) -> Verdict | None:
     """The best verdict on the messages of a Step, by the known prompts that are for it; None where it is `other`."""
-    mine = {id for id, one in known().items() if step in one.steps}
-    verdicts = [one for id, one in judged(text, known()).items() if id in mine] if mine else []
-    best = max(verdicts, key=lambda one: (one.theirs, one.share), default=None)
+    mine = {id for id, prompt in printed_prompts().items() if step in prompt.steps}
+    verdicts = [verdict for id, verdict in judged(text, printed_prompts()).items() if id in mine] if mine else []
+    best = max(verdicts, key=lambda verdict: (verdict.theirs, verdict.share), default=None)
     return None if best is None or best.said == "other" else best
 
 
@@ -104,12 +104,12 @@ def read(wording: str) -> tuple[str, Verdict | None]:
     >>> read("reflect v1 file 0123456789ab part 45% of youtu-a8.2")
     ('reflect v1 file 0123456789ab', Verdict(said='part', share=0.45, id='youtu-a8.2'))
     """
-    found = _SAID.search(wording)
-    return (wording[: found.start()], Verdict(found[1], int(found[2]) / 100, found[3])) if found else (wording, None)
+    match = _SAID.search(wording)
+    return (wording[: match.start()], Verdict(match[1], int(match[2]) / 100, match[3])) if match else (wording, None)
 
 
 @cache
-def known() -> dict[str, Printed]:
+def printed_prompts() -> dict[str, Printed]:
     """The prompts that sources print, by id. What a source prints twice is one."""
     rows = json.loads(Path(__file__).with_name("fingerprints.json").read_text(encoding="utf-8"))
     return {id: read_printed(row) for id, row in rows.items()}
@@ -122,17 +122,17 @@ def read_printed(row: Mapping[str, object]) -> Printed:
     return Printed(row["place"], tuple(row["steps"]), row["characters"], row["fingerprint"], sketch)
 
 
-def _said(form: str, one: Printed, share: float, near: set[str]) -> str:
-    if share == 1 or one.characters < WINDOW:  # else a piece of it is missing
-        starts = range(len(form) - one.characters + 1)
-        if any(_hash(form[at : at + one.characters], WHOLE) == one.fingerprint for at in starts):
-            return "same" if len(form) == one.characters else "holds"
+def _description(form: str, prompt: Printed, share: float, near: set[str]) -> str:
+    if share == 1 or prompt.characters < WINDOW:  # else a piece of it is missing
+        starts = range(len(form) - prompt.characters + 1)
+        if any(_hash(form[at : at + prompt.characters], WHOLE) == prompt.fingerprint for at in starts):
+            return "same" if len(form) == prompt.characters else "holds"
     if share < SOME:
         return "other"
-    missing = round(len(one.sketch) * (1 - share))
+    missing = round(len(prompt.sketch) * (1 - share))
     if share < ENOUGH and missing > SLIP:
         return "part"
-    return "unsure" if near - {one.fingerprint} else "damaged"
+    return "unsure" if near - {prompt.fingerprint} else "damaged"
 
 
 def _pieces(form: str, apart: int) -> frozenset[str]:

@@ -159,17 +159,17 @@ class _Server:
 
         from workbench.llm.transport import Client
 
-        key, asked = secrets.token_urlsafe(), xllamacpp.CommonParams()
-        asked.model.path, asked.model_alias = str(self.file), {self.alias}
-        asked.n_parallel, asked.n_ctx = self.slots, self.slots * self.context
-        asked.kv_unified = False  # with slots in one cache, an answer depends even more on concurrent requests
-        asked.fit_params = False  # otherwise the context would depend on the memory that is currently free
-        asked.cache_ram_mib = 0  # a cache of earlier prompts, of up to 8 GiB
-        asked.cpuparams.n_threads = asked.cpuparams_batch.n_threads = self.threads
-        asked.n_gpu_layers, asked.verbosity = 0, -1
-        asked.hostnames, asked.port, asked.api_keys, asked.ui = ["127.0.0.1"], 0, [key], False
+        key, parameters = secrets.token_urlsafe(), xllamacpp.CommonParams()
+        parameters.model.path, parameters.model_alias = str(self.file), {self.alias}
+        parameters.n_parallel, parameters.n_ctx = self.slots, self.slots * self.context
+        parameters.kv_unified = False  # with slots in one cache, an answer depends even more on concurrent requests
+        parameters.fit_params = False  # otherwise the context would depend on the memory that is currently free
+        parameters.cache_ram_mib = 0  # a cache of earlier prompts, of up to 8 GiB
+        parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = self.threads
+        parameters.n_gpu_layers, parameters.verbosity = 0, -1
+        parameters.hostnames, parameters.port, parameters.api_keys, parameters.ui = ["127.0.0.1"], 0, [key], False
         try:
-            self._server = xllamacpp.Server(asked)
+            self._server = xllamacpp.Server(parameters)
         except RuntimeError as error:
             raise EngineError(
                 f"llama.cpp cannot load {self.file}: the file is damaged or cut, its architecture is unknown to this "

@@ -72,8 +72,10 @@ def _prices(path: Path, changed: int) -> Mapping[str, Price]:
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         read = [_price(row) for row in rows]
-        numbers = [one for price in read for one in (price.prompt, price.completion, *(price.batch or ()))]
-        if not all(0 <= one < math.inf for one in numbers):
+        numbers = [
+            number_read for price in read for number_read in (price.prompt, price.completion, *(price.batch or ()))
+        ]
+        if not all(0 <= number < math.inf for number in numbers):
             raise ValueError("a price is negative or no number")
     except (KeyError, TypeError, ValueError, csv.Error) as error:
         raise DataError(
@@ -87,8 +89,8 @@ def _prices(path: Path, changed: int) -> Mapping[str, Price]:
 def _price(row: Mapping[str, str]) -> Price:
     """Of a line, which may leave out what tokens cost in a batch."""
     batch = row.get("batch_prompt"), row.get("batch_completion")
-    known = (float(batch[0] or ""), float(batch[1] or "")) if any(batch) else None
-    return Price(row["model"], float(row["prompt"]), float(row["completion"]), row["since"], known)
+    batch_price = (float(batch[0] or ""), float(batch[1] or "")) if any(batch) else None
+    return Price(row["model"], float(row["prompt"]), float(row["completion"]), row["since"], batch_price)
 
 
 def money(engine: str, prompt_tokens: int, completion_tokens: int, *, batch: bool = False) -> float | None:
@@ -156,12 +158,12 @@ class Meter(Record):
         total = self.total
         cost = "price unknown" if total.money is None else f"${total.money:.4f}"
         odd = ((total.failed, "failed"), (total.repaired, "repaired"), (total.cut, "cut for length"))
-        said = [f"{number:,} {what}" for number, what in odd if number]
-        said += [f"{total.by_rules:,} by rules, since no reply was written for them"] if total.by_rules else []
-        said += [f"{total.reasoning_tokens:,} of the tokens for reasoning"] if total.reasoning_tokens else []
-        said += [f"{total.recorded:,} from a recording, which cost nothing now"] if total.recorded else []
+        parts = [f"{number:,} {what}" for number, what in odd if number]
+        parts += [f"{total.by_rules:,} by rules, since no reply was written for them"] if total.by_rules else []
+        parts += [f"{total.reasoning_tokens:,} of the tokens for reasoning"] if total.reasoning_tokens else []
+        parts += [f"{total.recorded:,} from a recording, which cost nothing now"] if total.recorded else []
         tokens = total.prompt_tokens + total.completion_tokens
-        return f"Meter({total.calls:,} calls, {tokens:,} tokens, {cost}{''.join(f'; {part}' for part in said)})"
+        return f"Meter({total.calls:,} calls, {tokens:,} tokens, {cost}{''.join(f'; {part}' for part in parts)})"
 
 
 _collecting: ContextVar[Meter | None] = ContextVar("collecting", default=None)
@@ -183,8 +185,8 @@ def collect(meter: Meter | None = None) -> Iterator[Meter]:
         if counts and (outer := _collecting.get()) is not None:
             for step, usage in meter.steps.items():
                 outer.add(step, usage)
-            for engine, found in meter.fingerprints.items():
-                for fingerprint in found:
+            for engine, by_fingerprint in meter.fingerprints.items():
+                for fingerprint in by_fingerprint:
                     outer.served(engine, fingerprint)
             for recording, keys in meter.answers.items():
                 outer.answered(recording, keys)
@@ -254,8 +256,8 @@ class Budget(Record):
     def __repr__(self) -> str:
         spent = (f"${self.money:.4f}", f"{self.tokens:,} tokens", f"{self.calls:,} calls")
         limits = [getattr(self, name) for name in LIMITS]
-        said = [what + (f" of {limit:,}" if limit is not None else "") for what, limit in zip(spent, limits)]
-        return f"Budget({', '.join(said)})"
+        parts = [what + (f" of {limit:,}" if limit is not None else "") for what, limit in zip(spent, limits)]
+        return f"Budget({', '.join(parts)})"
 
 
 def limited(call: Call, budget: Budget, engine: str) -> Call:

@@ -47,9 +47,9 @@ class Refused(CallFailed):
     """A request that the endpoint does not take as it is (HTTP 400 or 422), with all that it `said`, secrets removed,
     and the argument that it names, if it names one apart."""
 
-    def __init__(self, message: str, said: str, param: str = ""):
+    def __init__(self, message: str, reason: str, param: str = ""):
         super().__init__(message)
-        self.said, self.param = said, param
+        self.said, self.param = reason, param
 
     @property
     def names(self) -> set[str]:

@@ -44,8 +44,8 @@ class Reading:
     """Reads the replies to `asked`, the messages of one request: a recording asks whether it can be, then the engine
     what it is."""
 
-    def __init__(self, step: Step, asked: Sequence[Message] = ()):
-        self.step, self.asked = step, asked
+    def __init__(self, step: Step, messages: Sequence[Message] = ()):
+        self.step, self.asked = step, messages
 
     def __call__(self, reply: Reply) -> bool:
         """Whether an answer can be read off the reply."""
@@ -65,7 +65,7 @@ class Reading:
         raise Unreadable("the model reasoned and gave no answer")
 
 
-def parse(step: Step, reply: Reply, asked: Sequence[Message] = ()) -> tuple[BaseModel, str]:
+def parse(step: Step, reply: Reply, messages: Sequence[Message] = ()) -> tuple[BaseModel, str]:
     """(value, level), or `Unreadable` with the reason. `asked` are the messages that the reply answers."""
     if len(reply.text) > _LONGEST:
         raise Unreadable(f"the reply has {len(reply.text):,} characters, more than any answer should")
@@ -73,10 +73,10 @@ def parse(step: Step, reply: Reply, asked: Sequence[Message] = ()) -> tuple[Base
     if not text.strip():
         raise Unreadable("the reply is empty" + (" and was cut for length" if reply.finish == "length" else ""))
     reply = replace(reply, text=text)
-    return _prose(step, reply, asked) if step.read else _json(step, reply, asked)
+    return _prose(step, reply, messages) if step.read else _json(step, reply, messages)
 
 
-def _prose(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseModel, str]:
+def _prose(step: Step, reply: Reply, messages: Sequence[Message]) -> tuple[BaseModel, str]:
     text = html.unescape(reply.text) if _ENTITY.search(reply.text) else reply.text
     try:
         value = step.read(text)
@@ -84,30 +84,30 @@ def _prose(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseMode
             value = step.output.model_validate(_storable(value.model_dump()))
     except (ValueError, ValidationError) as error:
         raise Unreadable(_reason(error, reply)) from None
-    if not _lists_nothing(value) and (copied := _copied(step, text, asked)):
+    if not _lists_nothing(value) and (copied := _copied(step, text, messages)):
         raise Unreadable(copied)
     return value, "cut" if reply.finish == "length" else "text"
 
 
-def _json(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseModel, str]:
+def _json(step: Step, reply: Reply, messages: Sequence[Message]) -> tuple[BaseModel, str]:
     cut = reply.finish == "length"
     deep = ": its brackets are nested too deep" if too_deep(reply.text) else ""
     problem: Exception = Unreadable(f"no JSON found{deep}")
-    form = _FORM if _in_instructions(reply.text, asked) else ""  # which may hold several objects
+    form = _FORM if _in_instructions(reply.text, messages) else ""  # which may hold several objects
     for payload in payloads(reply.text, cut=cut):
         try:
             value, level = _fit(step.output, payload)
         except (ValidationError, TypeError, RecursionError, TemplateCopied) as error:
             problem = problem if isinstance(problem, TemplateCopied) else error
             continue
-        copied = _copied(step, payload.text, asked, payload.value)
+        copied = _copied(step, payload.text, messages, payload.value)
         if copied := copied or (payload.level != "strict" and form):
             problem = TemplateCopied(copied)
             continue
         bounded = level == "strict" and _at_a_bound(payload.value, step)
         return value, "cut" if bounded or (cut and level != "strict") else level
-    if (said := _yes_or_no(step.output, reply.text)) is not None:
-        return said, "cut" if cut else "text"
+    if (boolean := _yes_or_no(step.output, reply.text)) is not None:
+        return boolean, "cut" if cut else "text"
     raise Unreadable(_reason(problem, reply))
 
 
@@ -130,10 +130,10 @@ def _at_a_bound(value: Any, step: Step) -> bool:
 def _yes_or_no(output: type[BaseModel], text: str) -> BaseModel | None:
     """The first yes or no of a short reply, for an output whose only field is one."""
     fields = list(output.model_fields)
-    found = _YES_OR_NO.search(text) if len(text) <= _SHORT and "{" not in text else None
-    if not found or len(fields) != 1 or output.model_fields[fields[0]].annotation is not bool:
+    match = _YES_OR_NO.search(text) if len(text) <= _SHORT and "{" not in text else None
+    if not match or len(fields) != 1 or output.model_fields[fields[0]].annotation is not bool:
         return None
-    return output.model_validate({fields[0]: bool(found["yes"]) != bool(found["not"])})
+    return output.model_validate({fields[0]: bool(match["yes"]) != bool(match["not"])})
 
 
 def _storable(part: Any) -> Any:
@@ -148,23 +148,23 @@ def _storable(part: Any) -> Any:
 # -- copies of the prompt ---------------------------------------------------------------------------------------------
 
 
-def _copied(step: Step, text: str, asked: Sequence[Message], value: Any = None) -> str:
+def _copied(step: Step, text: str, messages: Sequence[Message], value: Any = None) -> str:
     """What of the prompt a reply repeats, as a sentence; empty if nothing. Names betray the examples of our own prompts
     alone: they are invented, and those of other prompts may be known to a model."""
-    if not asked:
+    if not messages:
         return ""
-    *shown, last = asked
-    given, said = last["content"].casefold(), _flat(text)
-    instructions = _instructions(asked)
-    if _in_instructions(text, asked) and _says_something(value, said):
+    *earlier, last = messages
+    given, flat = last["content"].casefold(), _flat(text)
+    instructions = _instructions(messages)
+    if _in_instructions(text, messages) and _says_something(value, flat):
         return _FORM
     ours = step.ours
-    examples = tuple(message["content"] for message in shown if message["role"] != "system" and ours)
-    names = [name for name in _names_of(examples) if name in said and name not in given]
+    examples = tuple(message["content"] for message in earlier if message["role"] != "system" and ours)
+    names = [name for name in _names_of(examples) if name in flat and name not in given]
     if names:
         return f"the reply repeats the prompt's own example: {names[0]!r} does not occur in what was asked"
-    replies = {_flat(message["content"]) for message in shown if message["role"] == "assistant"}
-    if said in replies and any(word not in given and word not in instructions for word in _SOME_WORD.findall(said)):
+    replies = {_flat(message["content"]) for message in earlier if message["role"] == "assistant"}
+    if flat in replies and any(word not in given and word not in instructions for word in _SOME_WORD.findall(flat)):
         return "the reply repeats the reply of the prompt's own example"
     return ""
 
@@ -176,27 +176,27 @@ def _lists_nothing(value: BaseModel) -> bool:
     return bool(lists) and not any(lists)
 
 
-def _instructions(asked: Sequence[Message]) -> str:
-    return _flat(" ".join(message["content"] for message in asked[:-1] if message["role"] == "system"))
+def _instructions(messages: Sequence[Message]) -> str:
+    return _flat(" ".join(message["content"] for message in messages[:-1] if message["role"] == "system"))
 
 
-def _in_instructions(text: str, asked: Sequence[Message]) -> bool:
-    return len(said := _flat(text)) > _A_WORD and said in _instructions(asked)
+def _in_instructions(text: str, messages: Sequence[Message]) -> bool:
+    return len(flat := _flat(text)) > _A_WORD and flat in _instructions(messages)
 
 
-def _says_something(value: Any, said: str) -> bool:
+def _says_something(value: Any, text: str) -> bool:
     """Whether a part of the form would be taken for an answer: a yes or no, or an empty list, may be one."""
     if isinstance(value, dict | list):
         parts = value.values() if isinstance(value, dict) else value
-        return any(_says_something(part, said) for part in parts)
-    return not (value is None and said.startswith(("{", "["))) and not isinstance(value, bool)
+        return any(_says_something(part, text) for part in parts)
+    return not (value is None and text.startswith(("{", "["))) and not isinstance(value, bool)
 
 
 @lru_cache(maxsize=256)
 def _names_of(examples: tuple[str, ...]) -> tuple[str, ...]:
     """The names of more than one word in worked examples, which are invented."""
-    found = (name for text in examples for name in _NAMES.findall(text))
-    return tuple(dict.fromkeys(name.casefold() for one in found if " " in (name := _OPENING.sub("", one))))
+    spans = (name for text in examples for name in _NAMES.findall(text))
+    return tuple(dict.fromkeys(name.casefold() for span in spans if " " in (name := _OPENING.sub("", span))))
 
 
 def _flat(text: str) -> str:
@@ -206,7 +206,7 @@ def _flat(text: str) -> str:
 def _reason(error: Exception, reply: Reply) -> str:
     if isinstance(error, ValidationError):
         first = error.errors()[0]
-        said = f"field {'.'.join(map(str, first['loc'])) or '?'}: {first['msg']}"
+        message = f"field {'.'.join(map(str, first['loc'])) or '?'}: {first['msg']}"
     else:
-        said = str(error)
-    return said + (" (the reply was cut for length)" if reply.finish == "length" else "")
+        message = str(error)
+    return message + (" (the reply was cut for length)" if reply.finish == "length" else "")

@@ -158,11 +158,11 @@ def _repaired(broken: str, cut: bool, left: list[int]) -> Iterator[Payload]:
     inside: this first where the repairer would take a half text for a whole one, or make up a value."""
     if len(broken) > _MENDED:
         return
-    kept, inside = _finished(broken)
+    text, inside = _finished(broken)
     finished = []
     if inside:
         with suppress(*_NO_JSON):
-            finished = [Payload("repaired", _DECODER.decode(kept), broken, unfinished=True)]
+            finished = [Payload("repaired", _DECODER.decode(text), broken, unfinished=True)]
     value_lacks = broken.rstrip().endswith(":")
     if cut or value_lacks:
         yield from finished
@@ -217,7 +217,7 @@ def _finished(text: str) -> tuple[str, bool]:
     >>> _finished('{"names": ["Ada", "Bo", "Cy'), _finished('{"a": [{"b": 1}, {"b":')
     (('{"names": ["Ada", "Bo"]}', True), ('{"a": [{"b": 1}]}', True))
     """
-    open_, kept, closers, valued = [], 0, "", False
+    open_, end, closers, valued = [], 0, "", False
     for token in _TOKEN.finditer(text):
         sign = token[0]
         if sign == '"':
@@ -235,10 +235,10 @@ def _finished(text: str) -> tuple[str, bool]:
         ends = token.end() if sign not in ",:{" else token.start()
         complete = sign in ",}]" or (len(sign) > 1 and valued)
         if complete and open_ and "]" not in open_[:-1]:
-            kept, closers = ends, "".join(reversed(open_))
+            end, closers = ends, "".join(reversed(open_))
         if sign == "," or (len(sign) > 1 and open_ and open_[-1] == "}"):
             valued = bool(open_) and open_[-1] == "]"
-    return text[:kept] + closers, bool(open_)
+    return text[:end] + closers, bool(open_)
 
 
 # -- reasoning ---------------------------------------------------------------------------------------------------------

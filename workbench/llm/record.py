@@ -221,8 +221,8 @@ class Recording:
         """Keys of the replies that are not what was recorded. Raises :class:`EngineError` where the file is damaged so
         that they cannot be listed."""
         with self._use() as connection:
-            if (said := connection.execute("PRAGMA integrity_check").fetchone()[0]) != "ok":
-                raise EngineError(f"{self.path} is damaged ({' '.join(said.split())}). {_advice(self.path)}")
+            if (verdict := connection.execute("PRAGMA integrity_check").fetchone()[0]) != "ok":
+                raise EngineError(f"{self.path} is damaged ({' '.join(verdict.split())}). {_advice(self.path)}")
             rows = map(Row._make, connection.execute(f"SELECT {self.columns} FROM replies"))
             return [row.key for row in rows if not row.is_sound]
 
@@ -259,8 +259,8 @@ def recording(call: Call, store: Recording) -> Call:
             store.put(request, error, good=False)
             raise
         store.put(request, outcome, good=request.accept(outcome))
-        kept = store.get(request) or outcome  # a replay may read another thread's answer to the same request
-        return replace(kept, seconds=outcome.seconds, recorded=False)
+        stored = store.get(request) or outcome  # a replay may read another thread's answer to the same request
+        return replace(stored, seconds=outcome.seconds, recorded=False)
 
     return wrapped
 
@@ -272,15 +272,15 @@ def recording_each(
     are sent."""
 
     def wrapped(requests: Sequence[Request]) -> list[Reply]:
-        found = {request.key: store.get(request) for request in requests}
-        missing = [request for request in requests if found[request.key] is None]
+        outcomes = {request.key: store.get(request) for request in requests}
+        missing = [request for request in requests if outcomes[request.key] is None]
         if missing:
             replies = call(missing)
             store.put_all(zip(missing, replies), good=True)
             for request, reply in zip(missing, replies):
-                kept = store.get(request) or reply
-                found[request.key] = replace(kept, seconds=reply.seconds, recorded=False)
-        return [found[request.key] for request in requests]
+                stored = store.get(request) or reply
+                outcomes[request.key] = replace(stored, seconds=reply.seconds, recorded=False)
+        return [outcomes[request.key] for request in requests]
 
     return wrapped
 
@@ -338,32 +338,32 @@ def _advice(path: Path) -> str:
 
 def outcome_of(reply: str) -> Reply | CallFailed:
     """The outcome in the column `reply` of a row."""
-    said = json.loads(reply)
-    said.pop(SUM, None)  # of an earlier version
-    failed = said.get("failed")
-    return CallFailed(failed, recorded=True) if failed is not None else Reply(**said, recorded=True)
+    content = json.loads(reply)
+    content.pop(SUM, None)  # of an earlier version
+    failed = content.get("failed")
+    return CallFailed(failed, recorded=True) if failed is not None else Reply(**content, recorded=True)
 
 
 def _nearest(store: Recording, request: Request) -> str:
     recorded = store.requests(request.step)
     if not recorded:
         return f"It holds no answer of this Step at all ({len(store)} of others)."
-    asked = request.messages[-1]["content"]
+    prompt = request.messages[-1]["content"]
 
     def likeness(other: dict) -> float:
-        return difflib.SequenceMatcher(None, asked, other["messages"][-1]["content"], autojunk=False).quick_ratio()
+        return difflib.SequenceMatcher(None, prompt, other["messages"][-1]["content"], autojunk=False).quick_ratio()
 
     nearest, content = max(recorded, key=likeness), request.content()
     differing = [name for name in _SETTINGS if nearest.get(name) != content.get(name)]
     if differing:
-        said = "; ".join(f"{name} {nearest.get(name)!r}, asked {content.get(name)!r}" for name in differing)
-        return f"The nearest differs in {said}"
+        differences = "; ".join(f"{name} {nearest.get(name)!r}, asked {content.get(name)!r}" for name in differing)
+        return f"The nearest differs in {differences}"
     if nearest["schema"] != content["schema"]:
         return "The nearest differs in the schema of its answer: it was recorded with another version of the Step"
-    told, wanted = ("\n".join(m["content"] for m in said["messages"]) for said in (nearest, content))
-    at = next((i for i, (a, b) in enumerate(zip(told, wanted)) if a != b), min(len(told), len(wanted)))
-    told, wanted = told[at : at + 80], wanted[at : at + 80]
-    return f"The nearest differs from character {at} on: recorded {told!r}, asked {wanted!r}"
+    theirs, wanted = ("\n".join(m["content"] for m in request["messages"]) for request in (nearest, content))
+    at = next((i for i, (a, b) in enumerate(zip(theirs, wanted)) if a != b), min(len(theirs), len(wanted)))
+    theirs, wanted = theirs[at : at + 80], wanted[at : at + 80]
+    return f"The nearest differs from character {at} on: recorded {theirs!r}, asked {wanted!r}"
 
 
 # -- what an index or a run used --------------------------------------------------------------------------------------

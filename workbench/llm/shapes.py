@@ -52,8 +52,8 @@ def number(value: Any) -> Any:
     >>> [number(said) for said in ("[2]", "Document 3", "4.", 5, "two")]
     [2, 3, 4, 5, 'two']
     """
-    found = _NUMBER.fullmatch(value) if isinstance(value, str) else None
-    return int(found[1]) if found else value
+    match = _NUMBER.fullmatch(value) if isinstance(value, str) else None
+    return int(match[1]) if match else value
 
 
 def countable(value: int) -> int:
@@ -79,8 +79,8 @@ def row(value: Any) -> Any:
     """
     if not isinstance(value, dict):
         return value
-    named = {_key(name): said for name, said in value.items()}
-    parts = {_ALSO.get(name, name): said for name, said in named.items()}
+    named = {_key(name): part for name, part in value.items()}
+    parts = {_ALSO.get(name, name): part for name, part in named.items()}
     return [parts[name] for name in _KEYS] if all(name in parts for name in _KEYS) else value
 
 
@@ -136,11 +136,11 @@ class _Shaping:
         written = {_key(name): part for name, part in value.items()} | value
         made = {}
         for name, field in output.model_fields.items():
-            readings = [one for one in field.metadata if isinstance(one, Reading)]
+            readings = [item for item in field.metadata if isinstance(item, Reading)]
             if name in written:
                 made[name] = self.field(field.annotation, readings, written[name])
             elif self.unfinished:
-                empty = [one.missing for one in readings if one.missing is not _NOTHING]
+                empty = [reading.missing for reading in readings if reading.missing is not _NOTHING]
                 empty += [[]] if get_origin(field.annotation) is list else []
                 if empty:
                     made[name] = empty[0]
@@ -158,14 +158,14 @@ class _Shaping:
             raise TemplateCopied(f"{value.strip()!r} is the form that was asked for, and no answer")
         origin, inner = get_origin(annotation), get_args(annotation)
         if origin is Annotated:
-            return self.field(inner[0], [one for one in inner[1:] if isinstance(one, Reading)], value)
+            return self.field(inner[0], [item for item in inner[1:] if isinstance(item, Reading)], value)
         if origin is Literal:
             return _option(inner, value)
         if origin is list:
             return self.members(inner[0], value)
         if isinstance(annotation, type) and issubclass(annotation, BaseModel) and isinstance(value, dict):
             return self.object(annotation, value)
-        models = [one for one in inner if isinstance(one, type) and issubclass(one, BaseModel)]
+        models = [item for item in inner if isinstance(item, type) and issubclass(item, BaseModel)]
         if models and isinstance(value, dict):  # of a union, such as one with None
             return self.object(models[0], value)
         return value
@@ -179,15 +179,15 @@ class _Shaping:
             value = [value]
         if not isinstance(value, list):
             return value
-        kept = []
+        read = []
         for member in value:
             try:
-                kept.append(self.typed(annotation, member))
+                read.append(self.typed(annotation, member))
             except TemplateCopied as error:
                 self.dropped, form = True, error
-        if value and not kept:
+        if value and not read:
             raise form
-        return kept
+        return read
 
 
 def _key(name: Any) -> str:

@@ -185,7 +185,7 @@ class Usage:
     by_rules: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        counts = {one.name: getattr(self, one.name) + getattr(other, one.name) for one in _COUNTS}
+        counts = {field.name: getattr(self, field.name) + getattr(other, field.name) for field in _COUNTS}
         return Usage(money=None if self.money is None or other.money is None else self.money + other.money, **counts)
 
     def as_dict(self) -> dict[str, Any]:
@@ -193,7 +193,7 @@ class Usage:
         return {name: value for name, value in asdict(self).items() if value or name != "by_rules"}
 
 
-_COUNTS = tuple(one for one in fields(Usage) if one.name != "money")
+_COUNTS = tuple(field for field in fields(Usage) if field.name != "money")
 
 
 @dataclass(frozen=True, repr=False)

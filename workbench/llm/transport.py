@@ -45,7 +45,7 @@ class Client(openai.DefaultHttpxClient):
         self._most, self._lock = most, threading.Lock()
         self._connections: weakref.WeakSet[socket.socket] = weakref.WeakSet()
         mine = weakref.WeakMethod(self._note)
-        note = {"request": [lambda sent: sent.extensions.update(trace=lambda *told: mine()(*told))]}
+        note = {"request": [lambda sent: sent.extensions.update(trace=lambda *event: mine()(*event))]}
         super().__init__(headers={"Accept-Encoding": "gzip"}, event_hooks=note, **options)
 
     def send(self, request: Any, *, stream: bool = False, **options: Any) -> Any:
@@ -129,9 +129,9 @@ def bounded(pieces: Iterable[bytes], request: Any, most: int, begun: float, limi
         yield piece
 
 
-def _same_host(asked: Any, to: Any) -> bool:
+def _same_host(source: Any, to: Any) -> bool:
     """Whether a redirect stays with the server that was asked, which may go over to https."""
-    if asked.host != to.host:
+    if source.host != to.host:
         return False
-    places = [(url.scheme, url.port or {"http": 80, "https": 443}.get(url.scheme)) for url in (asked, to)]
+    places = [(url.scheme, url.port or {"http": 80, "https": 443}.get(url.scheme)) for url in (source, to)]
     return places[0] == places[1] or places == [("http", 80), ("https", 443)]

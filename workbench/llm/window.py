@@ -44,14 +44,14 @@ def asked_of_server(base_url: str | None, api_key: str | None, model: str) -> in
     root = re.sub(r"/v\d+/?$", "", str(client.base_url).rstrip("/"))
 
     def get(path: str) -> Any:
-        return _told(lambda: client.get(path, cast_to=object))
+        return _answer_or_none(lambda: client.get(path, cast_to=object))
 
     listed = get("/models")
     entries = listed.get("data") if isinstance(listed, dict) else None
     entries = entries if isinstance(entries, list) else []
-    mine = [one for one in entries if isinstance(one, dict) and one.get("id") == model]
-    found = next((size for one in mine for name in _IN_LIST if (size := _size(one.get(name)))), None)
-    return found or _llama_cpp(get(f"{root}/props")) or _ollama(client, root, model, get)
+    mine = [entry for entry in entries if isinstance(entry, dict) and entry.get("id") == model]
+    window = next((size for row in mine for name in _IN_LIST if (size := _size(row.get(name)))), None)
+    return window or _llama_cpp(get(f"{root}/props")) or _ollama(client, root, model, get)
 
 
 def _llama_cpp(props: Any) -> int | None:
@@ -65,18 +65,22 @@ def _ollama(client: Any, root: str, model: str, get: Callable[[str], Any]) -> in
     models = running.get("models") if isinstance(running, dict) else None
     if not isinstance(models, list):
         return None
-    for one in models:
-        if isinstance(one, dict) and model in (one.get("name"), one.get("model")) and _size(one.get("context_length")):
-            return one["context_length"]
-    shown = _told(lambda: client.post(f"{root}/api/show", body={"model": model}, cast_to=object))
-    if not isinstance(shown, dict) or not isinstance(info := shown.get("model_info"), dict):
+    for entry in models:
+        if (
+            isinstance(entry, dict)
+            and model in (entry.get("name"), entry.get("model"))
+            and _size(entry.get("context_length"))
+        ):
+            return entry["context_length"]
+    description = _answer_or_none(lambda: client.post(f"{root}/api/show", body={"model": model}, cast_to=object))
+    if not isinstance(description, dict) or not isinstance(info := description.get("model_info"), dict):
         return None
-    given = re.search(r"^num_ctx\s+(\d+)", str(shown.get("parameters") or ""), re.MULTILINE)
+    given = re.search(r"^num_ctx\s+(\d+)", str(description.get("parameters") or ""), re.MULTILINE)
     own = next((_size(value) for name, value in info.items() if str(name).endswith(".context_length")), None)
     return min(int(given[1]) if given else OLLAMA, own or OLLAMA)
 
 
-def _told(ask: Callable[[], Any]) -> Any:
+def _answer_or_none(ask: Callable[[], Any]) -> Any:
     """What a server says; nothing where it says nothing, or something else."""
     import openai
 

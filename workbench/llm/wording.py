@@ -186,8 +186,8 @@ def _renamed(payload: Any, names: Mapping[str, str]) -> Any:
 
 def together(step: Step, engines: Sequence[Any]) -> str:
     """How a run names the wording of a Step that these engines may be asked: one, or all of them if they differ."""
-    asked = (worded(step, getattr(engine, "prompts", None)).wording for engine in engines)
-    return " or ".join(dict.fromkeys(asked)) or step.wording
+    wordings = (worded(step, getattr(engine, "prompts", None)).wording for engine in engines)
+    return " or ".join(dict.fromkeys(wordings)) or step.wording
 
 
 def current(wording: str) -> str:

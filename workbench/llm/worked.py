@@ -67,26 +67,26 @@ class Written:
     def step(self) -> str:
         return self.stamp.partition(" ")[0]
 
-    def answers(self, step: str, asked: str) -> bool:
+    def answers(self, step: str, prompt: str) -> bool:
         return (
             self.step == step
-            and _stands(self.question, asked)
-            and all(_stands(part, asked) for part in self.given)
-            and not any(_stands(part, asked) for part in self.lacking)
+            and _occurs(self.question, prompt)
+            and all(_occurs(part, prompt) for part in self.given)
+            and not any(_occurs(part, prompt) for part in self.lacking)
         )
 
     def written(self, value: Any) -> str:
         """The reply to an input."""
         if not self.each:
             return self.text
-        said = (self._said(number, item) for number, item in enumerate(getattr(value, self.each), 1))
-        return self.text.replace(_ITEMS, self.joined.join(filter(None, said)))
+        parts = (self._said(number, item) for number, item in enumerate(getattr(value, self.each), 1))
+        return self.text.replace(_ITEMS, self.joined.join(filter(None, parts)))
 
-    def _said(self, number: int, item: Any) -> str:
+    def _line_of(self, number: int, item: Any) -> str:
         texts = "\n".join(_texts(item))
-        say = next((one.say for one in self.of if one.has in texts), self.others)
-        told = {field.name: getattr(item, field.name) for field in fields(item)} if is_dataclass(item) else {}
-        for name, held in {"number": str(number), **told}.items():
+        say = next((item_text.say for item_text in self.of if item_text.has in texts), self.others)
+        values = {field.name: getattr(item, field.name) for field in fields(item)} if is_dataclass(item) else {}
+        for name, held in {"number": str(number), **values}.items():
             say = say.replace(f"{{{name}}}", held) if isinstance(held, str) else say
         return say
 
@@ -148,11 +148,11 @@ class WorkedEngine(ChatEngine):
 
     def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
         step = worded(step, self.prompts)
-        found = [self.find(step.name, step.prompt(value)) for value in inputs]
-        rest = [value for value, reply in zip(inputs, found) if reply is None]
+        replies = [self.find(step.name, step.prompt(value)) for value in inputs]
+        rest = [value for value, reply in zip(inputs, replies) if reply is None]
         by_rules = iter(self._by_rules(step, rest) if rest else ())
         results = []
-        for value, reply in zip(inputs, found):
+        for value, reply in zip(inputs, replies):
             result = next(by_rules) if reply is None else self._answer(self._answered(step, value, reply))
             self.meter.add(step.name, result.usage)
             note(trace, self._rules.name if reply is None else self.replies, step, [result])
@@ -169,11 +169,11 @@ class WorkedEngine(ChatEngine):
         self._use(reply, stamp(step, value))
         return Answered(**vars(self.request(step, value)), text=reply.written(value))
 
-    def _use(self, found: Written, now: str) -> None:
+    def _use(self, reply: Written, now: str) -> None:
         """Raises :class:`RecordingMiss` if a reply was written for another prompt than today's."""
-        if found.stamp != now:
+        if reply.stamp != now:
             raise RecordingMiss(
-                f"{found.file}: the reply to {found.step!r} was written for {found.stamp!r}, and the prompt is now "
+                f"{reply.file}: the reply to {reply.step!r} was written for {reply.stamp!r}, and the prompt is now "
                 f"{now!r}; read the reply again, mend it if need be, and put the new stamp there"
             )
 
@@ -181,14 +181,14 @@ class WorkedEngine(ChatEngine):
         """The reply that was written for a call: of several the one for the longest question, then the most specific.
 
         Raises :class:`EngineError` if several that differ fit equally well."""
-        asked = messages[-1]["content"]
-        fitting = [one for example in self.examples for one in example.replies if one.answers(step, asked)]
+        prompt = messages[-1]["content"]
+        fitting = [reply for example in self.examples for reply in example.replies if reply.answers(step, prompt)]
         best = max(map(_specific, fitting), default=None)
-        found = [one for one in fitting if _specific(one) == best]
-        if len({(one.text, one.of, one.others) for one in found}) > 1:
-            files = ", ".join(dict.fromkeys(one.file for one in found))
+        best_fitting = [reply for reply in fitting if _specific(reply) == best]
+        if len({(reply.text, reply.of, reply.others) for reply in best_fitting}) > 1:
+            files = ", ".join(dict.fromkeys(reply.file for reply in best_fitting))
             raise EngineError(f"{files}: several replies to {step!r} fit the same call; add to the 'given' of one")
-        return found[0] if found else None
+        return best_fitting[0] if best_fitting else None
 
     def __repr__(self) -> str:
         return f"WorkedEngine({len(self.examples)} questions, replies written by hand, else rules: {self.meter!r})"
@@ -196,13 +196,13 @@ class WorkedEngine(ChatEngine):
 
 def answered_by_hand(engine: object) -> frozenset[str]:
     """The questions that an engine has worked replies to; none for other engines."""
-    return frozenset(one.question for one in getattr(engine, "examples", ()))
+    return frozenset(example.question for example in getattr(engine, "examples", ()))
 
 
 def reasons(engine: object, question: str) -> str:
     """Why configurations fail on a question whose worked replies let them fail on purpose, a line each; empty for other
     engines and questions."""
-    asks = (ask for one in getattr(engine, "examples", ()) if one.question == question for ask in one.asks)
+    asks = (ask for example in getattr(engine, "examples", ()) if example.question == question for ask in example.asks)
     return "\n".join(f"{ask.method}, {ask.reader}: {ask.fails}" for ask in asks if ask.fails)
 
 
@@ -215,10 +215,10 @@ def worked_engine(folder: str = "") -> WorkedEngine:
 def worked_folder(data: str) -> Path:
     """Where the replies of a data set are."""
     place = bundled(data) or Path(data).expanduser()
-    found = next((one for one in (place / FOLDER, place) if one.is_dir() and any(one.glob("*.toml"))), None)
-    if found is None:
+    chosen = next((one for one in (place / FOLDER, place) if one.is_dir() and any(one.glob("*.toml"))), None)
+    if chosen is None:
         raise SettingError(f"{place} holds no worked replies: it needs TOML files, in itself or in {FOLDER}/")
-    return found
+    return chosen
 
 
 def examples_in(folder: Path) -> tuple[Example, ...]:
@@ -239,7 +239,7 @@ def stamp(step: Step, value: Any) -> str:
     return f"{step.identity} {text_hash(json.dumps(wording))[:8]}"
 
 
-def _stands(part: str, text: str) -> bool:
+def _occurs(part: str, text: str) -> bool:
     """Whether a message has a part, as it is or within JSON.
 
     >>> _stands('a "word"', '{"q": "a \\\\"word\\\\""}')
@@ -253,8 +253,8 @@ def _data_of(folder: Path) -> str:
     return (folder.parent if folder.name == FOLDER else folder).name
 
 
-def _specific(one: Written) -> tuple[int, int]:
-    return len(one.question), len(one.given) + len(one.lacking)
+def _specific(reply: Written) -> tuple[int, int]:
+    return len(reply.question), len(reply.given) + len(reply.lacking)
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -274,7 +274,7 @@ def _read(path: Path) -> Example:
         row = tomllib.loads(path.read_text("utf-8"))
         question = row["question"]
         replies = tuple(_written(path.name, question, reply) for reply in row["reply"])
-        return Example(path.stem, question, row["shows"], tuple(Ask(**one) for one in row["ask"]), replies)
+        return Example(path.stem, question, row["shows"], tuple(Ask(**ask) for ask in row["ask"]), replies)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise DataError(
             f"{path} holds no worked replies ({type(error).__name__}: {error}); it needs question, shows, "
@@ -285,7 +285,7 @@ def _read(path: Path) -> Example:
 
 def _written(file: str, question: str, row: dict[str, Any]) -> Written:
     row = dict(row)
-    items = tuple(Item(**one) for one in row.pop("of", ()))
+    items = tuple(Item(**item) for item in row.pop("of", ()))
     lists = {name: tuple(row.pop(name, ())) for name in ("given", "lacking")}
     if bool(row.get("each")) != (_ITEMS in row["text"]):
         raise ValueError(f"each = … and {_ITEMS} in the text belong together")

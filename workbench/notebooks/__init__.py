@@ -49,11 +49,11 @@ def find(folder: str | Path | None = None, only: str | None = None) -> list[Path
     """The numbered notebooks of a folder, by default those that come with the workbench, or those whose name begins
     with `only`."""
     folder = Path(folder or originals())
-    found = sorted(path for path in folder.glob("[0-9]*.ipynb") if not only or path.name.startswith(only))
-    if not found:
+    notebooks = sorted(path for path in folder.glob("[0-9]*.ipynb") if not only or path.name.startswith(only))
+    if not notebooks:
         which = f"whose name begins with {only!r}" if only else "with a number"
         raise SettingError(f"{folder.resolve()} has no notebook {which}; --notebooks names another folder")
-    return found
+    return notebooks
 
 
 def working_copies(folder: str | Path | None = None, to: str | Path = COPIES) -> dict[Path, str]:
@@ -115,10 +115,10 @@ def run(notebook: Path, out: Path, parameters: Mapping[str, Any] | None = None, 
     from workbench.notebooks.kernels import execute
 
     parameters = dict(parameters or {})
-    known = inspect_notebook(str(notebook))
-    unknown = [name for name in parameters if name not in known]
+    parameters_there = inspect_notebook(str(notebook))
+    unknown = [name for name in parameters if name not in parameters_there]
     if unknown:
-        raise SettingError(f"{notebook.name} has no parameter {unknown[0]!r}; it has {', '.join(known) or 'none'}")
+        raise SettingError(f"{notebook.name} has no parameter {unknown[0]!r}; it has {', '.join(parameters_there) or 'none'}")
     out.mkdir(parents=True, exist_ok=True)
     target = out / notebook.name
     try:
@@ -164,14 +164,14 @@ def check(
     shutil.rmtree(fresh, ignore_errors=True)
     checked, accepted = [], []
     for path, (defaults, given) in tqdm(planned.items(), desc="notebooks", unit="notebook"):
-        said = {name: value for name, value in {**defaults, **given}.items() if name != "figures"}
-        if (engine := str(said.get("engine", "rules")).partition(":")[0]) not in regression.EXACT:
+        settings = {name: value for name, value in {**defaults, **given}.items() if name != "figures"}
+        if (engine := str(settings.get("engine", "rules")).partition(":")[0]) not in regression.EXACT:
             raise SettingError(f"engine={engine} answers differently each time; compare {', '.join(regression.EXACT)}")
-        said = json.loads(json.dumps(said, default=str))  # as a baseline has them
+        settings = json.loads(json.dumps(settings, default=str))  # as a baseline has them
         before = regression.read(baseline, path.stem)
-        comparable = before and not regression.other_parameters(before, said)
+        comparable = before and not regression.other_parameters(before, settings)
         if not (comparable or accept):
-            checked.append(regression.compare(before, regression.Baseline(path.stem, said)))
+            checked.append(regression.compare(before, regression.Baseline(path.stem, settings)))
             continue
         failure = None
         with _home(fresh / "home", fresh / path.stem):
@@ -179,7 +179,7 @@ def check(
                 run(path, out, {**given, **({"figures": "figures"} if "figures" in defaults else {})})
             except NotebookFailed as error:
                 failure = str(error).splitlines()[0]
-        now = regression.recorded(path.stem, said, fresh / path.stem, failure)
+        now = regression.recorded(path.stem, settings, fresh / path.stem, failure)
         checked.append(regression.compare(before, now))
         if accept and not failure:
             accepted.append(regression.write(baseline, now))
@@ -198,8 +198,8 @@ def _planned(
 
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # a debugger's warning, irrelevant for readers
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    known = {path: papermill.inspect_notebook(str(path)) for path in find(folder, only)}
-    names = {name: None for defaults in known.values() for name in defaults}
+    defaults_of = {path: papermill.inspect_notebook(str(path)) for path in find(folder, only)}
+    names = {name: None for defaults in defaults_of.values() for name in defaults}
     if unused := [name for name in parameters if name not in names]:
         raise SettingError(f"no notebook has a parameter {unused[0]!r}; there are {', '.join(sorted(names))}")
     parameters = {**parameters, "engine": "rules"} if by_rules(parameters) else parameters
@@ -209,7 +209,7 @@ def _planned(
             {name: _value(default["default"]) for name, default in defaults.items()},
             {name: value for name, value in parameters.items() if name in defaults},
         )
-        for path, defaults in known.items()
+        for path, defaults in defaults_of.items()
     }
 
 
@@ -252,9 +252,9 @@ def _home(home: Path, made: Path) -> Iterator[None]:
         else:
             os.environ["WORKBENCH_HOME"] = before
         made.mkdir()
-        for one in list(home.iterdir()):
-            if one.name not in ("indexes", prices.name):
-                one.rename(made / one.name)
+        for entry in list(home.iterdir()):
+            if entry.name not in ("indexes", prices.name):
+                entry.rename(made / entry.name)
 
 
 def still(node: nbformat.NotebookNode) -> int:
@@ -263,15 +263,15 @@ def still(node: nbformat.NotebookNode) -> int:
     node.metadata.pop("widgets", None)
     standing = 0
     for cell in node.cells:
-        kept = []
+        outputs = []
         for output in cell.get("outputs", ()):
             data = output.get("data", {})
             widget = data.pop("application/vnd.jupyter.widget-view+json", None) is not None
             if not widget or "text/html" in data:
-                kept.append(output)
+                outputs.append(output)
                 standing += widget
         if "outputs" in cell:
-            cell.outputs = kept
+            cell.outputs = outputs
     return standing
 
 

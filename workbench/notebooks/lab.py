@@ -143,7 +143,7 @@ class Lab:
             elif isinstance(thing, Verdict):
                 thing.save(place.with_suffix(".json"))
             elif not isinstance(thing, Absent):
-                shown = thing.figure() if isinstance(thing, Analysis) else thing
-                kind = _PRINTED.get(type(shown).__name__)
-                (display.picture(kind, shown) if kind else shown).save(place)
+                figure = thing.figure() if isinstance(thing, Analysis) else thing
+                kind = _PRINTED.get(type(figure).__name__)
+                (display.picture(kind, figure) if kind else figure).save(place)
         return self.folder

@@ -75,13 +75,13 @@ class Regression(Record):
     @property
     def holds(self) -> bool:
         """Whether nothing moved; of an accepted regression, whether no notebook failed."""
-        return not any(one.failed if self.accepted else one.findings for one in self.notebooks)
+        return not any(notebook.failed if self.accepted else notebook.findings for notebook in self.notebooks)
 
     def plain(self) -> dict[str, Any]:
         """The same as JSON."""
         notebooks = [
-            asdict(one) | {"findings": [asdict(finding) | {"by": finding.by} for finding in one.findings]}
-            for one in self.notebooks
+            asdict(notebook) | {"findings": [asdict(finding) | {"by": finding.by} for finding in notebook.findings]}
+            for notebook in self.notebooks
         ]
         return {"holds": self.holds, "notebooks": notebooks, "accepted": [str(path) for path in self.accepted]}
 
@@ -150,8 +150,8 @@ def _summary(run: Run) -> dict[str, Any]:
     table = _rounded(run.table().drop(columns="by").to_dict(orient="index"))
     conditions = {name: config.get(name) for name in ("k", "budget", "judge")}
     conditions["reader"] = (config.get("reading") or {}).get("label")
-    asked = {"questions": config["questions"]["n"], "of": config["questions"]["hash"]}
-    return {**asked, **conditions, "table": table, "got": _got(run)}
+    asked_questions = {"questions": config["questions"]["n"], "of": config["questions"]["hash"]}
+    return {**asked_questions, **conditions, "table": table, "got": _got(run)}
 
 
 def _got(run: Run) -> dict[str, dict[str, str]]:
@@ -159,8 +159,8 @@ def _got(run: Run) -> dict[str, dict[str, str]]:
     got: dict[str, dict[str, str]] = {method: {} for method in run.methods}
     for row in run.rows:
         passages = [passage for passage, _ in row["ranking"][:FIRST]]
-        kept = json.dumps([passages, row["nodes"], row["answer"]], ensure_ascii=False)
-        got[row["method"]][row["question_id"]] = text_hash(kept)[:8]
+        content = json.dumps([passages, row["nodes"], row["answer"]], ensure_ascii=False)
+        got[row["method"]][row["question_id"]] = text_hash(content)[:8]
     return got
 
 
@@ -170,7 +170,7 @@ def _prompts(runs: Sequence[Run], layers: Sequence[Mapping]) -> dict[str, str]:
     from workbench.steps import catalogue
 
     steps = catalogue()
-    names = {name: said for run in runs for name, said in (run.config.get("prompts") or {}).items()}
+    names = {name: identity for run in runs for name, identity in (run.config.get("prompts") or {}).items()}
     makers = " ".join(maker for layer in layers for maker in layer.get("made_by", ()))
     names |= {name: "" for name in re.findall(r"(\w+) v\d+", makers) if name not in names}
     return {name: _wording(steps[name]) if name in steps else names[name] for name in sorted(names)}
@@ -248,7 +248,7 @@ def compare(before: Baseline | None, now: Baseline) -> Checked:
         return Checked(now.notebook, (*failed, Finding("no baseline", "notebook", now.notebook)))
     if other := other_parameters(before, now.parameters):
         return Checked(now.notebook, (*failed, *other))
-    old, new = (dict(_flat(one)) for one in (before, now))
+    old, new = (dict(_flat(baseline)) for baseline in (before, now))
     findings = []
     for key in dict.fromkeys([*old, *new]):
         if key not in new:
@@ -263,28 +263,28 @@ def compare(before: Baseline | None, now: Baseline) -> Checked:
     return Checked(now.notebook, (*failed, *findings), len(old.keys() & new.keys()))
 
 
-def _flat(one: Baseline) -> Iterator[tuple[tuple[Of, str], Any]]:
+def _flat(baseline: Baseline) -> Iterator[tuple[tuple[Of, str], Any]]:
     """((of, name), value) for everything that is compared, conditions first: they explain the numbers."""
-    for name, fingerprint in one.data.items():
+    for name, fingerprint in baseline.data.items():
         yield ("data", name), fingerprint
-    for owner, settings in (*one.layers.items(), *one.methods.items()):
+    for owner, settings in (*baseline.layers.items(), *baseline.methods.items()):
         for name, value in settings.items():
             yield ("setting", f"{owner}, {name}"), value
-    for name, run in one.runs.items():
+    for name, run in baseline.runs.items():
         yield ("data", f"{name}, questions"), f"{run['questions']}, {run['of']}"
         for condition in ("reader", "k", "budget", "judge"):
             yield ("setting", f"{name}, {condition}"), run[condition]
-    for name, wording in one.prompts.items():
+    for name, wording in baseline.prompts.items():
         yield ("prompt", name), wording
-    for name, check in one.checks.items():
+    for name, check in baseline.checks.items():
         yield ("check", name), check
-    for name, value in one.facts.items():
+    for name, value in baseline.facts.items():
         yield ("fact", name), value
-    for name, run in one.runs.items():
+    for name, run in baseline.runs.items():
         for method, row in run["table"].items():
             for measure, value in row.items():
                 yield ("number", f"{name}, {method}, {measure}"), value
-    for name, run in one.runs.items():
+    for name, run in baseline.runs.items():
         for method, got in run.get("got", {}).items():
             for question, what in got.items():
                 yield ("question", f"{name}, {method}, {question}"), what
@@ -292,8 +292,8 @@ def _flat(one: Baseline) -> Iterator[tuple[tuple[Of, str], Any]]:
 
 def _check(name: str, before: Mapping, now: Mapping) -> Iterator[Finding]:
     if before["holds"] != now["holds"]:
-        shown = (f"{'holds' if one['holds'] else 'fails'} ({one['value']})" for one in (before, now))
-        yield Finding("flipped", "check", name, *shown)
+        outcomes = (f"{'holds' if entry['holds'] else 'fails'} ({entry['value']})" for entry in (before, now))
+        yield Finding("flipped", "check", name, *outcomes)
     elif not same(before["value"], now["value"]):
         yield Finding("moved", "check", name, before["value"], now["value"])
     if before["expected"] != now["expected"]:

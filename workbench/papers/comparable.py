@@ -52,7 +52,7 @@ class Conditions(Record):
 
     def frame(self) -> pd.DataFrame:
         return pd.DataFrame(
-            [(one.name, one.theirs, one.ours, one.state, one.why) for one in self.rows],
+            [(row.name, row.theirs, row.ours, row.state, row.why) for row in self.rows],
             columns=["condition", "theirs", "ours", "state", "why"],
         )
 
@@ -78,55 +78,66 @@ class Questions(Record):
     rows: tuple[Asked, ...]
 
 
-def side_by_side(found: Tables, cell: Cell) -> Conditions:
+def side_by_side(tables: Tables, cell: Cell) -> Conditions:
     """The conditions of a cell of these tables: of its measurement, or without one of the run that the paper asks
     for."""
-    source = published.paper(found.paper)
+    source = published.paper(tables.paper)
     if cell.run is None:
         return _of(source, cell, next(_foreseen(source, cell), None))
-    return _of(source, cell, measurement(found, cell))
+    return _of(source, cell, measurement(tables, cell))
 
 
-def measurement(found: Tables, cell: Cell) -> Found | None:
+def measurement(tables: Tables, cell: Cell) -> Found | None:
     """What was measured for a cell; None without a run."""
-    source = published.paper(found.paper)
+    source = published.paper(tables.paper)
     matching = (
-        one
+        measurement
         for row in _printed(source, cell).itertuples()
-        for one in found_of(source, row, found.measurements)
-        if (str(one.of.run.folder), one.of.label) == (cell.run, cell.label) and one.mean == cell.ours
+        for measurement in found_of(source, row, tables.measurements)
+        if (str(measurement.of.run.folder), measurement.of.label) == (cell.run, cell.label)
+        and measurement.mean == cell.ours
     )
     return next(matching, None)
 
 
-def asked_for(found: Tables, cell: Cell) -> Questions:
+def asked_for(tables: Tables, cell: Cell) -> Questions:
     """The questions behind a cell; none without a run."""
-    one = measurement(found, cell)
-    if one is None:
+    measured = measurement(tables, cell)
+    if measured is None:
         return Questions(cell, cell.measure, (), ())
-    scores = [side.scores(one.measure) for side in one.sides]
-    gold = {question.id: question for question in one.of.run.questions}
+    scores = [side.scores(measured.measure) for side in measured.sides]
+    gold = {question.id: question for question in measured.of.run.questions}
     rows = []
-    for row in one.of.rows:
+    for row in measured.of.rows:
         if all((name := row["question_id"]) in of for of in scores):
-            known, values = gold.get(name), tuple(of[name] for of in scores)
+            asked_question, values = gold.get(name), tuple(of[name] for of in scores)
             answer = "(abstained)" if row["abstained"] else row["failure"] or row["answer"] or ""
-            rows.append(Asked(name, known.question if known else "", values, answer, known.answers if known else ()))
+            rows.append(
+                Asked(
+                    name,
+                    asked_question.question if asked_question else "",
+                    values,
+                    answer,
+                    asked_question.answers if asked_question else (),
+                )
+            )
     rows.sort(key=lambda row: (row.scores[0] - sum(row.scores[1:]), row.question_id))
-    return Questions(cell, one.measure, tuple(_name_of(side) for side in one.sides), tuple(rows))
+    return Questions(cell, measured.measure, tuple(_name_of(side) for side in measured.sides), tuple(rows))
 
 
-def _of(source: Paper, cell: Cell, one: Found | None) -> Conditions:
+def _of(source: Paper, cell: Cell, measured: Found | None) -> Conditions:
     note = "; ".join(dict.fromkeys(filter(None, _printed(source, cell)["note"])))
-    sides = one.sides if one else ()
-    rows = dict.fromkeys(row for side in sides for row in conditions(side, source.terms, one.measure))
+    sides = measured.sides if measured else ()
+    rows = dict.fromkeys(row for side in sides for row in conditions(side, source.terms, measured.measure))
     labels = dict.fromkeys(_name_of(side) for side in sides)
-    return Conditions(cell, tuple(labels), (*rows, *([_interval(cell, one)] if one and cell.run else [])), note)
+    return Conditions(
+        cell, tuple(labels), (*rows, *([_interval(cell, measured)] if measured and cell.run else [])), note
+    )
 
 
-def _interval(cell: Cell, one: Found) -> Condition:
+def _interval(cell: Cell, measured: Found) -> Condition:
     """Whether our number has an interval, without which there is no verdict."""
-    *_, why = interval_of(one)
+    *_, why = interval_of(measured)
     ours = "none" if cell.low is None or cell.high is None else f"{cell.low:.3f}, {cell.high:.3f}"
     return Condition("our interval", f"over at least {FEWEST} questions that differ", ours, why)
 
@@ -159,15 +170,15 @@ class Foreseen(Run):
         by = self._engine("judge") if recipe.judged and spec else None
         read = of_reader(reader(spec, Unasked(self._engine("reader")))) if spec else None
         judging = of_judge(Unasked(by)) if by else None
-        known = known_of(self._terms, recipe.data)
+        identity = known_of(self._terms, recipe.data)
         self.config = {
             "data": {
                 "name": recipe.source,
-                "fingerprint": known.passages,
+                "fingerprint": identity.passages,
                 OPTIONS: dict(recipe.options),
-                **{kind: said for kind, said in recipe.layers.items() if kind == ARTICLES},
+                **{kind: options for kind, options in recipe.layers.items() if kind == ARTICLES},
             },
-            "questions": {"n": of_data(self._terms["questions"], recipe.data) or 0, "hash": known.questions},
+            "questions": {"n": of_data(self._terms["questions"], recipe.data) or 0, "hash": identity.questions},
             "methods": {label: self._described(label) for label in recipe.methods},
             "measures": dict.fromkeys(recipe.measures),
             "reader": spec,
@@ -181,24 +192,24 @@ class Foreseen(Run):
 
     def _engine(self, part: str) -> str:
         parts = (part, "reader", "method", "index")
-        names = next(filter(None, (expected_of(self._model, self._terms, one) for one in parts)), self._model)
+        names = next(filter(None, (expected_of(self._model, self._terms, part) for part in parts)), self._model)
         return f"openai:{names[0]}"
 
     def _described(self, label: str) -> dict[str, Any]:
         settings, used = settings_of(label), [METHODS[parse_spec(label)[0]]]
         if inner := settings.get("backbone"):
             used.append(METHODS[parse_spec(str(inner))[0]])
-        known, built = catalogue(), set(self.recipe.layers)
-        steps = sorted({step for one in used for step in one.steps})
+        steps_by_name, built = catalogue(), set(self.recipe.layers)
+        steps = sorted({step for method in used for step in method.steps})
         return {
             "label": label,
             "settings": settings,
             "engine": self._engine("method") if steps else None,
             "encoder": self.recipe.encoder,
             "layers": {
-                kind: self._layer(kind) for kind in closure({kind for one in used for kind in one.layers}, built)
+                kind: self._layer(kind) for kind in closure({kind for method in used for kind in method.layers}, built)
             },
-            "prompts": {step: f"{known[step].identity} {known[step].prompt_hash}" for step in steps},
+            "prompts": {step: f"{steps_by_name[step].identity} {steps_by_name[step].prompt_hash}" for step in steps},
         }
 
     def _layer(self, kind: str) -> dict[str, Any]:
@@ -223,15 +234,15 @@ class Foreseen(Run):
 
     def judgements(self, a: str, b: str) -> tuple[str, list[Judgement]]:
         """As of a run whose pairs were judged."""
-        judge, said = self._engine("judge"), {name: {"winner": 1, "reason": ""} for name in DIMENSIONS}
+        judge, outcomes = self._engine("judge"), {name: {"winner": 1, "reason": ""} for name in DIMENSIONS}
         ids = [row["question_id"] for row in self.rows if row["method"] == a]
-        return judge, [Judgement("", judge, None, None, a, b, id, True, said) for id in ids]
+        return judge, [Judgement("", judge, None, None, a, b, id, True, outcomes) for id in ids]
 
 
 def _foreseen(source: Paper, cell: Cell) -> Iterator[Found]:
     """For each recipe of a cell its measurement, as it would be."""
     printed = _printed(source, cell)
-    models = {one["called"]: named(one["engine"]) for one in source.terms.get("models", ())} or {None: ()}
+    models = {model["called"]: named(model["engine"]) for model in source.terms.get("models", ())} or {None: ()}
     kind = cell.data.partition(": ")[2]
     wanted: dict[tuple[str, str | None, str], list[Measured]] = {}
     for called, model in models.items():

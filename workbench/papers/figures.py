@@ -61,12 +61,12 @@ def sides(source: Paper, row: Any) -> list[Side]:
     terms, measure = source.terms, NEEDED.get(row.kind, row.measure)
     if row.kind not in KINDS or not _is_measured(terms, measure):
         return []
-    backbones = [one["called"] for one in terms["backbones"]] if row.backbone == MEAN else [row.backbone]
+    backbones = [term["called"] for term in terms["backbones"]] if row.backbone == MEAN else [row.backbone]
     data = row.data.partition(": ")[0]
     every = terms.get("mean_of", [*terms["data"]]) if row.data in (MEAN, MEAN_OF_THREE) else [data]
     return [
-        Side(backbone, method, one, measure)
-        for backbone, one in product(backbones, every)
+        Side(backbone, method, measured, measure)
+        for backbone, measured in product(backbones, every)
         for method in _methods(source, row)
     ]
 
@@ -92,17 +92,20 @@ def _methods(source: Paper, row: Any) -> tuple[str, ...]:
 
 def found_of(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
     """The number by every choice of a measurement for each of its sides; of a mean by the first of each."""
-    each = [[one for one in measurements if _is_at(one, side, row.kind)] for side in sides(source, row)]
+    each = [
+        [measurement for measurement in measurements if _is_at(measurement, side, row.kind)]
+        for side in sides(source, row)
+    ]
     if MEAN in (row.backbone, row.data) or row.data == MEAN_OF_THREE or row.kind.endswith("%"):
         each = [several[:1] for several in each]
     for chosen in product(*each) if each else ():
         yield from KINDS[row.kind](source, row, chosen, measurements)
 
 
-def _is_at(one: Measured, side: Side, kind: str) -> bool:
+def _is_at(measured: Measured, side: Side, kind: str) -> bool:
     """Whether a measurement is a side; the labels of the questions may come from either router."""
-    method = one.place.method.replace("Routing+GW", "Routing") if kind == "recomputed" else one.place.method
-    return (one.place.backbone, method, one.place.data) == side[:3]
+    method = measured.place.method.replace("Routing+GW", "Routing") if kind == "recomputed" else measured.place.method
+    return (measured.place.backbone, method, measured.place.data) == side[:3]
 
 
 # -- scores and differences -------------------------------------------------------------------------------------------
@@ -111,23 +114,23 @@ Chosen = tuple[Measured, ...]
 
 
 def _score(source: Paper, row: Any, chosen: Chosen, measurements: Sequence[Measured]) -> Iterator[Found]:
-    (one,) = chosen
-    if values := one.values(row.measure):
-        static = next((other for other in measurements if _is_baseline(source.terms, other, one)), None)
-        p = one.p(row.measure, static) if static and static is not one else None
-        yield Found(one, list(values.values()), None, chosen, row.measure, p)
+    (measured,) = chosen
+    if values := measured.values(row.measure):
+        static = next((other for other in measurements if _is_baseline(source.terms, other, measured)), None)
+        p = measured.p(row.measure, static) if static and static is not measured else None
+        yield Found(measured, list(values.values()), None, chosen, row.measure, p)
 
 
-def _is_baseline(terms: Mapping[str, Any], other: Measured, one: Measured) -> bool:
+def _is_baseline(terms: Mapping[str, Any], other: Measured, measured: Measured) -> bool:
     """Whether `other` is the baseline of `one`: in the same run, or, if the reader determines the row, in a run of the
     same questions."""
     name = terms.get("baseline", STATIC)
     if "readers" not in terms:
-        return other.run is one.run and other.place[:3] == (one.place.backbone, name, one.place.data)
-    model = one.place.method.rpartition(", ")[2]
-    same = other.run.config["questions"] == one.run.config["questions"]
-    rows = one.place.method != "context" and (one.place.backbone, f"{name}, {model}", one.place.data)
-    return same and other.place[:3] == rows and other.place.method != one.place.method
+        return other.run is measured.run and other.place[:3] == (measured.place.backbone, name, measured.place.data)
+    model = measured.place.method.rpartition(", ")[2]
+    same = other.run.config["questions"] == measured.run.config["questions"]
+    rows = measured.place.method != "context" and (measured.place.backbone, f"{name}, {model}", measured.place.data)
+    return same and other.place[:3] == rows and other.place.method != measured.place.method
 
 
 def _difference(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
@@ -135,10 +138,10 @@ def _difference(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Fou
     each of which counts the same, where they are called `mean of the three`."""
     kind = row.data.partition(": ")[2]
     ours, base, p = [], [], None
-    for one, other in zip(chosen[::2], chosen[1::2]):
-        types = {each["question_id"]: each.get("type") or f"{each.get('hops')}-hop" for each in one.rows}
+    for measured, other in zip(chosen[::2], chosen[1::2]):
+        types = {each["question_id"]: each.get("type") or f"{each.get('hops')}-hop" for each in measured.rows}
         of_kind = {question for question, type_ in types.items() if kind in ("", type_)}
-        mine = {question: value for question, value in one.values(row.measure).items() if question in of_kind}
+        mine = {question: value for question, value in measured.values(row.measure).items() if question in of_kind}
         if not (pairs := of_both(mine, other.values(row.measure))):
             return
         ours.append([value for value, _ in pairs])
@@ -150,11 +153,11 @@ def _difference(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Fou
 
 def _win(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
     """The share of the questions on which a judge preferred the first method's answer, of the pairs on disk."""
-    one, other = chosen
-    if one.run is other.run:
+    measured, other = chosen
+    if measured.run is other.run:
         compared = (
-            Compared(one.run, one.label, one.place, other, True),
-            Compared(other.run, other.label, other.place, one, False),
+            Compared(measured.run, measured.label, measured.place, other, True),
+            Compared(other.run, other.label, other.place, measured, False),
         )
         if values := compared[0].values(row.measure):
             yield Found(compared[0], list(values.values()), None, compared, row.measure)
@@ -179,23 +182,23 @@ def _recomputed(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Fou
             {"sparql": first.run, "cot": second.run}, first.label, kinds(labels.run, labels.label), ACCURACY
         )
         of = "abstained" if row.measure == ABSTAINED else "score"
-        if values := [float(one[of]) for one in answers.values() if one[of] is not None]:
+        if values := [float(answer[of]) for answer in answers.values() if answer[of] is not None]:
             yield Found(labels, values, None, chosen, ACCURACY)
 
 
 def _hours(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
     """Hours of retrieval for all questions, one after the other or laid out over `WORKERS`, or how many times faster
     these are. The values are each question's part."""
-    (one,) = chosen
-    root, ids = one.described["label"], {each["question_id"] for each in one.rows}
-    mine = [each for each in one.run.timed if each["method"] == one.label and each["question_id"] in ids]
+    (measured,) = chosen
+    root, ids = measured.described["label"], {each["question_id"] for each in measured.rows}
+    mine = [each for each in measured.run.timed if each["method"] == measured.label and each["question_id"] in ids]
     taken = [each["seconds"][root] for each in mine if root in each["seconds"]]
-    retrieval = next((measure for measure in one.run.measures if not needs_reader(measure)), None)
+    retrieval = next((measure for measure in measured.run.measures if not needs_reader(measure)), None)
     if sum(taken) and retrieval is not None:
         lasts = makespan(taken, WORKERS if row.method.endswith(PARALLEL) else 1)
         of_one = [seconds * len(taken) / 3600 * lasts / sum(taken) for seconds in taken]  # whose mean is all hours
         values = [sum(taken) / lasts] * len(taken) if row.measure == "speed-up" else of_one
-        yield Found(one, values, None, chosen, retrieval)
+        yield Found(measured, values, None, chosen, retrieval)
 
 
 # -- gains, lengths ---------------------------------------------------------------------------------------------------
@@ -208,17 +211,19 @@ def _gain(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
     with its questions as a ratio does to the first order (delta method): 100 a_i / b, and 100 (a / b²) (b_i - b) + 100
     for means a and b."""
     ours, base, of = [], [], []
-    for one in (one for one in chosen if one.place.method == row.method):
-        here = (one.place.backbone, one.place.data)
-        others = [other for other in chosen if other is not one and (other.place.backbone, other.place.data) == here]
+    for measured in (each for each in chosen if each.place.method == row.method):
+        here = (measured.place.backbone, measured.place.data)
+        others = [
+            other for other in chosen if other is not measured and (other.place.backbone, other.place.data) == here
+        ]
         best = max(others, key=lambda other: _mean(other.values(row.measure).values()))
-        pairs = of_both(one.values(row.measure), best.values(row.measure))
+        pairs = of_both(measured.values(row.measure), best.values(row.measure))
         a, b = (_mean(pair[side] for pair in pairs) for side in (0, 1))
         if not b:  # nothing in common, or nothing that a gain could be of
             return
         ours.append([[100 * v / b for v in mine] for mine, _ in pairs])
         base.append([[100 * (a / b**2 * (v - b) + 1) for v in theirs] for _, theirs in pairs])
-        of += [one, best]
+        of += [measured, best]
     yield Found(of[0], _weighted(ours), _weighted(base), tuple(of), row.measure)
 
 
@@ -237,7 +242,7 @@ def _share_of_questions(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iter
     """The questions that both methods answer, one alone, or none, in percent."""
     values = [
         [100.0 * ((x >= RIGHT, y >= RIGHT) == SHARES[row.method]) for x, y in zip(ours, theirs)]
-        for ours, theirs in of_both(*(one.values("f1") for one in chosen))
+        for ours, theirs in of_both(*(measured.values("f1") for measured in chosen))
     ]
     if values:
         yield Found(chosen[0], values, None, chosen, "f1")
@@ -254,10 +259,10 @@ def _tokens(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
     several = [
         list(
             by_question(
-                (each, value(each.get("context_tokens"), each.get("read_tokens"))) for each in one.every
+                (each, value(each.get("context_tokens"), each.get("read_tokens"))) for each in measured.every
             ).values()
         )
-        for one in chosen
+        for measured in chosen
     ]
     if all(several):
         yield Found(chosen[0], _weighted(several), None, chosen, NEEDED[row.kind])

@@ -73,8 +73,8 @@ def places(terms: Terms, run: Run, label: str, stands_for: str | None = None) ->
         if data := stands_for if stands_for in whole.values() else stands_for is None and whole.get(name):
             yield place._replace(data=data)
             return
-        found = {row.get("hops") for row in run.rows}
-        yield from (place._replace(data=data, hops=hops) for data, hops in terms["hops"].items() if hops in found)
+        hops_asked = {row.get("hops") for row in run.rows}
+        yield from (place._replace(data=data, hops=hops) for data, hops in terms["hops"].items() if hops in hops_asked)
         return
     for data in terms["data"]:
         if data == stands_for or (stands_for is None and name.startswith(data)):
@@ -85,22 +85,24 @@ def places(terms: Terms, run: Run, label: str, stands_for: str | None = None) ->
 def rows(terms: Terms) -> Iterator[Place]:
     """The rows that a method of ours makes, without data: each backbone alone, and each method over each of them."""
     encoder, backbones = terms.get("encoder"), terms.get("backbones", ())
-    for one in backbones:
-        asked = one.get("asked", {})
-        yield Place(one["called"], STATIC, "", one["name"], asked, written=one["written"], encoder=encoder)
-    for one, under in product(terms.get("methods", ()), backbones or (None,)):
-        made_by = one.get("is", {})
+    for backbone in backbones:
+        options = backbone.get("asked", {})
+        yield Place(
+            backbone["called"], STATIC, "", backbone["name"], options, written=backbone["written"], encoder=encoder
+        )
+    for backbone, under in product(terms.get("methods", ()), backbones or (None,)):
+        made_by = backbone.get("is", {})
         yield Place(
             under["called"] if under else "",
-            one["called"],
+            backbone["called"],
             "",
-            one["name"],
-            {key: value for key, value in made_by.items() if key != "encoder"} | one.get("asked", {}),
+            backbone["name"],
+            {key: value for key, value in made_by.items() if key != "encoder"} | backbone.get("asked", {}),
             under=(under["name"], {}, under.get("asked", {})) if under else None,
-            written=(*(under["written"] if under else ()), *one.get("written", ())),
-            layers=one.get("layers", {}),
-            encoder=one.get("encoder", encoder),
-            why=tuple(one.get("why", ())),
+            written=(*(under["written"] if under else ()), *backbone.get("written", ())),
+            layers=backbone.get("layers", {}),
+            encoder=backbone.get("encoder", encoder),
+            why=tuple(backbone.get("why", ())),
             made_by=made_by,
         )
 
@@ -109,11 +111,11 @@ def _of_method(terms: Terms, described: Mapping[str, Any]) -> Place | None:
     """The row of a method, without its data."""
     name, settings = described["label"].partition("[")[0], described["settings"]
     inner = str(settings.get("backbone") or "")
-    told = settings | {"encoder": model_of(described.get("encoder") or "").partition("[")[0]}
+    settings_and_encoder = settings | {"encoder": model_of(described.get("encoder") or "").partition("[")[0]}
     for row in rows(terms):
         under = row.under and row.under[0]
         is_it = row.name == name and under in (None, inner.partition("[")[0])
-        if is_it and all(told.get(key) == value for key, value in row.made_by.items()):
+        if is_it and all(settings_and_encoder.get(key) == value for key, value in row.made_by.items()):
             return row._replace(under=(row.under[0], settings_of(inner), row.under[2])) if row.under else row
     return None
 
@@ -138,16 +140,18 @@ def _of_model(terms: Terms, run: Run, place: Place) -> Place:
 
 def row_of_model(terms: Terms, engines: str) -> Mapping[str, Any]:
     """Which of the models that make a row one of these engines is; the last one stands for all others."""
-    models = {model_of(one) for one in engines.split(", ")}
-    return next((one for one in terms["models"] if models & {*named(one["engine"])}), terms["models"][-1])
+    models = {model_of(engine) for engine in engines.split(", ")}
+    return next((term for term in terms["models"] if models & {*named(term["engine"])}), terms["models"][-1])
 
 
 def _measured(terms: Terms, run: Run, place: Place) -> dict[str, str | None]:
     reader = parse_spec(run.config["reader"] or "none")[1]
-    there = {name: one for name, one in terms["measured"].items() if place.data in one.get("data", (place.data,))}
+    there = {name: term for name, term in terms["measured"].items() if place.data in term.get("data", (place.data,))}
     for key, value in (("k", reader.get("k", run.config["k"])), ("mode", reader.get("mode", "reject"))):
-        there = {name: one for name, one in there.items() if one["asked"][key] == value} or there
-    return {name: next((known for known in one["as"] if known in run.measures), None) for name, one in there.items()}
+        there = {name: term for name, term in there.items() if term["asked"][key] == value} or there
+    return {
+        name: next((measure for measure in term["as"] if measure in run.measures), None) for name, term in there.items()
+    }
 
 
 def _of_reader(terms: Terms, run: Run, place: Place) -> Iterator[Place]:
@@ -155,11 +159,11 @@ def _of_reader(terms: Terms, run: Run, place: Place) -> Iterator[Place]:
     more than one way."""
     model, how = place.method, _how(run)
     yield place._replace(method=CONTEXT)
-    for one in terms["readers"]:
-        row = {"prompt": None, "compress": "none", "route": False} | one
+    for term in terms["readers"]:
+        row = {"prompt": None, "compress": "none", "route": False} | term
         if how == {key: row[key] for key in how}:
             reading = {key: value for key, value in row.items() if value is not None and key != "called"}
-            yield place._replace(method=f"{one['called']}, {model}", reading=reading | (place.reading or {}))
+            yield place._replace(method=f"{term['called']}, {model}", reading=reading | (place.reading or {}))
 
 
 def _how(run: Run) -> dict[str, Any]:
@@ -175,16 +179,16 @@ def _how(run: Run) -> dict[str, Any]:
 
 def by_question(values: Iterable[tuple[Mapping[str, Any], float | None]]) -> dict[str, list[float]]:
     """Question id → the values of its rows, (row, value), without those that are None."""
-    found: dict[str, list[float]] = {}
+    values_of: dict[str, list[float]] = {}
     for row, value in values:
         if value is not None:
-            found.setdefault(row["question_id"], []).append(value)
-    return found
+            values_of.setdefault(row["question_id"], []).append(value)
+    return values_of
 
 
 def of_both(ours: Mapping[str, T], theirs: Mapping[str, T]) -> list[tuple[T, T]]:
     """The values of the questions that both have."""
-    return [(ours[one], theirs[one]) for one in sorted(ours.keys() & theirs.keys())]
+    return [(ours[question], theirs[question]) for question in sorted(ours.keys() & theirs.keys())]
 
 
 def judgements_of(run: Run, a: str, b: str) -> tuple[str, list[Judgement]]:
@@ -255,7 +259,7 @@ class Measured:
 
     def scores(self, measure: str) -> dict[str, float]:
         """Question id → the mean of its repeats."""
-        return {one: mean_of_repeats(several) for one, several in self.values(measure).items()}
+        return {question: mean_of_repeats(several) for question, several in self.values(measure).items()}
 
     def p(self, measure: str, other: Measured) -> float | None:
         """Of the paired test against another method over the questions of both; None if they have none in common."""
@@ -291,4 +295,6 @@ class Compared(Measured):
         """Question id → whether it won, of each repeat that was judged."""
         dimension = DIMENSION.get(measure, measure)
         won = wins(self.judgements[1], dimension) if dimension in DIMENSIONS else {}
-        return {one: [value if self.first else 1 - value for value in several] for one, several in won.items()}
+        return {
+            question: [value if self.first else 1 - value for value in several] for question, several in won.items()
+        }

@@ -70,24 +70,24 @@ def plan(
     source, rows = published.paper(paper), []
     notes: list[str] = []
     steps, readers, judges = (
-        [unasked(one if isinstance(one, str) else one.name) for one in several(given)]
+        [unasked(engine if isinstance(engine, str) else engine.name) for engine in several(given)]
         for given in (engine, reader_engine, judge)
     )
     asks = engines_by_row(source, steps[0], readers, *judges)
     built = set[tuple[str, str, str]]()
-    for asked, recipe in standing_in(with_engines(source, table, asks), data):
+    for engines, recipe in standing_in(with_engines(source, table, asks), data):
         if data is not None:
             here = Counted(loaded_as(data, recipe.options), limit=limit)
         else:
             here = counted_on(source, recipe, BUNDLED, limit)
-        key = (recipe.data, recipe.variant, asked.steps.name)
-        by = f", {asked.reader.name}" if len(asks) > 1 else ""
-        mine = [] if key in built else [of_build(recipe, here, asked.steps)]
+        key = (recipe.data, recipe.variant, engines.steps.name)
+        by = f", {engines.reader.name}" if len(asks) > 1 else ""
+        mine = [] if key in built else [of_build(recipe, here, engines.steps)]
         built.add(key)  # once for the rows of all models
-        mine += [{**row, "reader": f"{row['reader']}{by}"} for row in of_runs(recipe, here, asked, repeats)]
+        mine += [{**row, "reader": f"{row['reader']}{by}"} for row in of_runs(recipe, here, engines, repeats)]
         notes += here.notes
         if recipe.pairs:
-            mine.append(of_judging(recipe, here, asked, repeats))
+            mine.append(of_judging(recipe, here, engines, repeats))
             notes.append(f"Judging: each pair in both orders, answers of {ANSWER} tokens and as long a reply assumed.")
         if not here.data.questions and recipe.generated:
             notes.append(f"{here.data.name} has no questions yet: what writing and answering them takes is not in it.")
@@ -149,28 +149,28 @@ def of_build(recipe: Recipe, here: Counted, engine: Engine) -> dict[str, Any]:
     return {"data": here.data.name, "what": what, "reader": "", **_times(_cost(build), here.of_index)}
 
 
-def of_runs(recipe: Recipe, here: Counted, asked: Engines, repeats: int = 1) -> Iterator[dict[str, Any]]:
+def of_runs(recipe: Recipe, here: Counted, engines: Engines, repeats: int = 1) -> Iterator[dict[str, Any]]:
     """The rows of a plan for the methods, each with each reader."""
     small = replace(here.data, passages=here.data.passages[:OVER], questions=(), extractions={}, profiles=None)
-    engine = asked.reader if recipe.answered else RulesEngine()
+    engine = engines.reader if recipe.answered else RulesEngine()
     with tempfile.TemporaryDirectory() as folder:
         index = Index.build(small, RulesEngine(), folder, layers=layers_of(recipe, small)[0], progress=False)
         for spec, read_by in recipe.read_by.items():
             for of in read_by or (None,):
                 read = reader(of, engine, index=index) if of else None
-                judge = asked.judge if recipe.judged and of else None
-                made = [method(spec, index, asked.steps)]
+                judge = engines.judge if recipe.judged and of else None
+                made = [method(spec, index, engines.steps)]
                 questions = list(here.data.questions)[: here.limit]
                 cost = _cost(estimate_run(questions, made, read, ASKED, judge=judge, k=recipe.k))
                 amounts = _times(_times(cost, repeats), here.of_run)
                 yield {"data": here.data.name, "what": spec, "reader": of or "", **amounts}
 
 
-def of_judging(recipe: Recipe, here: Counted, asked: Engines, repeats: int = 1) -> dict[str, Any]:
+def of_judging(recipe: Recipe, here: Counted, engines: Engines, repeats: int = 1) -> dict[str, Any]:
     """The row of a plan for the pairs: both orders of each, in every repeat if answers can vary, and of those that are
     planted."""
-    questions, judge = len(here.data.questions[: here.limit]), asked.judge
-    judged = repeats if varies(f"{asked.steps.name}, {asked.reader.name}") else 1
+    questions, judge = len(here.data.questions[: here.limit]), engines.judge
+    judged = repeats if varies(f"{engines.steps.name}, {engines.reader.name}") else 1
     calls = 2 * (judged * len(recipe.pairs) * questions + min(PLANTED, questions))
     prompt = calls * (prompt_tokens(judge_pair.STEP, judge_pair.Input("", "", "")) + 2 * ANSWER)
     completion = calls * ANSWER

@@ -60,7 +60,7 @@ class Recipe:
 
     @property
     def readers(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one for several in self.read_by.values() for one in several))
+        return tuple(dict.fromkeys(engine for several in self.read_by.values() for engine in several))
 
 
 def tables_of(source: Paper) -> list[str]:
@@ -73,16 +73,16 @@ def recipes(source: Paper, table: str, model: str | None = None) -> list[Recipe]
     rows alone, and those of none. Raises :class:`SettingError` for a table that the paper does not have."""
     printed = source.printed[source.printed["table"] == table]
     if printed.empty:
-        known = ", ".join(dict.fromkeys(source.printed["table"]))
-        raise SettingError(f"{source.name} has no table {table!r}; it has {known}")
+        tables = ", ".join(dict.fromkeys(source.printed["table"]))
+        raise SettingError(f"{source.name} has no table {table!r}; it has {tables}")
     return recipes_of(source, printed, model)
 
 
 def models_of(source: Paper, table: str) -> list[str]:
     """The models that make the rows of a table which runs can fill, as the paper calls them."""
     rows = _rows(source, source.printed[source.printed["table"] == table])
-    found = {_model_of(source.terms, row) for row in rows if _ranking(source.terms, row)}
-    return [one["called"] for one in source.terms.get("models", ()) if one["called"] in found]
+    models = {_model_of(source.terms, row) for row in rows if _ranking(source.terms, row)}
+    return [model["called"] for model in source.terms.get("models", ()) if model["called"] in models]
 
 
 def recipes_of(source: Paper, printed: Any, model: str | None = None) -> list[Recipe]:
@@ -103,7 +103,7 @@ def _pairs(source: Paper, printed: Any, data: str, rankings: list[_Ranking]) -> 
     """The SPECs of the methods that the win rates of these data compare."""
     specs = {ranking.row.method: ranking.spec for ranking in rankings}
     compared = printed[(printed["kind"] == "win") & (printed["data"] == data)]["method"]
-    return tuple(dict.fromkeys(tuple(specs[one] for one in source.compared(method)) for method in compared))
+    return tuple(dict.fromkeys(tuple(specs[label] for label in source.compared(method)) for method in compared))
 
 
 class _Ranking(NamedTuple):
@@ -121,7 +121,7 @@ class _Ranking(NamedTuple):
 def _model_of(terms: Mapping[str, Any], row: Side) -> str | None:
     """The model by which a row is told apart from others, as the paper calls it; None of a row of none."""
     called = row.method.rpartition(", ")[2] if "readers" in terms else row.backbone
-    return next((called for one in terms.get("models", ()) if one["called"] == called), None)
+    return next((called for model in terms.get("models", ()) if model["called"] == called), None)
 
 
 def _rows(source: Paper, printed: Any) -> Iterator[Side]:
@@ -135,7 +135,9 @@ def _ranking(terms: Mapping[str, Any], row: Side) -> _Ranking | None:
     if row.method in terms.get("absent", {}) or "recomputed" in row.method:
         return None
     called = STATIC if "readers" in terms else row.method
-    place = next((one for one in rows(terms) if one.backbone in ("", row.backbone) and one.method == called), None)
+    place = next(
+        (place for place in rows(terms) if place.backbone in ("", row.backbone) and place.method == called), None
+    )
     if place is None:
         return None
     depths = terms.get("measured", {}).get(row.measure, {}).get("method", {})
@@ -156,28 +158,28 @@ def _spec(name: str, given: Mapping[str, Any]) -> str:
     profile = {key: value for key, value in given.items() if key == "profile"}
     plain = asdict(settle(name, made.Settings, profile, made.profiles))
     values = {key: value for key, value in given.items() if plain.get(key) != value and key != "profile"}
-    kept = profile if profile.get("profile") != next(iter(made.profiles), None) else {}
-    return spec_of(name, kept | values)
+    settings = profile if profile.get("profile") != next(iter(made.profiles), None) else {}
+    return spec_of(name, settings | values)
 
 
-def _given(name: str, said: Mapping[str, Any]) -> dict[str, Any]:
+def _given(name: str, stated: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a SPEC, of those that the method has. Weights that are not on this machine give way to those that
     the package brings; the table names the difference."""
-    given = _plain(said, {field.name for field in fields(METHODS[name].Settings)} - {"backbone"})
+    given = _plain(stated, {field.name for field in fields(METHODS[name].Settings)} - {"backbone"})
     if "checkpoint" in given:
         commits = hub.cached(given["checkpoint"])
         given["checkpoint"] = f"{given['checkpoint']}@{commits[-1]}" if commits else "mini"
     return given
 
 
-def _plain(said: Mapping[str, Any], has: Iterable[str]) -> dict[str, Any]:
+def _plain(stated: Mapping[str, Any], has: Iterable[str]) -> dict[str, Any]:
     """Those of the settings of a TOML file that there are; it spells `None` as "none"."""
-    return {key: None if value == "none" else value for key, value in said.items() if key in has}
+    return {key: None if value == "none" else value for key, value in stated.items() if key in has}
 
 
 def _recipe(terms: Mapping[str, Any], data: str, encoder: str | None, variant: str, rankings: list[_Ranking]) -> Recipe:
     printed = [ranking.row for ranking in rankings]
-    measures = dict.fromkeys(one for row in printed for one in _measured(terms, row.measure))
+    measures = dict.fromkeys(measure for row in printed for measure in _measured(terms, row.measure))
     read_by, answered = _read_by(terms, rankings)
     judged = any(row.measure in terms["reader"].get("judged", ()) for row in printed)
     kinds = dict.fromkeys(kind for ranking in rankings for kind in ranking.layers)
@@ -217,30 +219,30 @@ def _measured(terms: Mapping[str, Any], measure: str) -> list[str]:
     if measure in terms["reader"].get("compared", ()):
         return ["abstained"]
     ours, covered, _ = measure.partition(COVERED)
-    known = terms.get("measured", {}).get(measure, {}).get("as")
-    return [*(known[:1] if known else [ours]), *([COVERAGE] if covered or ours == "accuracy:thesis" else [])]
+    measures = terms.get("measured", {}).get(measure, {}).get("as")
+    return [*(measures[:1] if measures else [ours]), *([COVERAGE] if covered or ours == "accuracy:thesis" else [])]
 
 
-def _of_layer(kind: str, said: Mapping[str, Stated]) -> dict[str, Any]:
+def _of_layer(kind: str, stated: Mapping[str, Stated]) -> dict[str, Any]:
     has = SETTINGS_OF_ARTICLES if kind == ARTICLES else {field.name for field in fields(LAYERS[kind][1])}
-    return _plain({key: one.value for key, one in said.items()}, has)
+    return _plain({key: condition.value for key, condition in stated.items()}, has)
 
 
 def _reader_of(terms: Mapping[str, Any], row: Side) -> str:
     """The SPEC of what reads for a row."""
     reader = terms["reader"]
-    asked = {**reader["asked"], **terms.get("measured", {}).get(row.measure, {}).get("asked", {})}
+    options = {**reader["asked"], **terms.get("measured", {}).get(row.measure, {}).get("asked", {})}
     if "readers" in terms:
         called = row.method.rpartition(", ")[0]
-        of = next((one for one in terms["readers"] if one["called"] == called), terms["readers"][0])
-        asked |= {key: value for key, value in of.items() if key != "called"}
+        of = next((term for term in terms["readers"] if term["called"] == called), terms["readers"][0])
+        options |= {key: value for key, value in of.items() if key != "called"}
         if (compressor := of.get("compress")) is not None:
-            asked["compress"] = spec_of(compressor, _plain(terms["compression"], NOT_OF_PROFILE))
+            options["compress"] = spec_of(compressor, _plain(terms["compression"], NOT_OF_PROFILE))
     if row.data in reader.get("own_prompt", ()):
-        asked["prompt"] = "claim"
-    model = next((one for one in terms.get("models", ()) if one["called"] == _model_of(terms, row)), {})
-    asked |= model.get("reading", {})
-    given = _plain(asked, asked)
+        options["prompt"] = "claim"
+    model = next((model for model in terms.get("models", ()) if model["called"] == _model_of(terms, row)), {})
+    options |= model.get("reading", {})
+    given = _plain(options, options)
     read, rewritten = READERS[named(reader["name"])[0]], given.pop(REWRITE, False)
     return spec_of(read.name, changed(read.Settings(**given)) | ({REWRITE: True} if rewritten else {}))
 
@@ -248,7 +250,7 @@ def _reader_of(terms: Mapping[str, Any], row: Side) -> str:
 def layers_of(recipe: Recipe, loaded: Dataset) -> tuple[list[str], dict[str, Mapping[str, Any]]]:
     """The layers to build, and the settings of those that have any; of articles only where some are written."""
     written = bool(loaded.triples and not loaded.passages)
-    settings = {kind: said for kind, said in recipe.layers.items() if said and (written or kind != ARTICLES)}
+    settings = {kind: stated for kind, stated in recipe.layers.items() if stated and (written or kind != ARTICLES)}
     return [kind for kind in recipe.layers if kind != ARTICLES], settings
 
 

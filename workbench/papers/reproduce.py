@@ -89,27 +89,27 @@ def reproduce(
     wanted = with_engines(source, table, rows)
     _check_judge(wanted, table, source)
     with over(cluster):
-        for asked, recipe in standing_in(wanted, data):
+        for engines, recipe in standing_in(wanted, data):
             loaded = loaded_as(recipe.source if data is None else data, recipe.options)
             if not loaded.questions and not recipe.generated:
                 raise SettingError(f"{loaded.name} has no questions; add a questions.jsonl to it")
-            by_rules = isinstance(asked.steps, RulesEngine)
+            by_rules = isinstance(engines.steps, RulesEngine)
             with deferrals:
                 index = _index(
-                    recipe, loaded, asked, encoder or (None if by_rules else recipe.encoder), place, progress
+                    recipe, loaded, engines, encoder or (None if by_rules else recipe.encoder), place, progress
                 )
-                questions = list(loaded.questions or _generated(recipe, index, asked, place, progress))[:limit]
+                questions = list(loaded.questions or _generated(recipe, index, engines, place, progress))[:limit]
                 given = {"k": recipe.k, "workers": workers, "repeats": repeats, "progress": progress}
-                made = {str(run.folder): run for run in _runs(recipe, index, questions, asked, place, given)}
+                made = {str(run.folder): run for run in _runs(recipe, index, questions, engines, place, given)}
                 if data is not None:
                     stands_for |= dict.fromkeys(made, recipe.data)
                 runs |= made
     deferrals.end()
-    found = tables(paper, runs.values(), stands_for=stands_for)
-    cells, stated = (cell for cell in found.cells if cell.table == table), found.stated["table"] == table
-    found = replace(found, cells=tuple(cells), stated=found.stated[stated])
-    notes = (*left_to_others(source, table, rows), *_unmeasured(source, found, [*runs.values()]))
-    return replace(found, notes=(*found.notes, *notes))
+    result = tables(paper, runs.values(), stands_for=stands_for)
+    cells, stated = (cell for cell in result.cells if cell.table == table), result.stated["table"] == table
+    result = replace(result, cells=tuple(cells), stated=result.stated[stated])
+    notes = (*left_to_others(source, table, rows), *_unmeasured(source, result, [*runs.values()]))
+    return replace(result, notes=(*result.notes, *notes))
 
 
 Rows = Sequence[tuple[str | None, Engines]]
@@ -125,19 +125,19 @@ def engines_by_row(
     paper whose rows are of no model. Where every Step is asked of a row's own model, several engines each do all.
 
     Raises :class:`SettingError` for several engines of the same rows."""
-    given = [Engines.of(engine, one, judge) for one in several(reader_engine) or [None]]
+    given = [Engines.of(engine, reader, judge) for reader in several(reader_engine) or [None]]
     if "models" not in source.terms:
         if len(given) > 1:
             raise SettingError(f"{source.name} has no rows of different models; give one engine that answers")
         return [(None, given[0])]
     rows: dict[str, Engines] = {}
-    for one in given:
-        called = row_of_model(source.terms, one.reader.name)["called"]
+    for engines in given:
+        called = row_of_model(source.terms, engines.reader.name)["called"]
         if called in rows:
-            two = f"{rows[called].reader.name} and {one.reader.name}"
+            two = f"{rows[called].reader.name} and {engines.reader.name}"
             raise SettingError(f"{two} would both fill the rows of {called}; give one engine for each model")
         of_row = len(given) > 1 and source.terms["engines"].get("method") == "row"
-        rows[called] = replace(one, steps=one.reader) if of_row else one
+        rows[called] = replace(engines, steps=engines.reader) if of_row else engines
     return list(rows.items())
 
 
@@ -156,22 +156,22 @@ def left_to_others(source: published.Paper, table: str, rows: Rows) -> Iterator[
         )
 
 
-def _unmeasured(source: published.Paper, found: Tables, runs: Sequence[Run]) -> Iterator[str]:
+def _unmeasured(source: published.Paper, result: Tables, runs: Sequence[Run]) -> Iterator[str]:
     """Why a table stays empty although its runs are done."""
-    if any(cell.run for cell in found.cells):
+    if any(cell.run for cell in result.cells):
         return
-    judged = [said for *_, said in judged_pairs(source, found.measurements) if said]
-    if judged and not any(wins(said, DIMENSIONS[0]) for said in judged):
-        failed = sum(len(by_comparison(said)) for said in judged)
+    judged = [judgements for *_, judgements in judged_pairs(source, result.measurements) if judgements]
+    if judged and not any(wins(judgements, DIMENSIONS[0]) for judgements in judged):
+        failed = sum(len(by_comparison(judgements)) for judgements in judged)
         yield (
             f"Nothing of this table was measured: the judge failed on all {failed:,} pairs of answers, in the files "
             "that the notes above name. The same call asks it again."
         )
         return
-    if {cell.data for cell in found.cells} == {MEAN}:
+    if {cell.data for cell in result.cells} == {MEAN}:
         yield "Nothing of this table was measured: it has means over data sets, of which not all were run."
         return
-    names = ", ".join(dict.fromkeys(cell.measure for cell in found.cells))
+    names = ", ".join(dict.fromkeys(cell.measure for cell in result.cells))
     data = ", ".join(dict.fromkeys(run.config["data"]["name"] for run in runs))
     yield f"Nothing of this table was measured: {names} need gold that the questions of {data} do not have."
 
@@ -181,25 +181,25 @@ Asked = list[tuple[Engines, Recipe]]
 
 def with_engines(source: published.Paper, table: str, rows: Rows) -> Asked:
     """The recipes of a table for the rows that engines are given for."""
-    found = [(engines, recipe) for called, engines in rows for recipe in recipes(source, table, called)]
-    if not found and recipes(source, table):
+    pairs = [(engines, recipe) for called, engines in rows for recipe in recipes(source, table, called)]
+    if not pairs and recipes(source, table):
         raise SettingError(
             f"table {table!r} of {source.name} has no rows of {', '.join(str(called) for called, _ in rows)}, whose "
             f"engine answers; it needs one of {', '.join(models_of(source, table))}"
         )
-    if not found:
+    if not pairs:
         by = source.terms.get("analyses", {}).get(table)
         by = f"; {by} fills it" if by else ""
         raise SettingError(
             f"nothing runs for table {table!r} of {source.name}: it holds no scores of methods over questions{by}; "
             f"choose one of {', '.join(tables_of(source))}"
         )
-    return found
+    return pairs
 
 
-def standing_in(found: Asked, data: Dataset | str | Path | None) -> Asked:
+def standing_in(pairs: Asked, data: Dataset | str | Path | None) -> Asked:
     """The recipes of the first data set alone, where others stand in for it."""
-    return [(asked, one) for asked, one in found if data is None or one.data == found[0][1].data]
+    return [(engines, recipe) for engines, recipe in pairs if data is None or recipe.data == pairs[0][1].data]
 
 
 def loaded_as(data: Dataset | str | Path, options: Mapping[str, Any]) -> Dataset:
@@ -209,9 +209,9 @@ def loaded_as(data: Dataset | str | Path, options: Mapping[str, Any]) -> Dataset
     return load(data, **(options if registry.find(str(data)) else {}))
 
 
-def _check_judge(found: Asked, table: str, source: published.Paper) -> None:
+def _check_judge(pairs: Asked, table: str, source: published.Paper) -> None:
     """Before anything is built: rules cannot compare answers."""
-    if any(recipe.pairs and engines.judge.name == RulesEngine.name for engines, recipe in found):
+    if any(recipe.pairs and engines.judge.name == RulesEngine.name for engines, recipe in pairs):
         raise SettingError(
             f"table {table!r} of {source.name} compares pairs of answers, and rules cannot judge which of two is "
             "better; pass a model as judge, such as judge='openai:gpt-4.1' (--judge openai:gpt-4.1)"
@@ -222,8 +222,8 @@ def _generated(recipe: Recipe, index: Index, engines: Engines, place: Path, prog
     """The questions of data that bring none, as the paper makes them."""
     how = recipe.generated
     folder = place / "questions" / slug(index.name, engines.steps.name, index.manifest["encoder"]["name"])
-    asked = {name: how[name] for name in ("paths", "each", "apart") if name in how}
-    return path_questions(index, engines.steps, folder, **asked, seed=SEED, progress=progress)
+    options = {name: how[name] for name in ("paths", "each", "apart") if name in how}
+    return path_questions(index, engines.steps, folder, **options, seed=SEED, progress=progress)
 
 
 def _index(
@@ -232,14 +232,14 @@ def _index(
     """The index of `workbench index` where it is the same; else one of the paper's own, in `place`."""
     folder = place / "indexes" / slug(loaded.name, engines.steps.name, encoder, recipe.variant)
     kinds, settings = layers_of(recipe, loaded)
-    if not Store(folder).read_manifest()["layers"] and _stands(place_of(loaded), recipe, loaded, engines, encoder):
+    if not Store(folder).read_manifest()["layers"] and _is_index_of(place_of(loaded), recipe, loaded, engines, encoder):
         return Index.open(place_of(loaded))
     return Index.build(
         loaded, engines.steps, folder, encoder=encoder, layers=kinds, settings=settings, progress=progress
     )
 
 
-def _stands(folder: Path, recipe: Recipe, loaded: Dataset, engines: Engines, encoder: str | None) -> bool:
+def _is_index_of(folder: Path, recipe: Recipe, loaded: Dataset, engines: Engines, encoder: str | None) -> bool:
     """Whether the index in a folder has all that a build for a recipe would make, by the keys of its layers, and
     nothing in these failed."""
     manifest = Store(folder).read_manifest()
@@ -273,16 +273,16 @@ def _runs(
     for read_by, specs in alike.items():
         mine = [methods[spec] for spec in specs]
         if not read_by:
-            ranked = [one for one in recipe.measures if not needs_reader(one)]
+            ranked = [measure for measure in recipe.measures if not needs_reader(measure)]
             runs["rankings"] = evaluate(questions, mine, None, folder / "rankings", measures=ranked, **given)
             continue
         readers = {f"{spec} by {engine.name}": reader(spec, engine, index=index) for spec in read_by}
         runs |= grid(questions, mine, readers, folder, measures=recipe.measures, judge=judge, **given).runs
     pairs = [(methods[a].label, methods[b].label) for a, b in recipe.pairs]
-    asked = {"keep": True, "progress": given["progress"]}
+    options = {"keep": True, "progress": given["progress"]}
     for run in runs.values():
         for a, b in pairs:
-            win_rate(run, a, run, b, run.questions, engines.judge, both_orders=True, **asked)
+            win_rate(run, a, run, b, run.questions, engines.judge, both_orders=True, **options)
         if pairs:
-            judge_check(run, pairs[0][0], engines.judge, **asked)
+            judge_check(run, pairs[0][0], engines.judge, **options)
         yield run

@@ -102,8 +102,10 @@ class Claims(Record):
 
     def counts(self) -> dict[str, int]:
         """Of the authors' claims, and apart from them of what we recompute from their tables."""
-        own, ours = ([getattr(one, side) for one in self.claims if not one.recomputed] for side in ("own", "ours"))
-        recomputed = [one.own for one in self.claims if one.recomputed]
+        own, ours = (
+            [getattr(claim, side) for claim in self.claims if not claim.recomputed] for side in ("own", "ours")
+        )
+        recomputed = [claim.own for claim in self.claims if claim.recomputed]
         return {
             "held by its own numbers": own.count(True), "failed by its own numbers": own.count(False),
             "held by ours": ours.count(True), "failed by ours": ours.count(False),
@@ -137,12 +139,12 @@ class Tables(Record):
     @property
     def runs(self) -> tuple[Run, ...]:
         """The runs of the measurements, each once."""
-        return tuple({str(one.run.folder): one.run for one in self.measurements}.values())
+        return tuple({str(measurement.run.folder): measurement.run for measurement in self.measurements}.values())
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Those of its runs, each with the folder."""
-        return tuple(f"{run.folder}: {said}" for run in self.runs for said in run.warnings)
+        return tuple(f"{run.folder}: {warning}" for run in self.runs for warning in run.warnings)
 
     def frame(self) -> pd.DataFrame:
         """One row per cell and measurement."""
@@ -151,13 +153,15 @@ class Tables(Record):
 
     def of_claims(self) -> Claims:
         """The claims by the paper's own numbers beside those by ours."""
-        own, ours = ({check.name: check for check in one.checks} if one else {} for one in (self.claims, self.measured))
+        own, ours = (
+            {check.name: check for check in part.checks} if part else {} for part in (self.claims, self.measured)
+        )
         claims = []
         for name in dict.fromkeys([*own, *ours]):
             a, b = own.get(name), ours.get(name)
             where = (a or b).where
-            held = (one and one.holds for one in (a, b))
-            claims.append(Claim(name, where, *held, *(one and one.value for one in (a, b))))
+            held = (claim and claim.holds for claim in (a, b))
+            claims.append(Claim(name, where, *held, *(claim and claim.value for claim in (a, b))))
         return Claims(self.title, tuple(claims), self.inconsistencies)
 
     def counts(self) -> dict[str, int]:
@@ -183,9 +187,9 @@ def tables(
         of = stands_for.get(str(run.folder))
         left = []
         for name in run.methods:
-            found = list(places(source.terms, run, name, of))
-            measurements += [Measured(run, name, place) for place in found]
-            if all(place.method == CONTEXT and run.config["reader"] for place in found):
+            placed = list(places(source.terms, run, name, of))
+            measurements += [Measured(run, name, place) for place in placed]
+            if all(place.method == CONTEXT and run.config["reader"] for place in placed):
                 left.append(name)
         if left:
             notes.append(
@@ -207,7 +211,7 @@ def tables(
         tuple(cells),
         source.own_claims,
         measured if measured.checks else None,
-        tuple((one["where"], one["says"]) for one in source.terms["inconsistencies"]),
+        tuple((term["where"], term["says"]) for term in source.terms["inconsistencies"]),
         (
             f"The paper does not say: {'; '.join(source.terms['not_given'])}.",
             *_absent(source.terms),
@@ -227,7 +231,7 @@ def made_without_model(
     after: dict[tuple[str | None, str | None], set[str]] = {}
     for cell in cells:
         after.setdefault((cell.run, cell.label), set()).update(parts_behind(terms, NEEDED.get(cell.kind, cell.measure)))
-    there = {(str(one.run.folder), one.label): one.run.config for one in measurements}
+    there = {(str(measurement.run.folder), measurement.label): measurement.run.config for measurement in measurements}
     return {place: without_model(there[place], place[1], parts) for place, parts in after.items() if place in there}
 
 
@@ -237,19 +241,19 @@ def _parts_of_no_model(terms: Mapping[str, Any], cells: Iterable[Cell], measurem
     for (_, label), makers in made_without_model(terms, cells, measurements).items():
         for maker in makers:
             parts.setdefault(maker, set()).add(label)
-    said = (f"{part} ({', '.join(sorted(labels))})" for part, labels in sorted(parts.items()))
-    return f", in which these had a part: {'; '.join(said)}" if parts else ""
+    phrases = (f"{part} ({', '.join(sorted(labels))})" for part, labels in sorted(parts.items()))
+    return f", in which these had a part: {'; '.join(phrases)}" if parts else ""
 
 
 def _with_prompts(source: Paper, prompts: tuple[str, ...]) -> Paper:
-    prompts = tuple(fingerprints.read(one)[0] for one in prompts)
-    if ours := [one for one in prompts if not FROM_FILE.fullmatch(one)]:
+    prompts = tuple(fingerprints.read(prompt)[0] for prompt in prompts)
+    if ours := [prompt for prompt in prompts if not FROM_FILE.fullmatch(prompt)]:
         raise SettingError(
             f"source_prompts: {ours[0]!r}; it should name a wording from a file, as run.json does, such as "
             "'answer v2 file 0123456789ab'"
         )
-    known = {"source": [*source.terms["prompts"]["source"], *prompts]}
-    return replace(source, terms={**source.terms, "prompts": known}) if prompts else source
+    stated = {"source": [*source.terms["prompts"]["source"], *prompts]}
+    return replace(source, terms={**source.terms, "prompts": stated}) if prompts else source
 
 
 def _corrected(cells: Sequence[Cell]) -> list[Cell]:
@@ -264,8 +268,8 @@ def _tested(cells: Sequence[Cell]) -> Iterator[str]:
     if tests := sum(cell.p is not None for cell in cells):
         yield f"p is that of one test, p_holm is corrected over the {tests:,} cells that have one; intervals are not."
     if several := sorted({cell.repeats for cell in cells if (cell.repeats or 1) > 1}):
-        said = ", ".join(map(str, several))
-        yield f"Means of {said} repeats, intervals over questions and repeats. Without a model, repeats cannot differ."
+        many = ", ".join(map(str, several))
+        yield f"Means of {many} repeats, intervals over questions and repeats. Without a model, repeats cannot differ."
 
 
 def judged_pairs(
@@ -274,14 +278,14 @@ def judged_pairs(
     """(run, two methods of it that the paper compares, the judge, what it said of their answers)."""
     compared = {row.method for row in source.printed.itertuples() if row.kind == "win"}
     wanted = dict.fromkeys(source.compared(method) for method in sorted(compared))
-    told = {
-        (one.run.folder, one.label, other.label): one.run
-        for one in measurements
+    judged = {
+        (measurement.run.folder, measurement.label, other.label): measurement.run
+        for measurement in measurements
         for first, second in wanted
         for other in measurements
-        if other.run is one.run and (one.place.method, other.place.method) == (first, second)
+        if other.run is measurement.run and (measurement.place.method, other.place.method) == (first, second)
     }
-    for (_, a, b), run in told.items():
+    for (_, a, b), run in judged.items():
         yield run, a, b, *judgements_of(run, a, b)
 
 
@@ -289,16 +293,16 @@ def _of_judges(source: Paper, measurements: Sequence[Measured]) -> Iterator[str]
     """How far the judges of pairs can be relied on, a line for each run and pair of methods."""
     from workbench.analyses.judging import said_of_judge
 
-    for run, a, b, judge, found in judged_pairs(source, measurements):
-        if said := " ".join([*said_of_judge(found), *said_of_failures(run, found)]):
-            yield f"{a} against {b}, judged by {judge}: {said}"
+    for run, a, b, judge, judgements in judged_pairs(source, measurements):
+        if remarks := " ".join([*said_of_judge(judgements), *said_of_failures(run, judgements)]):
+            yield f"{a} against {b}, judged by {judge}: {remarks}"
 
 
 def _absent(terms: Mapping[str, Any]) -> Iterator[str]:
     """Which rows no run can fill."""
     absent = terms.get("absent", {})
     for why in dict.fromkeys(absent.values()):
-        yield f"No run can fill ({why}): {', '.join(name for name, one in absent.items() if one == why)}."
+        yield f"No run can fill ({why}): {', '.join(name for name, reason in absent.items() if reason == why)}."
 
 
 @overload
@@ -313,30 +317,30 @@ def compare(
     (:func:`workbench.analyses.cost_quality`)."""
     if at is not None:
         return at_equal_budgets(runs, at, measure)
-    found = tables(paper, [runs])
-    cells = tuple(cell for cell in found.cells if cell.verdict != NOT_MEASURED)
-    return replace(found, cells=cells, left_out=len(found.cells) - len(cells), stated=found.stated[:0])
+    result = tables(paper, [runs])
+    cells = tuple(cell for cell in result.cells if cell.verdict != NOT_MEASURED)
+    return replace(result, cells=cells, left_out=len(result.cells) - len(cells), stated=result.stated[:0])
 
 
 def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Cell]:
     """The cells of one published number: one per measurement, or one without any."""
     cell = Cell(row.table, row.backbone, row.method, row.data, row.measure, row.value, kind=row.kind)
-    found = list(found_of(source, row, measurements))
-    if not found:
+    results = list(found_of(source, row, measurements))
+    if not results:
         absent = source.terms.get("absent", {}).get(row.method)
         yield replace(cell, why=(absent,)) if absent else cell
     half = source.rounding[row.table, stands_for(row)] + (getattr(row, "plus_minus", 0) or 0)
-    for each in found:
-        one, values, base, sides, measure, p = each
-        low, high, unknown = interval_of(each)
+    for result in results:
+        measured, values, base, sides, measure, p = result
+        low, high, unknown = interval_of(result)
         reasons = [reason for side in sides for reason in differences(side, source.terms, measure)]
         why = tuple(dict.fromkeys([*reasons, *_remarks(row.note, len(values)), *([unknown] if unknown else [])]))
         overlap = not unknown and low <= row.value + half and row.value - half <= high
         yield replace(
             cell,
-            run=str(one.run.folder),
-            label=one.label,
-            ours=each.mean,
+            run=str(measured.run.folder),
+            label=measured.label,
+            ours=result.mean,
             low=low,
             high=high,
             n=len(values),
@@ -344,8 +348,8 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
             p=p,
             verdict=NOT_COMPARABLE if why else REPRODUCED if overlap else DIFFERS,
             why=why,
-            repeats=one.repeats,
-            deviation=_deviation(one, values, base),
+            repeats=measured.repeats,
+            deviation=_deviation(measured, values, base),
             published_low=row.value - half,
             published_high=row.value + half,
         )
@@ -360,19 +364,19 @@ def _remarks(note: str, n: int) -> Iterator[str]:
         yield note
 
 
-def _deviation(one: Measured, values: Sequence[Value], base: Sequence[Value] | None) -> float | None:
+def _deviation(measured: Measured, values: Sequence[Value], base: Sequence[Value] | None) -> float | None:
     """That between repeats, of a single number; 0 where no model is asked."""
-    if one.repeats > 1 and one.deterministic:
+    if measured.repeats > 1 and measured.deterministic:
         return 0.0
     return None if base else deviation(values)
 
 
-def interval_of(found: Found) -> tuple[float | None, float | None, str]:
+def interval_of(measured: Found) -> tuple[float | None, float | None, str]:
     """(low, high, why there is none)."""
-    n = len(found.values)
+    n = len(measured.values)
     if n < FEWEST:
         return None, None, f"too few questions for an interval: {n}, it takes {FEWEST}"
-    low, high = bootstrap_interval(found.values, found.base, seed=SEED)
+    low, high = bootstrap_interval(measured.values, measured.base, seed=SEED)
     if low == high:
         return None, None, f"no interval: all {n:,} questions have the same value"
     return low, high, ""

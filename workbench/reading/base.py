@@ -136,8 +136,8 @@ class ContextReader(Record):
     @property
     def reworded(self) -> tuple[Step, ...]:
         """Its Steps whose messages are not those of the catalogue: the prompts of the mode `open`."""
-        named = (prompt for prompt, one in PROMPTS.items() if one.step.name in self.steps)
-        return tuple(step_of(prompt, "open") for prompt in named) if self.settings.mode == "open" else ()
+        named = (name for name, prompt in PROMPTS.items() if prompt.step.name in self.steps)
+        return tuple(step_of(name, "open") for name in named) if self.settings.mode == "open" else ()
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -233,9 +233,9 @@ class ContextReader(Record):
         return chosen.extract(result, self.settings.extraction)
 
     def _held(self, evidence: Evidence, context: Context) -> Context:
-        shown, room = self._compressed(evidence, context, self.compressor), self.room(evidence.question)
-        if room is None or shown.tokens <= room:
-            return shown
+        compressed, room = self._compressed(evidence, context, self.compressor), self.room(evidence.question)
+        if room is None or compressed.tokens <= room:
+            return compressed
         return self._within(room, evidence, context)._replace(cut_to=room)
 
     def _compressed(self, evidence: Evidence, context: Context, compressor: Any) -> Context:
@@ -294,8 +294,8 @@ class ContextReader(Record):
     @classmethod
     def prompts(cls, settings: Settings) -> tuple[str, ...]:
         """Names of the prompts that may be asked with these settings."""
-        asked = ("sparql", "cot") if settings.route else (settings.prompt,)
-        return (*asked, settings.retry) if settings.retry in PROMPTS else asked
+        asked_prompts = ("sparql", "cot") if settings.route else (settings.prompt,)
+        return (*asked_prompts, settings.retry) if settings.retry in PROMPTS else asked_prompts
 
     def __repr__(self) -> str:
         return f"{self.label} with engine {self.engine.name}"

@@ -147,9 +147,9 @@ class Global(Record):
 
     def _answered(self, question: str, trace: Trace) -> dict[str, Any]:
         """The fields of the answer: map over the reports, then reduce."""
-        asked = [reporting.MapInput(question, batch.context, batch.reports) for batch in self.batches]
-        with trace.span("CHAIN", "map", calls=len(asked)) as span:
-            results = self.engine.run(reporting.MAP, asked, trace=trace)
+        inputs = [reporting.MapInput(question, batch.context, batch.reports) for batch in self.batches]
+        with trace.span("CHAIN", "map", calls=len(inputs)) as span:
+            results = self.engine.run(reporting.MAP, inputs, trace=trace)
             points = _points(results)
             failed = [result for result in results if result.failure]
             span.set(points=len(points), failures=len(failed))
@@ -158,8 +158,8 @@ class Global(Record):
         if not points and self.mode == "reject":
             return {"text": "", "abstained": True, "thought": "no report says anything towards the question"}
         with trace.span("CHAIN", "reduce", points=len(points)):
-            asked = reporting.ReduceInput(question, *_packed(points, self.budget), self.mode)
-            (result,) = self.engine.run(self._reduce, [asked], trace=trace)
+            inputs = reporting.ReduceInput(question, *_packed(points, self.budget), self.mode)
+            (result,) = self.engine.run(self._reduce, [inputs], trace=trace)
         if result.failure:
             return {"text": "", "failure": result.failure, "reply": result.text}
         output = result.value

@@ -95,9 +95,9 @@ def cut_down(evidence: Evidence, context: Context, compressed: Compressed) -> Co
 
 def _passages(evidence: Evidence, graph: ContextGraph) -> tuple[Passage, ...]:
     """The passages that units are cut from; one that the evidence does not hold stands with the text of its unit."""
-    known = {passage.id: passage for passage, _ in evidence.passages}
+    by_id = {passage.id: passage for passage, _ in evidence.passages}
     passages: dict[str, Passage] = {}
     for unit in (*graph.chunks, *graph.sources):
         for id in unit.passages:
-            passages.setdefault(id, known.get(id) or Passage(id, unit.title, unit.text))
+            passages.setdefault(id, by_id.get(id) or Passage(id, unit.title, unit.text))
     return tuple(passages.values())

@@ -62,8 +62,8 @@ class Rewriting(Record):
         """The reader's answer, with a short one."""
         trace = trace_of(evidence, trace)
         answer = self.reader.read(question, evidence, contexts=contexts, trace=trace)
-        kept = {field.name: getattr(answer, field.name) for field in fields(answer)}
-        return ShortAnswer(**{**kept, "reader": self.label}, short=self._short(answer, trace))
+        values = {field.name: getattr(answer, field.name) for field in fields(answer)}
+        return ShortAnswer(**{**values, "reader": self.label}, short=self._short(answer, trace))
 
     def _short(self, answer: Answer, trace: Trace) -> str | None:
         if not answer.text or answer.failure:

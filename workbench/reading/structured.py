@@ -65,7 +65,7 @@ Layout = tuple[list[str], Callable[[Sequence[Passage]], str], list[str]]
 
 def _lightrag(reader: Structured, evidence: Evidence) -> Layout:
     entities = (lightrag.line(entity=e.name, type=e.type, description=e.description) for e, _ in evidence.entities)
-    relations = (lightrag.relation_line(f.subject, f.object, _told(f)) for f, _ in evidence.facts)
+    relations = (lightrag.relation_line(f.subject, f.object, _description(f)) for f, _ in evidence.facts)
     before = [
         reader._block("entities", lightrag.ENTITIES, entities, lightrag.FENCE),
         reader._block("relations", lightrag.RELATIONS, relations, lightrag.FENCE),
@@ -94,8 +94,8 @@ def _paths(reader: Structured, evidence: Evidence) -> Layout:
     hops = {frozenset(pair) for path, _ in evidence.paths for pair in pairwise(path.nodes)}
     others = (fact for fact, _ in evidence.facts if frozenset((fact.subject, fact.object)) not in hops)
     edges = (edge_in_words(fact.subject, fact.object, fact.description or f"{sentence(fact)}.") for fact in others)
-    told = numbered((*(in_words(path) for path, _ in evidence.paths), *edges))
-    return [reader._block("paths", PATHS, told)], _sources, []
+    lines = numbered((*(in_words(path) for path, _ in evidence.paths), *edges))
+    return [reader._block("paths", PATHS, lines)], _sources, []
 
 
 def _sources(passages: Sequence[Passage]) -> str:
@@ -119,7 +119,7 @@ def _fitting(passages: Sequence[Passage], write: Callable[[Sequence[Passage]], s
     return few
 
 
-def _told(fact: Triple) -> str:
+def _description(fact: Triple) -> str:
     return fact.description or sentence(fact)
 
 

@@ -143,7 +143,7 @@ class BatchEndpoint:
             nonlocal look
             batches = client.batches.list(limit=100) if look else ()
             look = True
-            begun = next((one for one in batches if one.input_file_id == file.upload), None)
+            begun = next((batch for batch in batches if batch.input_file_id == file.upload), None)
             return begun or client.batches.create(input_file_id=file.upload, endpoint=URL, completion_window="24h")
 
         self._note(file, self._ask(send))
@@ -189,8 +189,8 @@ class BatchEndpoint:
         except Exception as error:
             raise openai.APIConnectionError(message=str(error), request=request) from error
 
-    def _name(self, said: Any) -> str:
-        name = getattr(said, "id", None)
+    def _name(self, response: Any) -> str:
+        name = getattr(response, "id", None)
         if not _is_name(name):
             raise EngineError(f"{_NO_BATCHES}: it has no id")
         return self.blot(name)
@@ -204,8 +204,8 @@ class BatchEndpoint:
             raise EngineError(f"{_NO_BATCHES}: the batch has no status")
         file.batch, file.status = self._name(batch), self.blot(status)[:100]
         file.completed, file.failed = _number(counts, "completed"), _number(counts, "failed")
-        file.outputs = [self.blot(one) for one in outputs if _is_name(one)]
-        file.errors = [self.blot(str(getattr(one, "message", one)))[:300] for one in errors or ()]
+        file.outputs = [self.blot(output) for output in outputs if _is_name(output)]
+        file.errors = [self.blot(str(getattr(error, "message", error)))[:300] for error in errors or ()]
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -224,9 +224,9 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield b"".join(rest)
 
 
-def _is_name(said: Any) -> bool:
+def _is_name(value: Any) -> bool:
     """Whether it can name a file or a batch in an address."""
-    return isinstance(said, str) and re.fullmatch("[!-~]{1,300}", said) is not None
+    return isinstance(value, str) and re.fullmatch("[!-~]{1,300}", value) is not None
 
 
 def _number(counts: Any, name: str) -> int:

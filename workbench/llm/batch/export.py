@@ -65,8 +65,8 @@ class Export(Record):
         made = deferring_engine(spec, Deferring(self._store, self._pending.add, retry=self.retry))
         options = split_spec(spec)[1]
         structured, reasoning = options.get("structured", "auto"), options.get("reasoning", REASONING)
-        known = self._state.asking.get(made.name)
-        if known is None or (known.structured, known.reasoning) != (structured, reasoning):
+        earlier = self._state.asking.get(made.name)
+        if earlier is None or (earlier.structured, earlier.reasoning) != (structured, reasoning):
             self._state.asking[made.name] = Asking(structured, reasoning, Negotiation(structured).dialect)
         self.asks = True
         return made
@@ -82,7 +82,7 @@ class Export(Record):
     @property
     def requests(self) -> int:
         """How many the round has; 0 when nothing is left to ask."""
-        return sum(one.requests for one in self.files)
+        return sum(file.requests for file in self.files)
 
     def __enter__(self) -> Export:
         self._stack.enter_context(held(self.folder))
@@ -101,7 +101,7 @@ class Export(Record):
                 f"{self.folder} goes with the recording {state.store}, not with {self._record}; choose another folder"
             )
         state.recording = recording
-        if not self.again and (under_way := [one for one in state.files if one.under_way]):
+        if not self.again and (under_way := [file for file in state.files if file.under_way]):
             raise SettingError(
                 f"round {under_way[0].round} of {self.folder} is under way ({counted(len(under_way), 'file')} of it): "
                 f"fetch and import it first, or ask all of it anew with --again"
@@ -126,7 +126,7 @@ class Export(Record):
         state = self._state
         state.round = state.read + 1
         self._pending.flush()
-        state.files = [one for one in state.files if one.round < state.round and not one.under_way]
+        state.files = [file for file in state.files if file.round < state.round and not file.under_way]
         part = state.round_folder().with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
         for name in self._pending.engines(state.round):
@@ -138,9 +138,9 @@ class Export(Record):
     def _files(self, part: Path, engine: str) -> list[File]:
         part.mkdir(parents=True, exist_ok=True)
         asking, round = self._state.asking[engine], self._state.round
-        asked = tqdm(self._pending.of(round, engine), desc="export", unit="request", disable=not self.progress)
+        pending = tqdm(self._pending.of(round, engine), desc="export", unit="request", disable=not self.progress)
         written = split(
-            (line(one, asking) for one in asked),
+            (line(request, asking) for request in pending),
             lambda number: part / f"requests-{number:03d}.jsonl",
             len(self.files) + 1,
         )
@@ -150,8 +150,8 @@ class Export(Record):
         """A row per file."""
         folder = self._state.round_folder()
         return [
-            {"file": str(folder / one.name), "engine": one.engine, "requests": one.requests, "bytes": one.bytes}
-            for one in self.files
+            {"file": str(folder / file.name), "engine": file.engine, "requests": file.requests, "bytes": file.bytes}
+            for file in self.files
         ]
 
     def __repr__(self) -> str:
@@ -173,12 +173,12 @@ def _replace(part: Path, folder: Path) -> None:
         part.rmdir()
 
 
-def line(asked: Asked, asking: Asking) -> bytes:
+def line(pending: Asked, asking: Asking) -> bytes:
     """A request as a line: its key in the recording is what names it. `asking` is how its engine is asked."""
-    request, dialect = asked.request, asking.dialect
+    request, dialect = pending.request, asking.dialect
     body = dialect.arguments(request, dialect.limit(request, asking.reasoning))
-    said: dict[str, Any] = {"custom_id": asked.key, "method": "POST", "url": URL, "body": body}
-    return json.dumps(said, ensure_ascii=False).encode() + b"\n"
+    entry: dict[str, Any] = {"custom_id": pending.key, "method": "POST", "url": URL, "body": body}
+    return json.dumps(entry, ensure_ascii=False).encode() + b"\n"
 
 
 def split(
@@ -192,14 +192,14 @@ def split(
     numbers, which begin at `first`."""
     with ExitStack() as stack:
         out, number, requests, size = None, first, 0, 0
-        for one in lines:
-            if out is not None and (requests == most_requests or size + len(one) > most_bytes):
+        for line in lines:
+            if out is not None and (requests == most_requests or size + len(line) > most_bytes):
                 out.close()
                 yield path_of(number), requests, size
                 out, number, requests, size = None, number + 1, 0, 0
             out = out or stack.enter_context(path_of(number).open("wb"))
-            out.write(one)
-            requests, size = requests + 1, size + len(one)
+            out.write(line)
+            requests, size = requests + 1, size + len(line)
         if out is not None:
             out.close()
             yield path_of(number), requests, size

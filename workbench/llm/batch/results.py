@@ -62,10 +62,10 @@ class Read(Record):
     def __repr__(self) -> str:
         unreadable = f", {self.unreadable:,} of them unreadable" if self.unreadable else ""
         failed = sum(self.failed.values())
-        said = [f"{counted(self.answers, 'answer')}{unreadable}"]
-        said += [f"{failed:,} without one ({self.file})"] if failed else []
-        said += [f"{self.repeated:,} that the recording held before"] if self.repeated else []
-        return f"Read(round {self.round}: {'; '.join(said)})"
+        lines = [f"{counted(self.answers, 'answer')}{unreadable}"]
+        lines += [f"{failed:,} without one ({self.file})"] if failed else []
+        lines += [f"{self.repeated:,} that the recording held before"] if self.repeated else []
+        return f"Read(round {self.round}: {'; '.join(lines)})"
 
 
 def read(
@@ -84,8 +84,8 @@ def read(
     """
     with held(folder):
         state = State.open(folder)
-        paths = [Path(one) for one in files] or sorted(state.results().glob("*.jsonl"))
-        if not paths and not all(one.fetched for one in state.of_round()):
+        paths = [Path(file) for file in files] or sorted(state.results().glob("*.jsonl"))
+        if not paths and not all(file.fetched for file in state.of_round()):
             raise DataError(
                 f"round {state.round} of {folder} has no results in {state.results()}; fetch them, or name their files"
             )
@@ -99,8 +99,8 @@ class _Reading:
     def __init__(self, state: State, pending: Pending, blot: Callable[[str], str]):
         self.state, self.pending, self.blot = state, pending, blot
         self.steps: dict[str, Step] = known_steps()
-        self.sent = {name: one.dialect for name, one in state.asking.items()}
-        self.agreed = {name: one.negotiation for name, one in state.asking.items()}
+        self.sent = {name: asking.dialect for name, asking in state.asking.items()}
+        self.agreed = {name: asking.negotiation for name, asking in state.asking.items()}
         self.failures: dict[str, dict[str, str]] = {}  # custom_id, or place → line of the file
         self.found = Read(state.round)
 
@@ -118,14 +118,14 @@ class _Reading:
     def _take(self, lines: Sequence[Line]) -> None:
         """Some results, in one transaction."""
         keys = list({line.custom_id for line in lines if line.custom_id})
-        asked, before, outcomes = self.pending.find(keys), self.pending.answered(keys), {}
+        pending, before, outcomes = self.pending.find(keys), self.pending.answered(keys), {}
         for line in lines:
             key = line.custom_id
-            if key in outcomes or (key in before and key not in asked):
+            if key in outcomes or (key in before and key not in pending):
                 self.found.repeated += 1
-            elif key not in asked:
+            elif key not in pending:
                 self._fail(line.place, key, line.failure or "no request of this batch has this custom_id")
-            elif (outcome := self._outcome(line, asked[key])) is not None:
+            elif (outcome := self._outcome(line, pending[key])) is not None:
                 outcomes[key] = outcome
         self.pending.answer(outcomes)
         self.found.answers += len(outcomes)
@@ -133,25 +133,25 @@ class _Reading:
         for key in outcomes:
             self.failures.pop(key, None)
 
-    def _outcome(self, line: Line, asked: Asked) -> tuple[Reply, bool] | None:
+    def _outcome(self, line: Line, pending: Asked) -> tuple[Reply, bool] | None:
         """The reply to a request, and whether it can be read; None if there is none."""
-        request, agreed = asked.request, self.agreed.get(asked.content["engine"]) or Negotiation()
+        request, agreed = pending.request, self.agreed.get(pending.content["engine"]) or Negotiation()
         dialect = self.sent.get(request.engine, agreed.dialect)
         if line.refusal is not None:
             try:
                 agreed.learn(dialect, request, line.refusal)
             except EngineRefused as error:
-                return self._fail(line.place, asked.key, str(error))
+                return self._fail(line.place, pending.key, str(error))
         if line.body is None:
-            return self._fail(line.place, asked.key, line.failure)
+            return self._fail(line.place, pending.key, line.failure)
         try:
             reply = _reply(line.body, self.blot)
         except CallFailed as error:
-            return self._fail(line.place, asked.key, str(error))
+            return self._fail(line.place, pending.key, str(error))
         if reply.reasoning or reply.reasoning_tokens:
             agreed.reasons()
             if reply.finish == "length" and not dialect.reasons:
-                return self._fail(line.place, asked.key, "reasoning took the tokens of the answer; it is given more")
+                return self._fail(line.place, pending.key, "reasoning took the tokens of the answer; it is given more")
         return replace(reply, sent=agreed.sent(dialect, request)), self._good(request, reply)
 
     def _good(self, request: Request, reply: Reply) -> bool:
@@ -174,8 +174,10 @@ class _Reading:
         for line in _failures_before(self._file):
             if line["custom_id"] in waiting:
                 self.failures.setdefault(line["custom_id"], line)
-        said = [f"{one.name}: {one.status}, {'; '.join(one.errors)}" for one in self.state.of_round() if one.errors]
-        why = f"{NO_RESULT} ({'; '.join(said)})" if said else NO_RESULT
+        errors = [
+            f"{file.name}: {file.status}, {'; '.join(file.errors)}" for file in self.state.of_round() if file.errors
+        ]
+        why = f"{NO_RESULT} ({'; '.join(errors)})" if errors else NO_RESULT
         for key in sorted(waiting - self.failures.keys()):
             self.failures[key] = {"custom_id": key, "failure": why, "in": ""}
 
@@ -221,20 +223,20 @@ def lines_of(path: Path, blot: Callable[[str], str] = storable) -> Iterator[Line
 
 def _line(place: str, raw: bytes, blot: Callable[[str], str]) -> Line:
     try:
-        said = json.loads(raw)
+        record = json.loads(raw)
     except (ValueError, RecursionError):
         torn = "" if raw.endswith(b"\n") else ": the file is cut off here"
         return Line(place, "", None, f"the line is no JSON{torn}")
-    key = said.get("custom_id") if isinstance(said, dict) else None
+    key = record.get("custom_id") if isinstance(record, dict) else None
     if not isinstance(key, str) or not key:
         return Line(place, "", None, "the line has no custom_id")
     key = blot(key)
-    response, error = said.get("response"), said.get("error")
+    response, error = record.get("response"), record.get("error")
     status = response.get("status_code") if isinstance(response, dict) else None
     body = response.get("body") if isinstance(response, dict) else None
     if status == 200 and not error and isinstance(body, dict) and "choices" in body:
         return Line(place, key, body)
-    words, param = next((one for one in (_error(error), _error(body)) if one[0]), (_NOTHING, ""))
+    words, param = next((message for message in (_error(error), _error(body)) if message[0]), (_NOTHING, ""))
     whole = blot(words)
     why = f"HTTP {status}: {shortened(whole)}" if isinstance(status, int) and status != 200 else shortened(whole)
     refusal = Refused(why, whole, blot(param)) if status in (400, 422) else None
@@ -247,14 +249,14 @@ def _chunks(lines: Iterable[T]) -> Iterator[list[T]]:
         yield some
 
 
-def _error(said: Any) -> tuple[str, str]:
+def _error(error: Any) -> tuple[str, str]:
     """(the words of an error, wherever it has them; the argument that it names)."""
-    if not isinstance(said, dict):
-        return (said if isinstance(said, str) else ""), ""
-    if isinstance(said.get("error"), dict | str):
-        return _error(said["error"])
-    words = [said[name] for name in ("code", "message") if isinstance(said.get(name), str)]
-    return ": ".join(words), str(said.get("param") or "")
+    if not isinstance(error, dict):
+        return (error if isinstance(error, str) else ""), ""
+    if isinstance(error.get("error"), dict | str):
+        return _error(error["error"])
+    words = [error[name] for name in ("code", "message") if isinstance(error.get(name), str)]
+    return ": ".join(words), str(error.get("param") or "")
 
 
 def _reply(body: dict[str, Any], blot: Callable[[str], str]) -> Reply:

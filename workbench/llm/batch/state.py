@@ -102,12 +102,12 @@ class State:
                 return cls(folder, os.path.relpath(answers(), folder))
             raise DataError(f"{folder} holds no batch; write one with `workbench batch export {folder} VERB …`")
         try:
-            said = json.loads(path.read_text(encoding="utf-8"))
-            if said["format"] > FORMAT:
-                raise DataError(f"{path} has format {said['format']}; this version reads {FORMAT}: upgrade hopscope")
-            asking = {name: Asking.of_plain(one) for name, one in said["asking"].items()}
-            files = [File(**one) for one in said["files"]]
-            return cls(folder, said["recording"], said["round"], said["read"], asking, files)
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            if stored["format"] > FORMAT:
+                raise DataError(f"{path} has format {stored['format']}; this version reads {FORMAT}: upgrade hopscope")
+            asking = {name: Asking.of_plain(options) for name, options in stored["asking"].items()}
+            files = [File(**row) for row in stored["files"]]
+            return cls(folder, stored["recording"], stored["round"], stored["read"], asking, files)
         except (ValueError, TypeError, KeyError) as error:
             if isinstance(error, DataError):
                 raise
@@ -122,7 +122,7 @@ class State:
         return self.folder / self.recording
 
     def of_round(self, round: int | None = None) -> list[File]:
-        return [one for one in self.files if one.round == (self.round if round is None else round)]
+        return [file for file in self.files if file.round == (self.round if round is None else round)]
 
     def round_folder(self, round: int | None = None) -> Path:
         return self.folder / f"round-{self.round if round is None else round}"
@@ -134,16 +134,16 @@ class State:
         return self.round_folder(round) / "results"
 
     def save(self) -> None:
-        said = {
+        content = {
             "format": FORMAT,
             "recording": self.recording,
             "round": self.round,
             "read": self.read,
-            "asking": {name: one.plain() for name, one in self.asking.items()},
-            "files": [asdict(one) for one in self.files],
+            "asking": {name: options.plain() for name, options in self.asking.items()},
+            "files": [asdict(file) for file in self.files],
         }
         self.folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.folder / FILE, json.dumps(said, indent=1, ensure_ascii=False) + "\n")
+        write_atomically(self.folder / FILE, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 def held(folder: str | Path) -> AbstractContextManager[None]:
@@ -228,7 +228,7 @@ class Pending:
     def answer(self, outcomes: Mapping[str, tuple[Reply | CallFailed, bool]]) -> None:
         """Make outcomes, by key and with whether they are good, answers of the recording: all of them, or none."""
         waiting = self.find(list(outcomes))
-        self.store.keep([row_of(asked.request, *outcomes[key]) for key, asked in waiting.items()])
+        self.store.keep([row_of(pending.request, *outcomes[key]) for key, pending in waiting.items()])
         with self._file.transaction() as connection:
             connection.executemany("DELETE FROM asked WHERE key = ?", [(key,) for key in waiting])
 

@@ -38,8 +38,8 @@ def tables(context: ContextGraph | str) -> ContextGraph:
         return layouts.read(context)[1] if context.strip() else ContextGraph()
     if not context.paths and not any(row.level for row in context.entities):
         return context
-    told = {frozenset((row.source, row.target)) for row in context.relations}
-    hops = (row for row in relations_of(context.paths) if frozenset((row.source, row.target)) not in told)
+    related = {frozenset((row.source, row.target)) for row in context.relations}
+    hops = (row for row in relations_of(context.paths) if frozenset((row.source, row.target)) not in related)
     entities = dict.fromkeys(replace(row, level="") for row in context.entities)
     return replace(context, entities=tuple(entities), relations=(*context.relations, *hops), paths=())
 

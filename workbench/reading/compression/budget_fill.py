@@ -83,7 +83,7 @@ class BudgetFill:
             self.lines.pop()
 
     def _fresh(self, text: Text) -> list[str]:
-        return [one for one in text.sentences if _plain(one) not in self.sentences]
+        return [sentence for sentence in text.sentences if _plain(sentence) not in self.sentences]
 
     def _take(self, unit: int, text: Text, sentences: Sequence[str], name: str, limit: int) -> bool:
         """Whether so much of a unit fits into `limit` tokens; then it is in."""
@@ -148,24 +148,24 @@ def _page(
     fill: BudgetFill, graph: ContextGraph, names: Sequence[str], lines: Sequence[Line], sections: Sequence[Section]
 ) -> Page:
     units, chunks = (*graph.chunks, *graph.sources), len(graph.chunks)
-    parts, kept, shown = [], [], []
+    parts, blocks, units_here = [], [], []
     for heading, hop, some, here in sections:
         block: dict[str, list[Line]] = {}
         for line in some:
             block.setdefault(line.name, []).append(line)
         if block or here:
-            parts.append("\n".join([heading, *(one for name, of in block.items() for one in under(name, of))]))
+            parts.append("\n".join([heading, *(line for name, of in block.items() for line in under(name, of))]))
             parts += [entry(names[unit], fill.units[unit]) for unit in here]
-            kept.append((heading, hop, (*block, *(units[unit].id for unit in here))))
-            shown += here
+            blocks.append((heading, hop, (*block, *(units[unit].id for unit in here))))
+            units_here += here
     text, rows = joined(parts), [line.row for line in lines]
     written = ContextGraph(
         tuple(row for row in rows if isinstance(row, ContextEntity)),
         tuple(row for row in rows if isinstance(row, ContextRelation)),
-        tuple(units[unit] for unit in shown if unit >= chunks),
-        tuple(units[unit] for unit in shown if unit < chunks),
+        tuple(units[unit] for unit in units_here if unit >= chunks),
+        tuple(units[unit] for unit in units_here if unit < chunks),
     )
-    return Page(text, length(text), written, tuple(kept))
+    return Page(text, length(text), written, tuple(blocks))
 
 
 def line_of(row: ContextEntity | ContextRelation, rank: tuple, name: str) -> Line:
@@ -187,13 +187,13 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _shortened(text: Text, kept: Sequence[str]) -> str:
+def _shortened(text: Text, sentences: Sequence[str]) -> str:
     """The text itself where all its sentences are kept; else these, with a mark for each gap."""
-    if len(kept) == len(text.sentences):
+    if len(sentences) == len(text.sentences):
         return text.text.strip("\n")
-    wanted, parts = list(kept), []
-    for one in text.sentences:
-        if wanted and one == wanted[0]:
+    wanted, parts = list(sentences), []
+    for sentence in text.sentences:
+        if wanted and sentence == wanted[0]:
             parts.append(wanted.pop(0))
         elif parts[-1:] != [GAP]:
             parts.append(GAP)

@@ -87,11 +87,11 @@ class GraphWalk:
     def _ranked(self, question: str, context: ContextGraph | str) -> Compressed:
         graph = tables(context)
         units = (*graph.chunks, *graph.sources)
-        found = ranked.walk(question, graph, units, **self._walk)
-        page = ranked.assemble(graph, units, found, **self._page)
-        seeds = tuple(name for name, hop in found.hops.items() if hop == 0)
+        walk = ranked.walk(question, graph, units, **self._walk)
+        page = ranked.assemble(graph, units, walk, **self._page)
+        seeds = tuple(name for name, hop in walk.hops.items() if hop == 0)
         why = None if seeds else NO_WALK
-        reached = {"seeds": seeds, "hops": tuple(found.hops.items()), "kept": page.kept, "fallback": why}
+        reached = {"seeds": seeds, "hops": tuple(walk.hops.items()), "kept": page.kept, "fallback": why}
         return made(self, question, context, graph, page.graph, page.text, **reached)
 
     def _published(self, question: str, context: ContextGraph | str) -> Compressed:

@@ -53,19 +53,19 @@ def seeds(question: str, names: Iterable[str], *, stop: frozenset[str] = STOP, a
 
     `articles=False` takes the article off a name, which the text claims and the code does not do.
     """
-    asked = question.lower()
-    question_words = set(_WORD.findall(asked))
+    lowered = question.lower()
+    question_words = set(_WORD.findall(lowered))
     content = {word for word in question_words - stop if len(word) > 2}
-    found = []
+    seed_names = []
     for name in names:
         low = name.lower() if articles else _ARTICLE.sub("", name.lower())
         name_words = set(_WORD.findall(low))
         long = {word for word in name_words if len(word) > 2}
-        inside = low in asked
+        inside = low in lowered
         all_words = len(long) >= 2 and long <= question_words
         if inside or all_words or any(len(word) >= 5 for word in name_words & content):
-            found.append(name)
-    return found
+            seed_names.append(name)
+    return seed_names
 
 
 # -- phases 2 and 3: hops ---------------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ class Assembly:
 
     def cut(self, budget: int) -> None:
         """Leave out the lines from the first on that `budget` cl100k tokens do not hold."""
-        shown, hop = [], None
+        names, hop = [], None
         for name in self.shown:
             if (at := self.hops[name]) != hop:
                 budget, hop = budget - _apart(heading(at)), at
@@ -138,12 +138,12 @@ class Assembly:
             costs = [*accumulate(size(f"{line}\n") for line in lines)]
             fit = bisect_right(costs, budget)
             if fit:
-                shown.append(name)
+                names.append(name)
                 del self.relations[name][fit - 1 :]
             if fit < len(lines):
                 break
             budget -= costs[-1]
-        self.shown = shown
+        self.shown = names
 
     def blocks(self) -> Iterator[tuple[int, str, Part]]:
         """(hop, text, part) of the lines of each hop."""
@@ -159,12 +159,12 @@ class Assembly:
 
     def graph(self, units: Sequence[Unit]) -> ContextGraph:
         """The rows that were written."""
-        kept = {id(unit) for unit in units}
+        ids = {id(unit) for unit in units}
         return ContextGraph(
             tuple(self.described[name] for name in self.shown if name in self.described),
             tuple(relation for name in self.shown for relation in self.relations[name]),
-            tuple(unit for _, unit in self.sources if id(unit) in kept),
-            tuple(unit for _, unit in self.chunks if id(unit) in kept),
+            tuple(unit for _, unit in self.sources if id(unit) in ids),
+            tuple(unit for _, unit in self.chunks if id(unit) in ids),
         )
 
 

@@ -53,14 +53,14 @@ def walk(
     rank_constant: float,
 ) -> Walk:
     texts = Texts(units)
-    asked = texts.asked(question)
+    weights = texts.asked(question)
     described = [entity.name for entity in graph.entities]
     ends = [end for relation in graph.relations for end in (relation.source, relation.target)]
     names = _spelt([*described, *ends, *(text.subject for text in texts.texts)])
     subjects = [names.get(_key(text.subject), "") for text in texts.texts]
     mentions = texts.mentions(names.values())
     by_place = [*range(len(graph.chunks)), *(at * behind for at in range(len(graph.sources)))]
-    by_words = ranks(texts.matches(asked))
+    by_words = ranks(texts.matches(weights))
     strength = [1 / (rank_constant + place) + 1 / (rank_constant + match) for place, match in zip(by_place, by_words)]
     rarity = _rarity(mentions)
     hops = reach(
@@ -69,20 +69,20 @@ def walk(
     )  # fmt: skip
     by_walk = ranks(_credit(strength, subjects, mentions, hops, rarity))
     scores = [score + walk / (rank_constant + place) for score, place in zip(strength, by_walk)]
-    return Walk(texts, asked, mentions, hops, scores)
+    return Walk(texts, weights, mentions, hops, scores)
 
 
 def seeds(question: str, names: dict[str, str], texts: Texts, share: float) -> list[str]:
     """Names that stand in the question at word boundaries, or share words of it with at least `share` of their rarity,
     so that a word which half of the units hold makes none."""
-    spaced, asked = f" {_key(question)} ", texts.asked(question)
-    found = []
+    spaced, weights = f" {_key(question)} ", texts.asked(question)
+    seed_names = []
     for key, name in names.items():
         parts = set(families(key.split()))
-        shared = weight(key, asked)
+        shared = weight(key, weights)
         if shared and (f" {key} " in spaced or shared >= share * math.fsum(map(texts.rarity, parts))):
-            found.append(name)
-    return found
+            seed_names.append(name)
+    return seed_names
 
 
 def reach(
@@ -103,8 +103,8 @@ def reach(
         beside[target].add(source)
     strongest: dict[str, float] = defaultdict(float)
     units_of: dict[str, list[int]] = defaultdict(list)
-    for unit, found in enumerate(mentions):
-        for name in found:
+    for unit, mentioned in enumerate(mentions):
+        for name in mentioned:
             units_of[name].append(unit)
             strongest[name] = max(strongest[name], strength[unit] * rarity[name])
     hops = dict.fromkeys(sorted(seeds, key=lambda name: (-strongest[name], name)), 0)
@@ -132,8 +132,8 @@ def _credit(
     for unit, name in enumerate(subjects):
         if name in hops:
             about[name].append(unit)
-    for unit, found in enumerate(mentions):
-        for name in found:
+    for unit, names in enumerate(mentions):
+        for name in names:
             for other in about.get(name, ()):
                 if other != unit:
                     credit[other] = max(credit[other], strength[unit] * rarity[name])
@@ -144,8 +144,8 @@ def _credit(
 def _rarity(mentions: Iterable[Iterable[str]]) -> dict[str, float]:
     """Name → 1 where one unit mentions it, less the more do."""
     counts: dict[str, int] = defaultdict(int)
-    for found in mentions:
-        for name in found:
+    for mention in mentions:
+        for name in mention:
             counts[name] += 1
     return {name: 1 / math.log2(1 + count) for name, count in counts.items()}
 
@@ -156,26 +156,26 @@ def _key(name: str) -> str:
 
 def _spelt(names: Iterable[str]) -> dict[str, str]:
     """Words of a name → its first spelling: a table writes in capitals what a text does not."""
-    found: dict[str, str] = {}
+    spelling: dict[str, str] = {}
     for name in names:
         if key := _key(name):
-            found.setdefault(key, name)
-    return found
+            spelling.setdefault(key, name)
+    return spelling
 
 
 # -- assembly ---------------------------------------------------------------------------------------------------------
 
 
 def assemble(
-    graph: ContextGraph, units: Sequence[Unit], found: Walk, *, budget: int, lines: float, shorten: bool
+    graph: ContextGraph, units: Sequence[Unit], walk: Walk, *, budget: int, lines: float, shorten: bool
 ) -> Page:
-    order = sorted(range(len(units)), key=lambda unit: (-found.scores[unit], unit))
-    hops = found.hops
-    hop_of = [min((hops[name] for name in mentioned if name in hops), default=None) for mentioned in found.mentions]
+    order = sorted(range(len(units)), key=lambda unit: (-walk.scores[unit], unit))
+    hops = walk.hops
+    hop_of = [min((hops[name] for name in mentioned if name in hops), default=None) for mentioned in walk.mentions]
     headings = {hop: heading(hop) for hop in dict.fromkeys([*sorted(set(hops.values())), None])}
     heads = sum(size(head + "\n\n") for head in headings.values())
-    fill = BudgetFill(budget - heads, found.asked, shorten)
-    candidates = _lines(graph, found) if lines else []
+    fill = BudgetFill(budget - heads, walk.asked, shorten)
+    candidates = _lines(graph, walk) if lines else []
 
     def divide():
         return fill.lines, [
@@ -188,22 +188,22 @@ def assemble(
             for hop, head in headings.items()
         ]
 
-    return page_within(fill, budget, graph, order, found.texts.texts, candidates, lines, divide)
+    return page_within(fill, budget, graph, order, walk.texts.texts, candidates, lines, divide)
 
 
-def _lines(graph: ContextGraph, found: Walk) -> list[Line]:
+def _lines(graph: ContextGraph, walk: Walk) -> list[Line]:
     """Lines about names that were reached: near ones first, then those that share most with the question."""
-    spelt = {_key(name): name for name in found.hops}
-    hops = found.hops
+    spelt = {_key(name): name for name in walk.hops}
+    hops = walk.hops
     rows = []
     for place, entity in enumerate(graph.entities):
         name = spelt.get(_key(entity.name))
         if name and entity.description:
-            shared = weight(f"{entity.name} {entity.description}", found.asked)
+            shared = weight(f"{entity.name} {entity.description}", walk.asked)
             rows.append(line_of(entity, (hops[name], -shared, place, 0), name))
     for place, relation in enumerate(graph.relations):
         source, target = spelt.get(_key(relation.source)), spelt.get(_key(relation.target))
         if source and target:
-            shared = weight(f"{relation.source} {relation.description} {relation.target}", found.asked)
+            shared = weight(f"{relation.source} {relation.description} {relation.target}", walk.asked)
             rows.append(line_of(relation, (min(hops[source], hops[target]), -shared, place, 1), source))
     return sorted(rows, key=lambda line: line.rank)

@@ -51,8 +51,8 @@ class Similarity:
         given = settle(self.name, self.Settings, settings)
         self.budget, self.encoder, self.diversity = given.budget, _encoder(given.encoder), given.diversity
         self.order, self.rank_constant, self.lines = given.order, given.rank_constant, given.lines
-        shown = {key: getattr(value, "name", value) for key, value in changed(given).items()}
-        self.label = spec_of(self.name, shown)
+        label_settings = {key: getattr(value, "name", value) for key, value in changed(given).items()}
+        self.label = spec_of(self.name, label_settings)
 
     def compress(self, question: str, context: ContextGraph | str) -> Compressed:
         """The units and lines that are most like the question. A text is read by the layout that it is in; DataError if
@@ -66,8 +66,8 @@ class Similarity:
 
         def divide():
             """Lines by the names that they stand under, texts in their order."""
-            shown = sorted(fill.lines, key=lambda line: line.rank)
-            return shown, ((GRAPH, None, shown, ()), (TEXTS, None, (), sorted(fill.units)))
+            lines = sorted(fill.lines, key=lambda line: line.rank)
+            return lines, ((GRAPH, None, lines, ()), (TEXTS, None, (), sorted(fill.units)))
 
         page = page_within(fill, self.budget, graph, by_rank, texts.texts, chosen, self.lines, divide)
         return made(self, question, context, graph, page.graph, page.text, kept=page.kept)
@@ -95,8 +95,8 @@ class Similarity:
             vectors = vectoriser.fit_transform(texts)
         except ValueError:  # no text has a word that says anything
             return np.zeros(len(texts)), np.zeros((len(texts), len(texts)))
-        asked = vectoriser.transform([question])
-        return (vectors @ asked.T).toarray().ravel(), (vectors @ vectors.T).toarray()
+        vector = vectoriser.transform([question])
+        return (vectors @ vector.T).toarray().ravel(), (vectors @ vectors.T).toarray()
 
 
 def marginal(relevance: np.ndarray, alike: np.ndarray, diversity: float) -> list[int]:

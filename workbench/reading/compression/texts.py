@@ -37,19 +37,19 @@ def subject(text: str) -> str:
 
 
 def _opening(line: str) -> str:
-    found: list[str] = []
+    words: list[str] = []
     for token in _TOKEN.findall(line[:200]):
         bare = token.strip("\"'“”‘’([,.;:)]")
-        if not bare or not (bare[0].isupper() or bare[0].isdigit() or (found and bare in JOINERS)):
+        if not bare or not (bare[0].isupper() or bare[0].isdigit() or (words and bare in JOINERS)):
             break
-        found.append(bare)
-        if bare != token.lstrip("\"'“‘([") or len(found) == _LONGEST_NAME:
+        words.append(bare)
+        if bare != token.lstrip("\"'“‘([") or len(words) == _LONGEST_NAME:
             break
-    while found and found[0].casefold() in empty_words():
-        found.pop(0)
-    while found and found[-1] in JOINERS:
-        found.pop()
-    return " ".join(found)
+    while words and words[0].casefold() in empty_words():
+        words.pop(0)
+    while words and words[-1] in JOINERS:
+        words.pop()
+    return " ".join(words)
 
 
 @cache
@@ -102,14 +102,14 @@ class Texts:
         content = dict.fromkeys(word for word in words(question) if word not in empty_words())
         return {family: self.rarity(family) for family in families(content)}
 
-    def matches(self, asked: dict[str, float]) -> list[float]:
+    def matches(self, weights: dict[str, float]) -> list[float]:
         """How well each unit goes with the words asked for: BM25."""
         mean = sum(len(text.words) for text in self.texts) / max(len(self.texts), 1) or 1
         scores = []
         for text in self.texts:
             norm = K1 * (1 - B + B * len(text.words) / mean)
-            found = ((rarity, text.families[family]) for family, rarity in asked.items())
-            scores.append(sum(rarity * count * (K1 + 1) / (count + norm) for rarity, count in found if count))
+            counts = ((rarity, text.families[family]) for family, rarity in weights.items())
+            scores.append(sum(rarity * count * (K1 + 1) / (count + norm) for rarity, count in counts if count))
         return scores
 
     def mentions(self, names: Iterable[str]) -> list[list[str]]:
@@ -118,16 +118,16 @@ class Texts:
         for name in names:
             if parts := words(name):
                 starts[parts[0]].append((parts, name))
-        return [list(dict.fromkeys(_found(text.words, starts))) for text in self.texts]
+        return [list(dict.fromkeys(_mentions(text.words, starts))) for text in self.texts]
 
 
-def weight(text: str, asked: dict[str, float]) -> float:
+def weight(text: str, weights: dict[str, float]) -> float:
     """The sum of the rarities of the words asked for that a text holds, rounded once: the order of a set, by which the
     last bits of a running sum differ, is another one in each process."""
-    return math.fsum(asked[family] for family in set(families(words(text))) & asked.keys())
+    return math.fsum(weights[family] for family in set(families(words(text))) & weights.keys())
 
 
-def _found(text_words: Sequence[str], starts: dict[str, list[tuple[list[str], str]]]) -> Iterable[str]:
+def _mentions(text_words: Sequence[str], starts: dict[str, list[tuple[list[str], str]]]) -> Iterable[str]:
     for at, word in enumerate(text_words):
         if word in starts:
             for name_words, name in starts[word]:
