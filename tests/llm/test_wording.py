@@ -184,7 +184,7 @@ LIKE = "Read the passages of the harbour-master, and say in one word {context} w
 def a_paper(monkeypatch):
     """A paper that prints the prompt of `answer` in its mode `open`, and of `triples`."""
     one = fingerprints.printed(LIKE, "1.2", ["answer.open", "triples"])
-    monkeypatch.setattr(fingerprints, "known", lambda: {"paper-1.2": one})
+    monkeypatch.setattr(fingerprints, "printed_prompts", lambda: {"paper-1.2": one})
     fingerprints.recognised.cache_clear()
     yield
     fingerprints.recognised.cache_clear()

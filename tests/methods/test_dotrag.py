@@ -376,9 +376,9 @@ def test_a_path_that_another_one_goes_on_from_is_dropped_unless_it_ends_at_an_an
 
 def test_in_the_paper_a_path_that_begins_one_kept_before_is_dropped_whatever_it_says():
     paths = [kept("a", (1, 2), "complete"), kept("b", (1, 2, 3), "partial")]
-    assert without_prefixes(paths, "drop", kept={"b"}) == {"a": "b"}
-    assert not without_prefixes(paths, "drop", kept={"a"})  # the paper is silent: the later one extends it
-    assert not without_prefixes(paths, "incomplete", kept={"b"})
+    assert without_prefixes(paths, "drop", kept_ids={"b"}) == {"a": "b"}
+    assert not without_prefixes(paths, "drop", kept_ids={"a"})  # the paper is silent: the later one extends it
+    assert not without_prefixes(paths, "incomplete", kept_ids={"b"})
 
 
 def test_the_union_has_complete_paths_first_then_by_confidence_then_by_length():

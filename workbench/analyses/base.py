@@ -94,12 +94,12 @@ def asked(run: Run, questions: Iterable[Question] | None = None) -> dict[str, Qu
     :class:`SettingError` unless all of the run's are given, with the gold that it was measured with."""
     given = {question.id: question for question in (run.questions if questions is None else questions)}
     ids = list(dict.fromkeys(row["question_id"] for row in run.rows))
-    if missing := [one for one in ids if one not in given]:
+    if missing := [id for id in ids if id not in given]:
         raise SettingError(
             f"question {missing[0]!r} of the run {run.folder} is not among the {len(given):,} given "
             f"({len(missing):,} are missing); pass the questions that it was asked"
         )
-    mine = {one: given[one] for one in ids}
+    mine = {id: given[id] for id in ids}
     whole = len(ids) == run.config["questions"]["n"]
     if whole and key_of(questions=[asdict(question) for question in mine.values()]) != run.config["questions"]["hash"]:
         raise SettingError(
@@ -126,7 +126,7 @@ def kinds_among(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Any, s
 
 def among(values: Mapping[str, Any], ids: Container[str]) -> dict[str, Any]:
     """The values of these questions."""
-    return {one: value for one, value in values.items() if one in ids}
+    return {id: value for id, value in values.items() if id in ids}
 
 
 def paired(ours: Mapping[str, float], base: Mapping[str, float]) -> dict[str, float | None]:
@@ -134,7 +134,7 @@ def paired(ours: Mapping[str, float], base: Mapping[str, float]) -> dict[str, fl
     common = sorted(ours.keys() & base.keys())
     if not common:
         return {"difference": None, "low": None, "high": None}
-    differences = np.array([ours[one] - base[one] for one in common])
+    differences = np.array([ours[question] - base[question] for question in common])
     low, high = bootstrap_interval(differences)
     return {"difference": float(differences.mean()), "low": defined(low), "high": defined(high)}
 
@@ -177,10 +177,10 @@ def unreachable(run: Run, measures: Iterable[str]) -> Iterator[str]:
 
 def measured(run: Run, measures: Sequence[str]) -> list[str]:
     """The measures that the run has; raises :class:`SettingError` if it has none of them."""
-    found = [name for name in measures if name in run.measures]
-    if not found:
+    available = [name for name in measures if name in run.measures]
+    if not available:
         raise SettingError(
             f"the run {run.folder} has none of {', '.join(measures)}; it has {', '.join(run.measures)}. Answers are "
             "measured where a reader is given: wb.evaluate(…, reader)"
         )
-    return found
+    return available

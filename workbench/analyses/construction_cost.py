@@ -57,13 +57,13 @@ class ConstructionCost(Analysis):
 
     def of(self, data: str, layers: Iterable[str], basis: str) -> Range | None:
         """Tokens of those of the layers that ask a model; None if one of them has no number of this basis."""
-        wanted = {*layers} & {one["layer"] for one in self.layers if one["data"] == data}
-        found = {
-            one["layer"]: Range(one["tokens"], one["low"], one["high"])
-            for one in self.layers
-            if (one["data"], one["basis"]) == (data, basis) and one["layer"] in wanted
+        wanted = {*layers} & {layer["layer"] for layer in self.layers if layer["data"] == data}
+        spent = {
+            layer["layer"]: Range(layer["tokens"], layer["low"], layer["high"])
+            for layer in self.layers
+            if (layer["data"], layer["basis"]) == (data, basis) and layer["layer"] in wanted
         }
-        return sum(found.values(), NOTHING) if found.keys() == wanted else None
+        return sum(spent.values(), NOTHING) if spent.keys() == wanted else None
 
     @property
     def data(self) -> list[str]:
@@ -95,11 +95,11 @@ def construction_cost(
             rows += _method_rows(made, index.name, name, below)
             for kind in below:
                 needed.setdefault((index.name, kind), []).append(name)
-    shown = [published_as(index.name) for index in indexes] if beside is None else list(beside)
-    rows += [row for data in dict.fromkeys(shown) if data for row in published_rows(data)]
-    told = tuple({**row, "methods": ", ".join(needed.get((row["data"], row["layer"]), ()))} for row in layers)
+    names = [published_as(index.name) for index in indexes] if beside is None else list(beside)
+    rows += [row for data in dict.fromkeys(names) if data for row in published_rows(data)]
+    printed_layers = tuple({**row, "methods": ", ".join(needed.get((row["data"], row["layer"]), ()))} for row in layers)
     notes = tuple(_notes(layers, rows))
-    return ConstructionCost(made.title, tuple(rows), notes, told, minutes, draw="construction_cost")
+    return ConstructionCost(made.title, tuple(rows), notes, printed_layers, minutes, draw="construction_cost")
 
 
 def layers_of(spec: str) -> list[str]:
@@ -109,16 +109,16 @@ def layers_of(spec: str) -> list[str]:
     (['passages', 'summaries'], ['passages', 'summaries'], ['passages'])
     """
     name, settings = parse_spec(spec)
-    known = METHODS.look_up(name)
-    if not issubclass(known, Composite):
-        return closure({*known.layers})
-    parts = split_outside(str(settings.get(known.of, defaults(known)[known.of])), "+")
+    method = METHODS.look_up(name)
+    if not issubclass(method, Composite):
+        return closure({*method.layers})
+    parts = split_outside(str(settings.get(method.of, defaults(method)[method.of])), "+")
     return closure({kind for part in parts for kind in layers_of(part)})
 
 
 def methods_of(index: Index) -> list[str]:
     """The registered methods with layers of their own, all of which stand."""
-    return [name for name, one in METHODS.items() if one.layers and {*layers_of(name)} <= {*_standing(index)}]
+    return [name for name, method in METHODS.items() if method.layers and {*layers_of(name)} <= {*_standing(index)}]
 
 
 def published_as(data: str) -> str | None:
@@ -213,7 +213,7 @@ def _amounts(calls: Range, prompt: Range, completion: Range) -> dict[str, Any]:
 
 def _method_rows(made: ConstructionCost, data: str, method: str, below: Sequence[str]) -> Iterator[dict[str, Any]]:
     """A row for each basis of which all layers have numbers."""
-    asking = [one["layer"] for one in made.layers if one["data"] == data and one["layer"] in below]
+    asking = [layer["layer"] for layer in made.layers if layer["data"] == data and layer["layer"] in below]
     taken = [made.minutes_of[data, kind] for kind in below if (data, kind) in made.minutes_of]
     minutes = None if None in taken else sum(taken)
     for basis in (MEASURED, FORECAST) if asking else (FREE,):
@@ -234,9 +234,11 @@ def _method_rows(made: ConstructionCost, data: str, method: str, below: Sequence
 def _notes(layers: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if any(row["basis"] == FORECAST for row in layers):
         yield "forecast: what a model would be asked, in cl100k tokens, with answers of assumed length; not measured."
-    if articles := [one["data"] for one in layers if one["basis"] == UNKNOWN]:
+    if articles := [layer["data"] for layer in layers if layer["basis"] == UNKNOWN]:
         yield f"Not known of {', '.join(articles)}: what its articles took, so no method has a number there."
-    if rules := [one["layer"] for one in layers if one["made_by"] and any(map(by_rules, one["made_by"].split(", ")))]:
+    if rules := [
+        layer["layer"] for layer in layers if layer["made_by"] and any(map(by_rules, layer["made_by"].split(", ")))
+    ]:
         yield f"Written by rules, whose minutes are not a model's: {', '.join(dict.fromkeys(rules))}."
     if any(row["basis"] == PUBLISHED for row in rows):
         yield "published: other corpora, models and prompts; tokens as printed, minutes read off figures."

@@ -75,13 +75,13 @@ def cost_quality(
             {
                 "reader": reader, "method": label, **_quality(run, label, measure),
                 "tokens": mean_of(spent), "requests": mean_of(requests(row["usage"]) for row in mine),
-                "shown": mean_of(_shown(row) for row in mine),
+                "shown": mean_of(_share_shown(row) for row in mine),
                 "money": _money(mine, spent, _price(prices, reader)),
             }
         )  # fmt: skip
     unit, column = AT[at] if at else _unit(rows)
-    known = [{**row, "cost": row[column]} for row in rows]
-    rows = [{**row, "front": _on_front(row, known)} for row in known]
+    costed = [{**row, "cost": row[column]} for row in rows]
+    rows = [{**row, "front": _on_front(row, costed)} for row in costed]
     notes = [f"cost: {unit} per question."]
     if unit != MONEY and at is None:
         notes.append("Nothing was paid for, so configurations are compared by tokens.")
@@ -91,7 +91,7 @@ def cost_quality(
     return CostQuality(title, tuple(rows), (*cautions_of(runs), *notes), measure, unit, draw="cost_quality")
 
 
-def _shown(row: Mapping[str, Any]) -> float | None:
+def _share_shown(row: Mapping[str, Any]) -> float | None:
     reading = row["reading"] or {}
     if reading.get("tokens") is not None:
         return reading["tokens"] * (1 + reading["retried"])
@@ -140,9 +140,9 @@ def _on_front(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> bool
 def at_equal_budgets(runs: Runs, at: str, measure: str | None = None) -> CostQuality:
     """All configurations of the runs at the same `tokens` of context, `requests` or `dollars`, by the first of
     `BY` that all were measured by."""
-    found = runs_of(runs)
-    known = (name for name in BY if all(name in run.measures for run in found.values()))
-    return cost_quality(found, measure=measure or next(known, BY[0]), at=at)
+    by_label = runs_of(runs)
+    measured_everywhere = (name for name in BY if all(name in run.measures for run in by_label.values()))
+    return cost_quality(by_label, measure=measure or next(measured_everywhere, BY[0]), at=at)
 
 
 def pareto(
@@ -158,12 +158,12 @@ def pareto(
     forecast, which the unit says. `beside` names the data sets whose published points are shown, by default those of
     the runs."""
     costs = construction if isinstance(construction, ConstructionCost) else construction_cost(construction)
-    asked = [_asked(*one, measure) for one in of_runs(runs, methods)]
-    if unknown := [row["data"] for row in asked if row["data"] not in costs.data]:
+    rows_asked = [_quality_row(*of_run, measure) for of_run in of_runs(runs, methods)]
+    if unknown := [row["data"] for row in rows_asked if row["data"] not in costs.data]:
         raise SettingError(f"construction={', '.join(costs.data)}; it should have the index of {unknown[0]!r} as well")
-    named = [published_as(row["data"]) for row in asked] if beside is None else list(beside)
-    basis = _basis(asked, costs)
-    ours = _fronts(_costed(row, costs, basis) for row in asked)
+    named = [published_as(row["data"]) for row in rows_asked] if beside is None else list(beside)
+    basis = _basis(rows_asked, costs)
+    ours = _fronts(_costed(row, costs, basis) for row in rows_asked)
     theirs = _fronts(point for data in dict.fromkeys(named) if data for point in _points(data))
     notes = _cautions(runs, [*ours, *theirs], measure)
     title = f"Quality ({measure}) against the cost of the index"
@@ -171,7 +171,7 @@ def pareto(
     return CostQuality(title, (*ours, *theirs), tuple(notes), measure, unit, draw="pareto")
 
 
-def _asked(reader: str, run: Run, label: str, measure: str) -> dict[str, Any]:
+def _quality_row(reader: str, run: Run, label: str, measure: str) -> dict[str, Any]:
     """A configuration, its quality, and the layers that it reads, with those below them."""
     place = {"data": run.config["data"]["name"], "reader": reader, "method": label}
     layers = [ARTICLES, *run.config["methods"][label]["layers"]]
@@ -187,16 +187,16 @@ def _quality(run: Run, label: str, measure: str) -> dict[str, Any]:
 
 def _basis(rows: Iterable[Mapping[str, Any]], costs: ConstructionCost) -> str:
     """What all rows are compared by."""
-    known = all(costs.of(row["data"], row["layers"], MEASURED) is not None for row in rows)
-    return MEASURED if known else FORECAST
+    measured_all = all(costs.of(row["data"], row["layers"], MEASURED) is not None for row in rows)
+    return MEASURED if measured_all else FORECAST
 
 
 def _costed(row: Mapping[str, Any], costs: ConstructionCost, basis: str) -> dict[str, Any]:
-    found = costs.of(row["data"], row["layers"], basis)
-    value, low, high = found or (None, None, None)
-    told = {name: row[name] for name in ("data", "reader", "method")}
-    told["basis"] = FREE if found is not None and not found.value else basis
-    return {**told, "n": row["n"], "quality": row["quality"], "cost": value, "low": low, "high": high}
+    cost = costs.of(row["data"], row["layers"], basis)
+    value, low, high = cost or (None, None, None)
+    identity = {name: row[name] for name in ("data", "reader", "method")}
+    identity["basis"] = FREE if cost is not None and not cost.value else basis
+    return {**identity, "n": row["n"], "quality": row["quality"], "cost": value, "low": low, "high": high}
 
 
 def _points(data: str) -> Iterator[dict[str, Any]]:

@@ -66,32 +66,32 @@ def decomposition(
         judged = judgements(run, method, measure, coverage)
         left_out.add((len(judged), sum(row["method"] == method for row in run.rows)))
         for name in by:
-            for kind in [None] if name == EVERY else sorted({one[name] for one in judged} - {None}, key=str):
-                parts = _counted([one for one in judged if kind in (None, one.get(name))], run_cuts(run, coverage))
+            for kind in [None] if name == EVERY else sorted({row[name] for row in judged} - {None}, key=str):
+                parts = _counted([row for row in judged if kind in (None, row.get(name))], run_cuts(run, coverage))
                 rows.append({"reader": reader, "method": method, "by": name, "kind": kind and str(kind), **parts})
-    notes = [_left_out(*one, coverage) for one in sorted(left_out) if one[0] < one[1]]
+    notes = [_left_out(*pair, coverage) for pair in sorted(left_out) if pair[0] < pair[1]]
     draw = partial(display.picture, "decomposition", same=alike(runs), notes=notes)
     return Analysis("What became of the questions", tuple(rows), (*cautions_of(runs), *notes), draw=draw)
 
 
-def _left_out(judged: int, asked: int, coverage: str) -> str:
-    questions = counted(asked - judged, "question")
-    return f"n is {judged:,} of {asked:,}: {coverage} is not defined for {questions} (a gold yes or no, or no gold)."
+def _left_out(judged: int, total: int, coverage: str) -> str:
+    questions = counted(total - judged, "question")
+    return f"n is {judged:,} of {total:,}: {coverage} is not defined for {questions} (a gold yes or no, or no gold)."
 
 
 def judgements(run: Run, method: str, measure: str, coverage: str) -> list[dict[str, Any]]:
     """A row for each question with a defined `coverage`: question_id, type, hops, right, covered, cut."""
     _check(run, measure, coverage)
     after = AFTER.get(coverage)
-    found = []
+    rows = []
     for row in run.rows:
         scores = row["scores"]
         if row["method"] == method and scores.get(coverage) is not None and scores.get(measure) is not None:
             covered = scores[coverage] == 1
             cut = covered and after in run.measures and scores.get(after) == 0
-            known = {name: row[name] for name in ("question_id", "type", "hops")}
-            found.append({**known, "right": scores[measure] == 1, "covered": covered, "cut": cut})
-    return found
+            identity = {name: row[name] for name in ("question_id", "type", "hops")}
+            rows.append({**identity, "right": scores[measure] == 1, "covered": covered, "cut": cut})
+    return rows
 
 
 def run_cuts(run: Run, coverage: str) -> bool:
@@ -135,26 +135,26 @@ def covered_only(
     return Analysis(f"All questions, and those with {coverage}", tuple(rows), cautions_of(runs), draw="covered_only")
 
 
-def _counted(judged: list[Mapping[str, Any]], known: bool) -> dict[str, Any]:
+def _counted(judged: list[Mapping[str, Any]], cuts_known: bool) -> dict[str, Any]:
     """The source's two-by-two table, with cut answers separate."""
     n = len(judged)
-    right_covered = sum(one["right"] and one["covered"] for one in judged)
-    lucky = sum(one["right"] and not one["covered"] for one in judged)
-    cut = sum(not one["right"] and one["cut"] for one in judged)
-    reasoning = sum(not one["right"] and one["covered"] and not one["cut"] for one in judged)
-    retrieval = sum(not one["right"] and not one["covered"] for one in judged)
+    right_covered = sum(row["right"] and row["covered"] for row in judged)
+    lucky = sum(row["right"] and not row["covered"] for row in judged)
+    cut = sum(not row["right"] and row["cut"] for row in judged)
+    reasoning = sum(not row["right"] and row["covered"] and not row["cut"] for row in judged)
+    retrieval = sum(not row["right"] and not row["covered"] for row in judged)
     wrong = n - right_covered - lucky
     return {
         "n": n,
         "correct_covered": right_covered,
         "lucky": lucky,
         "reasoning": reasoning,
-        "cut": cut if known else None,
+        "cut": cut if cuts_known else None,
         "retrieval": retrieval,
         "accuracy": (right_covered + lucky) / n if n else None,
         "coverage": (right_covered + reasoning + cut) / n if n else None,
         "reasoning_share": (reasoning + cut) / wrong if wrong else None,
-        "reasoning_share_read": reasoning / wrong if wrong and known else None,
+        "reasoning_share_read": reasoning / wrong if wrong and cuts_known else None,
     }
 
 
@@ -188,27 +188,29 @@ def recomputed_routing(
     Rows: method, configuration (either prompt alone, the run of the labels, the recomputed one), measure, n, accuracy,
     abstained (share), second (questions answered by the other run), unlabelled; and of the recomputed one against the
     configuration: difference, low, high (95 %, paired bootstrap), p (paired randomisation test)."""
-    known = runs_of(runs)
+    by_reader = runs_of(runs)
     live = labels if isinstance(labels, str) else None
     for name in (sparql, cot, *([live] if live else [])):
-        if name not in known:
-            raise SettingError(f"there is no run of a reader {name!r}; there are {', '.join(known)}")
-    prompts = {"sparql": known[sparql], "cot": known[cot]}
-    _check_prompts(prompts, {sparql: known[sparql], cot: known[cot]}, known[live] if live else None)
+        if name not in by_reader:
+            raise SettingError(f"there is no run of a reader {name!r}; there are {', '.join(by_reader)}")
+    prompts = {"sparql": by_reader[sparql], "cot": by_reader[cot]}
+    _check_prompts(prompts, {sparql: by_reader[sparql], cot: by_reader[cot]}, by_reader[live] if live else None)
     measure = _measure(measure, prompts.values())
     methods, rows = known_methods(prompts["sparql"], methods), []
     for method in methods:
-        told = kinds(known[live], method) if live else labels
-        taken = routed(prompts, method, told, measure)
-        alone = {sparql: known[sparql], cot: known[cot]}
-        if live and measure in known[live].measures and method in known[live].methods:
-            alone[live] = known[live]
+        live_labels = kinds(by_reader[live], method) if live else labels
+        taken = routed(prompts, method, live_labels, measure)
+        alone = {sparql: by_reader[sparql], cot: by_reader[cot]}
+        if live and measure in by_reader[live].measures and method in by_reader[live].methods:
+            alone[live] = by_reader[live]
         for name, run in alone.items():
             rows.append(
                 {"method": method, "configuration": name, **_row(_stored(run, method, measure), measure, taken)}
             )
         rows.append({"method": method, "configuration": RECOMPUTED, **_row(taken, measure, None)})
-    return Analysis("Routing, recomputed from stored runs", tuple(rows), cautions_of(known), draw="recomputed_routing")
+    return Analysis(
+        "Routing, recomputed from stored runs", tuple(rows), cautions_of(by_reader), draw="recomputed_routing"
+    )
 
 
 def _check_prompts(prompts: Mapping[str, Run], named: Mapping[str, Run], live: Run | None) -> None:
@@ -225,18 +227,18 @@ def _check_prompts(prompts: Mapping[str, Run], named: Mapping[str, Run], live: R
 
 def _measure(measure: str | None, runs: Iterable[Run]) -> str:
     runs = list(runs)
-    found = [one for one in ([measure] if measure else ACCURACY) if all(one in run.measures for run in runs)]
-    if not found:
-        asked = measure or f"any of {', '.join(ACCURACY)}"
-        raise SettingError(f"the runs {' and '.join(str(run.folder) for run in runs)} do not both have {asked}")
-    return found[0]
+    shared = [name for name in ([measure] if measure else ACCURACY) if all(name in run.measures for run in runs)]
+    if not shared:
+        wanted = measure or f"any of {', '.join(ACCURACY)}"
+        raise SettingError(f"the runs {' and '.join(str(run.folder) for run in runs)} do not both have {wanted}")
+    return shared[0]
 
 
 def kinds(run: Run, method: str) -> dict[str, str]:
     """Question id → the label that the router gave, if it was one."""
     known_methods(run, [method])
     readings = {row["question_id"]: row["reading"] or {} for row in run.rows if row["method"] == method}
-    return {one: of["kind"] for one, of in readings.items() if of.get("kind") and not of.get("invalid")}
+    return {question: of["kind"] for question, of in readings.items() if of.get("kind") and not of.get("invalid")}
 
 
 def _stored(run: Run, method: str, measure: str) -> dict[str, dict[str, Any]]:
@@ -256,23 +258,23 @@ def routed(
     answers = {prompt: _stored(run, method, measure) for prompt, run in prompts.items()}
     if unknown := sorted({*labels.values()} - POLICY.keys()):
         raise SettingError(f"{unknown[0]!r} is no kind of question; there are {', '.join(POLICY)}")
-    found = {}
-    for one in answers["sparql"].keys() & answers["cot"].keys():
-        prompt = POLICY[labels.get(one, DEFAULT)]
-        second = answers[prompt][one]["abstained"]
-        taken = answers[other(prompt) if second else prompt][one]
-        found[one] = {**taken, "second": second, "unlabelled": one not in labels}
-    return dict(sorted(found.items()))
+    taken_by_question = {}
+    for question in answers["sparql"].keys() & answers["cot"].keys():
+        prompt = POLICY[labels.get(question, DEFAULT)]
+        second = answers[prompt][question]["abstained"]
+        taken = answers[other(prompt) if second else prompt][question]
+        taken_by_question[question] = {**taken, "second": second, "unlabelled": question not in labels}
+    return dict(sorted(taken_by_question.items()))
 
 
 def _row(
     answers: Mapping[str, Mapping[str, Any]], measure: str, routed: Mapping[str, Mapping[str, Any]] | None
 ) -> dict[str, Any]:
-    scores = {one: of["score"] for one, of in answers.items() if of["score"] is not None}
+    scores = {question: of["score"] for question, of in answers.items() if of["score"] is not None}
     seconds, unlabelled = ([of[name] for of in answers.values()] for name in ("second", "unlabelled"))
     against = {}
     if routed is not None:
-        ours = {one: of["score"] for one, of in routed.items() if of["score"] is not None}
+        ours = {question: of["score"] for question, of in routed.items() if of["score"] is not None}
         against = {
             name: value for name, value in compared(ours, scores).items() if name not in ("n", "value", "mcnemar")
         }

@@ -75,10 +75,12 @@ def quality_against_k(
     rows = []
     for k in readers:
         taken = {
-            name: mean_of(measures.measure(name)(question, one[k]) for question, one in zip(questions, outcomes))
+            name: mean_of(
+                measures.measure(name)(question, outcome[k]) for question, outcome in zip(questions, outcomes)
+            )
             for name in ("em", "f1", "read", "context_tokens")
         }
-        rows.append({"k": k, **taken, "failures": sum(one[k].failed for one in outcomes), "n": len(questions)})
+        rows.append({"k": k, **taken, "failures": sum(outcome[k].failed for outcome in outcomes), "n": len(questions)})
     notes = [f"{method.label}, read by {reader_engine.name}."]
     notes += ["Rules are no language model, and are not distracted as one is."] * (reader_engine.name == "rules")
     return Analysis("Quality against the number of passages read", tuple(rows), tuple(notes), draw="quality_against_k")
@@ -103,14 +105,16 @@ def recall_curve(
     Rows: method, k, recall (None where the run did not rank so many passages), n."""
     if not all(isinstance(k, int) and k > 0 for k in ks):
         raise SettingError(f"ks={list(ks)!r}; they should be whole numbers from 1 on")
-    gold = {one: set(question.support) for one, question in asked(run, questions).items() if question.support}
+    gold = {id: set(question.support) for id, question in asked(run, questions).items() if question.support}
     rows, cut = [], False
     for method in known_methods(run, methods):
         mine = [row for row in run.rows if row["method"] == method and row["question_id"] in gold]
         depth = _depth(run, mine)
         for k in sorted(set(ks)):
-            found = [recall([one for one, _ in row["ranking"]], gold[row["question_id"]], k) for row in mine]
-            rows.append({"method": method, "k": k, "recall": mean_of(found) if k <= depth else None, "n": len(found)})
+            recalls = [recall([passage for passage, _ in row["ranking"]], gold[row["question_id"]], k) for row in mine]
+            rows.append(
+                {"method": method, "k": k, "recall": mean_of(recalls) if k <= depth else None, "n": len(recalls)}
+            )
         cut |= max(ks) > depth
     notes = list(cautions(run))
     if not gold:
@@ -145,8 +149,8 @@ def running_time(run: Run, methods: Iterable[str] | None = None) -> Analysis:
     rows = []
     for name, stages in seconds_of(run, methods).items():
         root = run.config["methods"][name]["label"]
-        whole = np.array([one[root] for one in stages])
-        parts = [_parts(root, one) for one in stages]
+        whole = np.array([stage[root] for stage in stages])
+        parts = [_parts(root, stage) for stage in stages]
         rows.append(
             {
                 "method": name,
@@ -170,20 +174,20 @@ def seconds_of(run: Run, methods: Iterable[str] | None = None) -> dict[str, list
     timed = run.timed
     if not timed:
         raise SettingError(f"the run {run.folder} has no timings.jsonl; make it again, seconds are written as it runs")
-    found = {
+    by_row = {
         name: [row["seconds"] for row in timed
                if row["method"] == name and run.config["methods"][name]["label"] in row["seconds"]]
         for name in known_methods(run, methods)
     }  # fmt: skip
-    return {name: stages for name, stages in found.items() if stages}
+    return {name: stages for name, stages in by_row.items() if stages}
 
 
 def _parts(root: str, stages: Mapping[str, float]) -> tuple[float, float]:
     """Seconds of thinking and of searching."""
     seconds = {"think": 0.0, "search": 0.0}
     for place, taken in stages.items():
-        if found := _STAGE.fullmatch(place.removeprefix(f"{root} / ")):
-            seconds["search" if found[1] == "search" else "think"] += taken
+        if match := _STAGE.fullmatch(place.removeprefix(f"{root} / ")):
+            seconds["search" if match[1] == "search" else "think"] += taken
     return seconds["think"], seconds["search"]
 
 
@@ -195,12 +199,12 @@ def wall_clock(run: Run, methods: Iterable[str] | None = None, *, workers: Seque
 
     Rows: method, workers, n, hours (until the last question is done), seconds (the same per question), speed_up (over
     one worker), waiting (the share of the workers' time in which they have nothing left to do)."""
-    if not workers or not all(isinstance(one, int) and one > 0 for one in workers):
+    if not workers or not all(isinstance(worker, int) and worker > 0 for worker in workers):
         raise SettingError(f"workers={list(workers)!r}; it should be whole numbers from 1 on")
     rows = []
     for name, stages in seconds_of(run, methods).items():
         root = run.config["methods"][name]["label"]
-        taken = [one[root] for one in stages]
+        taken = [stage[root] for stage in stages]
         for many in sorted(set(workers)):
             lasts = makespan(taken, many)
             rows.append({
@@ -224,13 +228,15 @@ def makespan(seconds: Iterable[float], workers: int) -> float:
     """
     free = [0.0] * workers  # when each worker is free again, the first one on top
     heapify(free)
-    for one in seconds:
-        heapreplace(free, free[0] + one)
+    for second in seconds:
+        heapreplace(free, free[0] + second)
     return max(free)
 
 
 def _printed() -> str:
     rows = published.paper("bdtr").printed
     hours = rows[rows["measure"] == "hours"]
-    said = ", ".join(f"{row.method} {row.value:g} h" for row in hours.itertuples())
-    return f"Printed for 1,000 questions of MuSiQue on HippoRAG2 (Table 4): {said}; the number of workers is not given."
+    shares = ", ".join(f"{row.method} {row.value:g} h" for row in hours.itertuples())
+    return (
+        f"Printed for 1,000 questions of MuSiQue on HippoRAG2 (Table 4): {shares}; the number of workers is not given."
+    )

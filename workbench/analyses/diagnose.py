@@ -95,13 +95,13 @@ class Diagnosis(Record):
 
     def of(self, question_id: str, method: str | None = None) -> Case:
         """The case of a question; raises :class:`SettingError` if it has none."""
-        found = [one for one in self.cases if one.question_id == question_id and method in (None, one.method)]
-        if not found:
+        cases = [case for case in self.cases if case.question_id == question_id and method in (None, case.method)]
+        if not cases:
             raise SettingError(
                 f"question {question_id!r} was not answered wrongly{f' with {method}' if method else ''}; there are "
                 f"{len(self.cases):,} cases, see frame()"
             )
-        return found[0]
+        return cases[0]
 
     def trace(self, case: Case | str, method: str | None = None) -> Trace:
         """The stored trace of a case, or of a question of the run by its id."""
@@ -148,7 +148,7 @@ def diagnose(
     methods = known_methods(run, methods)
     counted = {"measure": measure, "coverage": coverage}
     whole = decomposition(run, methods, **counted)
-    known = [name for name in dict.fromkeys((measure, "f1", "em")) if name in run.measures]
+    scored = [name for name in dict.fromkeys((measure, "f1", "em")) if name in run.measures]
     cases = []
     for row in run.rows:
         if row["method"] in methods and (row["scores"].get(measure) or 0) < 1:
@@ -167,7 +167,7 @@ def diagnose(
         tuple((method, sum(row["method"] == method for row in run.rows)) for method in methods),
         whole,
         decomposition(run, methods, by=("type", "hops"), **counted),
-        covered_only(run, methods, measures=known, coverage=coverage),
+        covered_only(run, methods, measures=scored, coverage=coverage),
         (*whole.notes, *_cannot(run, gold.values(), index)),
         **counted,
     )
@@ -186,14 +186,14 @@ class Look:
     def steps(self) -> list[tuple[int | None, list[str], str | None]]:
         """(hop, alternative names, gold passage) of each answer that must be found; yes and no are excluded."""
         steps = enumerate(self.question.decomposition or (), 1)
-        found = [(at, [str(step["answer"])], step.get("support")) for at, step in steps if "answer" in step]
-        if found:
-            at, names, support = found[-1]
-            found[-1] = (at, [*names, *self.question.answers], support)
+        answered = [(at, [str(step["answer"])], step.get("support")) for at, step in steps if "answer" in step]
+        if answered:
+            at, names, support = answered[-1]
+            answered[-1] = (at, [*names, *self.question.answers], support)
         else:
-            found = [(None, list(self.question.answers), None)]
-        kept = [(at, [one for one in names if not is_yes_no(one)], support) for at, names, support in found]
-        return [step for step in kept if step[1]]
+            answered = [(None, list(self.question.answers), None)]
+        named = [(at, [name for name in names if not is_yes_no(name)], support) for at, names, support in answered]
+        return [step for step in named if step[1]]
 
     @cached_property
     def retrieved(self) -> list[str] | None:
@@ -220,11 +220,11 @@ class Look:
 
     @cached_property
     def ranks(self) -> dict[str, int]:
-        return {one: rank for rank, (one, _) in enumerate(self.row["ranking"], 1)}
+        return {passage: rank for rank, (passage, _) in enumerate(self.row["ranking"], 1)}
 
-    def missing(self, found: Sequence[str]) -> tuple[int | None, list[str], str | None] | None:
+    def missing(self, names_found: Sequence[str]) -> tuple[int | None, list[str], str | None] | None:
         """The first step without an answer among the words."""
-        return next((step for step in self.steps if not _names(step[1], found)), None)
+        return next((step for step in self.steps if not _names(step[1], names_found)), None)
 
     def where(self, passage: str | None) -> str:
         """The rank of a gold passage, in words."""
@@ -250,8 +250,8 @@ Likely = tuple[str, int | None, str, str]  # cause, hop, explanation, basis
 
 def _cause(look: Look) -> Likely:
     for check in (_broke, _unanswerable, _not_retrieved, _cut, _no_line, _chain, _abstained, _span):
-        if found := check(look):
-            return found
+        if cause := check(look):
+            return cause
     return "unexplained", None, "The evidence was read, and another answer was given.", "the context and the answer"
 
 
@@ -276,8 +276,8 @@ def _not_retrieved(look: Look) -> Likely | None:
         return "not retrieved", hop, explanation, "the words of the retrieved context"
     if look.question.decomposition and look.steps:
         return None
-    absent = [one for one in look.question.support if one not in look.ranks]
-    absent = [one for one in absent if not (look.index and _names([look.title(one)], look.retrieved))]
+    absent = [passage for passage in look.question.support if passage not in look.ranks]
+    absent = [passage for passage in absent if not (look.index and _names([look.title(passage)], look.retrieved))]
     if absent:
         explanation = f"The gold passage {absent[0]} is not among the {len(look.ranks)} ranked."
         return "not retrieved", None, explanation, "the ranking"
@@ -329,7 +329,7 @@ def _span(look: Look) -> Likely | None:
     answer, gold = look.row["answer"] or "", look.question.answers
     if f1(answer, gold) > 0:
         return "wrong span", None, "The answer has words in common with a gold answer.", "the answer"
-    sought = [one for one in gold if not is_yes_no(one)]
+    sought = [name for name in gold if not is_yes_no(name)]
     if sought and _names(sought, look.thought):
         return "wrong span", None, "The gold answer is in the thought, and another was given.", "the thought"
     for passage in look.question.support:
@@ -342,8 +342,8 @@ def _what(hop: int | None, names: Sequence[str]) -> str:
     return f"The answer {names[0]!r}" if hop is None else f"The answer {names[0]!r} of step {hop}"
 
 
-def _names(names: Sequence[str], said: Sequence[str]) -> bool:
-    return any(places(words(name), said) for name in names)
+def _names(names: Sequence[str], texts: Sequence[str]) -> bool:
+    return any(places(words(name), texts) for name in names)
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -351,11 +351,11 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _texts(one)
+        for part in value.values():
+            yield from _texts(part)
     elif isinstance(value, Sequence):
-        for one in value:
-            yield from _texts(one)
+        for part in value:
+            yield from _texts(part)
 
 
 def _cannot(run: Run, questions: Iterable[Question], index: Index | None) -> Iterator[str]:

@@ -71,8 +71,8 @@ def run_hub_bias(
     progress: bool = True,
 ) -> HubBias:
     """`hub_bias` of a method with and without each mechanism, against the baseline and against the whole method."""
-    methods = [method(one, index, engine) for one in hub_bias_specs(spec, baseline)]
-    return hub_bias(questions, methods, [one.label for one in methods[:2]], progress=progress)
+    methods = [method(hub_bias_spec, index, engine) for hub_bias_spec in hub_bias_specs(spec, baseline)]
+    return hub_bias(questions, methods, [method.label for method in methods[:2]], progress=progress)
 
 
 def hub_bias(
@@ -84,12 +84,12 @@ def hub_bias(
 ) -> HubBias:
     """The hub bias of the walks of methods over one index, and its paired differences `against` some of them, by
     default the first. Raises :class:`SettingError` for a method without `walk_distribution`."""
-    asked, named = asked_for(questions, methods, None, by="hub_bias")
+    selected, named = asked_for(questions, methods, None, by="hub_bias")
     graph = _graph_of(named)
     against = list(named)[:1] if against is None else list(against)
     if unknown := [label for label in against if label not in named]:
         raise SettingError(f"against={unknown[0]!r} is none of the methods {', '.join(named)}")
-    walks = tuple(_walks(asked, named, progress))
+    walks = tuple(_walks(selected, named, progress))
     expected = hubs.hub_bias(graph.strength, graph.strength)
     rows = [_row(label, [walk for walk in walks if walk["method"] == label], expected) for label in named]
     rows.append({**_row(STATIC, (), expected), **_numbers(expected)})
@@ -100,27 +100,27 @@ def hub_bias(
 
 def _graph_of(methods: Mapping[str, Method]):
     """The graph that all methods walk over."""
-    for label, one in methods.items():
-        if not hasattr(one, "walk_distribution"):
+    for label, other in methods.items():
+        if not hasattr(other, "walk_distribution"):
             raise SettingError(f"{label} has no walk; hub_bias needs `walk_distribution`, as hipporag2 and catrag have")
     first, *others = methods.values()
-    if any(one.index is not first.index and one.index.graph != first.index.graph for one in others):
+    if any(other.index is not first.index and other.index.graph != first.index.graph for other in others):
         raise SettingError("the methods have indexes with different graphs, where strength is not comparable; pass one")
     return first.index.graph
 
 
 def _walks(questions: Sequence[Question], methods: Mapping[str, Method], progress: bool) -> Iterator[dict[str, Any]]:
     with tqdm(total=len(questions) * len(methods), desc="walks", unit="walk", disable=not progress) as bar:
-        for label, one in methods.items():
+        for label, method in methods.items():
             for question in questions:
-                walk = one.walk_distribution(question.question)
-                found = walk.hubs if walk.pagerank else None
-                yield {"question_id": question.id, "method": label, **_numbers(found), "fallback": walk.fallback}
+                walk = method.walk_distribution(question.question)
+                bias = walk.hubs if walk.pagerank else None
+                yield {"question_id": question.id, "method": label, **_numbers(bias), "fallback": walk.fallback}
                 bar.update()
 
 
-def _numbers(found: hubs.HubBias | None) -> dict[str, float | None]:
-    return {measure: getattr(found, measure, None) for measure in MEASURES}
+def _numbers(bias: hubs.HubBias | None) -> dict[str, float | None]:
+    return {measure: getattr(bias, measure, None) for measure in MEASURES}
 
 
 def _row(label: str, walks: Sequence[Mapping[str, Any]], expected: hubs.HubBias) -> dict[str, Any]:
@@ -142,10 +142,10 @@ def _differences(
             if label == base or label in against[:at]:
                 continue
             for measure in MEASURES:
-                found = compared(_scores(walks, label, measure), _scores(walks, base, measure))
-                found.pop("mcnemar", None)
-                if found:
-                    yield {"method": label, "against": base, "measure": measure, **found}
+                comparison = compared(_scores(walks, label, measure), _scores(walks, base, measure))
+                comparison.pop("mcnemar", None)
+                if comparison:
+                    yield {"method": label, "against": base, "measure": measure, **comparison}
 
 
 def _scores(walks: Sequence[Mapping[str, Any]], label: str, measure: str) -> dict[str, float]:
@@ -154,7 +154,7 @@ def _scores(walks: Sequence[Mapping[str, Any]], label: str, measure: str) -> dic
 
 
 def _notes(methods: Mapping[str, Method], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    if any(engine.name == "rules" and one.steps for one in methods.values() for engine in one.engines):
+    if any(engine.name == "rules" and method.steps for method in methods.values() for engine in method.engines):
         yield "Made with rules, not with a language model."
     yield "Strength and super hubs (the strongest 1 % of phrases) are those of the static graph, not of edited edges."
     yield "The paper does not say over which nodes it takes the share on super hubs, so both readings are shown."

@@ -101,30 +101,33 @@ def win_rate(
     same_questions(run_a, run_b)
     gold = asked(run_a, questions)
     pairs = pairs_of(run_a, method_a, run_b, method_b, gold.values(), 2 if both_orders else 1, seed)
-    found = judged(judge, pairs, folder=run_a.folder if keep else None, progress=progress)
+    judgements = judged(judge, pairs, folder=run_a.folder if keep else None, progress=progress)
     hops = sorted({question.hops for question in gold.values()} - {None})
     rows = [
         row
         for group in (None, *(hops if len(hops) > 1 else ()))
-        for row in rates(group, [question for question in gold.values() if group in (None, question.hops)], found)
+        for row in rates(group, [question for question in gold.values() if group in (None, question.hops)], judgements)
     ]
     return WinRate(
         f"{method_a} against {method_b}", tuple(rows),
-        (*cautions(run_a), *_notes(run_a, run_b, judge, found, both_orders, seed)),
-        method_a, method_b, tuple(map(told, pairs, found)), tuple(on_judge(found)), draw="win_rate",
+        (*cautions(run_a), *_notes(run_a, run_b, judge, judgements, both_orders, seed)),
+        method_a, method_b, tuple(map(told, pairs, judgements)), tuple(on_judge(judgements)), draw="win_rate",
     )  # fmt: skip
 
 
-def on_judge(found: Sequence[Judgement]) -> Iterator[dict[str, Any]]:
+def on_judge(judgements: Sequence[Judgement]) -> Iterator[dict[str, Any]]:
     """The rows on the judge of its judgements; the unit of the intervals is the question, with the mean over its
     repeats."""
-    valid = {place: [one for one in several if not one.failure] for place, several in by_comparison(found).items()}
+    valid = {
+        place: [judgement for judgement in several if not judgement.failure]
+        for place, several in by_comparison(judgements).items()
+    }
     for dimension in DIMENSIONS if any(valid.values()) else ():
         first: dict[str, list[float]] = {}
         agreed: dict[str, list[float]] = {}
         for (question, _), several in valid.items():
-            winners = [one.winners[dimension] for one in several]
-            first_won = [(winner == "a") == one.a_first for winner, one in zip(winners, several)]
+            winners = [judgement.winners[dimension] for judgement in several]
+            first_won = [(winner == "a") == judgement.a_first for winner, judgement in zip(winners, several)]
             if several:
                 first.setdefault(question, []).append(sum(first_won) / len(several))
             if len(several) == 2:
@@ -168,11 +171,11 @@ def binomial_interval(wins: float, n: int) -> tuple[float, float]:
     return (middle - half) / (1 + z * z / n), min(1.0, (middle + half) / (1 + z * z / n))
 
 
-def rates(hops: int | None, questions: Sequence[Question], found: Sequence[Judgement]) -> Iterator[dict]:
+def rates(hops: int | None, questions: Sequence[Question], judgements: Sequence[Judgement]) -> Iterator[dict]:
     ids = {question.id for question in questions}
-    mine = [one for one in found if one.question_id in ids]
-    unanswered = len(ids) - len({one.question_id for one in mine})
-    failures = sum(any(one.failure for one in several) for several in by_comparison(mine).values())
+    mine = [judgement for judgement in judgements if judgement.question_id in ids]
+    unanswered = len(ids) - len({judgement.question_id for judgement in mine})
+    failures = sum(any(judgement.failure for judgement in several) for several in by_comparison(mine).values())
     for dimension in DIMENSIONS:
         won = wins(mine, dimension)
         rate, low, high = _share(won)
@@ -183,26 +186,26 @@ def rates(hops: int | None, questions: Sequence[Question], found: Sequence[Judge
 
 
 def _notes(
-    run_a: Run, run_b: Run, judge: Engine, found: Sequence[Judgement], both_orders: bool, seed: int
+    run_a: Run, run_b: Run, judge: Engine, judgements: Sequence[Judgement], both_orders: bool, seed: int
 ) -> Iterator[str]:
     order = "each pair in both orders" if both_orders else f"the order by a coin of seed {seed}"
     yield f"Judged by {judge.name}, {order}."
-    if repeats := max((one.repeat for one in found), default=0):
+    if repeats := max((judgement.repeat for judgement in judgements), default=0):
         yield f"Means of {repeats + 1} repeats, intervals over questions and repeats."
     if any(judge.name in run.config["engine"].split(", ") for run in (run_a, run_b)):
         yield "The judge is a model that answered: it may favour itself."
-    yield from said_of_judge(found)
-    if failed := [one.failure for one in found if one.failure]:
+    yield from said_of_judge(judgements)
+    if failed := [judgement.failure for judgement in judgements if judgement.failure]:
         yield f"The judge failed on {len(failed):,} comparisons; the first time: {failed[0]}"
 
 
-def said_of_judge(found: Sequence[Judgement]) -> Iterator[str]:
+def said_of_judge(judgements: Sequence[Judgement]) -> Iterator[str]:
     """What the judgements tell of the judge, overall."""
-    valid = [one for one in found if not one.failure]
-    row = next((row for row in on_judge(found) if row["dimension"] == "overall"), None)
+    valid = [judgement for judgement in judgements if not judgement.failure]
+    row = next((row for row in on_judge(judgements) if row["dimension"] == "overall"), None)
     if row is None:
         return
-    first = sum((one.winners["overall"] == "a") == one.a_first for one in valid)
+    first = sum((judgement.winners["overall"] == "a") == judgement.a_first for judgement in valid)
     low, high = row["first_low"], row["first_high"]
     leans = "" if low <= 0.5 <= high else ": it prefers a place"
     yield (
@@ -249,16 +252,16 @@ def judge_check(
     no_rules(judge)
     known_methods(run, [method])
     pairs = planted(run, method, n, seed)
-    found = judged(judge, pairs, folder=run.folder if keep else None, progress=progress)
-    rated = {row["dimension"]: row for row in rates(None, [pair.question for pair in pairs[::2]], found)}
+    judgements = judged(judge, pairs, folder=run.folder if keep else None, progress=progress)
+    rated = {row["dimension"]: row for row in rates(None, [pair.question for pair in pairs[::2]], judgements)}
     rows = [
-        {"dimension": one["dimension"], "right": rated[one["dimension"]]["win_rate"]}
-        | {name: rated[one["dimension"]][name] for name in ("low", "high", "failures")}
-        | one
-        for one in on_judge(found)
+        {"dimension": row["dimension"], "right": rated[row["dimension"]]["win_rate"]}
+        | {name: rated[row["dimension"]][name] for name in ("low", "high", "failures")}
+        | row
+        for row in on_judge(judgements)
     ]
     notes = (f"Judged by {judge.name}: answers of {method} against the words of answers to other questions, shuffled.",)
-    return JudgeCheck(f"{judge.name} on planted pairs", tuple(rows), notes, method, tuple(map(told, pairs, found)))
+    return JudgeCheck(f"{judge.name} on planted pairs", tuple(rows), notes, method, tuple(map(told, pairs, judgements)))
 
 
 def planted(run: Run, method: str, n: int, seed: int) -> list[Pair]:
@@ -271,8 +274,11 @@ def planted(run: Run, method: str, n: int, seed: int) -> list[Pair]:
     for at in chosen:
         other = answered[(at + chance.randrange(1, len(answered))) % len(answered)].answers["a"].split()
         worse = " ".join(chance.sample(other, len(other)))
-        one = answered[at]
-        made += [paired(one.question, method, PLANT, one.answers["a"], worse, first) for first in (True, False)]
+        answer_pair = answered[at]
+        made += [
+            paired(answer_pair.question, method, PLANT, answer_pair.answers["a"], worse, first)
+            for first in (True, False)
+        ]
     return made
 
 
@@ -297,7 +303,7 @@ def judged_accuracy(runs: Runs, judge: Engine | str, methods: Iterable[str] | No
     rows, judgements = [], []
     for label, run, method in of_runs(runs, methods):
         mine = _judged(run, method, judge)
-        judgements += [{"reader": label, "method": method, **one} for one in mine]
+        judgements += [{"reader": label, "method": method, **row} for row in mine]
         rows += [{"reader": label, "method": method, **row} for row in _accuracies(mine)]
     notes = (f"Judged by {judge.name}; refusals are wrong where there is an answer, and right where there is none.",)
     return JudgedAccuracy("judged accuracy", tuple(rows), notes, tuple(judgements), draw="judged_accuracy")
@@ -308,15 +314,17 @@ def _judged(run: Run, method: str, judge: Engine) -> list[dict[str, Any]]:
     if run.config["reader"] is None:
         raise SettingError(f"nobody read in the run {run.folder}; make it with a reader: wb.evaluate(…, wb.reader(…))")
     gold = asked(run)
-    found = [_unjudged(gold[row["question_id"]], row) for row in run.rows if row["method"] == method]
-    left = [(one, row) for one, row in found if one["verdict"] is None]
+    rows = [_unjudged(gold[row["question_id"]], row) for row in run.rows if row["method"] == method]
+    left = [(verdict_row, row) for verdict_row, row in rows if verdict_row["verdict"] is None]
     inputs = [
-        judge_step.Input(gold[one["question_id"]].question, gold[one["question_id"]].answers, row["answer"])
-        for one, row in left
+        judge_step.Input(
+            gold[verdict_row["question_id"]].question, gold[verdict_row["question_id"]].answers, row["answer"]
+        )
+        for verdict_row, row in left
     ]
-    for (one, _), result in zip(left, judge.run(judge_step.DIGIT, inputs)):
-        one |= {"verdict": result.value and result.value.verdict, "failure": result.failure}
-    return [one for one, _ in found]
+    for (verdict_row, _), result in zip(left, judge.run(judge_step.DIGIT, inputs)):
+        verdict_row |= {"verdict": result.value and result.value.verdict, "failure": result.failure}
+    return [row for row, _ in rows]
 
 
 def _unjudged(question: Question, row: Mapping) -> tuple[dict[str, Any], Mapping]:
@@ -332,13 +340,13 @@ def _unjudged(question: Question, row: Mapping) -> tuple[dict[str, Any], Mapping
 
 def _accuracies(judgements: Sequence[Mapping]) -> Iterator[dict[str, Any]]:
     for over in ("answerable", "unanswerable"):
-        mine = [one for one in judgements if one["over"] == over]
-        valid = [one for one in mine if not one["failure"]]
+        mine = [judgement for judgement in judgements if judgement["over"] == over]
+        valid = [row for row in mine if not row["failure"]]
         if mine:
-            right = sum(one["verdict"] for one in valid)
+            right = sum(row["verdict"] for row in valid)
             low, high = binomial_interval(right, len(valid)) if valid else (None, None)
             yield {
                 "over": over, "n": len(valid), "accuracy": right / len(valid) if valid else None, "low": low,
-                "high": high, "refused": sum(one["refused"] for one in mine) / len(mine),
+                "high": high, "refused": sum(row["refused"] for row in mine) / len(mine),
                 "failures": len(mine) - len(valid),
             }  # fmt: skip

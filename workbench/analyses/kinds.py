@@ -94,37 +94,37 @@ def gains_by_kind(
     Rows: reader, against, method, measure, by (`all`, type, hops), kind, n, value, baseline, difference, low, high
     (95 %, paired bootstrap over the questions of the kind), p (paired randomisation test), mcnemar (its exact p, if all
     values are 0 or 1), p_holm (p corrected over the whole table)."""
-    known, measures = runs_of(runs), tuple(measures)
-    pairs = _pairs(known, against)
+    by_label, measures = runs_of(runs), tuple(measures)
+    pairs = _pairs(by_label, against)
     methods = None if methods is None else list(methods)
     rows = [
         {"reader": ours, "against": base, "method": method, "measure": measure, **row}
         for ours, base in pairs
-        for method in _methods(known[ours], known[base], methods)
+        for method in _methods(by_label[ours], by_label[base], methods)
         for measure in measures
-        if measure in known[ours].measures and measure in known[base].measures
-        for row in _gains(known[ours], known[base], method, measure)
+        if measure in by_label[ours].measures and measure in by_label[base].measures
+        for row in _gains(by_label[ours], by_label[base], method, measure)
     ]
     if not rows:
         raise SettingError(
-            f"the runs of {', '.join(known)} have none of {', '.join(measures)} together; measure their answers by "
+            f"the runs of {', '.join(by_label)} have none of {', '.join(measures)} together; measure their answers by "
             "the same measures, or pass measures=…"
         )
     title = f"Gains by kind of question, against {', '.join(dict.fromkeys(base for _, base in pairs))}"
-    return Analysis(title, corrected(rows), cautions_of(known), draw="gains_by_kind")
+    return Analysis(title, corrected(rows), cautions_of(by_label), draw="gains_by_kind")
 
 
-def _pairs(known: Mapping[str, Run], against: str | Mapping[str, str] | None) -> list[tuple[str, str]]:
+def _pairs(by_label: Mapping[str, Run], against: str | Mapping[str, str] | None) -> list[tuple[str, str]]:
     """(reader, its baseline); raises :class:`SettingError` unless both are known and were asked the same questions."""
     if against is None:
-        against = next(iter(known), "")
-    named = against if isinstance(against, Mapping) else {one: against for one in known if one != against}
-    if unknown := [one for pair in named.items() for one in pair if one not in known]:
-        raise SettingError(f"there is no reader {unknown[0]!r}; there are {', '.join(known)}")
+        against = next(iter(by_label), "")
+    named = against if isinstance(against, Mapping) else {label: against for label in by_label if label != against}
+    if unknown := [label for pair in named.items() for label in pair if label not in by_label]:
+        raise SettingError(f"there is no reader {unknown[0]!r}; there are {', '.join(by_label)}")
     if not named:
         raise SettingError("one reader has nothing to be compared with; pass the runs of two, or a grid")
     for ours, base in named.items():
-        same_questions(known[ours], known[base])
+        same_questions(by_label[ours], by_label[base])
     return list(named.items())
 
 
@@ -136,10 +136,10 @@ def _methods(ours: Run, base: Run, methods: list[str] | None) -> list[str]:
 
 def _gains(ours: Run, base: Run, method: str, measure: str) -> Iterator[dict]:
     values, others = ours.scores(measure, method), base.scores(measure, method)
-    asked = [row for row in ours.rows if row["method"] == method]
-    for by, kind, ids in ((EVERY, EVERY, {row["question_id"] for row in asked}), *kinds_among(asked)):
-        if found := compared(among(values, ids), others):
-            yield {"by": by, "kind": str(kind), **found}
+    mine = [row for row in ours.rows if row["method"] == method]
+    for by, kind, ids in ((EVERY, EVERY, {row["question_id"] for row in mine}), *kinds_among(mine)):
+        if comparison := compared(among(values, ids), others):
+            yield {"by": by, "kind": str(kind), **comparison}
 
 
 def by_hops(run: Run, methods: Iterable[str] | None = None) -> Analysis:
@@ -177,16 +177,16 @@ def at_equal_nodes(
     if reference is None:
         raise SettingError(f"the run {run.folder} has no dotrag; name the method whose nodes are counted: reference=…")
     known_methods(run, [reference])
-    gold = {one: asked_ for one, asked_ in asked(run, questions).items() if asked_.answer_set and asked_.answers}
-    found = {(row["question_id"], row["method"]): list(dict.fromkeys(row["nodes"])) for row in run.rows}
-    chosen = [name for name in known_methods(run, methods) if any(found.get((one, name)) for one in gold)]
+    gold = {id: question for id, question in asked(run, questions).items() if question.answer_set and question.answers}
+    nodes_of = {(row["question_id"], row["method"]): list(dict.fromkeys(row["nodes"])) for row in run.rows}
+    chosen = [name for name in known_methods(run, methods) if any(nodes_of.get((id, name)) for id in gold)]
     rows = []
     for hops in sorted({question.hops for question in gold.values()}, key=lambda hops: (hops is None, hops)):
         for name in chosen:
             pairs = [
-                (found[one, name][: len(found[one, reference])], question.answers)
-                for one, question in gold.items()
-                if question.hops == hops and (one, name) in found and (one, reference) in found
+                (nodes_of[id, name][: len(nodes_of[id, reference])], question.answers)
+                for id, question in gold.items()
+                if question.hops == hops and (id, name) in nodes_of and (id, reference) in nodes_of
             ]
             rows.append(
                 {
@@ -233,7 +233,7 @@ def complementarity(run: Run, a: str, b: str, *, other: Run | None = None, thres
     for measure in measured(run, list(rules)):
         ours, theirs = run.scores(measure, a), second.scores(measure, b)
         pairs = [
-            (ours[one] >= rules[measure], theirs[one] >= rules[measure]) for one in sorted(ours.keys() & theirs.keys())
+            (ours[id] >= rules[measure], theirs[id] >= rules[measure]) for id in sorted(ours.keys() & theirs.keys())
         ]
         rule = measure if rules[measure] == 1 else f"{measure} ≥ {rules[measure]:g}"
         rows.append({"rule": rule, **_square(pairs)})

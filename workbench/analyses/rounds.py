@@ -71,14 +71,14 @@ def replays(
     if run.config["trace"] == "off":
         return {}
     rows = [row for row in run.rows if row["method"] == method and (gold is None or row["question_id"] in gold)]
-    found = {}
+    by_question = {}
     for row in tqdm(rows, desc="traces", unit="question", disable=not progress):
         trace = run.trace(row["question_id"], method)
         if trace.find("pool"):
             wanted = gold[row["question_id"]] if gold else ()
-            kept = [trace._keep(one) for one in wanted]  # a long id as its hash, at level `ids`
-            found[row["question_id"]] = replay(trace, kept)
-    return found
+            ids = [trace._keep(id) for id in wanted]  # a long id as its hash, at level `ids`
+            by_question[row["question_id"]] = replay(trace, ids)
+    return by_question
 
 
 def gains_over_static(runs: Runs, *, measures: Iterable[str] = ("em", "f1")) -> Analysis:
@@ -88,29 +88,29 @@ def gains_over_static(runs: Runs, *, measures: Iterable[str] = ("em", "f1")) -> 
     Rows: run (its label), data, method, against, measure, n, value, baseline, difference, low, high (95 %, paired
     bootstrap over questions), p (paired randomisation test), mcnemar (its exact p, if all values are 0 or 1), p_holm (p
     corrected over the whole table)."""
-    known, measures = runs_of(runs), tuple(measures)
+    by_label, measures = runs_of(runs), tuple(measures)
     rows = [
         {"run": label, "data": run.config["data"]["name"], "method": method, "against": base, "measure": measure,
-         **found}
-        for label, run in known.items()
+         **comparison}
+        for label, run in by_label.items()
         for method, base in _iterative(run)
         for measure in measures
-        if measure in run.measures and (found := compared(run.values(measure, method), run.values(measure, base)))
+        if measure in run.measures and (comparison := compared(run.values(measure, method), run.values(measure, base)))
     ]  # fmt: skip
     if not rows:
         raise SettingError(
-            f"no run of {', '.join(map(str, known))} has both a method and its backbone alone, with one of "
+            f"no run of {', '.join(map(str, by_label))} has both a method and its backbone alone, with one of "
             f"{', '.join(measures)}; evaluate them together: wb.evaluate(questions, [ircot, hipporag2], reader)"
         )
     title = "Gains of iteration over the backbone alone"
-    return Analysis(title, corrected(rows), cautions_of(known), draw="gains_over_static")
+    return Analysis(title, corrected(rows), cautions_of(by_label), draw="gains_over_static")
 
 
 def _iterative(run: Run) -> Iterator[tuple[str, str]]:
     """(method, its backbone alone), as the run names them."""
-    alone = {one["label"]: name for name, one in run.config["methods"].items()}
-    for name, one in run.config["methods"].items():
-        if (backbone := one["settings"].get("backbone")) in alone:
+    alone = {described["label"]: name for name, described in run.config["methods"].items()}
+    for name, described in run.config["methods"].items():
+        if (backbone := described["settings"].get("backbone")) in alone:
             yield name, alone[backbone]
 
 
@@ -129,19 +129,21 @@ def rounds_curve(run: Run, *, progress: bool = True) -> Analysis:
 
     Rows: method (without its iterations), iterations, the measures, stopped (questions whose thought ended the search),
     rounds (mean number of rounds that searched), n. `stopped` and `rounds` are None if the run has no traces."""
-    described = {label: one for label, one in run.config["methods"].items() if "iterations" in one["settings"]}
+    described = {
+        label: described for label, described in run.config["methods"].items() if "iterations" in described["settings"]
+    }
     if not described:
         raise SettingError(f"no method of the run {run.folder} counts iterations; see rounds_specs('ircot')")
     rows = []
-    for label, one in described.items():
-        found = replays(run, label, progress=progress).values()
+    for label, method_config in described.items():
+        read = replays(run, label, progress=progress).values()
         rows.append(
             {
-                "method": _family(one["label"]),
-                "iterations": one["settings"]["iterations"],
+                "method": _family(method_config["label"]),
+                "iterations": method_config["settings"]["iterations"],
                 **{measure: mean_of(run.scores(measure, label).values()) for measure in measured(run, MEASURES)},
-                "stopped": sum(one.stopped is not None for one in found) if found else None,
-                "rounds": mean_of(sum(bool(each.searches) for each in one.rounds[1:]) for one in found),
+                "stopped": sum(replay.stopped is not None for replay in read) if read else None,
+                "rounds": mean_of(sum(bool(each.searches) for each in replay.rounds[1:]) for replay in read),
                 "n": sum(row["method"] == label for row in run.rows),
             }
         )
@@ -167,13 +169,13 @@ class Promotion(Analysis):
     def passages(self) -> pd.DataFrame:
         """One row per method and gold passage: question_id, method, passage, its rank at each stage (None: not
         found), fate."""
-        return frame_of({**{k: v for k, v in one.items() if k != "ranks"}, **one["ranks"]} for one in self.gold)
+        return frame_of({**{k: v for k, v in row.items() if k != "ranks"}, **row["ranks"]} for row in self.gold)
 
     def fates(self) -> pd.DataFrame:
         """The number of gold passages of each method that were read, cut, sunk, not found."""
         counts: dict[str, dict[str, int]] = {}
-        for one in self.gold:
-            counts.setdefault(one["method"], dict.fromkeys(FATES, 0))[one["fate"]] += 1
+        for row in self.gold:
+            counts.setdefault(row["method"], dict.fromkeys(FATES, 0))[row["fate"]] += 1
         return frame_of({"method": method, **count} for method, count in counts.items())
 
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -193,18 +195,18 @@ def promotion(
     After an early stop, ranks stay constant."""
     chosen = iterative_methods(run, methods)
     read = read or parse_spec(run.config["reader"] or "direct")[1].get("k", 5)
-    gold = {one: question.support for one, question in asked(run, questions).items() if question.support}
+    gold = {id: question.support for id, question in asked(run, questions).items() if question.support}
     rows: list[dict] = []
     passages: list[dict] = []
     for label in chosen:
-        found = replays(run, label, gold, progress=progress)
-        rounds = max((len(one.rounds) for one in found.values()), default=0)
+        by_question = replays(run, label, gold, progress=progress)
+        rounds = max((len(replay.rounds) for replay in by_question.values()), default=0)
         stages = [f"round {number}" for number in range(rounds)]
-        stages += ["end"] * any(one.concludes for one in found.values())
+        stages += ["end"] * any(replay.concludes for replay in by_question.values())
         mine = [
-            {"question_id": one, "method": label, **way}
-            for one, support in gold.items()
-            for way in _ways(found.get(one), support, stages, rounds, read)
+            {"question_id": id, "method": label, **way}
+            for id, support in gold.items()
+            for way in _ways(by_question.get(id), support, stages, rounds, read)
         ]
         rows += [_stage_row(label, stage, [way["ranks"][stage] for way in mine]) for stage in stages]
         passages += mine
@@ -224,15 +226,15 @@ def _ways(
         if replay is None:
             yield {"passage": passage, "ranks": dict.fromkeys(stages), "fate": "not found"}
             continue
-        kept = replay.gold[position]
-        ranks = replay.ranks([kept])[kept]
+        traced_id = replay.gold[position]
+        ranks = replay.ranks([traced_id])[traced_id]
         pooled = list(ranks[: len(replay.rounds)])
         pooled += [pooled[-1]] * (rounds - len(pooled))
         ended = [ranks[-1]] * (len(stages) - rounds)
         yield {
             "passage": passage,
             "ranks": dict(zip(stages, pooled + ended, strict=True)),
-            "fate": _fate(replay, kept, pooled, read),
+            "fate": _fate(replay, traced_id, pooled, read),
         }
 
 
@@ -249,9 +251,9 @@ def _fate(replay: Replay, passage: str, pooled: Sequence[int | None], read: int)
 
 
 def _stage_row(method: str, stage: str, ranks: Sequence[int | None]) -> dict[str, Any]:
-    found = [rank for rank in ranks if rank is not None]
-    within = {f"first {depth}": sum(rank <= depth for rank in found) for depth in DEPTHS}
-    return {"method": method, "stage": stage, "gold": len(ranks), **within, "found": len(found)}
+    present = [rank for rank in ranks if rank is not None]
+    within = {f"first {depth}": sum(rank <= depth for rank in present) for depth in DEPTHS}
+    return {"method": method, "stage": stage, "gold": len(ranks), **within, "found": len(present)}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -272,30 +274,30 @@ def cuts(run: Run, methods: Iterable[str] | None = None, *, progress: bool = Tru
     rows: list[dict] = []
     sizes: list[dict] = []
     for label in iterative_methods(run, methods):
-        found = list(replays(run, label, progress=progress).values())
-        rows.append({"method": label, "n": len(found), **_cut_row(found)})
-        counted = Counter(_read(one) for one in found if one.cut)
+        read = list(replays(run, label, progress=progress).values())
+        rows.append({"method": label, "n": len(read), **_cut_row(read)})
+        counted = Counter(_read(replay) for replay in read if replay.cut)
         sizes += [{"method": label, "read": size, "questions": counted[size]} for size in sorted(counted)]
     return Cuts("What the cut lets through", tuple(rows), tuple(cautions(run)), tuple(sizes), draw="cuts")
 
 
-def _cut_row(found: Sequence[Replay]) -> dict[str, float | int | None]:
-    cut = [one for one in found if one.cut]
-    read = [_read(one) for one in cut]
-    left_out = [set(one.verified) - {*one.cut.kept, *one.cut.filled} for one in cut]
+def _cut_row(replays_of_cuts: Sequence[Replay]) -> dict[str, float | int | None]:
+    cut = [replay for replay in replays_of_cuts if replay.cut]
+    read = [_read(replay) for replay in cut]
+    left_out = [set(replay.verified) - {*replay.cut.kept, *replay.cut.filled} for replay in cut]
     return {
-        "mixed": mean_of(any(each.mixed for each in one.rounds) for one in found),
-        "verified": mean_of(len(one.verified) for one in cut),
+        "mixed": mean_of(any(each.mixed for each in replay.rounds) for replay in replays_of_cuts),
+        "verified": mean_of(len(replay.verified) for replay in cut),
         "dropped": mean_of(map(len, left_out)),
         "read": mean_of(read),
         "fewest": min(read, default=None),
         "most": max(read, default=None),
-        "filled": mean_of(bool(one.cut.filled) for one in cut),
+        "filled": mean_of(bool(replay.cut.filled) for replay in cut),
     }
 
 
-def _read(one: Replay) -> int:
-    return len(one.cut.kept) + len(one.cut.filled)
+def _read(replay: Replay) -> int:
+    return len(replay.cut.kept) + len(replay.cut.filled)
 
 
 # -- ablation ---------------------------------------------------------------------------------------------------------
@@ -326,26 +328,26 @@ def ablation(run: Run, static: str | None = None) -> Analysis:
     labels = [name for name in run.methods if "bgec" in run.config["methods"][name]["settings"]]
     if not labels:
         raise SettingError(f"the run {run.folder} has no bdtr; see ablation_specs('hipporag2')")
-    found = measured(run, COMPARED)
-    base = run.scores(found[0], static)
+    shared = measured(run, COMPARED)
+    base = run.scores(shared[0], static)
     rows = []
     for label in dict.fromkeys([static, *labels]):
-        scores = {measure: run.scores(measure, label) for measure in found}
+        scores = {measure: run.scores(measure, label) for measure in shared}
         means = {measure: mean_of(values.values()) for measure, values in scores.items()}
         other = mean_of(base.values())
-        against = label != static and means[found[0]] is not None and other
+        against = label != static and means[shared[0]] is not None and other
         rows.append(
             {
                 "variant": "static" if label == static else variant(run.config["methods"][label]["settings"]),
                 "method": label,
                 **means,
-                "gain": 100 * (means[found[0]] / other - 1) if against else None,
-                **paired(scores[found[0]], base if label != static else {}),
-                "n": len(scores[found[0]]),
+                "gain": 100 * (means[shared[0]] / other - 1) if against else None,
+                **paired(scores[shared[0]], base if label != static else {}),
+                "n": len(scores[shared[0]]),
             }
         )
-    notes = [f"gain, difference, low and high are those of {found[0]}, against {static}."]
-    if "read" in found:
+    notes = [f"gain, difference, low and high are those of {shared[0]}, against {static}."]
+    if "read" in shared:
         notes.append("Variants that read more have more to answer from: compare those that read alike.")
     return Analysis("Parts of BDTR", tuple(rows), (*cautions(run), *notes), draw="ablation")
 

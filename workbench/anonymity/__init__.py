@@ -38,25 +38,29 @@ def anonymise(
     names that an engine finds, these two are the default. Raises :class:`DataError` if there is no name to replace."""
     data = data if isinstance(data, Dataset) else load(data)
     given = read_aliases(names) if isinstance(names, str | Path) else tuple(names)
-    known = names_of_graph(data.graph) if data.graph else ()
-    if not known and not given:
-        known = linked(data, engine or RulesEngine(), tuple(types))
+    graph_names = names_of_graph(data.graph) if data.graph else ()
+    if not graph_names and not given:
+        graph_names = linked(data, engine or RulesEngine(), tuple(types))
     kinds = {kind_of(type) for type in types}
-    return anonymised(data, [one for one in merged(known, given) if not kinds or kind_of(one.type) in kinds])
+    return anonymised(
+        data, [named for named in merged(graph_names, given) if not kinds or kind_of(named.type) in kinds]
+    )
 
 
-def merged(known: Iterable[Named], given: Iterable[Named]) -> list[Named]:
+def merged(automatic: Iterable[Named], given: Iterable[Named]) -> list[Named]:
     """All names; aliases and passages of one that both have together.
 
     >>> merged([Named("Halm", "town", ("the Halm",))], [Named("Halm", "town", ("Rust Town",))])
     [Named(name='Halm', type='town', aliases=('the Halm', 'Rust Town'), passages=())]
     """
-    found = {one.name: one for one in known}
-    for one in given:
-        had = found.get(one.name, one)
-        aliases, passages = ((*getattr(had, part), *getattr(one, part)) for part in ("aliases", "passages"))
-        found[one.name] = replace(had, aliases=tuple(dict.fromkeys(aliases)), passages=tuple(dict.fromkeys(passages)))
-    return list(found.values())
+    by_name = {named.name: named for named in automatic}
+    for named in given:
+        had = by_name.get(named.name, named)
+        aliases, passages = ((*getattr(had, part), *getattr(named, part)) for part in ("aliases", "passages"))
+        by_name[named.name] = replace(
+            had, aliases=tuple(dict.fromkeys(aliases)), passages=tuple(dict.fromkeys(passages))
+        )
+    return list(by_name.values())
 
 
 def write(made: Anonymised, folder: str | Path) -> Path:

@@ -89,9 +89,9 @@ class Names(Record):
         """A text with its names again: in the forms that they had (`surfaces`), else in their usual one."""
         had = iter(surfaces)
 
-        def name(found: re.Match) -> str:
-            known = self.by_placeholder.get(found[0])
-            return next(had, known.name) if known else found[0]
+        def name(match: re.Match) -> str:
+            replaced_name = self.by_placeholder.get(match[0])
+            return next(had, replaced_name.name) if replaced_name else match[0]
 
         return PLACEHOLDER.sub(name, text)
 
@@ -126,8 +126,8 @@ def _lines(names: Names) -> Iterator[dict]:
     for name in names.names:
         yield {"placeholder": name.placeholder, "name": name.name, "type": name.type, "forms": name.forms}
     for what, replaced in (("passage", names.passages), ("question", names.questions)):
-        for one in replaced:
-            yield {what: one.id, "original": one.original, "surfaces": one.surfaces}
+        for replacement in replaced:
+            yield {what: replacement.id, "original": replacement.original, "surfaces": replacement.surfaces}
 
 
 def read_names(path: str | Path) -> Names:
@@ -153,16 +153,16 @@ def _name(row: dict, where: str) -> Name:
 
 
 def _replaced(row: dict, what: str, where: str) -> Replaced:
-    found = row.get("surfaces")
-    if not isinstance(found, dict):
-        raise DataError(f"{where}: 'surfaces' is {found!r}; it should be an object of lists of strings")
-    surfaces = {name: strings(found, name, where) for name in found}
+    forms = row.get("surfaces")
+    if not isinstance(forms, dict):
+        raise DataError(f"{where}: 'surfaces' is {forms!r}; it should be an object of lists of strings")
+    surfaces = {name: strings(forms, name, where) for name in forms}
     return Replaced(string(row, what, where), string(row, "original", where), surfaces)
 
 
 def read_aliases(path: str | Path) -> tuple[Named, ...]:
     """A table of aliases made by hand: JSON Lines of `name`, and optionally `type`, `aliases`, `passages`."""
-    found = tuple(record(Named, row, where) for where, row in rows(Path(path)))
-    if not found:
+    names = tuple(record(Named, row, where) for where, row in rows(Path(path)))
+    if not names:
         raise DataError(f'{path} holds no name; it needs one {{"name", "type", "aliases"}} a line')
-    return found
+    return names

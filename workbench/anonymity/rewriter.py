@@ -100,7 +100,7 @@ class Rewriter:
                 owners[folded(form)].setdefault(row, rank)
         proper = {folded(form) for entity in self.entities for _, form in self._of(entity) if is_proper(form)}
         forms = {
-            form: Form(tuple(Owner(*one) for one in sorted(of.items())), described=form not in proper)
+            form: Form(tuple(Owner(*owner) for owner in sorted(of.items())), described=form not in proper)
             for form, of in owners.items()
         }
         return {**dict(self._derived(forms, proper)), **forms}
@@ -134,11 +134,11 @@ class Rewriter:
     @cached_property
     def starting(self) -> dict[str, list[str]]:
         """First word → the forms that begin with it, the longest first."""
-        found: dict[str, list[str]] = defaultdict(list)
+        by_word: dict[str, list[str]] = defaultdict(list)
         for form in sorted(self.forms, key=lambda form: (-len(form), form)):
             if first := _WORD.match(form):
-                found[first[0]].append(form)
-        return found
+                by_word[first[0]].append(form)
+        return by_word
 
     @cached_property
     def placeholders(self) -> dict[int | str, str]:
@@ -147,11 +147,11 @@ class Rewriter:
         kinds = {row: kind_of(entity.type) for row, entity in enumerate(self.entities)}
         keys: dict[int | str, str] = dict(kinds) | {form: self._kind(form, kinds) for form in self.forms}
         counts: dict[str, int] = defaultdict(int)
-        found = {}
+        by_key = {}
         for key in sorted(keys, key=self._order):
             counts[keys[key]] += 1
-            found[key] = f"[{keys[key]}#{counts[keys[key]]}]"
-        return found
+            by_key[key] = f"[{keys[key]}#{counts[keys[key]]}]"
+        return by_key
 
     def _order(self, key: int | str) -> tuple[bool, bytes]:
         named = key if isinstance(key, str) else repr(self.entities[key])
@@ -172,25 +172,25 @@ class Rewriter:
     def rewritten(self, texts: Iterable[str], context: Context = Context()) -> list[tuple[str, tuple[str, ...]]]:
         """(text with placeholders, the forms that they replaced) for texts that stand together."""
         texts = list(texts)
-        found = [self._occurrences(text) for text in texts]
+        all_occurrences = [self._occurrences(text) for text in texts]
         full = {
             row
-            for text, occurrences in zip(texts, found)
-            for one in occurrences
-            if (row := self._alone(text, one)) is not None
+            for text, occurrences in zip(texts, all_occurrences)
+            for occurrence in occurrences
+            if (row := self._alone(text, occurrence)) is not None
         }
-        return [self._written(text, occurrences, full, context) for text, occurrences in zip(texts, found)]
+        return [self._written(text, occurrences, full, context) for text, occurrences in zip(texts, all_occurrences)]
 
     def _occurrences(self, text: str) -> list[Occurrence]:
         if held := PLACEHOLDER.search(text):
             raise DataError(f"a text holds {held[0]!r} already, so it could not be restored; anonymise the original")
-        plain, found, at = folded(text), [], 0
+        plain, occurrences, at = folded(text), [], 0
         for word in _WORD.finditer(plain):
             form = self._longest(plain, word) if word.start() >= at else None
             if form is not None:
                 at = word.start() + len(form)
-                found.append(Occurrence(word.start(), at, form))
-        return found
+                occurrences.append(Occurrence(word.start(), at, form))
+        return occurrences
 
     def _longest(self, plain: str, word: re.Match) -> str | None:
         """The longest form that begins with this word and ends where a word does."""
@@ -198,34 +198,34 @@ class Rewriter:
         return next((form for form in self.starting.get(word[0], ()) if plain.startswith(form, start)
                      and not _goes_on(form[-1], plain[start + len(form) : start + len(form) + 1])), None)  # fmt: skip
 
-    def _alone(self, text: str, one: Occurrence) -> int | None:
+    def _alone(self, text: str, occurrence: Occurrence) -> int | None:
         """The entity that this form names whatever the text: no other has it as a name or alias."""
-        stated = [owner.row for owner in self.forms[one.form].owners if owner.rank < PART]
-        return stated[0] if len(stated) == 1 and self._is_name(text, one) else None
+        stated = [owner.row for owner in self.forms[occurrence.form].owners if owner.rank < PART]
+        return stated[0] if len(stated) == 1 and self._is_name(text, occurrence) else None
 
-    def _is_name(self, text: str, one: Occurrence) -> bool:
-        form = self.forms[one.form]
-        lower = not any(map(str.isupper, _ARTICLE.sub("", text[one.start : one.end])))
-        return not (form.described or (lower and one.form in self.common and one.form not in self.lower))
+    def _is_name(self, text: str, occurrence: Occurrence) -> bool:
+        form = self.forms[occurrence.form]
+        lower = not any(map(str.isupper, _ARTICLE.sub("", text[occurrence.start : occurrence.end])))
+        return not (form.described or (lower and occurrence.form in self.common and occurrence.form not in self.lower))
 
     def _written(
         self, text: str, occurrences: list[Occurrence], full: Collection[int], context: Context
     ) -> tuple[str, tuple[str, ...]]:
         parts, surfaces, at = [], [], 0
-        for one in occurrences:
-            suffix = self.forms[one.form].suffix
-            end = one.end - len(suffix)
-            placeholder = self.placeholders[self._meant(text, one, full, context)]
-            self.replaced[placeholder].add(text[one.start : end])
-            surfaces.append(text[one.start : end])
-            parts += [text[at : one.start], placeholder]
+        for occurrence in occurrences:
+            suffix = self.forms[occurrence.form].suffix
+            end = occurrence.end - len(suffix)
+            placeholder = self.placeholders[self._meant(text, occurrence, full, context)]
+            self.replaced[placeholder].add(text[occurrence.start : end])
+            surfaces.append(text[occurrence.start : end])
+            parts += [text[at : occurrence.start], placeholder]
             at = end
         return "".join([*parts, text[at:]]), tuple(surfaces)
 
-    def _meant(self, text: str, one: Occurrence, full: Collection[int], context: Context) -> int | str:
+    def _meant(self, text: str, occurrence: Occurrence, full: Collection[int], context: Context) -> int | str:
         """The row of the entity that a form means here, or the form itself where nothing decides."""
-        rows = self._candidates(self.forms[one.form].owners)
-        is_name = self._is_name(text, one)
+        rows = self._candidates(self.forms[occurrence.form].owners)
+        is_name = self._is_name(text, occurrence)
         if len(rows) == 1 and is_name:
             return rows[0]
         own = [row for row in rows if context.own and self.entities[row].passages[:1] == (context.own,)]
@@ -233,9 +233,9 @@ class Rewriter:
         for some in (own, [row for row in rows if row in full] if is_name else [], here):
             if len(some) == 1:
                 return some[0]
-        ranks = {owner.row: owner.rank for owner in self.forms[one.form].owners}
+        ranks = {owner.row: owner.rank for owner in self.forms[occurrence.form].owners}
         best = [row for row in rows if ranks[row] == min(ranks[other] for other in rows)]
-        return best[0] if len(best) == 1 and is_name and ranks[best[0]] < PART else one.form
+        return best[0] if len(best) == 1 and is_name and ranks[best[0]] < PART else occurrence.form
 
     def _candidates(self, owners: tuple[Owner, ...]) -> list[int]:
         """Parts of names count beside names and aliases only among people; a part that two other things have, such as
@@ -252,8 +252,8 @@ class Rewriter:
     def table(self) -> tuple[Name, ...]:
         """A row for each placeholder in the texts, by kind and number."""
         of = {placeholder: key for key, placeholder in self.placeholders.items()}
-        found = (self._row(of[placeholder], placeholder) for placeholder in self.replaced)
-        return tuple(sorted(found, key=lambda name: _number(name.placeholder)))
+        names = (self._row(of[placeholder], placeholder) for placeholder in self.replaced)
+        return tuple(sorted(names, key=lambda name: _number(name.placeholder)))
 
     def _row(self, key: int | str, placeholder: str) -> Name:
         forms = tuple(sorted(self.replaced[placeholder]))
@@ -270,7 +270,7 @@ def is_proper(form: str) -> bool:
     (True, False, True)
     """
     bare = _ARTICLE.sub("", form, count=1)
-    return any(one.isupper() or (one.isalpha() and one.lower() == one.upper()) for one in bare)
+    return any(word.isupper() or (word.isalpha() and word.lower() == word.upper()) for word in bare)
 
 
 def _endings(form: str) -> Iterator[tuple[str, str]]:

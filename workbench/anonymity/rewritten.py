@@ -38,7 +38,9 @@ def names_of_graph(graph: GoldGraph) -> tuple[Named, ...]:
     for triple in graph.triples:
         for member in (triple.head, triple.tail) if triple.kind == "relation" else (triple.head,):
             stated[member].update(dict.fromkeys(triple.passages))
-    return tuple(Named(one.name, one.type, one.aliases, tuple(stated[one.name])) for one in graph.entities)
+    return tuple(
+        Named(entity.name, entity.type, entity.aliases, tuple(stated[entity.name])) for entity in graph.entities
+    )
 
 
 def anonymised(data: Dataset, entities: Iterable[Named]) -> Anonymised:
@@ -59,13 +61,13 @@ def anonymised(data: Dataset, entities: Iterable[Named]) -> Anonymised:
         f"{data.name}-anonymised",
         tuple(passage for passage, _ in passages),
         tuple(question for question, _ in questions),
-        data.extractions and tuple(_extraction(rewriter, one, ids) for one in data.extractions),
+        data.extractions and tuple(_extraction(rewriter, extraction, ids) for extraction in data.extractions),
         graph=data.graph and _graph(rewriter, data.graph, ids),
         triples=tuple(_triple(rewriter, triple, ids) for triple in data.triples),
         origin=Origin("names replaced by placeholders; the table of names is kept apart"),
         schema=data.schema and _schema(rewriter, data.schema),
     )
-    names = Names(rewriter.table(), tuple(one for _, one in passages), tuple(one for _, one in questions))
+    names = Names(rewriter.table(), tuple(text for _, text in passages), tuple(text for _, text in questions))
     return Anonymised(made, names)
 
 
@@ -111,11 +113,11 @@ def _passage(rewriter: Rewriter, passage: Passage, ids: dict[str, str]) -> tuple
 def _question(rewriter: Rewriter, question: Question, number: int, ids: dict[str, str]) -> tuple[Question, Replaced]:
     fields = [question.question, question.answers, question.start, question.decomposition or ()]
     written = rewriter.rewritten(_strings(fields), Context(frozenset(question.support)))
-    asked, answers, start, steps = _replaced(fields, iter([text for text, _ in written]), ids)
+    rewritten, answers, start, steps = _replaced(fields, iter([text for text, _ in written]), ids)
     made = replace(
         question,
         id=f"q{number:04}",
-        question=asked,
+        question=rewritten,
         answers=tuple(dict.fromkeys(answers)),
         start=start,
         support=tuple(ids[id] for id in question.support),
@@ -124,11 +126,11 @@ def _question(rewriter: Rewriter, question: Question, number: int, ids: dict[str
     return made, Replaced(made.id, question.id, {"question": written[0][1]})
 
 
-def _extraction(rewriter: Rewriter, one: Extraction, ids: dict[str, str]) -> Extraction:
-    fields = [one.entities, one.triples]
-    written = rewriter.rewritten(_strings(fields), _about(one.passage_id))
+def _extraction(rewriter: Rewriter, extraction: Extraction, ids: dict[str, str]) -> Extraction:
+    fields = [extraction.entities, extraction.triples]
+    written = rewriter.rewritten(_strings(fields), _about(extraction.passage_id))
     entities, triples = _replaced(fields, iter([text for text, _ in written]), ids)
-    return replace(one, passage_id=ids[one.passage_id], entities=entities, triples=triples)
+    return replace(extraction, passage_id=ids[extraction.passage_id], entities=entities, triples=triples)
 
 
 def _triple(rewriter: Rewriter, triple: Triple, ids: dict[str, str]) -> Triple:
@@ -155,31 +157,35 @@ def _graph(rewriter: Rewriter, graph: GoldGraph, ids: dict[str, str]) -> GoldGra
 
 def _about(*passages: str | None) -> Context:
     """Where something stands that is said in these passages, of which the first is its article."""
-    known = [passage for passage in passages if passage]
-    return Context(frozenset(known), known[0] if known else None)
+    ids_known = [passage for passage in passages if passage]
+    return Context(frozenset(ids_known), ids_known[0] if ids_known else None)
 
 
 def _schema(rewriter: Rewriter, schema: Schema) -> Schema:
     """The schema with its definitions rewritten; the names of its types and relations are no names of the world."""
 
     def defined(part: str) -> tuple:
-        return tuple(replace(one, definition=rewriter.text(one.definition)) for one in getattr(schema, part))
+        return tuple(replace(entry, definition=rewriter.text(entry.definition)) for entry in getattr(schema, part))
 
     parts = {part: defined(part) for part in ("entity_types", "relations", "attributes")}
     return replace(schema, **parts, description=rewriter.text(schema.description))
 
 
 def _entity(rewriter: Rewriter, entity: GoldEntity, at: dict[str, str], ids: dict[str, str]) -> GoldEntity:
-    known = (one.passages for one in rewriter.entities if one.name == entity.name)
-    context = _about(*next(known, (entity.passage,)))
-    kept = () if at[entity.name] in rewriter.replaced else entity.aliases
+    passages = (named.passages for named in rewriter.entities if named.name == entity.name)
+    context = _about(*next(passages, (entity.passage,)))
+    surfaces = () if at[entity.name] in rewriter.replaced else entity.aliases
 
-    def said(texts: Iterable[str]) -> tuple[str, ...]:
+    def rewritten_all(texts: Iterable[str]) -> tuple[str, ...]:
         written = dict.fromkeys(rewriter.text(text, context) for text in texts)
         return tuple(text for text in written if text != at[entity.name])
 
     return GoldEntity(
-        at[entity.name], entity.type, said(kept), said(entity.mentions), entity.passage and ids[entity.passage]
+        at[entity.name],
+        entity.type,
+        rewritten_all(surfaces),
+        rewritten_all(entity.mentions),
+        entity.passage and ids[entity.passage],
     )
 
 
@@ -193,12 +199,14 @@ def _gold(rewriter: Rewriter, triple: GoldTriple, at: dict[str, str], ids: dict[
 def restored(data: Dataset, names: Names) -> tuple[tuple[Passage, ...], tuple[Question, ...]]:
     """The passages as they were, and the questions: their text as it was, answers and steps in the usual form of each
     name, because these became fewer."""
-    passages = {one.id: one for one in names.passages}
-    questions = {one.id: one for one in names.questions}
-    originals = {id: one.original for id, one in passages.items()}
+    passages = {passage.id: passage for passage in names.passages}
+    questions = {question.id: question for question in names.questions}
+    originals = {id: passage.original for id, passage in passages.items()}
     return (
         tuple(_restored_passage(passage, passages[passage.id], names) for passage in data.passages),
-        tuple(_restored_question(one, questions.get(one.id), originals, names) for one in data.questions),
+        tuple(
+            _restored_question(question, questions.get(question.id), originals, names) for question in data.questions
+        ),
     )
 
 
@@ -231,20 +239,20 @@ def linked(data: Dataset, engine: Engine, types: tuple[str, ...] = ()) -> tuple[
     """The names of the passages with their aliases, by name. Raises :class:`DataError` if a request fails, because a
     name that was not found would remain in the text."""
     types = types or naming.TYPES
-    asked = [naming.Text(passage.title, passage.text, types) for passage in data.passages]
-    found: Found = defaultdict(list)
-    for passage, output in zip(data.passages, _outputs(engine, naming.FIND, asked)):
-        for one in output.names:
-            if one.name.strip():
-                found[one.name.strip()].append((one.type, passage.id))
-    kinds = {name: Counter(type for type, _ in of).most_common(1)[0][0] for name, of in sorted(found.items())}
+    inputs = [naming.Text(passage.title, passage.text, types) for passage in data.passages]
+    mentions: Found = defaultdict(list)
+    for passage, output in zip(data.passages, _outputs(engine, naming.FIND, inputs)):
+        for mention in output.names:
+            if mention.name.strip():
+                mentions[mention.name.strip()].append((mention.type, passage.id))
+    kinds = {name: Counter(type for type, _ in of).most_common(1)[0][0] for name, of in sorted(mentions.items())}
     blocks = [naming.Mentions(tuple((name, kinds[name]) for name in block)) for block in sharing_words(kinds)]
     groups = [group for output in _outputs(engine, naming.LINK, blocks) for group in output.groups]
-    return tuple(_named(names, kinds, found) for names in _grouped(groups, kinds))
+    return tuple(_named(names, kinds, mentions) for names in _grouped(groups, kinds))
 
 
-def _outputs(engine: Engine, step, asked: list) -> Iterator:
-    for value, result in zip(asked, engine.run(step, asked)):
+def _outputs(engine: Engine, step, inputs: list) -> Iterator:
+    for value, result in zip(inputs, engine.run(step, inputs)):
         if result.failure:
             raise DataError(f"{step.name} failed for {value!r:.200}: {result.failure}; run it again to ask once more")
         yield result.value
@@ -257,14 +265,14 @@ def sharing_words(names: Iterable[str]) -> list[tuple[str, ...]]:
     >>> sharing_words(["Nora", "Nora Whitlock", "Orsby", "Tom Whitlock"])
     [('Nora', 'Nora Whitlock', 'Tom Whitlock')]
     """
-    left, found = [{name: _words(name) for name in names}], []
+    left, groups = [{name: _words(name) for name in names}], []
     while left:
         for group in _connected(left.pop()):
             if len(group) > LARGEST:
                 left.append(_without_most_frequent(group))
             elif len(group) > 1:
-                found.append(tuple(sorted(group)))
-    return sorted(found)
+                groups.append(tuple(sorted(group)))
+    return sorted(groups)
 
 
 def _connected(names: dict[str, frozenset[str]]) -> list[dict[str, frozenset[str]]]:
@@ -297,17 +305,17 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(word.casefold() for word in name.split() if not word[0].islower())
 
 
-def _grouped(groups: list[list[str]], known: dict[str, str]) -> list[list[str]]:
+def _grouped(groups: list[list[str]], types_of: dict[str, str]) -> list[list[str]]:
     """The groups, of names that were asked about and in one of them each; then every other name by itself."""
     taken: set[str] = set()
-    kept = []
+    merged = []
     for group in groups:
-        names = [name for name in dict.fromkeys(group) if name in known and name not in taken]
+        names = [name for name in dict.fromkeys(group) if name in types_of and name not in taken]
         taken.update(names)
-        kept += [names] if names else []
-    return sorted([*kept, *([name] for name in known if name not in taken)])
+        merged += [names] if names else []
+    return sorted([*merged, *([name] for name in types_of if name not in taken)])
 
 
-def _named(names: list[str], kinds: dict[str, str], found: Found) -> Named:
-    passages = dict.fromkeys(passage for name in names for _, passage in found[name])
+def _named(names: list[str], kinds: dict[str, str], mentions: Found) -> Named:
+    passages = dict.fromkeys(passage for name in names for _, passage in mentions[name])
     return Named(names[0], kinds[names[0]], tuple(names[1:]), tuple(passages))

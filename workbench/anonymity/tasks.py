@@ -37,8 +37,12 @@ def reversion(data: Dataset, names: Names, *, corpus: Corpus = "anonymised") -> 
     `corpus` is what a method retrieves from: the `anonymised` passages, as in the source, where a model must recognise
     the story; or the `original` ones, which hold the names, the only way where no model knows them."""
     forms = _forms(names)
-    asked = [(one, _placeholders([one.question, *one.answers[:1]], names)) for one in data.questions if one.answers]
-    questions = [_reversion(one, held, forms) for one, held in asked if held]
+    pairs = [
+        (question, _placeholders([question.question, *question.answers[:1]], names))
+        for question in data.questions
+        if question.answers
+    ]
+    questions = [_reversion(question, held, forms) for question, held in pairs if held]
     return _task(data, names, questions, "reversion", corpus)
 
 
@@ -54,15 +58,19 @@ def _forms(names: Names) -> dict[str, list[str]]:
     usual = {name.placeholder: re.sub(r"\s*\([^()]*\)$", "", name.name) for name in names.names}
     times = Counter(form for name in names.names for form in {usual[name.placeholder], *name.forms})
     return {
-        one.placeholder: list(dict.fromkeys([usual[one.placeholder], *(f for f in one.forms if times[f] == 1)]))
-        for one in names.names
+        name.placeholder: list(dict.fromkeys([usual[name.placeholder], *(f for f in name.forms if times[f] == 1)]))
+        for name in names.names
     }
 
 
 def _placeholders(texts: Iterable[str], names: Names) -> list[str]:
     """Those of the table that stand in the texts, in their order."""
-    found = dict.fromkeys(one[0] for text in texts for one in PLACEHOLDER.finditer(text))
-    return [one for one in found if one in names.by_placeholder and kind(one) != COMMON]
+    placeholders = dict.fromkeys(match[0] for text in texts for match in PLACEHOLDER.finditer(text))
+    return [
+        placeholder
+        for placeholder in placeholders
+        if placeholder in names.by_placeholder and kind(placeholder) != COMMON
+    ]
 
 
 def kind(placeholder: str) -> str:
@@ -78,8 +86,8 @@ def choice(data: Dataset, names: Names, *, corpus: Corpus = "anonymised", seed: 
     others: dict[str, list[str]] = defaultdict(list)
     for name in names.names:
         others[kind(name.placeholder)].append(name.placeholder)
-    made = (_choice(one, others, names, seed) for one in data.questions if one.answers)
-    return _task(data, names, [one for one in made if one], "choice", corpus)
+    made = (_choice(question, others, names, seed) for question in data.questions if question.answers)
+    return _task(data, names, [question for question in made if question], "choice", corpus)
 
 
 def _choice(question: Question, others: Mapping[str, list[str]], names: Names, seed: int) -> Question | None:
@@ -87,7 +95,7 @@ def _choice(question: Question, others: Mapping[str, list[str]], names: Names, s
     held = _placeholders([right], names)
     barred = set(_placeholders([question.question, *question.answers], names))
     drawn = random.Random(f"{seed} {question.id}")
-    pools = [[one for one in others[kind(placeholder)] if one not in barred] for placeholder in held]
+    pools = [[other for other in others[kind(placeholder)] if other not in barred] for placeholder in held]
     wrong = len(LETTERS) - 1
     if not held or any(len(pool) < wrong for pool in pools):
         return None
@@ -96,15 +104,15 @@ def _choice(question: Question, others: Mapping[str, list[str]], names: Names, s
     if len(set(options)) < len(LETTERS):
         return None
     drawn.shuffle(options)
-    shown = "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options))
-    text = f"{question.question}\n{shown}\nAnswer with the letter of the right option."
+    options_text = "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options))
+    text = f"{question.question}\n{options_text}\nAnswer with the letter of the right option."
     letter = LETTERS[options.index(right)]
     return Question(f"{question.id}-c", text, (letter,), "choice", question.hops, question.support)
 
 
 def _with(text: str, held: Sequence[str], instead: Sequence[str]) -> str:
     new = dict(zip(held, instead))
-    return PLACEHOLDER.sub(lambda found: new.get(found[0], found[0]), text)
+    return PLACEHOLDER.sub(lambda match: new.get(match[0], match[0]), text)
 
 
 def _task(data: Dataset, names: Names, questions: Sequence[Question], task: str, corpus: Corpus) -> Dataset:
@@ -115,8 +123,8 @@ def _task(data: Dataset, names: Names, questions: Sequence[Question], task: str,
     passages = data.passages
     if corpus == "original":
         passages, _ = restored(replace(data, questions=()), names)
-        ids = {one.id: one.original for one in names.passages}
-        questions = [replace(one, support=tuple(ids[id] for id in one.support)) for one in questions]
+        ids = {passage.id: passage.original for passage in names.passages}
+        questions = [replace(question, support=tuple(ids[id] for id in question.support)) for question in questions]
     origin = Origin(f"AnonyRAG's task of {task}, made of an anonymised data set", {"corpus": corpus})
     return Dataset(f"{data.name}-{task}", passages, tuple(questions), origin=origin)
 
@@ -129,14 +137,14 @@ def without_known(data: Dataset, engine: Engine) -> Dataset:
     source does not state its criterion, this one is ours). Unreadable answers count as wrong; a failed request is an
     error, because it says nothing about what the model knows."""
     zero_shot = reader("direct[prompt=knowledge,mode=open]", engine)
-    kept = tuple(question for question in data.questions if not _known(question, zero_shot))
-    left = len(data.questions) - len(kept)
+    unknown = tuple(question for question in data.questions if not _is_known(question, zero_shot))
+    left = len(data.questions) - len(unknown)
     note = f"{left:,} of {len(data.questions):,} questions are left out: {engine.name} answers them without retrieval"
     origin = data.origin or Origin("a data set without the questions that a model knows")
-    return replace(data, questions=kept, origin=replace(origin, notes=(*origin.notes, note)))
+    return replace(data, questions=unknown, origin=replace(origin, notes=(*origin.notes, note)))
 
 
-def _known(question: Question, zero_shot) -> bool:
+def _is_known(question: Question, zero_shot) -> bool:
     nothing = Evidence(question.question, "none", "", ())
     answer = zero_shot.read(question.question, nothing, trace=Trace("off"))
     if answer.failure:

@@ -67,17 +67,17 @@ class Hands:
         record = None if store is None else str(store.made().absolute())
         limited = None if thing.budget is None else self._place(thing.budget)
         prompts = dict(getattr(thing, "prompts", {}))
-        told = (made_from["spec"], sorted(made_from["options"].items(), key=lambda pair: pair[0]), prompts, record)
+        identity = (made_from["spec"], sorted(made_from["options"].items(), key=lambda pair: pair[0]), prompts, record)
         folder = getattr(thing, "folder", None)
         vectors = None if folder is None else str(folder.absolute())
-        key = text_hash(repr((*told, limited, vectors)))[:12]
+        key = text_hash(repr((*identity, limited, vectors)))[:12]
         self.asked.setdefault(key, thing)
         return {**made_from, "key": key, "record": record, "limited": limited, "prompts": prompts, "vectors": vectors}
 
     def _place(self, budget: Budget) -> int:
-        if not any(one is budget for one in self.budgets):
+        if not any(held is budget for held in self.budgets):
             self.budgets.append(budget)
-        return next(place for place, one in enumerate(self.budgets) if one is budget)
+        return next(place for place, held in enumerate(self.budgets) if held is budget)
 
 
 class _Packer(cloudpickle.Pickler):
@@ -169,16 +169,16 @@ def _addressed(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _engine(made_from: Mapping[str, Any]) -> Any:
-    return _asked(made_from, known_engine)
+    return _opened(made_from, known_engine)
 
 
 def _endpoint_encoder(made_from: Mapping[str, Any]) -> Any:
-    encoder = _asked(made_from, known_encoder)
+    encoder = _opened(made_from, known_encoder)
     encoder.folder = made_from["vectors"] and Path(made_from["vectors"])
     return encoder
 
 
-def _asked(made_from: Mapping[str, Any], make: Callable[..., Any]) -> Any:
+def _opened(made_from: Mapping[str, Any], make: Callable[..., Any]) -> Any:
     if made_from["own_address"] and not os.environ.get(ADDRESS):
         raise EngineRefused(f"a worker has no {ADDRESS} in its environment, and the address is not sent to it")
     record = made_from["record"] and Path(made_from["record"])

@@ -60,10 +60,10 @@ class Outcome(NamedTuple):
 class _Doing:
     """The piece under way in a thread, and in those that it starts."""
 
-    def __init__(self, budgets: Sequence[Budget], known: Mapping[str, Sequence[Row]]):
+    def __init__(self, budgets: Sequence[Budget], answered: Mapping[str, Sequence[Row]]):
         self.budgets, self._lock = budgets, threading.Lock()
         self.meters: dict[str, Meter] = {}
-        self.known = {engine: {row.key: row for row in rows} for engine, rows in known.items()}
+        self.known = {engine: {row.key: row for row in rows} for engine, rows in answered.items()}
         self.rows: dict[str, dict[str, Row]] = {}
 
     def meter(self, engine: str) -> Meter:
@@ -98,7 +98,7 @@ def run(
     piece: Any,
     side: int = 1,
     shares: Sequence[Mapping[str, Any]] = (),
-    known: Mapping[str, Sequence[Row]] = {},
+    answered: Mapping[str, Sequence[Row]] = {},
 ) -> Outcome:
     """Do one piece, when fewer than `side` others are under way in this process. `shares` are the limits of its part of
     each budget; `known` is what an earlier attempt was answered (engine → rows of its recording)."""
@@ -106,7 +106,7 @@ def run(
     _begun.add(mark)
     try:
         with _place(side):
-            return _done(packed, piece, shares, known)
+            return _done(packed, piece, shares, answered)
     finally:
         _begun.discard(mark)
 
@@ -124,8 +124,8 @@ def _place(side: int) -> threading.Semaphore:
     return threading.Semaphore(side)
 
 
-def _done(packed: Packed, piece: Any, shares: Sequence[Mapping], known: Mapping[str, Sequence[Row]]) -> Outcome:
-    doing = _Doing([Budget(**share) for share in shares], known)
+def _done(packed: Packed, piece: Any, shares: Sequence[Mapping], answered: Mapping[str, Sequence[Row]]) -> Outcome:
+    doing = _Doing([Budget(**share) for share in shares], answered)
     token = _doing.set(doing)
     value, error, usage = None, None, Meter(apart=True)
     try:
@@ -152,7 +152,7 @@ def _portable(error: Exception) -> Exception:
 
 # -- what a process keeps from piece to piece --------------------------------------------------------------------------
 
-_kept: OrderedDict[str, Any] = OrderedDict()
+_cache: OrderedDict[str, Any] = OrderedDict()
 _made: dict[str, Any] = {}  # key → engine or encoder that is asked in this process
 _making = threading.RLock()
 
@@ -160,12 +160,12 @@ _making = threading.RLock()
 def kept(name: str, make: Callable[[], T]) -> T:
     """What was made under this name before, or is made now; the least recently used are dropped."""
     with _making:
-        if name not in _kept:
-            _kept[name] = make()
-        _kept.move_to_end(name)
-        while len(_kept) > KEPT:
-            _kept.popitem(last=False)
-        return _kept[name]
+        if name not in _cache:
+            _cache[name] = make()
+        _cache.move_to_end(name)
+        while len(_cache) > KEPT:
+            _cache.popitem(last=False)
+        return _cache[name]
 
 
 def asked(key: str, make: Callable[[], T], record: Path | None, limited: int | None) -> T:
@@ -273,18 +273,18 @@ def conditions() -> dict[str, str]:
     return {**_installed(), THREADS: str(threads.cores())}
 
 
-def check(asked: Mapping[str, str]) -> None:
+def check(wanted: Mapping[str, str]) -> None:
     """Compute with as many threads as `asked`, on which the last bits of vectors depend; raises :class:`ClusterFault`
     where this process has another version of something."""
     mine = _installed()
-    if differing := [name for name, version in asked.items() if name != THREADS and mine.get(name) != version]:
+    if differing := [name for name, version in wanted.items() if name != THREADS and mine.get(name) != version]:
         name = differing[0]
         raise ClusterFault(
             f"a worker has another version of {name} ({mine.get(name, 'none')}) than the process that asks "
-            f"({asked[name]}), and its results may differ; install the same on all workers"
+            f"({wanted[name]}), and its results may differ; install the same on all workers"
         )
-    if asked[THREADS] != str(threads.cores()):
-        os.environ["WORKBENCH_THREADS"] = asked[THREADS]
+    if wanted[THREADS] != str(threads.cores()):
+        os.environ["WORKBENCH_THREADS"] = wanted[THREADS]
 
 
 @cache

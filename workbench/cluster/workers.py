@@ -283,8 +283,8 @@ class _Spreading:
         if isinstance(outcome.error, BudgetSpent) and not self.allowance.is_spent:
             self._count(outcome)
             answered = self.known.setdefault(number, {})
-            for key, told in outcome.told.items():
-                answered.setdefault(key, []).extend(told.rows)
+            for key, answer_rows in outcome.told.items():
+                answered.setdefault(key, []).extend(answer_rows.rows)
             self.again[number] = piece
             return
         self.known.pop(number, None)
@@ -309,17 +309,17 @@ class _Spreading:
         for recording, keys in outcome.answers.items():
             for key in keys:
                 note_answer(recording, key)
-        for key, told in outcome.told.items():
+        for key, report in outcome.told.items():
             engine = self.hands.asked[key]
-            for step, usage in told.steps.items():
+            for step, usage in report.steps.items():
                 engine.meter.add(step, usage)
-            for name, fingerprints in told.fingerprints.items():
+            for name, fingerprints in report.fingerprints.items():
                 for fingerprint in sorted(fingerprints):
                     engine.meter.served(name, fingerprint)
-            if told.sent:
-                engine.note_sent(told.sent)
-            if told.rows and engine.store is not None:
-                engine.store.keep(told.rows)
+            if report.sent:
+                engine.note_sent(report.sent)
+            if report.rows and engine.store is not None:
+                engine.store.keep(report.rows)
 
 
 def _local(number: int) -> Cluster:

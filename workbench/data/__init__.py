@@ -69,8 +69,8 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
         folder = bundled(name) if is_bundled else named_worlds.world_folder(name)
         if folder is None:
             raise DataError(f"{name} should have come with the workbench, and is not there; install hopscope again")
-        found = read_folder(folder, name if is_bundled else named_worlds.label(name))
-        return registry.drawn(found, sample) if sample else found
+        dataset = read_folder(folder, name if is_bundled else named_worlds.label(name))
+        return registry.drawn(dataset, sample) if sample else dataset
     if entry := registry.find(str(data)):
         return registry.load_entry(entry, offline, **options)
     path = Path(data).expanduser()

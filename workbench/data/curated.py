@@ -38,13 +38,13 @@ def extracted(data: Dataset, name: str | None) -> Dataset:
     if name not in data.offers:
         offered = f"it offers {', '.join(data.offers)}" if data.offers else f"it has no gold graph ({page('data.md')})"
         raise SettingError(f"{data.name!r} has no extraction {name!r}; {offered}. Without one, the engine extracts")
-    found, profiles = curated(data.graph, data.passages)
-    return replace(data, extraction=name, extractions=found, profiles=profiles)
+    extractions, profiles = curated(data.graph, data.passages)
+    return replace(data, extraction=name, extractions=extractions, profiles=profiles)
 
 
 def curated(graph: GoldGraph, passages: Sequence[Passage]) -> tuple[tuple[Extraction, ...], Profiles]:
     """The facts that these passages state, passage by passage, and the profiles of what they name."""
-    kept, label = {passage.id: passage for passage in passages}, f"curated, {graph.made_by}"
+    by_id, label = {passage.id: passage for passage in passages}, f"curated, {graph.made_by}"
     stated: dict[str, list[GoldTriple]] = {passage.id: [] for passage in passages}
     for triple in graph.triples:
         for passage in triple.passages:
@@ -60,8 +60,10 @@ def curated(graph: GoldGraph, passages: Sequence[Passage]) -> tuple[tuple[Extrac
         )
         for passage, triples in stated.items()
     )
-    facts = [triple for triple in graph.triples if any(passage in kept for passage in triple.passages)]
-    return extractions, Profiles(tuple(_entities(graph, facts, kept)), tuple(_relations(graph, facts, kept)), (label,))
+    facts = [triple for triple in graph.triples if any(passage in by_id for passage in triple.passages)]
+    return extractions, Profiles(
+        tuple(_entities(graph, facts, by_id)), tuple(_relations(graph, facts, by_id)), (label,)
+    )
 
 
 def _ends(triples: Iterable[GoldTriple]) -> Iterator[str]:
@@ -72,32 +74,36 @@ def _ends(triples: Iterable[GoldTriple]) -> Iterator[str]:
             yield triple.tail
 
 
-def _entities(graph: GoldGraph, facts: Sequence[GoldTriple], kept: dict[str, Passage]) -> Iterator[EntityProfile]:
+def _entities(
+    graph: GoldGraph, facts: Sequence[GoldTriple], passages_by_id: dict[str, Passage]
+) -> Iterator[EntityProfile]:
     """A profile of each entity and set of passages: what these say of it, as "attribute: value; attribute: value". So
     whatever the last of its passages said of an entity is gone with it."""
-    said: dict[str, dict[tuple[str, ...], list[str]]] = defaultdict(lambda: defaultdict(list))
+    descriptions: dict[str, dict[tuple[str, ...], list[str]]] = defaultdict(lambda: defaultdict(list))
     named = set(_ends(facts))
     for entity in graph.entities:
-        if entity.passage in kept:
-            said[entity.name][entity.passage,] += [f"{ALSO}: {alias}" for alias in entity.aliases]
+        if entity.passage in passages_by_id:
+            descriptions[entity.name][entity.passage,] += [f"{ALSO}: {alias}" for alias in entity.aliases]
     for triple in facts:
         if triple.kind == "attribute":
-            at = tuple(passage for passage in triple.passages if passage in kept)
-            said[triple.head][at].append(f"{triple.relation}: {triple.tail}")
+            at = tuple(passage for passage in triple.passages if passage in passages_by_id)
+            descriptions[triple.head][at].append(f"{triple.relation}: {triple.tail}")
     for entity in graph.entities:
-        for passages, attributes in said[entity.name].items():
+        for passages, attributes in descriptions[entity.name].items():
             yield EntityProfile(entity.name, entity.type, "; ".join(attributes), passages)
-        if entity.name in named and not said[entity.name]:
+        if entity.name in named and not descriptions[entity.name]:
             yield EntityProfile(entity.name, entity.type)
 
 
-def _relations(graph: GoldGraph, facts: Sequence[GoldTriple], kept: dict[str, Passage]) -> Iterator[RelationProfile]:
+def _relations(
+    graph: GoldGraph, facts: Sequence[GoldTriple], passages_by_id: dict[str, Passage]
+) -> Iterator[RelationProfile]:
     """Each relation with the sentence that states it, quoted from the first of its passages."""
     entities = {entity.name: entity for entity in graph.entities}
     for triple in facts:
         if triple.kind == "relation":
-            at = tuple(passage for passage in triple.passages if passage in kept)
-            quoted = _quoted(kept[at[0]], entities[triple.head], entities[triple.tail])
+            at = tuple(passage for passage in triple.passages if passage in passages_by_id)
+            quoted = _quoted(passages_by_id[at[0]], entities[triple.head], entities[triple.tail])
             yield RelationProfile(
                 triple.head, triple.tail, quoted, (triple.relation,), float(len(at)), at, triple.relation
             )
@@ -106,12 +112,15 @@ def _relations(graph: GoldGraph, facts: Sequence[GoldTriple], kept: dict[str, Pa
 def _quoted(passage: Passage, head: GoldEntity, tail: GoldEntity) -> str:
     """The first sentence that names both; or, because an article calls its subject "it" or "she", the one that names
     the other; or the sentences that each name one of two."""
-    others, said = [entity for entity in (head, tail) if entity.passage != passage.id], _said(passage.text)
+    others, sentences_of = (
+        [entity for entity in (head, tail) if entity.passage != passage.id],
+        _sentences_naming(passage.text),
+    )
     for wanted in ((head, tail), others):
-        if wanted and (together := set.intersection(*map(said.naming, wanted))):
-            return said.sentences[min(together)]
-    first = {min(said.naming(entity), default=0) for entity in others}
-    return " ".join(said.sentences[at] for at in sorted(first or {0}))
+        if wanted and (together := set.intersection(*map(sentences_of.naming, wanted))):
+            return sentences_of.sentences[min(together)]
+    first = {min(sentences_of.naming(entity), default=0) for entity in others}
+    return " ".join(sentences_of.sentences[at] for at in sorted(first or {0}))
 
 
 class Said:
@@ -139,7 +148,7 @@ class Said:
         return {at for at, sentence in enumerate(self._lower) if form in sentence and _as_words(form, sentence)}
 
 
-_said = lru_cache(maxsize=1000)(Said)  # the facts of a passage mostly stand together
+_sentences_naming = lru_cache(maxsize=1000)(Said)  # the facts of a passage mostly stand together
 
 
 def _as_words(form: str, text: str) -> bool:

@@ -31,7 +31,7 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?P<matter>.*?\n)?(?:---|\.\.\.)[ \t]*
 
 def is_documents(folder: Path) -> bool:
     """Whether a folder contains, at any depth, a file that `read_documents` would read."""
-    return any(path.suffix.lower() in SUFFIXES for path, _ in _files(folder, lambda shown, problem: None))
+    return any(path.suffix.lower() in SUFFIXES for path, _ in _files(folder, lambda name, problem: None))
 
 
 def read_documents(
@@ -79,14 +79,14 @@ def read_documents(
     skipped: list[tuple[str, str]] = []
     others: Counter[str] = Counter()
 
-    def skip(shown: str, problem: DataError | str) -> None:
+    def skip(name: str, problem: DataError | str) -> None:
         if on_error == "raise" and isinstance(problem, DataError):
             raise DataError(f"{problem}. Without strict reading the other files are read, and this one is listed")
-        skipped.append((shown, str(problem).removeprefix(f"{folder / shown} ")))
+        skipped.append((name, str(problem).removeprefix(f"{folder / name} ")))
 
-    asked = question_files(folder)
-    for path, shown in _files(folder, skip):
-        if path in asked:
+    question_paths = question_files(folder)
+    for path, file_name in _files(folder, skip):
+        if path in question_paths:
             continue
         if path.suffix.lower() not in SUFFIXES:
             others[path.suffix.lower() or "no suffix"] += 1
@@ -94,20 +94,20 @@ def read_documents(
         try:
             content = _content(path, max_bytes)
             sections = _sections(path, content, encoding)
-            found = [(title, text) for title, body in sections for text in splitter.split(body, size, overlap, unit)]
-            if not found:
+            parts = [(title, text) for title, body in sections for text in splitter.split(body, size, overlap, unit)]
+            if not parts:
                 raise DataError(f"{path} holds no text; write some, or take the file away")
         except DataError as error:
-            skip(shown, error)
+            skip(file_name, error)
             continue
-        files.append(SourceFile(shown, hashlib.sha256(content).hexdigest()))
-        passages += [Passage(f"{shown}#{number}", title, text) for number, (title, text) in enumerate(found, 1)]
+        files.append(SourceFile(file_name, hashlib.sha256(content).hexdigest()))
+        passages += [Passage(f"{file_name}#{number}", title, text) for number, (title, text) in enumerate(parts, 1)]
     if not passages:
-        why = "; ".join(f"{shown}: {reason}" for shown, reason in skipped[:_TOLD])
+        why = "; ".join(f"{name}: {reason}" for name, reason in skipped[:_TOLD])
         more = f"; and {len(skipped) - _TOLD:,} more" if len(skipped) > _TOLD else ""
         raise DataError(f"{folder} holds no document to read ({', '.join(SUFFIXES)}){f': {why}{more}' if why else ''}")
     questions = questions_in(folder, {passage.id for passage in passages}, skipped=dict(skipped))
-    files += [SourceFile(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in asked]
+    files += [SourceFile(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in question_paths]
     kinds = ", ".join(f"{count} {suffix}" for suffix, count in sorted(others.items()))
     origin = Origin(
         source="documents",
@@ -123,19 +123,19 @@ def _files(folder: Path, skip: Callable[[str, DataError | str], None]) -> Iterat
     """(path, path below the folder as text) of every visible file, sorted by name."""
     waiting = [(folder, "")]  # a stack: the next one last
     while waiting:
-        path, shown = waiting.pop()
+        path, file_name = waiting.pop()
         if not os.path.isdir(path):  # also False for an inaccessible path
-            yield path, shown
-        elif shown and path.is_symlink():
-            skip(shown, "a link to a folder, which may lead in a circle; read its target as a data set of its own")
+            yield path, file_name
+        elif file_name and path.is_symlink():
+            skip(file_name, "a link to a folder, which may lead in a circle; read its target as a data set of its own")
         else:
             try:
                 names = sorted(map(os.fsencode, os.listdir(path)), reverse=True)
             except OSError as error:
-                skip(shown or ".", DataError(f"{path} cannot be listed ({error.strerror}); mend its permissions"))
+                skip(file_name or ".", DataError(f"{path} cannot be listed ({error.strerror}); mend its permissions"))
                 continue
             # A name that is not UTF-8 keeps its bytes as \\xNN, so two such names stay distinct.
-            below = f"{shown}/" if shown else ""
+            below = f"{file_name}/" if file_name else ""
             waiting += [
                 (path / os.fsdecode(name), below + name.decode("utf-8", "backslashreplace"))
                 for name in names

@@ -80,20 +80,20 @@ class Dataset(Record):
                 return passage
         raise DataError(f"{self.name!r} has no passage {passage_id!r}; its `passages` list the ids")
 
-    def question(self, asked: str | None = None) -> Question:
+    def question(self, wanted: str | None = None) -> Question:
         """The question of this id or text; any other text as a question without gold, with the id `own`. By default the
         first, or one about the first passage, or triple, where there are none."""
-        if asked is None:
+        if wanted is None:
             first = self.passages[0].title if self.passages else self.triples[0].subject
             return next(iter(self.questions), Question(OWN, f"What is {first or 'the first text'}?"))
-        listed = (question for question in self.questions if asked in (question.id, question.question))
-        return next(listed, Question(OWN, asked))
+        listed = (question for question in self.questions if wanted in (question.id, question.question))
+        return next(listed, Question(OWN, wanted))
 
 
 def fingerprint(passages: tuple[Passage, ...]) -> str:
     digest = hashlib.sha256()
     # As JSON, but for what `json.dumps` does for each value besides writing it.
-    lines = (f"[{_quoted(one.id)}, {_quoted(one.title)}, {_quoted(one.text)}]" for one in passages)
+    lines = (f"[{_quoted(passage.id)}, {_quoted(passage.title)}, {_quoted(passage.text)}]" for passage in passages)
     while text := "".join(islice(lines, 1_000)):
         digest.update(text.encode("ascii"))
     return digest.hexdigest()[:16]
@@ -119,21 +119,21 @@ def read_folder(folder: Path, name: str | None = None) -> Dataset:
     origin, profiles = folder / "origin.json", folder / "profiles.json"
     bare = triples.exists() and not (folder / "corpus.jsonl").exists()
     passages = [] if bare else read_corpus(folder / "corpus.jsonl")
-    known = {passage.id for passage in passages}
-    questions = questions_in(folder, known, answer_set=bare)
-    gold = read_graph(graph, known) if graph.is_dir() else None
+    ids = {passage.id for passage in passages}
+    questions = questions_in(folder, ids, answer_set=bare)
+    gold = read_graph(graph, ids) if graph.is_dir() else None
     facts = tuple(read_triples(triples)) if triples.exists() else ()
     return Dataset(
         name=name or folder.resolve().name,
         passages=tuple(passages),
         questions=questions,
-        extractions=tuple(read_extractions(openie, known)) if openie.exists() else None,
+        extractions=tuple(read_extractions(openie, ids)) if openie.exists() else None,
         folder=folder,
         graph=gold,
         triples=facts,
         origin=read_origin(origin) if origin.exists() else None,
         schema=_schema(folder / "schema.json", facts, gold),
-        **(read_profiles(profiles, known) if profiles.exists() else {}),
+        **(read_profiles(profiles, ids) if profiles.exists() else {}),
     )
 
 
@@ -171,7 +171,7 @@ def question_files(folder: Path) -> list[Path]:
 
 def questions_in(
     folder: Path,
-    known: set[str],
+    ids: set[str],
     answer_set: bool = False,
     skipped: Mapping[str, str] | None = None,
     seen: dict[str, str] | None = None,
@@ -179,12 +179,14 @@ def questions_in(
     """The questions of all these files, with ids unique across them; the arguments are those of `read_questions`."""
     seen = {} if seen is None else seen
     files = question_files(folder)
-    return tuple(one for path in files for one in read_questions(path, known, seen, answer_set, skipped))
+    return tuple(
+        read_question for path in files for read_question in read_questions(path, ids, seen, answer_set, skipped)
+    )
 
 
 def read_questions(
     path: Path,
-    known: set[str] | None = None,
+    ids: set[str] | None = None,
     seen: dict[str, str] | None = None,
     answer_set: bool = False,
     skipped: Mapping[str, str] | None = None,
@@ -202,37 +204,37 @@ def read_questions(
     for where, row in rows(path):
         question_id = string(row, "id", where, default=f"{path.stem}-{len(questions) + 1}")
         once(seen, question_id, "question", where)
-        support = tuple(_passage_of(one, known or ()) for one in strings(row, "support", where))
-        missing = [passage_id for passage_id in support if known is not None and passage_id not in known]
+        support = tuple(_passage_of(string, ids or ()) for string in strings(row, "support", where))
+        missing = [passage_id for passage_id in support if ids is not None and passage_id not in ids]
         if missing:
-            raise DataError(f"{where}: {_absent(missing[0], known or set(), skipped or {})}")
+            raise DataError(f"{where}: {_absent(missing[0], ids or set(), skipped or {})}")
         questions.append(
             Question(
                 id=question_id,
                 question=string(row, "question", where),
-                answers=strings(row, "answers", where) or _one(row, "answer", where),
+                answers=strings(row, "answers", where) or _single(row, "answer", where),
                 type=value(row, "type", where, str) or value(row, "qtype", where, str),
                 hops=value(row, "hops", where, int, int(named_hops[1]) if named_hops else None),
                 support=support,
                 decomposition=objects(row, "decomposition", where) or None,
                 answer_set=value(row, "answer_set", where, bool, answer_set or "topic_entity" in row),
-                start=strings(row, "start", where) or _one(row, "topic_entity", where),
+                start=strings(row, "start", where) or _single(row, "topic_entity", where),
             )
         )
     return questions
 
 
-def _passage_of(gold: str, known: Collection[str]) -> str:
+def _passage_of(gold: str, ids: Collection[str]) -> str:
     """The id of a gold passage: of a document that is named instead, its only passage.
 
     >>> _passage_of("a.txt", {"a.txt#1"}), _passage_of("b.txt", {"b.txt#1", "b.txt#2"})
     ('a.txt#1', 'b.txt')
     """
-    only = gold not in known and f"{gold}#1" in known and f"{gold}#2" not in known
+    only = gold not in ids and f"{gold}#1" in ids and f"{gold}#2" not in ids
     return f"{gold}#1" if only else gold
 
 
-def _absent(gold: str, known: set[str], skipped: Mapping[str, str]) -> str:
+def _absent(gold: str, ids: set[str], skipped: Mapping[str, str]) -> str:
     """Why `support` cannot name this id, and the remedy. Passages of a document have the ids `<document>#<number>`."""
     for document in (gold, gold.rpartition("#")[0]):
         if document in skipped:
@@ -240,13 +242,13 @@ def _absent(gold: str, known: set[str], skipped: Mapping[str, str]) -> str:
                 f"the gold passage {short(gold)} is of {document!r}, which was skipped ({skipped[document]}); "
                 "mend that document, or take the question out"
             )
-    passages = list(takewhile(known.__contains__, (f"{gold}#{number}" for number in count(1))))
+    passages = list(takewhile(ids.__contains__, (f"{gold}#{number}" for number in count(1))))
     if passages:
         return (
             f"'support' names {short(gold)}, which is a document of several passages, and recall counts passages; "
             f"name those of its passages that hold the answer, of {passages[0]!r} to {passages[-1]!r}"
         )
-    near = get_close_matches(gold, sorted(known)[:_COMPARED], 3) or sorted(known)[:1]
+    near = get_close_matches(gold, sorted(ids)[:_COMPARED], 3) or sorted(ids)[:1]
     such = f" Ids of passages look like {', '.join(map(repr, near))}." if near else ""
     return (
         f"the gold passage {short(gold)} is not in the corpus, so recall could not be right; "
@@ -254,12 +256,12 @@ def _absent(gold: str, known: set[str], skipped: Mapping[str, str]) -> str:
     )
 
 
-def read_extractions(path: Path, known: set[str]) -> list[Extraction]:
+def read_extractions(path: Path, ids: set[str]) -> list[Extraction]:
     extractions: list[Extraction] = []
     seen: dict[str, str] = {}
     for where, row in rows(path):
         passage_id = string(row, "passage_id", where)
-        if passage_id not in known:
+        if passage_id not in ids:
             raise DataError(
                 f"{where}: passage {short(passage_id)} is not in the corpus; remove the line or add the passage"
             )
@@ -272,7 +274,7 @@ def read_extractions(path: Path, known: set[str]) -> list[Extraction]:
             Extraction(
                 passage_id,
                 strings(row, "entities", where),
-                tuple((storable(subject), storable(relation), storable(found)) for subject, relation, found in triples),
+                tuple((storable(subject), storable(relation), storable(obj)) for subject, relation, obj in triples),
                 f"openie.jsonl ({model})" if (model := string(row, "model", where, default="")) else "openie.jsonl",
             )
         )
@@ -301,22 +303,22 @@ def read_triples(path: Path) -> Iterator[Triple]:
         yield Triple(*members)
 
 
-def read_profiles(path: Path, known: set[str]) -> dict[str, Any]:
+def read_profiles(path: Path, ids: set[str]) -> dict[str, Any]:
     """`profiles` and `left_out` of a data set, from the file that `write_folder` writes; `known` are the ids of its
     passages."""
-    found = read_object(path)
+    content = read_object(path)
     parts: dict[str, tuple] = {}
     for part, kind in (("entities", EntityProfile), ("relations", RelationProfile)):
-        read = [(f"{path}, {part} {at}", row) for at, row in enumerate(objects(found, part, str(path)), 1)]
+        read = [(f"{path}, {part} {at}", row) for at, row in enumerate(objects(content, part, str(path)), 1)]
         parts[part] = tuple(record(kind, row, where) for where, row in read)
         for profile, (where, _) in zip(parts[part], read):
-            in_corpus(profile.passages, known, where, "passages")
-    made_by, left_out = (strings(found, name, str(path)) for name in ("made_by", "left_out"))
-    profiles = Profiles(**parts, made_by=made_by) if found.keys() & parts.keys() else None
+            in_corpus(profile.passages, ids, where, "passages")
+    made_by, left_out = (strings(content, name, str(path)) for name in ("made_by", "left_out"))
+    profiles = Profiles(**parts, made_by=made_by) if content.keys() & parts.keys() else None
     return {"profiles": profiles, "left_out": left_out}
 
 
-def _one(row: dict, name: str, where: str) -> tuple[str, ...]:
+def _single(row: dict, name: str, where: str) -> tuple[str, ...]:
     """A field that must hold a single text and not a list of them."""
-    found = value(row, name, where, str)
-    return () if found is None else (found,)
+    text = value(row, name, where, str)
+    return () if text is None else (text,)

@@ -100,11 +100,11 @@ class GoldGraph:
         )
 
 
-def read_graph(folder: Path, known: set[str]) -> GoldGraph:
+def read_graph(folder: Path, ids: set[str]) -> GoldGraph:
     """Read and check `schema.json`, `entities.jsonl` and `triples.jsonl`; `known` are the corpus's passage ids."""
     schema = read_schema(folder / "schema.json", typed=True)
-    entities = _read_entities(folder / "entities.jsonl", schema, known)
-    triples = _read_triples(folder / "triples.jsonl", schema, entities, known)
+    entities = _read_entities(folder / "entities.jsonl", schema, ids)
+    triples = _read_triples(folder / "triples.jsonl", schema, entities, ids)
     made_by = string(read_object(folder / "schema.json"), "made_by", folder / "schema.json", default=MADE_BY[0])
     if made_by not in MADE_BY:
         raise DataError(
@@ -116,26 +116,26 @@ def read_graph(folder: Path, known: set[str]) -> GoldGraph:
 def read_schema(path: Path, *, typed: bool = False) -> Schema:
     """Read and check a `schema.json`. `typed`: every relation must declare the types of its ends, and every attribute
     the types that may have it."""
-    found = read_object(path)
-    types, relations, attributes = (_part(path, found, part, kind) for part, kind in _PARTS.items())
-    known = {type_.name for _, type_ in types}
+    content = read_object(path)
+    types, relations, attributes = (_part(path, content, part, kind) for part, kind in _PARTS.items())
+    type_names = {type_.name for _, type_ in types}
     for where, relation in relations:
         for end in ("head", "tail"):
-            _check_types(getattr(relation, end), end, where, known, typed)
+            _check_types(getattr(relation, end), end, where, type_names, typed)
     for where, attribute in attributes:
         if attribute.value not in VALUES:
             raise DataError(f"{where}: 'value' is {short(attribute.value)}; it should be one of {', '.join(VALUES)}")
-        _check_types(attribute.of, "of", where, known, typed)
-    parts = (tuple(one for _, one in part) for part in (types, relations, attributes))
-    return Schema(*parts, string(found, "description", path, default=""))
+        _check_types(attribute.of, "of", where, type_names, typed)
+    parts = (tuple(item for _, item in part) for part in (types, relations, attributes))
+    return Schema(*parts, string(content, "description", path, default=""))
 
 
 _PARTS = {"entity_types": EntityType, "relations": Relation, "attributes": Attribute}
 
 
-def _part(path: Path, found: dict, part: str, kind: type) -> list[tuple[str, Any]]:
+def _part(path: Path, content: dict, part: str, kind: type) -> list[tuple[str, Any]]:
     """(place, record) of a list of a schema; only attributes may be left out."""
-    listed = found.get(part, [] if part == "attributes" else None)
+    listed = content.get(part, [] if part == "attributes" else None)
     if not isinstance(listed, list) or not all(isinstance(row, dict) for row in listed):
         raise DataError(f"{path}: {part!r} is {short(listed)}; it should be a list of objects")
     read, seen = [], {}
@@ -146,15 +146,15 @@ def _part(path: Path, found: dict, part: str, kind: type) -> list[tuple[str, Any
     return read
 
 
-def _check_types(named: Collection[str], field: str, where: str, known: set[str], needed: bool) -> None:
+def _check_types(named: Collection[str], field: str, where: str, type_names: set[str], needed: bool) -> None:
     for name in named:
-        if name not in known:
+        if name not in type_names:
             raise DataError(f"{where}: {field!r} has {short(name)}, which is none of the entity_types; add it there")
     if needed and not named:
         raise DataError(f"{where}: {field!r} is empty; it should list entity types")
 
 
-def _read_entities(path: Path, schema: Schema, known: set[str]) -> dict[str, GoldEntity]:
+def _read_entities(path: Path, schema: Schema, ids: set[str]) -> dict[str, GoldEntity]:
     types = {entity_type.name for entity_type in schema.entity_types}
     entities: dict[str, GoldEntity] = {}
     seen: dict[str, str] = {}
@@ -165,14 +165,12 @@ def _read_entities(path: Path, schema: Schema, known: set[str]) -> dict[str, Gol
             raise DataError(
                 f"{where}: the type {short(entity.type)} is not in schema.json; mend 'type' or add it there"
             )
-        in_corpus((entity.passage,) if entity.passage is not None else (), known, where, "passage")
+        in_corpus((entity.passage,) if entity.passage is not None else (), ids, where, "passage")
         entities[entity.name] = entity
     return entities
 
 
-def _read_triples(
-    path: Path, schema: Schema, entities: dict[str, GoldEntity], known: set[str]
-) -> tuple[GoldTriple, ...]:
+def _read_triples(path: Path, schema: Schema, entities: dict[str, GoldEntity], ids: set[str]) -> tuple[GoldTriple, ...]:
     heads = {
         **{("relation", relation.name): relation.head for relation in schema.relations},
         **{("attribute", attribute.name): attribute.of for attribute in schema.attributes},
@@ -182,9 +180,9 @@ def _read_triples(
     def check(end: str, name: str, allowed: tuple[str, ...], where: str) -> None:
         if name not in entities:
             raise DataError(f"{where}: the {end} {short(name)} is not in entities.jsonl; mend it or add the entity")
-        if (found := entities[name].type) not in allowed:
+        if (actual := entities[name].type) not in allowed:
             raise DataError(
-                f"{where}: the {end} {short(name)} is of type {found!r}, but schema.json allows {', '.join(allowed)}; "
+                f"{where}: the {end} {short(name)} is of type {actual!r}, but schema.json allows {', '.join(allowed)}; "
                 "mend the triple or the schema"
             )
 
@@ -202,15 +200,15 @@ def _read_triples(
             check("tail", triple.tail, tails[relation], where)
         if not triple.passages:
             raise DataError(f"{where}: 'passages' is empty; it should list the passages that state the triple")
-        in_corpus(triple.passages, known, where, "passages")
+        in_corpus(triple.passages, ids, where, "passages")
         once(seen, (triple.head, relation, triple.tail), "triple", where, "")
         triples.append(triple)
     return tuple(triples)
 
 
-def in_corpus(passages: tuple[str, ...], known: set[str], where: str, field: str) -> None:
+def in_corpus(passages: tuple[str, ...], ids: set[str], where: str, field: str) -> None:
     for passage in passages:
-        if passage not in known:
+        if passage not in ids:
             raise DataError(
                 f"{where}: the passage {short(passage)} is not in the corpus; mend {field!r} or add the passage"
             )

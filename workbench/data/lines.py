@@ -80,13 +80,13 @@ def read_json(path: Path, *kinds: type) -> Any:
     """The JSON value in a file, which must be of one of these kinds."""
     text = read_text(path)
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path} is not JSON ({error}); mend it, or fetch or copy it again") from None
-    if not isinstance(found, kinds):
+    if not isinstance(content, kinds):
         wanted = " or ".join(kind.__name__ for kind in kinds)
-        raise DataError(f"{path} is a JSON {type(found).__name__}, not a {wanted}; is the file of another format?")
-    return found
+        raise DataError(f"{path} is a JSON {type(content).__name__}, not a {wanted}; is the file of another format?")
+    return content
 
 
 def read_object(path: Path) -> dict:
@@ -97,35 +97,35 @@ def read_object(path: Path) -> dict:
 
 
 def value(row: dict, name: str, where: str, kind: type, default: Any = None) -> Any:
-    found = row.get(name)
-    if found is None:
+    content = row.get(name)
+    if content is None:
         return default
-    if type(found) is not kind:
-        raise DataError(f"{where}: {name!r} is {short(found)}; it should be {_KINDS[kind]}")
-    return storable(found) if kind is str else found
+    if type(content) is not kind:
+        raise DataError(f"{where}: {name!r} is {short(content)}; it should be {_KINDS[kind]}")
+    return storable(content) if kind is str else content
 
 
 def finite(row: dict, name: str, where: str) -> float | None:
     """A number, or None without one."""
-    found = row.get(name)
-    if found is None:
+    number = row.get(name)
+    if number is None:
         return None
     try:
-        if not isinstance(found, bool) and math.isfinite(found):
-            return found
+        if not isinstance(number, bool) and math.isfinite(number):
+            return number
     except (TypeError, OverflowError):  # text; a whole number that no float holds
         pass
-    raise DataError(f"{where}: {name!r} is {short(found)}; it should be a finite number")
+    raise DataError(f"{where}: {name!r} is {short(number)}; it should be a finite number")
 
 
 def string(row: dict, name: str, where: str, default: str | None = None) -> str:
-    found = value(row, name, where, str, default)
-    if found is None:
+    text = value(row, name, where, str, default)
+    if text is None:
         there = list(row)[:SOME]
         raise DataError(
             f"{where}: {name!r} is missing; the line has {', '.join(field[:SHOWN] for field in there) or 'no fields'}"
         )
-    return found
+    return text
 
 
 def strings(row: dict, name: str, where: str) -> tuple[str, ...]:
@@ -138,17 +138,19 @@ def strings(row: dict, name: str, where: str) -> tuple[str, ...]:
 def record(kind: type[T], row: dict, where: str) -> T:
     """The dataclass that a row states: texts, tuples of texts, whole numbers and finite numbers under the names of its
     fields. A text without a default must be there."""
-    found = {}
+    fields_read = {}
     for field in fields(kind):
         if field.type == "str":
-            found[field.name] = string(row, field.name, where, None if field.default is MISSING else field.default)
+            fields_read[field.name] = string(
+                row, field.name, where, None if field.default is MISSING else field.default
+            )
         elif field.type == "tuple[str, ...]":
-            found[field.name] = strings(row, field.name, where)
+            fields_read[field.name] = strings(row, field.name, where)
         elif field.type == "float | None":
-            found[field.name] = finite(row, field.name, where)
+            fields_read[field.name] = finite(row, field.name, where)
         else:
-            found[field.name] = value(row, field.name, where, {"str | None": str, "int | None": int}[field.type])
-    return kind(**found)
+            fields_read[field.name] = value(row, field.name, where, {"str | None": str, "int | None": int}[field.type])
+    return kind(**fields_read)
 
 
 def objects(row: dict, name: str, where: str) -> tuple[dict, ...]:
@@ -167,25 +169,25 @@ def _stored(value: Any, name: str, where: str, depth: int = 1) -> Any:
     if depth > DEEPEST:
         raise DataError(f"{where}: {name!r} is nested more than {DEEPEST} deep; make it flatter")
     if isinstance(value, dict):
-        return {storable(key): _stored(one, name, where, depth + 1) for key, one in value.items()}
+        return {storable(key): _stored(item, name, where, depth + 1) for key, item in value.items()}
     if isinstance(value, list):
-        return [_stored(one, name, where, depth + 1) for one in value]
+        return [_stored(item, name, where, depth + 1) for item in value]
     return storable(value) if isinstance(value, str) else value
 
 
 def short(value: Any) -> str:
     """A value as a message quotes it."""
-    shown = repr(value)
-    return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
 def once(seen: dict[Any, str], identifier: str | tuple[str, ...], what: str, where: str, key: str = "id") -> None:
     """Record where a name, or several together, first occurs; a second occurrence is an error."""
     if identifier in seen:
         called = f"{what} {key}".strip()
-        shown = identifier if isinstance(identifier, str) else json.dumps(identifier, ensure_ascii=False)
+        text = identifier if isinstance(identifier, str) else json.dumps(identifier, ensure_ascii=False)
         raise DataError(
-            f"{where}: the {called} {short(shown)} stands already in {seen[identifier]}; "
+            f"{where}: the {called} {short(text)} stands already in {seen[identifier]}; "
             f"{f'{key}s' if key else 'they'} must be unique"
         )
     seen[identifier] = where

@@ -58,10 +58,10 @@ def within(profiles: Profiles, ids: Container[str]) -> Profiles:
     """Restrict the profiles to those that the passages `ids` support: profiles of other passages only are dropped,
     profiles without any passage stay."""
 
-    def kept(found):
-        for profile in found:
+    def inside(profiles):
+        for profile in profiles:
             passages = tuple(passage_id for passage_id in profile.passages if passage_id in ids)
             if passages or not profile.passages:
                 yield replace(profile, passages=passages)
 
-    return Profiles(tuple(kept(profiles.entities)), tuple(kept(profiles.relations)), profiles.made_by)
+    return Profiles(tuple(inside(profiles.entities)), tuple(inside(profiles.relations)), profiles.made_by)

@@ -94,8 +94,8 @@ def find(name: str) -> Entry | None:
 
 def options_of(data: Dataset) -> dict[str, Any]:
     """The options with which a data set known by name was loaded, as its origin says."""
-    entry, said = find(data.name), data.origin.settings if data.origin else {}
-    return {name: said[name] for name in (entry.options if entry else ()) if name in said}
+    entry, settings = find(data.name), data.origin.settings if data.origin else {}
+    return {name: settings[name] for name in (entry.options if entry else ()) if name in settings}
 
 
 def _sampled(entry: Entry, sample: Sample) -> Entry:
@@ -124,7 +124,7 @@ def similar(name: str, others: tuple[str, ...] = ()) -> str:
 def datasets(bundled: tuple[Known, ...] = ()) -> Catalogue:
     """The bundled and registered data sets, with counts, licence and source, and whether they are on this machine."""
     aliases = {id: tuple(name for name, target in ALIASES.items() if target == id) for id in ENTRIES}
-    known = [
+    entries = [
         Known(
             entry.id,
             entry.of,
@@ -138,7 +138,7 @@ def datasets(bundled: tuple[Known, ...] = ()) -> Catalogue:
         )
         for entry in ENTRIES.values()
     ]
-    return Catalogue((*bundled, *known))
+    return Catalogue((*bundled, *entries))
 
 
 def load_entry(entry: Entry, offline: bool | None = None, **options) -> Dataset:
@@ -150,8 +150,8 @@ def load_entry(entry: Entry, offline: bool | None = None, **options) -> Dataset:
     if unknown := set(options) - set(entry.options):
         takes = ", ".join(entry.options) or "no options: its passages are its publisher's"
         raise SettingError(f"{entry.id!r} does not know {', '.join(sorted(unknown))}; it takes {takes}")
-    if (not options or entry.of_folder) and (kept := _kept(entry)):
-        data, whole = _read_kept(entry, *kept)
+    if (not options or entry.of_folder) and (stored := _copy_of(entry)):
+        data, whole = _read_kept(entry, *stored)
         made = entry.of_folder(data, whole, **options) if options else data
         if made is not None:
             return made
@@ -196,26 +196,26 @@ def load_entry(entry: Entry, offline: bool | None = None, **options) -> Dataset:
     )
 
 
-def drawn(data: Dataset, sample: Sample, known: int | None = None) -> Dataset:
+def drawn(data: Dataset, sample: Sample, expected: int | None = None) -> Dataset:
     """A sample of a data set whose corpus stays whole. `known` is how many questions the whole data set has: drawn from
     fewer, its name would stand for other questions, so that is an error."""
-    if known is not None and len(data.questions) != known:
+    if expected is not None and len(data.questions) != expected:
         raise DataError(
-            f"{data.folder} holds {len(data.questions):,} of the {counted(known, 'question')} of {data.name}, so a "
+            f"{data.folder} holds {len(data.questions):,} of the {counted(expected, 'question')} of {data.name}, so a "
             f"sample of it would not be {data.name}/{sample}; take all questions, or the first few with `limit`"
         )
     questions = sampling.drawn(data.questions, sample, data.name)
-    said = sampling.described(questions, sample, len(data.questions))
+    settings = sampling.described(questions, sample, len(data.questions))
     origin = data.origin or Origin(data.name)
     return replace(
         data,
         name=f"{data.name}/{sample}",
         questions=questions,
-        origin=replace(origin, settings={**origin.settings, **said}),
+        origin=replace(origin, settings={**origin.settings, **settings}),
     )
 
 
-def _kept(entry: Entry) -> tuple[Path, Copy | None] | None:
+def _copy_of(entry: Entry) -> tuple[Path, Copy | None] | None:
     """A data folder that holds the entry, and the facts known about it."""
     places: list[tuple[Path, Copy | None]] = [(cache() / entry.id, None)]
     if named := os.environ.get("HOPSCOPE_DATA"):
@@ -233,13 +233,13 @@ def _read_kept(entry: Entry, folder: Path, copy: Copy | None) -> tuple[Dataset, 
     data = read_folder(folder, entry.id)
     if entry.sample:
         _check_sample(entry, data)
-    found = (len(data.passages), len(data.questions), len(data.triples))
-    whole = not (copy and found == (copy.passages, copy.questions, copy.triples))
+    counts = (len(data.passages), len(data.questions), len(data.triples))
+    whole = not (copy and counts == (copy.passages, copy.questions, copy.triples))
     if not whole:
         notes = [copy.note] if copy.note else []
     else:
-        said = data.origin.settings.get("repeated") if data.origin else None
-        repeated = said if isinstance(said, int) else 0
+        number = data.origin.settings.get("repeated") if data.origin else None
+        repeated = number if isinstance(number, int) else 0
         _check(entry, Converted(data.passages, data.questions, triples=data.triples, repeated=repeated), folder)
         notes = []
     if data.origin is not None:
@@ -250,22 +250,22 @@ def _read_kept(entry: Entry, folder: Path, copy: Copy | None) -> tuple[Dataset, 
 
 def _check_sample(entry: Entry, data: Dataset) -> None:
     """A folder under the name of a sample holds that sample and no other."""
-    said = data.origin.settings if data.origin else {}
-    expected = sampling.described(data.questions, entry.sample, said.get("of", 0))
+    settings = data.origin.settings if data.origin else {}
+    expected = sampling.described(data.questions, entry.sample, settings.get("of", 0))
     for what in ("n", "seed", "rule", "ids"):
-        if said.get(what) != expected[what]:
+        if settings.get(what) != expected[what]:
             raise DataError(
-                f"{data.folder} does not hold {entry.id}: in its origin.json {what!r} is {said.get(what)!r}, where "
+                f"{data.folder} does not hold {entry.id}: in its origin.json {what!r} is {settings.get(what)!r}, where "
                 f"{expected[what]!r} is expected of its questions; load it by its folder, or delete it to have the "
                 "sample drawn"
             )
 
 
-def _check(entry: Entry, found: Converted, folder: Path | None = None) -> None:
+def _check(entry: Entry, converted: Converted, folder: Path | None = None) -> None:
     counts = [
-        ("passages", entry.passages, len(found.passages) + (found.repeated if found.passages else 0)),
-        ("questions", entry.questions, len(found.questions) + found.left_out),
-        ("triples", entry.triples, len(found.triples) + (found.repeated if found.triples else 0)),
+        ("passages", entry.passages, len(converted.passages) + (converted.repeated if converted.passages else 0)),
+        ("questions", entry.questions, len(converted.questions) + converted.left_out),
+        ("triples", entry.triples, len(converted.triples) + (converted.repeated if converted.triples else 0)),
     ]
     for what, expected, count in counts:
         if expected is not None and count != expected:
@@ -276,8 +276,8 @@ def _check(entry: Entry, found: Converted, folder: Path | None = None) -> None:
 
 
 def _whereabouts(entry: Entry) -> str:
-    if kept := _kept(entry):
-        return str(kept[0])
+    if copy := _copy_of(entry):
+        return str(copy[0])
     folder = source_folder(entry)
     there = sum((folder / file.name).exists() for file in entry.files)
     if there == 0:

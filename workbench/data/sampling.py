@@ -42,7 +42,7 @@ class Sample:
         return PER_HOP if self.per_hop else RULE
 
 
-def parse(name: str, known: Collection[str]) -> tuple[str, Sample | None]:
+def parse(name: str, names: Collection[str]) -> tuple[str, Sample | None]:
     """The data set and the sample of a name; no sample where it names none of a `known` data set.
 
     >>> parse("musique/dev/500@42", ["musique/dev"]), parse("my/500@42", ["musique/dev"])
@@ -50,17 +50,17 @@ def parse(name: str, known: Collection[str]) -> tuple[str, Sample | None]:
 
     Raises :class:`DataError` if n or the seed is not a number as it is written here.
     """
-    found = _NAMED.fullmatch(name)
-    if not found or found["of"] not in known:
+    match = _NAMED.fullmatch(name)
+    if not match or match["of"] not in names:
         return name, None
-    for what, number in (("n", found["n"]), ("the seed", found["seed"])):
+    for what, number in (("n", match["n"]), ("the seed", match["seed"])):
         if not _NUMBER.fullmatch(number) or (what, number) == ("n", "0"):
             least = "1" if what == "n" else "0"
             raise DataError(
                 f"{name!r}: {what} is {number!r}, where a whole number from {least} on, without leading zeros, is "
-                f"expected; name a sample as {found['of']}/500@42, which is n@seed"
+                f"expected; name a sample as {match['of']}/500@42, which is n@seed"
             )
-    return found["of"], Sample(int(found["n"]), int(found["seed"]), bool(found["each"]))
+    return match["of"], Sample(int(match["n"]), int(match["seed"]), bool(match["each"]))
 
 
 def drawn(questions: Iterable[Question], sample: Sample, name: str) -> tuple[Question, ...]:
@@ -95,8 +95,8 @@ def pooled(
 ) -> tuple[Passage, ...]:
     """The corpus of some questions that bring their own `paragraphs` (question id → ids of passages): these, each once,
     in the order of the whole corpus."""
-    asked = {passage for question in questions for passage in paragraphs[question.id]}
-    return tuple(passage for passage in passages if passage.id in asked)
+    passage_ids = {passage for question in questions for passage in paragraphs[question.id]}
+    return tuple(passage for passage in passages if passage.id in passage_ids)
 
 
 def described(questions: Collection[Question], sample: Sample, of: int) -> dict[str, Any]:

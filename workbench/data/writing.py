@@ -38,30 +38,30 @@ def new_folder(folder: Path, *, again: bool = False) -> Iterator[Path]:
 
     Raises :class:`DataError` if the folder is not empty; with `again`, only if it holds anything else."""
     taken = DataError(f"{folder} exists already; choose a new folder, or delete this one first")
-    stands = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
-    if stands and not again:
+    is_filled = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+    if is_filled and not again:
         raise taken
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     try:
         yield part
-        if stands and not _same(part, folder):
+        if is_filled and not _same(part, folder):
             raise taken
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
-    if stands:
+    if is_filled:
         shutil.rmtree(part)
     else:
         part.replace(folder)
 
 
-def _same(one: Path, other: Path) -> bool:
+def _same(first: Path, other: Path) -> bool:
     """Whether two folders hold the same files."""
-    names = [{path.relative_to(folder) for path in folder.rglob("*")} for folder in (one, other)]
-    files = [name for name in names[0] if (one / name).is_file()]
-    return names[0] == names[1] and len(filecmp.cmpfiles(one, other, files, shallow=False)[0]) == len(files)
+    names = [{path.relative_to(folder) for path in folder.rglob("*")} for folder in (first, other)]
+    files = [name for name in names[0] if (first / name).is_file()]
+    return names[0] == names[1] and len(filecmp.cmpfiles(first, other, files, shallow=False)[0]) == len(files)
 
 
 def _write_parts(dataset: Dataset, part: Path) -> None:
@@ -94,8 +94,8 @@ def _write_parts(dataset: Dataset, part: Path) -> None:
     if dataset.schema is not None and not (dataset.graph and dataset.schema == dataset.graph.schema):
         _text(part / "schema.json", json.dumps(asdict(dataset.schema), ensure_ascii=False, indent=1) + "\n")
     if dataset.profiles is not None or dataset.left_out:
-        kept = {**(asdict(dataset.profiles) if dataset.profiles is not None else {}), "left_out": dataset.left_out}
-        _text(part / "profiles.json", json.dumps(kept, ensure_ascii=False, indent=1) + "\n")
+        content = {**(asdict(dataset.profiles) if dataset.profiles is not None else {}), "left_out": dataset.left_out}
+        _text(part / "profiles.json", json.dumps(content, ensure_ascii=False, indent=1) + "\n")
     if dataset.origin is not None:
         write_origin(dataset.origin, part / "origin.json")
 

@@ -95,29 +95,29 @@ class Lists:
         with tqdm(total=len(queries), desc=label, unit=unit, disable=not progress) as bar:
             for start in range(0, len(queries), _AT_ONCE):
                 rows = queries[start : start + _AT_ONCE]
-                products, found = self._index.search(self._vectors[rows], count + 1)  # one may be the row itself
-                nobody = (found < 0) | (found == rows[:, None])
-                found[nobody], products[nobody] = -1, -np.inf
-                yield rows, found, products
+                products, neighbours = self._index.search(self._vectors[rows], count + 1)  # one may be the row itself
+                nobody = (neighbours < 0) | (neighbours == rows[:, None])
+                neighbours[nobody], products[nobody] = -1, -np.inf
+                yield rows, neighbours, products
                 bar.update(len(rows))
 
     def pairs(self, *given: Any) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """What `nearest` finds as pairs, by row and best first: rows, others and products, (m,) each."""
-        for rows, found, products in self.nearest(*given):
-            there = found >= 0
-            yield np.broadcast_to(rows[:, None], found.shape)[there], found[there], products[there]
+        for rows, neighbours, products in self.nearest(*given):
+            there = neighbours >= 0
+            yield np.broadcast_to(rows[:, None], neighbours.shape)[there], neighbours[there], products[there]
 
 
 def _exact(vectors: np.ndarray, rows: np.ndarray, threshold: float, nearest: int) -> list[np.ndarray]:
     """Of each row, its products of at least `threshold` with other rows, at most the `nearest` best, best first."""
-    found = []
+    exact = []
     for start in range(0, len(rows), 100):  # products of 100 rows with a million take 400 MB
         some = rows[start : start + 100]
         products = vectors[some] @ vectors.T
         products[np.arange(len(some)), some] = np.nan  # which is near to nothing
         for row in products:
-            found.append(highest(row[row >= threshold], nearest))
-    return found
+            exact.append(highest(row[row >= threshold], nearest))
+    return exact
 
 
 def highest(values: np.ndarray, count: int) -> np.ndarray:
@@ -130,10 +130,10 @@ def highest(values: np.ndarray, count: int) -> np.ndarray:
     return np.sort(best)[::-1]
 
 
-def share_found(found: Iterable[np.ndarray], truth: Sequence[np.ndarray]) -> float:
+def share_found(approximate: Iterable[np.ndarray], truth: Sequence[np.ndarray]) -> float:
     """The share of true values, descending for each row, for which one as high was found: of equals, any will do."""
     hit = sum(min(int((some >= true[-1] - _CLOSE * abs(true[-1])).sum()), len(true))
-              for some, true in zip(found, truth) if len(true))  # fmt: skip
+              for some, true in zip(approximate, truth) if len(true))  # fmt: skip
     wanted = sum(map(len, truth))
     return hit / wanted if wanted else 1.0
 

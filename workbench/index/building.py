@@ -79,9 +79,9 @@ def check_data(store: Store, manifest: Mapping, data: Dataset) -> None:
             f"{store.folder} holds the index of {manifest['data']['name']!r}, not of {data.name!r}; "
             "choose another folder, or delete this one first"
         )
-    if manifest["layers"] and (stands := manifest["data"].get("extraction")) != data.extraction:
+    if manifest["layers"] and (extraction := manifest["data"].get("extraction")) != data.extraction:
         raise IndexFault(
-            f"{store.folder} holds an index of {_facts_of(stands)}, not of {_facts_of(data.extraction)}; "
+            f"{store.folder} holds an index of {_facts_of(extraction)}, not of {_facts_of(data.extraction)}; "
             "choose another folder, or delete this one first"
         )
 
@@ -134,20 +134,20 @@ def write_layers(
     store: Store,
     manifest: dict,
     build: Build,
-    asked: Collection[str],
+    wanted: Collection[str],
     settings: Mapping[str, Mapping],
 ) -> None:
     """Bring the layers that stand or are `asked` for up to date, with what is below them and what the data bring; then
     name them all in the manifest, in one step. A layer has the settings given, by default those that it had. Where one
     is deferred, those that are not made of it are made, and none is named."""
-    kinds = _with_brought(closure({*asked, *manifest["layers"]}), build.data)
+    kinds = _with_brought(closure({*wanted, *manifest["layers"]}), build.data)
     chosen = {kind: named["settings"] for kind, named in manifest["layers"].items()} | dict(settings)
     deferrals, build.standing = Deferrals(), partial(_standing, store, manifest, build)
     for kind in kinds:
         layer = LAYERS[kind][0]
         if {*layer.inputs, *layer.optional, *layer.with_given} & {*kinds} <= build.named.keys():
             with deferrals:
-                use(store, kind, _brought_up_to_date(store, manifest, kind, build, chosen.get(kind, {}), asked), build)
+                use(store, kind, _brought_up_to_date(store, manifest, kind, build, chosen.get(kind, {}), wanted), build)
     deferrals.end()
     named = _manifest_of(build, manifest)
     if named != manifest:
@@ -186,8 +186,8 @@ def _made_how(data: Dataset, manifest: Mapping) -> dict[str, Any]:
         before = manifest.get("data") or {}
         return {name: before[name] for name in (OPTIONS, ARTICLES) if name in before}
     articles = data.origin.settings.get(ARTICLES)
-    said = {OPTIONS: options_of(data), ARTICLES: articles if isinstance(articles, dict) else None}
-    return {name: value for name, value in said.items() if value}
+    made_how = {OPTIONS: options_of(data), ARTICLES: articles if isinstance(articles, dict) else None}
+    return {name: value for name, value in made_how.items() if value}
 
 
 def use(store: Store, kind: str, key: str, build: Build) -> None:
@@ -210,12 +210,12 @@ def is_current(folder: Path, build: Build, kinds: Iterable[str], chosen: Mapping
 
 
 def _brought_up_to_date(
-    store: Store, manifest: dict, kind: str, build: Build, chosen: Mapping, asked: Collection[str]
+    store: Store, manifest: dict, kind: str, build: Build, chosen: Mapping, wanted: Collection[str]
 ) -> str:
     """The key under which a layer stands, once it is made, and once what failed in it was asked for again. One that is
     not `asked` for stays as it is, whoever made it, if it is made of what there is now."""
     settings, layers = _settings(kind, chosen), manifest["layers"]
-    if kind in layers and kind not in asked and _is_made_of(kind, build, settings, layers):
+    if kind in layers and kind not in wanted and _is_made_of(kind, build, settings, layers):
         key = layers[kind]["key"]
         if store.path(kind, key).is_dir():  # a damaged one may have been deleted, as `_open` advises
             return key
@@ -225,21 +225,21 @@ def _brought_up_to_date(
         return following
     layer = opened_layer(store, kind, key, build.opened)
     by_model = build.engine is not None and not is_rules(build.engine)  # what the rules failed at they fail at again
-    again = kind in asked and layer.metadata.get("failures") and by_model
+    again = kind in wanted and layer.metadata.get("failures") and by_model
     return following if again and _make(store, kind, following, build, settings, layer, layer.files) else key
 
 
 def _make(
-    store: Store, kind: str, key: str, build: Build, settings: Any, old: Layer | None, stands: Mapping | None = None
+    store: Store, kind: str, key: str, build: Build, settings: Any, old: Layer | None, present: Mapping | None = None
 ) -> bool:
     """Make a layer, unless its files are those that `stands`; whether it was made."""
     layer = LAYERS[kind][0]
     checked = ending_where_most_fail(kind, build.keep_going)
     with store.writing(kind, key) as folder, metered(store.folder, kind, build.engine), checked:
         files = describe(folder, settings, layer.build(folder, build, settings, old))
-        if files == stands:
+        if files == present:
             shutil.rmtree(folder)
-    return files != stands
+    return files != present
 
 
 def _key(kind: str, build: Build, settings: Any) -> str:
@@ -258,16 +258,16 @@ def _keys(store: Store, kind: str, key: str) -> tuple[str | None, str]:
     whole = [name for name in (key, f"{key}-2") if (store.path(kind, name) / DESCRIPTION).exists()]
     if len(whole) > 1:
         whole.sort(key=lambda name: _open(store, kind, name).metadata.get("failures", 0))
-    stands = whole[0] if whole else None
-    return stands, f"{key}-2" if stands == key else key
+    present = whole[0] if whole else None
+    return present, f"{key}-2" if present == key else key
 
 
 def _contents(kind: str, named: Mapping[str, Mapping]) -> dict[str, str]:
     """Kind → content of the layers that a layer is made of, of those that a manifest names."""
     layer = LAYERS[kind][0]
     given = layer.with_given if named.get("profiles", {}).get("given") else ()
-    below = [one for one in (*layer.inputs, *layer.optional, *given) if one in named]
-    return {one: named[one].get("content", named[one]["key"]) for one in below}
+    below = [kind for kind in (*layer.inputs, *layer.optional, *given) if kind in named]
+    return {kind: named[kind].get("content", named[kind]["key"]) for kind in below}
 
 
 def _is_made_of(kind: str, build: Build, settings: Any, named: Mapping[str, Mapping]) -> bool:

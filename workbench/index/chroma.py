@@ -89,15 +89,15 @@ class PassageStore:
     ) -> tuple[np.ndarray, np.ndarray]:
         """(rows, cosines) of the at most k nearest passages that Chroma finds, best first, equal ones by row; only
         those of a `title`, or whose title or text `contains` something, if that is given."""
-        found = self._collection.query(
+        result = self._collection.query(
             query_embeddings=[np.asarray(vector)],
             n_results=min(k, self._collection.count()),
             where={"title": title} if title else None,
             where_document={"$contains": contains} if contains else None,
             include=["distances"],
         )
-        rows = np.array([self._row[one] for one in found["ids"][0]], dtype=np.int64)
-        cosines = 1 - np.array(found["distances"][0], dtype=np.float32)
+        rows = np.array([self._row[id] for id in result["ids"][0]], dtype=np.int64)
+        cosines = 1 - np.array(result["distances"][0], dtype=np.float32)
         order = np.lexsort((rows, -cosines))
         return rows[order], cosines[order]
 
@@ -138,11 +138,11 @@ def _bring_up_to_date(client: Any, index: Index, kind: str, progress: bool) -> N
     if (collection.metadata or {}).get("made_from") == made_from:
         return
     ids, texts, vectors, metadata = _rows(index, kind)
-    marks = [text_hash(f"{text} {said}") for text, said in zip(texts, metadata)]
+    marks = [text_hash(f"{text} {entry}") for text, entry in zip(texts, metadata)]
     held = collection.get(include=["metadatas"])
-    stands = {one: said.get(_MARK) for one, said in zip(held["ids"], held["metadatas"])}
-    changed = [row for row, one in enumerate(ids) if stands.get(one) != marks[row]]
-    gone, size = sorted(stands.keys() - set(ids)), client.get_max_batch_size()
+    marks_held = {id: entry.get(_MARK) for id, entry in zip(held["ids"], held["metadatas"])}
+    changed = [row for row, id in enumerate(ids) if marks_held.get(id) != marks[row]]
+    gone, size = sorted(marks_held.keys() - set(ids)), client.get_max_batch_size()
     for start in range(0, len(gone), size):
         collection.delete(ids=gone[start : start + size])
     with tqdm(total=len(changed), desc=f"store {kind}", unit="vector", disable=not progress) as bar:

@@ -115,8 +115,8 @@ class EntityGraph(NamedTuple):
 
 def _strengths(facts: FactsLayer, profiles: Phrased | None, pairs: np.ndarray) -> Iterator[tuple[int, float]]:
     """(pair, sum of the strengths) of the pairs whose profiles give any; what is no positive number is none."""
-    for row, (one, other) in enumerate(pairs.tolist() if profiles is not None else ()):
-        weights = [profile.weight for profile in profiles.between(facts.phrases[one], facts.phrases[other])]
+    for row, (first, other) in enumerate(pairs.tolist() if profiles is not None else ()):
+        weights = [profile.weight for profile in profiles.between(facts.phrases[first], facts.phrases[other])]
         given = [weight for weight in weights if weight is not None and 0 < weight < float("inf")]
         if given:
             yield row, sum(given)
@@ -190,11 +190,11 @@ class CommunitiesLayer(Layer):
     @cached_property
     def of_phrase(self) -> dict[int, list[int]]:
         """Phrase row → ids of its communities, coarsest first; a phrase outside the largest component may have none."""
-        found = defaultdict(list)
+        by_member = defaultdict(list)
         for community in self.communities:
             for member in community.members:
-                found[member].append(community.id)
-        return dict(found)
+                by_member[member].append(community.id)
+        return dict(by_member)
 
     @cached_property
     def heights(self) -> list[int]:
@@ -223,9 +223,9 @@ def mentions(facts: FactsLayer, passages: int) -> sp.csr_array:
     """1 where a fact of the passage holds the phrase, (n_e, passages)."""
     passage, fact = facts.stated
     ends, twice = np.r_[facts.subjects[fact], facts.objects[fact]], np.r_[passage, passage]
-    found = sp.coo_array((np.ones(len(ends)), (ends, twice)), shape=(len(facts.phrases), passages)).tocsr()
-    found.data[:] = 1.0
-    return found
+    stated = sp.coo_array((np.ones(len(ends)), (ends, twice)), shape=(len(facts.phrases), passages)).tocsr()
+    stated.data[:] = 1.0
+    return stated
 
 
 def text_units(communities: Sequence[Community], mentioned: sp.csr_array) -> sp.csr_array:
@@ -250,7 +250,7 @@ def _shares(communities: list[Community], facts: FactsLayer, passages: PassagesL
 
 def _entities(facts: FactsLayer, profiles: Phrased | None, graph: EntityGraph, settings: Settings):
     """One Entity per phrase. Its facts stand with its best connected neighbours first."""
-    known = [profiles.of(phrase) if profiles is not None else () for phrase in facts.phrases]
+    profiles_of = [profiles.of(phrase) if profiles is not None else () for phrase in facts.phrases]
     stated: dict[int, list[str]] = defaultdict(list)
     if settings.descriptions != "none":
         ranks = np.append(graph.ranks, 0)[graph.of_fact]  # of a fact about one phrase: none
@@ -259,10 +259,10 @@ def _entities(facts: FactsLayer, profiles: Phrased | None, graph: EntityGraph, s
                 if len(stated[end]) < settings.described_by:
                     stated[end].append(_fact_words(facts, fact))
     entities = []
-    for row, (phrase, found) in enumerate(zip(facts.phrases, known)):
-        name = next((profile.name for profile in found if profile.name), phrase)
-        kind = ", ".join(dict.fromkeys(profile.type for profile in found if profile.type))
-        written = " ".join(dict.fromkeys(profile.description for profile in found if profile.description))
+    for row, (phrase, profiles_here) in enumerate(zip(facts.phrases, profiles_of)):
+        name = next((profile.name for profile in profiles_here if profile.name), phrase)
+        kind = ", ".join(dict.fromkeys(profile.type for profile in profiles_here if profile.type))
+        written = " ".join(dict.fromkeys(profile.description for profile in profiles_here if profile.description))
         if settings.descriptions != "profiles" or not written:
             written = "; ".join(stated[row])
         entities.append(Entity(name, kind, written))
@@ -276,9 +276,9 @@ def _relationships(facts: FactsLayer, profiles: Phrased | None, graph: EntityGra
         if pair >= 0:
             stated[pair].append(_fact_words(facts, fact))
     texts = []
-    for (one, other), sentences in zip(graph.pairs.tolist(), stated):
-        found = profiles.between(facts.phrases[one], facts.phrases[other]) if profiles is not None else ()
-        written = dict.fromkeys(profile.description for profile in found if profile.description)
+    for (first, other), sentences in zip(graph.pairs.tolist(), stated):
+        between = profiles.between(facts.phrases[first], facts.phrases[other]) if profiles is not None else ()
+        written = dict.fromkeys(profile.description for profile in between if profile.description)
         texts.append(" ".join(written) or "; ".join(sentences))
     return texts
 
@@ -331,16 +331,16 @@ class _Contexts:
 
     def levels(self) -> list[list[int]]:
         """Ids of the communities that get a report, by level, finest first."""
-        found = defaultdict(list)
+        by_level = defaultdict(list)
         for id in self.wanted:
-            found[self.communities[id].level].append(id)
-        return [found[level] for level in sorted(found, reverse=True)]
+            by_level[self.communities[id].level].append(id)
+        return [by_level[level] for level in sorted(by_level, reverse=True)]
 
     def inside(self, ids: list[int]) -> dict[int, np.ndarray]:
         """Pairs within each community, of one level, best connected first."""
         groups = [np.array(self.communities[id].members) for id in ids]
-        found = leiden.inside(len(self.graph.degrees), self.graph.pairs, groups)
-        return {id: pairs[np.argsort(-self._ranks[pairs], kind="stable")] for id, pairs in zip(ids, found)}
+        pairs_inside = leiden.inside(len(self.graph.degrees), self.graph.pairs, groups)
+        return {id: pairs[np.argsort(-self._ranks[pairs], kind="stable")] for id, pairs in zip(ids, pairs_inside)}
 
     def input(
         self, id: int, pairs: np.ndarray, share: float, reports: dict[int, reporting.Report]

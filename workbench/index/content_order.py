@@ -68,9 +68,9 @@ def settled(vectors: np.ndarray) -> np.ndarray:
     near = np.flatnonzero(same)
     same[near] = np.abs(vectors[order[near]] - vectors[order[near + 1]]).max(axis=1) <= SAME
     first = np.maximum.accumulate(np.where(np.r_[False, same], 0, np.arange(len(order))))
-    found = np.empty_like(vectors)
-    found[order] = vectors[order[first]]
-    return found
+    settled_vectors = np.empty_like(vectors)
+    settled_vectors[order] = vectors[order[first]]
+    return settled_vectors
 
 
 def _places(vectors: np.ndarray) -> np.ndarray:

@@ -379,50 +379,52 @@ class _View:
 
 
 def _paper(view: _View, clusters: Sequence[Sequence[np.ndarray]]) -> Communities:
-    found, told = [], _Told()
+    groups, record = [], _Record()
     for number, parts in enumerate(clusters):
-        found += _merged(view, parts, number, told)
-    found.sort(key=_largest_first)
+        groups += _merged(view, parts, number, record)
+    groups.sort(key=_largest_first)
     most = view.settings.max_communities
-    found, rest = found[:most], found[most:]
+    groups, rest = groups[:most], groups[most:]
     overflow = np.sort(np.concatenate(rest)) if rest else np.zeros(0, dtype=np.int64)
-    return _communities(view, _attached(view, found, overflow), told, len(overflow))
+    return _communities(view, _attached(view, groups, overflow), record, len(overflow))
 
 
 def _released(view: _View, clusters: Sequence[Sequence[np.ndarray]]) -> Communities:
     """Clusters, largest first, until there are enough communities; who is left then is in none."""
-    found, told, most = [], _Told(), view.settings.max_communities
+    groups, record, most = [], _Record(), view.settings.max_communities
     for number, parts in enumerate(clusters):
-        if len(found) >= most:
+        if len(groups) >= most:
             break
-        found += _merged(view, parts, number, told)
-    left_out = len(view.order) - sum(map(len, found[:most]))
-    return _communities(view, found[:most], told, left_out)
+        groups += _merged(view, parts, number, record)
+    left_out = len(view.order) - sum(map(len, groups[:most]))
+    return _communities(view, groups[:most], record, left_out)
 
 
-def _communities(view: _View, found: list[np.ndarray], told: _Told, overflow: int) -> Communities:
-    found = sorted(found, key=_largest_first)
-    return Communities([view.community(*one) for one in enumerate(found)], told.merges, dict(told.counts), overflow)
+def _communities(view: _View, groups: list[np.ndarray], record: _Record, overflow: int) -> Communities:
+    groups = sorted(groups, key=_largest_first)
+    return Communities(
+        [view.community(*pair) for pair in enumerate(groups)], record.merges, dict(record.counts), overflow
+    )
 
 
-def _attached(view: _View, found: list[np.ndarray], rest: np.ndarray) -> list[np.ndarray]:
+def _attached(view: _View, groups: list[np.ndarray], rest: np.ndarray) -> list[np.ndarray]:
     """The communities, with each entity of `rest` in the one whose centroid is nearest."""
     if not len(rest):
-        return found
+        return groups
     points = _points(view.graph, view.settings)[view.order]
     units = _unit_rows(points) if sp.issparse(points) else view.units
     member = sp.csr_array(
-        (np.ones(sum(map(len, found)), np.float32), np.concatenate(found), np.r_[0, np.cumsum([*map(len, found)])]),
-        shape=(len(found), len(view.order)),
+        (np.ones(sum(map(len, groups)), np.float32), np.concatenate(groups), np.r_[0, np.cumsum([*map(len, groups)])]),
+        shape=(len(groups), len(view.order)),
     )
     centroids = member @ points
     dense = centroids.toarray() if sp.issparse(centroids) else centroids
     dense = dense / np.maximum(np.linalg.norm(dense, axis=1, keepdims=True), 1e-12)
     nearest = np.asarray(units[rest] @ dense.T).argmax(axis=1)
-    return [np.sort(np.r_[rows, rest[nearest == at]]) for at, rows in enumerate(found)]
+    return [np.sort(np.r_[rows, rest[nearest == at]]) for at, rows in enumerate(groups)]
 
 
-class _Told:
+class _Record:
     """The candidates of all clusters, for those who ask why."""
 
     def __init__(self):
@@ -431,27 +433,27 @@ class _Told:
 
     def add(self, candidates: Iterable[Merge]) -> None:
         refused = 0
-        for one in candidates:
-            self.counts[one.reason] += 1
-            refused += not one.merged
-            if one.merged or refused <= REFUSED:
-                self.merges.append(one)
+        for candidate in candidates:
+            self.counts[candidate.reason] += 1
+            refused += not candidate.merged
+            if candidate.merged or refused <= REFUSED:
+                self.merges.append(candidate)
 
 
-def _merged(view: _View, parts: Sequence[np.ndarray], cluster: int, told: _Told) -> list[np.ndarray]:
+def _merged(view: _View, parts: Sequence[np.ndarray], cluster: int, record: _Record) -> list[np.ndarray]:
     """The parts of a cluster after all rounds."""
     standing = [view.part(rows) for rows in parts]
     for round in range(1, view.settings.max_iter + 1):
         if len(standing) < 2:
             break
-        joined = _round(view, standing, cluster, round, told)
+        joined = _round(view, standing, cluster, round, record)
         if len(joined) == len(standing):
             break
         standing = joined
     return [part.rows for part in standing]
 
 
-def _round(view: _View, parts: list[_Part], cluster: int, round: int, told: _Told) -> list[_Part]:
+def _round(view: _View, parts: list[_Part], cluster: int, round: int, record: _Record) -> list[_Part]:
     """The parts, with the closest pairs merged; each part merges once."""
     taken: dict[int, int] = {}
     candidates = []
@@ -461,10 +463,10 @@ def _round(view: _View, parts: list[_Part], cluster: int, round: int, told: _Tol
         if candidate.merged:
             taken |= {left: right, right: left}
         candidates.append(candidate)
-    told.add(candidates)
+    record.add(candidates)
     whole = [part for at, part in enumerate(parts) if at not in taken]
     pairs = [(at, other) for at, other in sorted(taken.items()) if at < other]
-    return whole + [view.part(np.sort(np.r_[parts[one].rows, parts[other].rows])) for one, other in pairs]
+    return whole + [view.part(np.sort(np.r_[parts[left].rows, parts[other].rows])) for left, other in pairs]
 
 
 def _candidates(view: _View, parts: list[_Part], cluster: int, round: int) -> Iterator[tuple[int, int, Merge]]:
@@ -485,10 +487,10 @@ def _candidates(view: _View, parts: list[_Part], cluster: int, round: int) -> It
     considered = np.flatnonzero(similar if view.released else similar | level)
     keys = (similarity,) if view.released else (similarity, -difference)
     for at in considered[np.lexsort((considered, *(levels(key[considered]) for key in keys)))].tolist():
-        one, other = parts[left[at]], parts[right[at]]
+        first, other = parts[left[at]], parts[right[at]]
         reason = str(reasons[at])
         yield int(left[at]), int(right[at]), Merge(
-            cluster, round, view.named(one.rows), view.named(other.rows), float(overlap[at]), float(cosine[at]),
+            cluster, round, view.named(first.rows), view.named(other.rows), float(overlap[at]), float(cosine[at]),
             float(difference[at]), int(size[at]), reason == "merged", reason,
         )  # fmt: skip
 

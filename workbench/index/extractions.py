@@ -78,9 +78,9 @@ class ExtractionsLayer(Layer):
             unextracted, lambda group: extract(build.engine, list(group.values())), "extract facts", unit="passage"
         )
         given = {record.passage_id: record for record in build.data.extractions or ()}
-        known = {**(old.extracted if old else {}), **answers.known}
+        answered = {**(old.extracted if old else {}), **answers.known}
         keyed = ((_key(passage), passage) for passage in build.data.passages)
-        table = [_of_passage(key, passage, given.get(passage.id), known.get(key)) for key, passage in keyed]
+        table = [_of_passage(key, passage, given.get(passage.id), answered.get(key)) for key, passage in keyed]
         text = write_lines(folder / "table.jsonl", (extracted.row() for extracted in table))
         return {
             "content": text_hash(text),  # what the layers above depend on, however the records came about
@@ -169,11 +169,11 @@ def _fields(record: Extraction) -> dict[str, Any]:
     return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
-def _of_passage(key: str, passage: Passage, given: Extraction | None, known: Extracted | None) -> Extracted:
+def _of_passage(key: str, passage: Passage, given: Extraction | None, before: Extracted | None) -> Extracted:
     """The record of a passage. An insert passes back records that this layer has made: their flaws are still known."""
-    record = _for(passage, given or known.record)
-    same = known is not None and _for(passage, known.record) == record
-    return Extracted(key, record, known.flaws if same else {})
+    record = _for(passage, given or before.record)
+    same = before is not None and _for(passage, before.record) == record
+    return Extracted(key, record, before.flaws if same else {})
 
 
 def _for(passage: Passage, record: Extraction) -> Extraction:

@@ -55,20 +55,20 @@ class FactsLayer(Layer):
     def build(cls, folder: Path, build: Build, settings: Settings, old: FactsLayer | None) -> dict:
         passages: PassagesLayer = build.layers["passages"]
         extractions: ExtractionsLayer = build.layers["extractions"]
-        found = _stated(extractions.records, passages.row, settings)
-        ends = np.flatnonzero(np.bincount(found.facts[:, [0, 2]].ravel(), minlength=len(found.forms)))
-        phrases = [found.forms[form] for form in ends.tolist()]
-        texts = made_rows(len(found.facts), lambda row: fact_text(found.named(row)))
+        stated = _stated(extractions.records, passages.row, settings)
+        ends = np.flatnonzero(np.bincount(stated.facts[:, [0, 2]].ravel(), minlength=len(stated.forms)))
+        phrases = [stated.forms[form] for form in ends.tolist()]
+        texts = made_rows(len(stated.facts), lambda row: fact_text(stated.named(row)))
         encode_to(folder / "phrases.npy", phrases, build, "phrases")
         encode_to(folder / "facts.npy", texts, build, "facts")
-        forms = pa.array(found.forms, pa.string())
+        forms = pa.array(stated.forms, pa.string())
         write_table(folder / "phrases.parquet", phrase=forms.take(pa.array(ends)))
         write_table(
             folder / "facts.parquet",
-            **{name: forms.take(pa.array(column)) for name, column in zip(_COLUMNS, found.facts.T)},
+            **{name: forms.take(pa.array(column)) for name, column in zip(_COLUMNS, stated.facts.T)},
         )
-        write_table(folder / "stated.parquet", passage=found.passages, fact=found.rows)
-        return {"phrases": len(phrases), "facts": len(texts), "dropped": found.dropped}
+        write_table(folder / "stated.parquet", passage=stated.passages, fact=stated.rows)
+        return {"phrases": len(phrases), "facts": len(texts), "dropped": stated.dropped}
 
     def __init__(self, folder: Path):
         super().__init__(folder)
@@ -131,16 +131,16 @@ class FactsLayer(Layer):
     def respelled(self, records: Iterable[Extraction]) -> list[int]:
         """Rows of the facts that a passage states in another spelling as well, once for each further one."""
         settings, row = Settings(**self.metadata["settings"]), {fact: at for at, fact in enumerate(self.facts)}
-        found = []
+        forms_of = []
         for record in records:
             spelled = [row[fact] for fact in normalised(dict.fromkeys(map(tuple, record.triples)), settings)]
             for fact in set(spelled):
-                found += [fact] * (spelled.count(fact) - 1)
-        return sorted(found)
+                forms_of += [fact] * (spelled.count(fact) - 1)
+        return sorted(forms_of)
 
-    def between(self, one: int, other: int) -> Sequence[int]:
+    def between(self, first: int, other: int) -> Sequence[int]:
         """Rows of the facts that join two phrases, in either direction."""
-        return self._by_pair.get((min(one, other), max(one, other)), ())
+        return self._by_pair.get((min(first, other), max(first, other)), ())
 
     def about(self, phrase: int) -> list[int]:
         """Rows of the facts that a phrase is an end of, ascending; none for a row that is no phrase."""
@@ -207,12 +207,12 @@ def _stated(records: Iterable[Extraction], row: Mapping[str, int], settings: Set
     forms = sorted(set(normal))
     place = {form: number for number, form in enumerate(forms)}
     triples = _numbers([place[name] for name in normal])[_numbers(members)].reshape(-1, 3)
-    kept = np.ones(len(triples), dtype=bool)
+    used = np.ones(len(triples), dtype=bool)
     if settings.normalise != "ascii":
         named = np.array([bool(name) for name in forms], dtype=bool)
-        kept = named[triples[:, 0]] & named[triples[:, 2]]
-    dropped = len(kept) - int(kept.sum())
-    triples, stating = triples[kept], _numbers(passages)[kept]
+        used = named[triples[:, 0]] & named[triples[:, 2]]
+    dropped = len(used) - int(used.sum())
+    triples, stating = triples[used], _numbers(passages)[used]
     order = np.lexsort(triples.T[::-1])
     ordered = triples[order]
     first = _firsts(ordered)

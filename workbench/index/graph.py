@@ -125,8 +125,8 @@ class Graph(Record):
             raise SettingError(f"merge={merge!r} is unknown; choose one of {', '.join(MERGES)}")
         relation = 2 * self.stated if merge == "overwrite_stated" else self.relation
         if merge != "sum":
-            found = self.synonym.astype(bool).astype(float)
-            relation = relation - relation.multiply(found)
+            synonyms = self.synonym.astype(bool).astype(float)
+            relation = relation - relation.multiply(synonyms)
             relation.eliminate_zeros()
         return relation, self.synonym if synonym_weight == 1 else self.synonym * synonym_weight
 

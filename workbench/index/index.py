@@ -171,11 +171,11 @@ class Index(Record):
                     data = writing.textualise(data, writer, folder / "textualised", **articles, progress=progress)
             elif articles:
                 raise SettingError(f"{data.name!r} is no graph of triples without passages, so no articles are written")
-            asked = closure(set(layers or DEFAULT_LAYERS))
+            wanted = closure(set(layers or DEFAULT_LAYERS))
             if keep:
                 standing = Store(folder).read_manifest()["layers"]
-                asked = [kind for kind in asked if kind not in standing]
-            return cls._build(data, engine, folder, encoder, asked, settings, progress=progress, keep_going=keep_going)
+                wanted = [kind for kind in wanted if kind not in standing]
+            return cls._build(data, engine, folder, encoder, wanted, settings, progress=progress, keep_going=keep_going)
 
     @classmethod
     def _build(
@@ -184,7 +184,7 @@ class Index(Record):
         engine: Engine | None,
         folder: str | Path,
         encoder: Encoder | None,
-        asked: Collection[str],
+        wanted: Collection[str],
         settings: Mapping[str, Mapping],
         opened: Mapping[str, Layer] | None = None,
         **how: bool,
@@ -200,7 +200,7 @@ class Index(Record):
             data = replace(data, schema=store.read_schema())
             encoder = encoder or encoder_of(store, manifest)
             build = Build(data, encoder, spread_out(engine), opened=opened or {}, **how)
-            write_layers(store, manifest, build, asked, settings)
+            write_layers(store, manifest, build, wanted, settings)
         index = cls(store.folder, encoder, build.layers)
         index._same_model = not manifest["layers"] and not build.vectors.check.pending  # all vectors are the encoder's
         return index
@@ -236,8 +236,8 @@ class Index(Record):
 
         Adding many at once costs little more than adding one, because each call writes the layers anew.
         """
-        known = self.passages.row
-        repeated = [passage.id for passage in new if passage.id in known]
+        present = self.passages.row
+        repeated = [passage.id for passage in new if passage.id in present]
         if repeated or len({passage.id for passage in new}) < len(new):
             raise IndexFault(
                 f"passage ids must be new and unique; {repeated[:3] or 'one of them'} occurs already: delete it first"
@@ -263,10 +263,10 @@ class Index(Record):
         if unknown:
             raise IndexFault(f"no passage has the id {unknown[0]!r}; index.passages.passages lists the ids")
         gone = set(ids)
-        kept = [passage for passage in self.passages.passages if passage.id not in gone]
-        if not kept:
+        remaining = [passage for passage in self.passages.passages if passage.id not in gone]
+        if not remaining:
             raise IndexFault("an index needs at least one passage; delete the folder instead")
-        return self._changed(kept, engine, progress=progress, keep_going=keep_going)
+        return self._changed(remaining, engine, progress=progress, keep_going=keep_going)
 
     def _changed(
         self,
@@ -287,20 +287,22 @@ class Index(Record):
                 f"the profiles of {self.folder} were written by an engine, and cannot be joined by given ones; "
                 "leave profiles= out: the engine writes those of the new passages"
             )
-        known = [within(profiles, ids)] if profiles is not None else []
+        all_profiles = [within(profiles, ids)] if profiles is not None else []
         if "profiles" in self._layers and not written:
             stated = self.profiles.profiles
-            known.insert(0, stated if ids >= self.passages.row.keys() else within(stated, ids))
-        data = replace(self._of(passages), extractions=records or None, profiles=joined(known) if known else None)
+            all_profiles.insert(0, stated if ids >= self.passages.row.keys() else within(stated, ids))
+        data = replace(
+            self._of(passages), extractions=records or None, profiles=joined(all_profiles) if all_profiles else None
+        )
         return self._rebuild(data, engine, **how)
 
-    def _rebuild(self, data: Dataset, engine: Engine | None, asked: Collection[str] = (), **how: bool) -> Index:
+    def _rebuild(self, data: Dataset, engine: Engine | None, wanted: Collection[str] = (), **how: bool) -> Index:
         if self.store.read_manifest().get("data") != self.manifest["data"]:
             raise IndexFault(
                 f"{self.folder} was changed after this index was opened, and what was changed would be lost; "
                 "go on from what insert or delete gave back, or from Index.open"
             )
-        index = Index._build(data, engine, self.folder, self.encoder, asked, {}, self._layers, **how)
+        index = Index._build(data, engine, self.folder, self.encoder, wanted, {}, self._layers, **how)
         index._same_model = self._same_model
         return index
 

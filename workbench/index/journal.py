@@ -253,8 +253,8 @@ def lines(rows: Iterable[dict[str, Any]]) -> str:
 
 def maker(engine: Engine, *steps: Step) -> str:
     """How an engine signs its answers: its name, and the Steps with their versions, and wordings from files."""
-    asked = (worded(step, getattr(engine, "prompts", None)) for step in steps)
-    return f"{engine.name} ({', '.join(step.identity for step in asked)})"
+    worded_steps = (worded(step, getattr(engine, "prompts", None)) for step in steps)
+    return f"{engine.name} ({', '.join(step.identity for step in worded_steps)})"
 
 
 def signed_by(made_by: str) -> tuple[str, str] | None:
@@ -263,8 +263,8 @@ def signed_by(made_by: str) -> tuple[str, str] | None:
     >>> signed_by("openai:gpt-4o-mini (named_entities v2, triples v2)"), signed_by("openie.jsonl (gpt-4o-mini)")
     (('openai:gpt-4o-mini', 'named_entities v2, triples v2'), None)
     """
-    found = _SIGNED.search(made_by)
-    return found and (made_by[: found.start()], found[1])
+    match = _SIGNED.search(made_by)
+    return match and (made_by[: match.start()], match[1])
 
 
 def by_rules(made_by: str) -> bool:

@@ -45,16 +45,16 @@ class KeywordsLayer(Layer):
     @classmethod
     def build(cls, folder: Path, build: Build, settings: NoSettings, old: KeywordsLayer | None) -> dict:
         pieces: PiecesLayer = build.layers["pieces"]
-        found = Occurrences()
+        occurrences = Occurrences()
         for row, parts in enumerate(tqdm(
             sentence_parts([piece.text for piece in pieces.pieces]), total=len(pieces.pieces), desc="keywords",
             unit="piece", disable=not build.progress,
         )):  # fmt: skip
             for part in parts:
-                found.add(row, part)
-        texts = list(found.sentences)
+                occurrences.add(row, part)
+        texts = list(occurrences.sentences)
         encode_to(folder / "sentences.npy", texts, build, "sentences")
-        words, counts, held = found.tables(len(pieces.pieces))
+        words, counts, held = occurrences.tables(len(pieces.pieces))
         _write_means(folder / "vectors.npy", counts, map_vectors(folder / "sentences.npy"))
         write_table(folder / "words.parquet", word=np.array(words, dtype=object))
         write_table(folder / "sentences.parquet", text=np.array(texts, dtype=object))
@@ -152,9 +152,9 @@ class Occurrences:
 
 
 def _counted(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
-    found = sp.coo_array((np.ones(len(rows), np.float32), (rows, columns)), shape=shape).tocsr()
-    found.sort_indices()
-    return found
+    counts = sp.coo_array((np.ones(len(rows), np.float32), (rows, columns)), shape=shape).tocsr()
+    counts.sort_indices()
+    return counts
 
 
 def _write_means(path: Path, counts: sp.csr_array, sentences: np.ndarray) -> None:

@@ -100,13 +100,13 @@ class Layer(Record):
 
     def __init__(self, folder: Path):
         self.folder = folder
-        said = unseal(json.loads((folder / DESCRIPTION).read_text(encoding="utf-8")))
-        if "settings" not in said:
+        description = unseal(json.loads((folder / DESCRIPTION).read_text(encoding="utf-8")))
+        if "settings" not in description:
             raise ValueError(f"{folder / DESCRIPTION} says no settings")
-        self.files: dict = said.pop(FILES, {})  # name → size and checksum
+        self.files: dict = description.pop(FILES, {})  # name → size and checksum
         for name, flaw in flaws(folder, self.files).items():
             raise ValueError(f"{folder / name} {flaw}")
-        self.metadata: dict = said  # the settings, and what `build` said
+        self.metadata: dict = description  # the settings, and what `build` said
 
     def encoded(self) -> Iterable[tuple[Iterable[str], np.ndarray]]:
         """Texts with their vectors, (n, d), each pair a matrix of its files: a later build takes them from here."""
@@ -132,8 +132,10 @@ def describe(folder: Path, settings: Any, metadata: Mapping) -> dict:
     """Write what a layer says of itself, by which it is whole: its settings, what `build` said, and its files, which it
     returns."""
     files = note(folder, set(files_of(folder)) - {DESCRIPTION})
-    said = json.loads(json.dumps({"settings": asdict(settings), **metadata, FILES: files}))
-    (folder / DESCRIPTION).write_text(json.dumps(seal(said), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    description = json.loads(json.dumps({"settings": asdict(settings), **metadata, FILES: files}))
+    (folder / DESCRIPTION).write_text(
+        json.dumps(seal(description), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
     return files
 
 

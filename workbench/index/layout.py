@@ -34,10 +34,10 @@ def positions(hops: Sequence[int], edges: Sequence[tuple[int, int]], seed: int =
     start = np.c_[np.cos(angle), np.sin(angle)] * (np.asarray(hops, dtype=float) + 0.05 + np.arange(n) / n)[:, None]
     graph = igraph.Graph(n, edges)
     with seeded(seed):
-        found = graph.layout_fruchterman_reingold(
+        layout = graph.layout_fruchterman_reingold(
             niter=ROUNDS if n < LARGE else ROUNDS_LARGE, seed=(start * np.sqrt(n)).tolist(), grid=n >= LARGE
         )
-    places = np.asarray(found.coords)
+    places = np.asarray(layout.coords)
     places -= np.median(places, axis=0)
     # Isolated nodes drift far off and would make everything else small.
     reach = np.quantile(np.abs(places), 0.98) or 1.0

@@ -51,7 +51,7 @@ def hierarchy(
     """
     nodes = _largest_component(n, pairs) if use_lcc else np.arange(n)
     tune = {"resolution": resolution, "beta": randomness, "n_iterations": iterations}
-    found: list[Cluster] = []
+    clusters: list[Cluster] = []
     wholes = [(-1, nodes)] if len(nodes) else []
     level = 0
     while wholes:
@@ -59,14 +59,14 @@ def hierarchy(
         for (parent, members), edges in zip(wholes, inside(n, pairs, [members for _, members in wholes])):
             parts = _parts(members, pairs[edges], weights[edges], seed, tune)
             if parent >= 0 and len(parts) == 1:
-                found[parent] = found[parent]._replace(whole=True)
+                clusters[parent] = clusters[parent]._replace(whole=True)
                 continue
             for part in parts:
                 if len(part) > max_size:
-                    large.append((len(found), part))
-                found.append(Cluster(len(found), level, parent, part, False))
+                    large.append((len(clusters), part))
+                clusters.append(Cluster(len(clusters), level, parent, part, False))
         wholes, level = large, level + 1
-    return found
+    return clusters
 
 
 @contextmanager
@@ -89,8 +89,8 @@ def _parts(members: np.ndarray, pairs: np.ndarray, weights: np.ndarray, seed: in
 
     graph = igraph.Graph(n=len(members), edges=np.searchsorted(members, pairs))
     with seeded(seed):
-        found = graph.community_leiden(objective_function="modularity", weights=weights.tolist(), **tune)
-    parts = [members[rows] for rows in map(sorted, found) if rows]
+        partition = graph.community_leiden(objective_function="modularity", weights=weights.tolist(), **tune)
+    parts = [members[rows] for rows in map(sorted, partition) if rows]
     return sorted(parts, key=lambda part: (-len(part), part[0]))
 
 

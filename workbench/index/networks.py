@@ -49,10 +49,10 @@ def subgraph_to_networkx(subgraph: Subgraph) -> networkx.MultiGraph:
     graph = networkx.MultiGraph(name=xml_text(subgraph.name))
     graph.add_nodes_from((node.row, as_attributes(node, _NODE)) for node in subgraph.nodes)
     for edge in subgraph.edges:
-        said = as_attributes(edge, ("kind", "weight", "passages"))
+        attributes = as_attributes(edge, ("kind", "weight", "passages"))
         if edge.says:
-            said["label"] = xml_text(edge.says)
-        graph.add_edge(subgraph.nodes[edge.source].row, subgraph.nodes[edge.target].row, **said)
+            attributes["label"] = xml_text(edge.says)
+        graph.add_edge(subgraph.nodes[edge.source].row, subgraph.nodes[edge.target].row, **attributes)
     return graph
 
 
@@ -99,25 +99,25 @@ def to_pyvis(graph: networkx.MultiGraph, **options: Any) -> OfflineNetwork:
     network.set_options(_OPTIONS)
     number = {node: at for at, node in enumerate(graph)}
     ends = [(number[source], number[target]) for source, target in graph.edges()]
-    places = positions([said.get("hop", 0) for _, said in graph.nodes(data=True)], ends) * SPREAD
+    places = positions([attributes.get("hop", 0) for _, attributes in graph.nodes(data=True)], ends) * SPREAD
     network.node_ids = list(graph)
     network.nodes = [
         {
-            "id": node, "label": said.get("label", ""), "title": _title(said), "group": said["kind"],
-            "shape": _SHAPES[said["kind"]], "x": x, "y": y,
+            "id": node, "label": attributes.get("label", ""), "title": _title(attributes), "group": attributes["kind"],
+            "shape": _SHAPES[attributes["kind"]], "x": x, "y": y,
         }
-        for (node, said), (x, y) in zip(graph.nodes(data=True), places.tolist())
+        for (node, attributes), (x, y) in zip(graph.nodes(data=True), places.tolist())
     ]  # fmt: skip
     network.node_map = {node["id"]: node for node in network.nodes}
     arrows = {"arrows": "to"} if graph.is_directed() else {}
     network.edges = [
-        {"from": source, "to": target, "title": _title(said), "weight": said["weight"], **arrows}
-        for source, target, said in graph.edges(data=True)
+        {"from": source, "to": target, "title": _title(attributes), "weight": attributes["weight"], **arrows}
+        for source, target, attributes in graph.edges(data=True)
     ]
     return network
 
 
-def _title(said: dict[str, Any]) -> str:
+def _title(attributes: dict[str, Any]) -> str:
     """The tooltip of a node or an edge."""
-    shown = (said.get(name) for name in ("label", "kind", "type", "description", "text", "passages"))
-    return "\n".join(str(one)[:SHOWN] for one in shown if one)
+    parts = (attributes.get(name) for name in ("label", "kind", "type", "description", "text", "passages"))
+    return "\n".join(str(part)[:SHOWN] for part in parts if part)

@@ -67,9 +67,9 @@ class PiecesLayer(Layer):
         texts = tuple(text for text, *_ in rows)
         encode_to(folder / "vectors.npy", texts, build, "pieces")
         titled = (
-            (text, "" if one.title in text else one.title, one.id, size, row, chunk)
+            (text, "" if passage.title in text else passage.title, passage.id, size, row, chunk)
             for text, size, row, chunk in rows
-            for one in [below.passages[row]]
+            for passage in [below.passages[row]]
         )
         write_rows(folder / "table.parquet", titled, _COLUMNS)
         return {"passages": len(below.passages), "pieces": len(texts)}

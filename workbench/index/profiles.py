@@ -83,8 +83,8 @@ def relations_of(table: pa.Table) -> tuple[RelationProfile, ...]:
 def sorted_rows(profiles: Profiles) -> tuple[list[tuple], list[tuple]]:
     """Of entities and of relations, sorted, each once."""
     entities, relations = (
-        set(map(attrgetter(*schema.names), found))
-        for schema, found in zip(SCHEMAS.values(), (profiles.entities, profiles.relations))
+        set(map(attrgetter(*schema.names), profile))
+        for schema, profile in zip(SCHEMAS.values(), (profiles.entities, profiles.relations))
     )
     weighted = all(row[_WEIGHT] is not None for row in relations)  # then rows have their order without a key for each
     return sorted(entities), sorted(relations, key=None if weighted else _relation_order)
@@ -249,10 +249,10 @@ def _hash(*parts) -> str:
     return text_hash(json.dumps(parts))
 
 
-def _check(profiles: Profiles, known: dict[str, int]) -> None:
+def _check(profiles: Profiles, rows: dict[str, int]) -> None:
     for profile in (*profiles.entities, *profiles.relations):
         for passage_id in profile.passages:
-            if passage_id not in known:
+            if passage_id not in rows:
                 of = profile.name if isinstance(profile, EntityProfile) else f"{profile.source} – {profile.target}"
                 raise DataError(
                     f"the profile of {clean(of, 80)!r} names the passage {passage_id!r}, which is not in the corpus; "
@@ -275,9 +275,9 @@ def _written(
     Raises :class:`IndexFault` if a passage needs a request and there is no engine."""
     types = _types(build.data, settings)
     records = StepJournal(folder, "records.jsonl", build.engine, entity_relations.STEP, old, build.progress)
-    found = _records(records, build, settings, types)
+    by_passage = _records(records, build, settings, types)
     written = [name for name, _ in types or entity_relations.TYPES]
-    nodes, edges = entity_relations.merged(found, written)
+    nodes, edges = entity_relations.merged(by_passage, written)
     engine = build.writer
     fused = StepJournal(folder, "fused.jsonl", engine, summarising.FUSE, old, build.progress)
     described = _fused(
@@ -311,11 +311,13 @@ def _written(
 def _types(data: Dataset, settings: Settings) -> tuple[tuple[str, str], ...]:
     """The types to look for, (name, definition), as the settings or the data name them. Without any, a model is given
     LightRAG's types and the rules use their own."""
-    given = [(found.name, found.definition) for found in data.schema.entity_types] if data.schema else []
+    given = (
+        [(entity_type.name, entity_type.definition) for entity_type in data.schema.entity_types] if data.schema else []
+    )
     if settings.types is None:
         return tuple(given)
-    known = {**KINDS, **dict(entity_relations.TYPES), **dict(given)}
-    return tuple((name, known.get(name, "")) for name in settings.types)
+    definitions = {**KINDS, **dict(entity_relations.TYPES), **dict(given)}
+    return tuple((name, definitions.get(name, "")) for name in settings.types)
 
 
 def _records(
@@ -408,5 +410,5 @@ def _schema(profiles: Profiles, records: StepJournal, types: Sequence[tuple[str,
     if all(by_rules(answer.made_by) for answer in records.used.values()):
         looked_for = [(name, definition) for name, definition in types if name in occurring]
     more = sorted(occurring - {name for name, _ in looked_for} - {UNKNOWN})
-    found = [*looked_for, *((name, KINDS.get(name, "")) for name in more)]
-    return Schema(tuple(EntityType(*pair) for pair in found), (), description=description)
+    pairs = [*looked_for, *((name, KINDS.get(name, "")) for name in more)]
+    return Schema(tuple(EntityType(*pair) for pair in pairs), (), description=description)

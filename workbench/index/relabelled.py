@@ -57,20 +57,22 @@ class RelabelledLayer(ProfilesLayer):
         tables = merged(below.tables)
         entities = entities_of(tables.entities)
         types = types_of(below.schema, settings)
-        inputs = {request_key(one.name, one.type, one.description, types): one for one in entities}
+        inputs = {request_key(entity.name, entity.type, entity.description, types): entity for entity in entities}
         journal = StepJournal(folder, "types.jsonl", engine, curating.TYPES, old, build.progress)
 
         def relabel(group: list) -> list[Result]:
-            values = [_shown(group[at : at + settings.batch], types) for at in range(0, len(group), settings.batch)]
+            values = [
+                _types_input(group[at : at + settings.batch], types) for at in range(0, len(group), settings.batch)
+            ]
             results = retrying.ask(engine, curating.TYPES, values, curating.types_flaw, settings.retries)
-            return [one for value, result in zip(values, results) for one in _parts(value, result)]
+            return [part for value, result in zip(values, results) for part in _parts(value, result)]
 
         answers = journal.run(inputs, relabel, "relabel entities")
         journal.settle()
         given = [answer.output["type"] if answer.output else UNSURE for answer in answers.values()]
-        changed = sum(one.type != kind for one, kind in zip(entities, given))
-        typed = tuple(replace(one, type=kind) for one, kind in zip(entities, given))
-        schema = replace(below.schema, entity_types=tuple(EntityType(*one) for one in _with_unsure(types)))
+        changed = sum(entity.type != kind for entity, kind in zip(entities, given))
+        typed = tuple(replace(entity, type=kind) for entity, kind in zip(entities, given))
+        schema = replace(below.schema, entity_types=tuple(EntityType(*pair) for pair in _with_unsure(types)))
         summary = {**counts(answers.values()), "asked": journal.asked, "changed": changed}
         return write_profiles(folder, Profiles(typed, relations_of(tables.relations)), schema, summary)
 
@@ -81,18 +83,18 @@ class RelabelledLayer(ProfilesLayer):
 
 def types_of(schema: Schema, settings: Settings) -> tuple[tuple[str, str], ...]:
     """The types to give, (name, definition): those of the settings, of the schema, or LightRAG's."""
-    defined = {one.name: one.definition for one in schema.entity_types}
+    defined = {entity_type.name: entity_type.definition for entity_type in schema.entity_types}
     if settings.types is None:
         return tuple(defined.items()) or TYPES
-    known = {**KINDS, **dict(TYPES), **defined}
-    return tuple((name, known.get(name, "")) for name in settings.types)
+    definitions = {**KINDS, **dict(TYPES), **defined}
+    return tuple((name, definitions.get(name, "")) for name in settings.types)
 
 
 def _with_unsure(types: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     return types if UNSURE in dict(types) else (*types, (UNSURE, "fits no other type with any certainty"))
 
 
-def _shown(entities: Sequence, types: tuple[tuple[str, str], ...]) -> curating.TypesInput:
+def _types_input(entities: Sequence, types: tuple[tuple[str, str], ...]) -> curating.TypesInput:
     """A request; ids are places."""
     return curating.TypesInput(
         tuple(curating.Entity(str(at), e.name, e.description, e.type) for at, e in enumerate(entities, 1)),
@@ -104,5 +106,5 @@ def _parts(value: curating.TypesInput, result: Result) -> list[Result]:
     """What a reply says of each entity of its request."""
     if result.value is None:
         return [Result(None, result.failure) for _ in value.entities]
-    types = {one.id: one.type for one in result.value.entities}
-    return [Result(Type(type=types[one.id]), parse=result.parse) for one in value.entities]
+    types = {entity.id: entity.type for entity in result.value.entities}
+    return [Result(Type(type=types[entity.id]), parse=result.parse) for entity in value.entities]

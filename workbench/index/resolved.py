@@ -63,11 +63,11 @@ class ResolvedLayer(ProfilesLayer):
         write_table(folder / "texts.parquet", text=texts)
         encode_to(folder / "entities.npy", texts, build, "entities")
         vectors, degrees = map_vectors(folder / "entities.npy"), _degrees(entities, relations)
-        found = clusters(vectors, degrees, settings.threshold, settings.most)
+        groups = clusters(vectors, degrees, settings.threshold, settings.most)
         inputs = {}
-        for cluster in found:
+        for cluster in groups:
             value = shown([entities[row] for row in cluster])
-            key = request_key([[one.label, one.type, one.description] for one in value.members])
+            key = request_key([[member.label, member.type, member.description] for member in value.members])
             inputs[key] = value
         journal = StepJournal(folder, "clusters.jsonl", engine, curating.CLUSTER, old, build.progress)
 
@@ -98,7 +98,9 @@ class ResolvedLayer(ProfilesLayer):
     @property
     def aliases(self) -> dict[str, tuple[str, ...]]:
         """Canonical name → the other names that were merged into it."""
-        return {one.canonical: tuple(name for name in one.names if name != one.canonical) for one in self.merges}
+        return {
+            merge.canonical: tuple(name for name in merge.names if name != merge.canonical) for merge in self.merges
+        }
 
     def encoded(self) -> Iterator[tuple[list[str], np.ndarray]]:
         """The texts of the entities before merging, and their vectors."""
@@ -115,7 +117,7 @@ def clusters(vectors: np.ndarray, degrees: Sequence[int], threshold: float, most
     vectors: (n, d), unit rows
     """
     order = sorted(range(len(vectors)), key=lambda row: (-degrees[row], row))
-    free, found = np.ones(len(vectors), dtype=bool), []
+    free, groups = np.ones(len(vectors), dtype=bool), []
     for start in range(0, len(order), BLOCK):
         seeds = order[start : start + BLOCK]
         similar = vectors[seeds] @ vectors.T  # (block, n)
@@ -127,14 +129,17 @@ def clusters(vectors: np.ndarray, degrees: Sequence[int], threshold: float, most
             near = near[np.lexsort((near, -row[near]))][: most - 1]
             if len(near):
                 free[near] = False
-                found.append([seed, *near.tolist()])
-    return found
+                groups.append([seed, *near.tolist()])
+    return groups
 
 
 def shown(members: Iterable[EntityProfile]) -> curating.ClusterInput:
     """A cluster as the Step sees it; ids are places."""
     return curating.ClusterInput(
-        tuple(curating.Member(str(at), one.name, one.type, one.description) for at, one in enumerate(members, 1))
+        tuple(
+            curating.Member(str(at), member.name, member.type, member.description)
+            for at, member in enumerate(members, 1)
+        )
     )
 
 
@@ -158,43 +163,45 @@ def resolved(profiles: Profiles, merges: Iterable[Merge]) -> Profiles:
     groups: dict[str, list[EntityProfile]] = defaultdict(list)
     for entity in profiles.entities:
         groups[into.get(entity.name, entity.name)].append(entity)
-    entities = tuple(_one(name, same) if name in into else same[0] for name, same in groups.items())
+    entities = tuple(_merged_profile(name, same) if name in into else same[0] for name, same in groups.items())
     return Profiles(entities, tuple(_relations(profiles.relations, into)), profiles.made_by)
 
 
-def _one(name: str, same: Sequence[EntityProfile]) -> EntityProfile:
+def _merged_profile(name: str, same: Sequence[EntityProfile]) -> EntityProfile:
     own = next(entity for entity in same if entity.name == name)
     others = sorted(entity.name for entity in same if entity.name != name)
-    told = dict.fromkeys(one.description for one in (own, *same) if one.description)
-    lines = [*told, *([f"Also called: {'; '.join(others)}."] if others else [])]
-    passages = dict.fromkeys(chain.from_iterable(one.passages for one in (own, *same)))
+    descriptions = dict.fromkeys(profile.description for profile in (own, *same) if profile.description)
+    lines = [*descriptions, *([f"Also called: {'; '.join(others)}."] if others else [])]
+    passages = dict.fromkeys(chain.from_iterable(profile.passages for profile in (own, *same)))
     return EntityProfile(name, own.type, "\n".join(lines), tuple(passages))
 
 
 def _relations(relations: Iterable[RelationProfile], into: Mapping[str, str]) -> Iterator[RelationProfile]:
     groups: dict[tuple, list[tuple[RelationProfile, bool]]] = defaultdict(list)
-    for one in relations:
-        source, target = (into.get(end, end) for end in (one.source, one.target))
-        moved = (source, target) != (one.source, one.target)
+    for relation in relations:
+        source, target = (into.get(end, end) for end in (relation.source, relation.target))
+        moved = (source, target) != (relation.source, relation.target)
         if moved and source == target:
             continue
-        ends = (source, target) if one.label else tuple(sorted((source, target)))
-        made = RelationProfile(source, target, one.description, one.keywords, one.weight, one.passages, one.label)
-        groups[(*ends, one.label)].append((made, moved))
+        ends = (source, target) if relation.label else tuple(sorted((source, target)))
+        made = RelationProfile(
+            source, target, relation.description, relation.keywords, relation.weight, relation.passages, relation.label
+        )
+        groups[(*ends, relation.label)].append((made, moved))
     for same in groups.values():
-        parts = [one for one, _ in same]
+        parts = [relation for relation, _ in same]
         yield from [_joined(parts)] if any(moved for _, moved in same) else parts
 
 
 def _joined(parts: Sequence[RelationProfile]) -> RelationProfile:
-    first, weights = parts[0], [one.weight for one in parts if one.weight is not None]
+    first, weights = parts[0], [part.weight for part in parts if part.weight is not None]
     return RelationProfile(
         first.source,
         first.target,
-        "\n".join(dict.fromkeys(one.description for one in parts if one.description)),
-        tuple(dict.fromkeys(chain.from_iterable(one.keywords for one in parts))),
+        "\n".join(dict.fromkeys(part.description for part in parts if part.description)),
+        tuple(dict.fromkeys(chain.from_iterable(part.keywords for part in parts))),
         sum(weights) if weights else None,
-        tuple(dict.fromkeys(chain.from_iterable(one.passages for one in parts))),
+        tuple(dict.fromkeys(chain.from_iterable(part.passages for part in parts))),
         first.label,
     )
 
@@ -202,8 +209,8 @@ def _joined(parts: Sequence[RelationProfile]) -> RelationProfile:
 def _degrees(entities: Sequence[EntityProfile], relations: Iterable[RelationProfile]) -> list[int]:
     """Neighbours of each entity."""
     near: dict[str, set[str]] = defaultdict(set)
-    for one in relations:
-        if one.source != one.target:
-            near[one.source].add(one.target)
-            near[one.target].add(one.source)
+    for relation in relations:
+        if relation.source != relation.target:
+            near[relation.source].add(relation.target)
+            near[relation.target].add(relation.source)
     return [len(near[entity.name]) for entity in entities]

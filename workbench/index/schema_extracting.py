@@ -103,55 +103,63 @@ class Evolution:
             if not form or form in self._seed[record.kind]:
                 self.known[record.kind] += bool(form)
                 continue
-            found = self._candidates.setdefault((record.kind, form), _Candidate(record.kind, record.name))
-            if passage not in found.passages:
-                found.passages[passage] = None
-                found.scores.append(record.score)
+            candidate = self._candidates.setdefault((record.kind, form), _Candidate(record.kind, record.name))
+            if passage not in candidate.passages:
+                candidate.passages[passage] = None
+                candidate.scores.append(record.score)
                 self.scored |= record.score is not None
 
     def admit(self) -> None:
         """Take over what the policy admits, in the order in which it was first proposed."""
         before = self.schema
-        for found in self._candidates.values():
-            if not found.admitted:
-                found.confidence = self._confidence(found, before)
-                found.admitted = self.policy == "llm" or (self.policy == "gated" and found.confidence >= self.mu)
-                if found.admitted:
-                    names = (*getattr(self.schema, found.kind), _MAKE[found.kind](found.name))
-                    self.schema = replace(self.schema, **{found.kind: names})
+        for candidate in self._candidates.values():
+            if not candidate.admitted:
+                candidate.confidence = self._confidence(candidate, before)
+                candidate.admitted = self.policy == "llm" or (
+                    self.policy == "gated" and candidate.confidence >= self.mu
+                )
+                if candidate.admitted:
+                    names = (*getattr(self.schema, candidate.kind), _MAKE[candidate.kind](candidate.name))
+                    self.schema = replace(self.schema, **{candidate.kind: names})
 
     def proposals(self) -> list[Proposal]:
         """In the order in which they were first made."""
         return [
-            Proposal(found.kind, found.name, tuple(found.passages), round(found.confidence, 6), found.admitted)
-            for found in self._candidates.values()
+            Proposal(
+                candidate.kind,
+                candidate.name,
+                tuple(candidate.passages),
+                round(candidate.confidence, 6),
+                candidate.admitted,
+            )
+            for candidate in self._candidates.values()
         ]
 
     def counts(self) -> dict[Kind, dict[str, int]]:
         """Of each kind how many were admitted and rejected, and how often something known was proposed."""
-        found = {kind: {"admitted": 0, "rejected": 0, "known": self.known[kind]} for kind in KINDS}
-        for one in self._candidates.values():
-            found[one.kind]["admitted" if one.admitted else "rejected"] += 1
-        return found
+        counts_by_kind = {kind: {"admitted": 0, "rejected": 0, "known": self.known[kind]} for kind in KINDS}
+        for candidate in self._candidates.values():
+            counts_by_kind[candidate.kind]["admitted" if candidate.admitted else "rejected"] += 1
+        return counts_by_kind
 
-    def _confidence(self, found: _Candidate, schema: Schema) -> float:
-        score = fmean(1.0 if one is None else one for one in found.scores)
-        sure = score if score >= 1 else max(score, self._similarity(found, schema))
-        return min(1.0, len(found.passages) / self.support) * sure
+    def _confidence(self, candidate: _Candidate, schema: Schema) -> float:
+        score = fmean(1.0 if score is None else score for score in candidate.scores)
+        sure = score if score >= 1 else max(score, self._similarity(candidate, schema))
+        return min(1.0, len(candidate.passages) / self.support) * sure
 
-    def _similarity(self, found: _Candidate, schema: Schema) -> float:
+    def _similarity(self, candidate: _Candidate, schema: Schema) -> float:
         """The cosine of a name to the nearest of its kind; 0 where there is none."""
-        names = sorted(forms(schema, found.kind))
-        vectors = self._encode([normal_form(found.name), *names])
+        names = sorted(forms(schema, candidate.kind))
+        vectors = self._encode([normal_form(candidate.name), *names])
         return max(0.0, float((vectors[1:] @ vectors[0]).max())) if names else 0.0
 
 
 def forms(schema: Schema, kind: Kind) -> dict[str, str]:
     """Normal form → name of the types of a kind; the first of several spellings."""
-    found: dict[str, str] = {}
-    for one in getattr(schema, kind):
-        found.setdefault(normal_form(one.name), one.name)
-    return found
+    by_form: dict[str, str] = {}
+    for part in getattr(schema, kind):
+        by_form.setdefault(normal_form(part.name), part.name)
+    return by_form
 
 
 Stated = dict[tuple[str, str, str], dict[str, None]]  # a triple, or entity, type, value of an attribute → its passages
@@ -182,17 +190,17 @@ def extract(
     requests the layer retries it."""
     evolution = Evolution(seed, settings.evolution, settings.mu, settings.support, cached(build.encoder).encode)
     journal = StepJournal(folder, "records.jsonl", engine, STEP, old)
-    found = []
+    pairs = []
     with tqdm(total=len(build.data.passages), desc="extract", unit="passage", disable=not build.progress) as bar:
         for batch in batches(build.data.passages, settings):
             outputs = _batch(journal, batch, evolution.schema, settings.evolution != "off")
             for passage_id, output in outputs:
                 evolution.ask(passage_id, output.proposed)
             evolution.admit()
-            found += outputs
+            pairs += outputs
             bar.update(len(batch))
     journal.settle()
-    outputs = [output for _, output in found]
+    outputs = [output for _, output in pairs]
     made = counts(journal.used.values())
     summary = {
         **made,
@@ -203,7 +211,7 @@ def extract(
         "proposals": evolution.counts(),
         "gate": "support and score" if evolution.scored else "support alone",
     }
-    return Extracted(found, evolution, summary)
+    return Extracted(pairs, evolution, summary)
 
 
 def batches(passages: Sequence[Passage], settings: Settings) -> Iterator[Sequence[Passage]]:
@@ -220,7 +228,7 @@ def _batch(
     keys = [request_key(passage.title, passage.text, asked_with) for passage in passages]
 
     def request(group: Sequence[Passage]) -> list:
-        return journal.engine.run(STEP, [Input(one.title, one.text, *lists, propose) for one in group])
+        return journal.engine.run(STEP, [Input(passage.title, passage.text, *lists, propose) for passage in group])
 
     answers = journal.run(dict(zip(keys, passages)), request, "extract")
     outputs = {key: Output(**answer.output) for key, answer in answers.items() if answer.output}
@@ -229,14 +237,18 @@ def _batch(
 
 def schema_lists(schema: Schema) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...], tuple[str, ...]]:
     """Entity types with definitions, names of relations, names of attributes: as the Step is given them."""
-    types = tuple((one.name, one.definition) for one in schema.entity_types)
-    return types, tuple(one.name for one in schema.relations), tuple(one.name for one in schema.attributes)
+    types = tuple((entity_type.name, entity_type.definition) for entity_type in schema.entity_types)
+    return (
+        types,
+        tuple(relation.name for relation in schema.relations),
+        tuple(attribute.name for attribute in schema.attributes),
+    )
 
 
 # -- the graph --------------------------------------------------------------------------------------------------------
 
 
-def assembled(found: Iterable[tuple[str, Output]], schema: Schema, strict: bool) -> Parts:
+def assembled(pairs: Iterable[tuple[str, Output]], schema: Schema, strict: bool) -> Parts:
     """The extractions of all passages, in the order of the corpus, as one graph.
 
     An entity is a name, exactly as written, with all passages that speak of it and the type that most of them give, in
@@ -245,13 +257,15 @@ def assembled(found: Iterable[tuple[str, Output]], schema: Schema, strict: bool)
     types: dict[str, Counter[str]] = defaultdict(Counter)
     relations: Stated = defaultdict(dict)
     attributes: Stated = defaultdict(dict)
-    for passage, output in found:
+    for passage, output in pairs:
         for name, kind in output.entity_types.items():
             types[name][_spelled(spelled, "entity_types", kind)] += 1
         for head, label, tail in output.triples:
             relations[head, _spelled(spelled, "relations", label), tail][passage] = None
-        for one in output.attributes:
-            attributes[one.entity, _spelled(spelled, "attributes", one.type), one.value][passage] = None
+        for attribute in output.attributes:
+            attributes[attribute.entity, _spelled(spelled, "attributes", attribute.type), attribute.value][passage] = (
+                None
+            )
     settled = {name: votes.most_common(1)[0][0] for name, votes in types.items()}
     left_out = _strictly(relations, attributes, settled, spelled) if strict else {}
     return parts(relations, attributes, settled, left_out)
@@ -322,15 +336,15 @@ def given(profiles: Profiles, extractions: Sequence[Extraction] = ()) -> Parts:
         if source and target:
             relations[source, label, target] |= dict.fromkeys(passages)
     settled = {name: votes.most_common(1)[0][0] for name, votes in types.items() if votes}
-    found = parts(relations, attributes, settled, {})
-    return found._replace(entities=_with_all(found.entities, profiles.entities, settled))
+    given_parts = parts(relations, attributes, settled, {})
+    return given_parts._replace(entities=_with_all(given_parts.entities, profiles.entities, settled))
 
 
-def described(found: Parts) -> Schema:
+def described(parts_found: Parts) -> Schema:
     """What a graph without a schema speaks of; wordings of texts are no list of relations."""
-    types = sorted({entity.type for entity in found.entities} - {UNKNOWN})
-    labels = sorted({relation.label for relation in found.relations})
-    attributes = sorted({kind for _, kind, _ in found.attributes})
+    types = sorted({entity.type for entity in parts_found.entities} - {UNKNOWN})
+    labels = sorted({relation.label for relation in parts_found.relations})
+    attributes = sorted({kind for _, kind, _ in parts_found.attributes})
     return Schema(
         tuple(EntityType(name, "") for name in types),
         tuple(Relation(name, "", (), ()) for name in labels if len(labels) <= LISTED),

@@ -101,30 +101,30 @@ class SchemaGraphLayer(TypedLayer):
         profiles = _given(build)
         if profiles is not None:
             extractions = build.layers.get("extractions")
-            found = schema_extracting.given(profiles.profiles, extractions.records if extractions else ())
+            parts_found = schema_extracting.given(profiles.profiles, extractions.records if extractions else ())
             named = settings.schema is not None or build.data.schema is not None
-            schema = seed = seed if named else schema_extracting.described(found)
+            schema = seed = seed if named else schema_extracting.described(parts_found)
             by = profiles.metadata.get("made_by")
             evolution, summary = [], {"given": True} | ({"made_by": by} if by else {})
         else:
             extracted = schema_extracting.extract(folder, build, build.writer, settings, seed, old)
             schema, evolution = extracted.evolution.schema, extracted.evolution.proposals()
-            found = schema_extracting.assembled(extracted.found, schema, settings.strict)
-            summary = extracted.summary | ({"left_out": found.left_out} if settings.strict else {})
-        tables = map(table_of, (found.entities, found.relations), SCHEMAS.values())
+            parts_found = schema_extracting.assembled(extracted.found, schema, settings.strict)
+            summary = extracted.summary | ({"left_out": parts_found.left_out} if settings.strict else {})
+        tables = map(table_of, (parts_found.entities, parts_found.relations), SCHEMAS.values())
         write_graph(cls, folder, build, *tables)
-        _write_attributes(folder, build, found)
+        _write_attributes(folder, build, parts_found)
         _write_schemas(folder, seed, schema, evolution)
-        rows = [asdict(one) for one in (*found.entities, *found.relations)]
-        stated = [(key, list(passages)) for key, passages in found.attributes.items()]
+        rows = [asdict(record) for record in (*parts_found.entities, *parts_found.relations)]
+        stated = [(key, list(passages)) for key, passages in parts_found.attributes.items()]
         return {
             "content": request_key(rows, stated, asdict(schema), build.encoder.name),
             **summary,
             "encoder": build.encoder.name,
             "passages": len(build.layers["passages"].row),
-            "entities": len(found.entities),
-            "relations": len(found.relations),
-            "attributes": len(found.attributes),
+            "entities": len(parts_found.entities),
+            "relations": len(parts_found.relations),
+            "attributes": len(parts_found.attributes),
             "schema": {kind: len(getattr(schema, kind)) for kind in KINDS},
         }
 
@@ -198,17 +198,17 @@ def _attribute_text(name: str, kind: str, value: str) -> str:
     return f"{name} {HAS_ATTRIBUTE} {kind}: {value}"
 
 
-def _write_attributes(folder: Path, build: Build, found: Parts) -> None:
+def _write_attributes(folder: Path, build: Build, parts_found: Parts) -> None:
     """The table, its passages and its vectors."""
-    row = {entity.name: at for at, entity in enumerate(found.entities)}
-    keys = list(found.attributes)
+    row = {entity.name: at for at, entity in enumerate(parts_found.entities)}
+    keys = list(parts_found.attributes)
     write_table(
         folder / "attributes.parquet",
         entity=np.array([row[entity] for entity, _, _ in keys], dtype=np.int32),
         type=pa.array([kind for _, kind, _ in keys], pa.string()),
         value=pa.array([value for _, _, value in keys], pa.string()),
     )
-    passages = pa.chunked_array([pa.array(map(list, found.attributes.values()), LIST)])
+    passages = pa.chunked_array([pa.array(map(list, parts_found.attributes.values()), LIST)])
     write_links(folder, "attribute", passages, build.layers["passages"].ids)
     encode_to(folder / "attributes.npy", [_attribute_text(*key) for key in keys], build, "attributes")
 
@@ -217,7 +217,7 @@ def _write_schemas(folder: Path, seed: Schema, schema: Schema, evolution: list[P
     for name, value in (
         ("seed", asdict(seed)),
         ("schema", asdict(schema)),
-        ("evolution", [one._asdict() for one in evolution]),
+        ("evolution", [change._asdict() for change in evolution]),
     ):
         text = json.dumps(value, ensure_ascii=False, indent=1)
         (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")

@@ -94,8 +94,8 @@ class Store:
         return schema
 
     def write_schema(self, schema: Schema) -> None:
-        said = seal(json.loads(json.dumps(asdict(schema))))
-        write_atomically(self.folder / "schema.json", json.dumps(said, indent=1, ensure_ascii=False) + "\n")
+        content = seal(json.loads(json.dumps(asdict(schema))))
+        write_atomically(self.folder / "schema.json", json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
     def lock(self) -> AbstractContextManager[None]:
         """Held while building; a second builder fails at once instead of waiting."""
@@ -227,14 +227,14 @@ _AT_ONCE = 10_000  # rows that an iteration turns into Python objects together
 
 def table_rows(table: pa.Table, make: Callable[..., T]) -> Sequence[T]:
     """`make(*cells)` of each row of a table."""
-    found = _TableRows(table, make)
-    return list(found) if len(found) <= KEPT else found
+    rows = _TableRows(table, make)
+    return list(rows) if len(rows) <= KEPT else rows
 
 
 def json_rows(raw: bytes, parse: Callable[[dict[str, Any]], T]) -> Sequence[T]:
     """`parse(object)` of each line of a JSON Lines file, all of which end with a line feed."""
-    found = _JsonRows(raw, parse)
-    return list(found) if len(found) <= KEPT else found
+    rows = _JsonRows(raw, parse)
+    return list(rows) if len(rows) <= KEPT else rows
 
 
 def made_rows(count: int, make: Callable[[int], T]) -> Sequence[T]:

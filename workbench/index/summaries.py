@@ -74,10 +74,10 @@ def soft_clusters(vectors: np.ndarray, how: Clustering, *, label: str = "", prog
     """
     parts = _parted(vectors, int((len(vectors) - 1) ** 0.5), how)
     pieces = spread(parts, partial(_within, vectors=vectors, how=how))
-    found: set[tuple[int, ...]] = set()
+    clusters_found: set[tuple[int, ...]] = set()
     for clusters in tqdm(pieces, f"cluster {label}", len(parts), unit="part", disable=not progress):
-        found.update(tuple(rows.tolist()) for rows in clusters)
-    return [np.array(cluster) for cluster in sorted(found)]
+        clusters_found.update(tuple(rows.tolist()) for rows in clusters)
+    return [np.array(cluster) for cluster in sorted(clusters_found)]
 
 
 def _within(part: np.ndarray, vectors: np.ndarray, how: Clustering) -> list[np.ndarray]:
@@ -217,7 +217,9 @@ class SummariesLayer(Layer):
         # Summaries that stood are good whatever the settings.
         writer = _Writer(build, settings, [cluster.summary for cluster in old.clusters] if old else [])
 
-        titled = (f"{one.title}: {one.text}" if one.title else one.text for one in passages.passages)
+        titled = (
+            f"{passage.title}: {passage.text}" if passage.title else passage.text for passage in passages.passages
+        )
         texts, vectors = [" ".join(text.split()) for text in titled], passages.vectors
         numbers, clusters, matrices, coarse = np.arange(len(texts)), [], [], []
         for level in range(1, settings.levels + 1):
@@ -285,14 +287,14 @@ def _clusters(
 ) -> list[np.ndarray]:
     """Rows of each cluster, ascending, no two the same, none of several texts that are too long together."""
     lengths = np.array([tokens.count(text) for text in texts])
-    found, long = [], []
+    fitting, long = [], []
     for rows in soft_clusters(vectors, settings, label=label, progress=progress):
-        (found if _fits(lengths[rows], settings) else long).append(rows)
+        (fitting if _fits(lengths[rows], settings) else long).append(rows)
     measured = ((rows, lengths[rows]) for rows in long)
     pieces = spread(measured, partial(_fitting, vectors=vectors, settings=settings))
     for parts in tqdm(pieces, f"fit {label}", len(long), unit="cluster", disable=not (progress and long)):
-        found += parts
-    return [np.array(rows) for rows in sorted({tuple(rows.tolist()) for rows in found})]
+        fitting += parts
+    return [np.array(rows) for rows in sorted({tuple(rows.tolist()) for rows in fitting})]
 
 
 def _fits(lengths: np.ndarray, settings: Settings) -> bool:

@@ -61,15 +61,15 @@ class SynonymsLayer(Layer):
         reused = _reused(old if same_settings else None, facts, settings)
         new = np.flatnonzero(~reused.whole)
         if len(new) * len(facts.phrases) <= settings.exact_up_to**2:
-            found, said = close_pairs(facts.phrase_vectors, new, settings.threshold, progress=build.progress), {}
+            pairs, metadata = close_pairs(facts.phrase_vectors, new, settings.threshold, progress=build.progress), {}
         else:
-            found, said = approximate.close_pairs(
+            pairs, metadata = approximate.close_pairs(
                 facts.phrase_vectors, new, settings.threshold, settings.limit, progress=build.progress
             )
-            said = {"approximate": said}
-        found = found[:, _holds(found[0], facts, lambda phrase: _starts(phrase, settings))]
-        found = found[:, _holds(found[1], facts, bool)]
-        sources, targets, similarities = np.concatenate([reused.pairs, found], axis=1)
+            metadata = {"approximate": metadata}
+        pairs = pairs[:, _holds(pairs[0], facts, lambda phrase: _starts(phrase, settings))]
+        pairs = pairs[:, _holds(pairs[1], facts, bool)]
+        sources, targets, similarities = np.concatenate([reused.pairs, pairs], axis=1)
         sources, targets = sources.astype(np.int64), targets.astype(np.int64)
         similarities = similarities.astype(np.float32)
         order = np.lexsort((targets, -similarities, sources))
@@ -82,7 +82,7 @@ class SynonymsLayer(Layer):
             similarity=similarities[first],
         )
         write_table(folder / "phrases.parquet", phrase=facts.phrase_column)
-        return {"entries": int(first.sum()), "compared": len(new), **said}
+        return {"entries": int(first.sum()), "compared": len(new), **metadata}
 
     def __init__(self, folder: Path):
         super().__init__(folder)
@@ -150,13 +150,13 @@ class _Products:
         import torch
 
         keys, columns, threshold = self._keys, self._columns, self.threshold
-        asked = len(columns if self.queries is None else self.queries)
+        rows_asked = len(columns if self.queries is None else self.queries)
         products = keys[start : start + BLOCK] @ keys[start:].T
         row, column = (index.numpy() for index in torch.nonzero(products >= threshold, as_tuple=True))
         values = products[row, column].numpy().astype(np.float64)
-        found = column > row  # the part before the diagonal repeats pairs of this block
-        found &= (row < asked - start) & (column < len(columns) - start)
-        return np.stack([columns[start + row[found]], columns[start + column[found]], values[found]])
+        above = column > row  # the part before the diagonal repeats pairs of this block
+        above &= (row < rows_asked - start) & (column < len(columns) - start)
+        return np.stack([columns[start + row[above]], columns[start + column[above]], values[above]])
 
 
 @dataclass

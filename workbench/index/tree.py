@@ -84,21 +84,21 @@ class TreeLayer(Layer):
     def build(cls, folder: Path, build: Build, settings: Settings, old: TreeLayer | None) -> dict:
         graph: SchemaGraphLayer = build.layers["schema_graph"]
         matrix = _entity_matrix(folder, build, settings, graph)
-        found = detect(arrays(graph, matrix), settings)
-        write_rows(folder / "communities.parquet", found.found, _COMMUNITIES)
-        write_rows(folder / "merges.parquet", found.merges, _MERGES)
-        answers, asked = _names(folder, build, settings, graph, found.found, old)
-        named, failures = _settled(answers, found.found, settings)
+        detected = detect(arrays(graph, matrix), settings)
+        write_rows(folder / "communities.parquet", detected.found, _COMMUNITIES)
+        write_rows(folder / "merges.parquet", detected.merges, _MERGES)
+        answers, asked_count = _names(folder, build, settings, graph, detected.found, old)
+        named, failures = _settled(answers, detected.found, settings)
         _write_names(folder, named, failures)
         encode_to(folder / "names.npy", list(map(text_of, named.values())), build, "communities")
         return {
-            "communities": len(found.found),
+            "communities": len(detected.found),
             "named": len(named),
-            "singletons": sum(len(community.members) == 1 for community in found.found),
-            "largest": max((len(community.members) for community in found.found), default=0),
-            "overflow": found.overflow,
-            "candidates": dict(sorted(found.considered.items())),
-            "asked": asked,
+            "singletons": sum(len(community.members) == 1 for community in detected.found),
+            "largest": max((len(community.members) for community in detected.found), default=0),
+            "overflow": detected.overflow,
+            "candidates": dict(sorted(detected.considered.items())),
+            "asked": asked_count,
             **counts(answers.values()),
             "encoder": build.encoder.name,
             "entities": len(graph.names),
@@ -239,13 +239,13 @@ def triple_means(graph: SchemaGraphLayer) -> np.ndarray:
 def _joined_triples(graph: SchemaGraphLayer) -> list[str]:
     """The released representation of each entity: its outgoing triples as one text, the first of those that join one
     pair, sorted; its name where there are none."""
-    said: list[dict[object, str]] = [{} for _ in graph.names]
+    sentences: list[dict[object, str]] = [{} for _ in graph.names]
     for source, target, label in zip(graph.sources.tolist(), graph.targets.tolist(), graph.labels):
-        said[source].setdefault(target, f"{graph.names[source]} {label} {graph.names[target]}")
+        sentences[source].setdefault(target, f"{graph.names[source]} {label} {graph.names[target]}")
     for attribute in graph.attributes:
         name = graph.names[attribute.entity]
-        said[attribute.entity].setdefault(attribute.text, f"{name} {HAS_ATTRIBUTE} {attribute.text}")
-    return [" ".join(sorted(set(found.values()))) or name for name, found in zip(graph.names, said)]
+        sentences[attribute.entity].setdefault(attribute.text, f"{name} {HAS_ATTRIBUTE} {attribute.text}")
+    return [" ".join(sorted(set(texts.values()))) or name for name, texts in zip(graph.names, sentences)]
 
 
 # -- names ------------------------------------------------------------------------------------------------------------
@@ -261,12 +261,12 @@ def _names(
 ) -> tuple[dict[int, Answer], int]:
     """The answer for each community of two members or more, by its id, and how many were asked for."""
     engine = build.writer
-    shown = {one.id: one for one in _shown(graph, communities, settings)}
-    keys = {id: request_key(one.centre, one.members, one.size) for id, one in shown.items()}
+    inputs = {value.id: value for value in _inputs(graph, communities, settings)}
+    keys = {id: request_key(value.centre, value.members, value.size) for id, value in inputs.items()}
     step, progress = name_communities.STEP, build.progress
     journal = StepJournal(folder, "names.jsonl", engine, step, old, progress, reusable=reusable_of_models)
     request = _requested(engine, settings.naming_batch)
-    answers = journal.run({keys[id]: one for id, one in shown.items()}, request, "name communities")
+    answers = journal.run({keys[id]: value for id, value in inputs.items()}, request, "name communities")
     journal.settle()
     return {id: answers[key] for id, key in keys.items()}, journal.asked
 
@@ -278,7 +278,7 @@ def _requested(engine: Engine, batch: int) -> Callable[[list[Community]], list[R
         batches = (communities[at : at + batch] for at in range(0, len(communities), batch))
         inputs = [name_communities.Input(tuple(some)) for some in batches]
         results = engine.run(name_communities.STEP, inputs)
-        return [one for value, result in zip(inputs, results) for one in _parts(value, result)]
+        return [part for value, result in zip(inputs, results) for part in _parts(value, result)]
 
     return request
 
@@ -294,7 +294,7 @@ def _parts(value: name_communities.Input, result: Result) -> Iterator[Result]:
         yield Result(name, None if name else missing, result.parse if name else None)
 
 
-def _shown(graph: SchemaGraphLayer, communities: Sequence[TreeCommunity], settings: Settings) -> Iterator[Community]:
+def _inputs(graph: SchemaGraphLayer, communities: Sequence[TreeCommunity], settings: Settings) -> Iterator[Community]:
     """What is shown of the communities of two members or more. The released code shows the first members, the profile
     `paper` the most representative ones first."""
     held, labels = relation_counts(graph)
@@ -323,12 +323,12 @@ def _facts(graph: SchemaGraphLayer, communities: Sequence[TreeCommunity]) -> dic
     inside: dict[int, list[int]] = {community.id: [] for community in communities}
     for row in np.flatnonzero((ends[0] == ends[1]) & (ends[0] >= 0)).tolist():
         inside[int(ends[0][row])].append(row)
-    found = {}
+    rows_of = {}
     for community in communities:
         own = set(graph.incident(community.centre).tolist())
         rows = sorted(inside[community.id], key=lambda row: (row not in own, row)) or sorted(own)
-        found[community.id] = rows[:FACTS]
-    return found
+        rows_of[community.id] = rows[:FACTS]
+    return rows_of
 
 
 def _shared_type(graph: SchemaGraphLayer, community: TreeCommunity) -> str:

@@ -115,18 +115,18 @@ class TypedLayer(Layer):
         """(label, types of heads, types of tails, definition) of the relations that the graph has, by label: as its
         schema has them, the others with the types of their ends. Where more than `LABELS` are in no schema, they are
         wordings of texts and not among them."""
-        known = {r.name: (r.name, tuple(r.head), tuple(r.tail), r.definition) for r in self.schema.relations}
+        declared = {r.name: (r.name, tuple(r.head), tuple(r.tail), r.definition) for r in self.schema.relations}
         ends: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
         for label, source, target in zip(self.labels, self.sources.tolist(), self.targets.tolist()):
-            if label and label not in known:
+            if label and label not in declared:
                 ends[label][0].add(self.types[source])
                 ends[label][1].add(self.types[target])
-        found = {label: known[label] for label in set(self.labels) if label in known}
+        by_label = {label: declared[label] for label in set(self.labels) if label in declared}
         if len(ends) <= LABELS:
-            found |= {
-                label: (label, tuple(sorted(one)), tuple(sorted(other)), "") for label, (one, other) in ends.items()
+            by_label |= {
+                label: (label, tuple(sorted(pair)), tuple(sorted(other)), "") for label, (pair, other) in ends.items()
             }
-        return tuple(found[label] for label in sorted(found))
+        return tuple(by_label[label] for label in sorted(by_label))
 
     @cached_property
     def joins(self) -> frozenset[tuple[Hop, Hop]]:
@@ -150,12 +150,12 @@ class TypedLayer(Layer):
     def leaving(self, entities: Iterable[int]) -> tuple[Hop, ...]:
         """The hops that leave one of these entities, by label; relations as in `joins`."""
         named = {label for label, _, _, _ in self.relations}
-        found: set[Hop] = set()
+        hops: set[Hop] = set()
         for entity in entities:
             rows = self.incident(entity)
             ends = zip(rows.tolist(), self.sources[rows].tolist())
-            found.update((self.labels[row], source == entity) for row, source in ends if self.labels[row] in named)
-        return tuple(sorted(found))
+            hops.update((self.labels[row], source == entity) for row, source in ends if self.labels[row] in named)
+        return tuple(sorted(hops))
 
     # -- the graph ----------------------------------------------------------------------------------------------------
 
@@ -255,8 +255,8 @@ class TypedLayer(Layer):
         table = pa.table({"name": names, "description": pa.array(self.descriptions, pa.string())})
         yield self.entity_texts(table).to_pylist(), self.entity_vectors
         ends = {end: names.take(self._relations[end].combine_chunks()) for end in ("source", "target")}
-        said = {name: self._relations[name] for name in ("label", "description", "keywords")}
-        yield self.relation_texts(pa.table(ends | said)).to_pylist(), self.relation_vectors
+        columns = {name: self._relations[name] for name in ("label", "description", "keywords")}
+        yield self.relation_texts(pa.table(ends | columns)).to_pylist(), self.relation_vectors
 
     def __repr__(self) -> str:
         entities, types = len(self.names), len(self.type_counts)
@@ -280,12 +280,12 @@ def merged(tables: Tables) -> Tables:
     names = pc.unique(pa.chunked_array(named, pa.string()))
     names = names.take(pc.array_sort_indices(names))
     of = pc.index_in(given["name"], names).to_numpy()
-    descriptions, passages = _one(given["description"]), _one(given["passages"])
+    descriptions, passages = _combined(given["description"]), _combined(given["passages"])
     described = pc.not_equal(descriptions, "")
     parents = pc.list_parent_indices(passages).to_numpy()
     columns = (
         names,
-        _most_frequent(of, _one(given["type"]), len(names)),
+        _most_frequent(of, _combined(given["type"]), len(names)),
         pc.binary_join(_listed(of[_mask(described)], descriptions.filter(described), len(names)), "\n"),
         _listed(of[parents], passages.flatten(), len(names)),
     )
@@ -315,11 +315,11 @@ def _listed(of: np.ndarray, values: pa.Array, count: int) -> pa.ListArray:
     return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values.take(pa.array(rows)))
 
 
-def _mask(found: pa.BooleanArray) -> np.ndarray:
-    return found.to_numpy(zero_copy_only=False)
+def _mask(condition: pa.BooleanArray) -> np.ndarray:
+    return condition.to_numpy(zero_copy_only=False)
 
 
-def _one(column: pa.ChunkedArray) -> pa.Array:
+def _combined(column: pa.ChunkedArray) -> pa.Array:
     """A column in one piece."""
     whole = column.combine_chunks()
     return whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
@@ -352,23 +352,23 @@ def write_graph(
 
 def write_links(folder: Path, what: str, passages: pa.ChunkedArray, ids: pa.ChunkedArray) -> None:
     """The passages (ids) of each row, by their rows."""
-    lists = _one(passages)
+    lists = _combined(passages)
     rows = pc.list_parent_indices(lists).to_numpy().astype(np.int32)
     write_table(folder / f"{what}_passages.parquet", **{what: rows, "passage": pc.index_in(lists.flatten(), ids)})
 
 
 def counted(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int], dtype: type = np.float32) -> sp.csr_array:
     """How often each pair of a row and a column is among these, sorted."""
-    found = sp.coo_array((np.ones(len(rows), dtype), (rows, columns)), shape=shape).tocsr()
-    return _sorted(found)
+    matrix = sp.coo_array((np.ones(len(rows), dtype), (rows, columns)), shape=shape).tocsr()
+    return _sorted(matrix)
 
 
 def _ones(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
-    found = counted(rows, columns, shape)
-    found.data[:] = 1.0
-    return found
+    matrix = counted(rows, columns, shape)
+    matrix.data[:] = 1.0
+    return matrix
 
 
-def _sorted(found: sp.csr_array) -> sp.csr_array:
-    found.sort_indices()
-    return found
+def _sorted(matrix: sp.csr_array) -> sp.csr_array:
+    matrix.sort_indices()
+    return matrix

@@ -63,22 +63,22 @@ class IndexUsage(Record):
         """What models took for some layers, or for all; of some engines, or of all. `seconds` are those of their
         answers, one after another. Rules are no model."""
         layers, engines = (None if names is None else set(names) for names in (layers, engines))
-        mine = (one for one in self.spent if one.step and not one.by_rules)
-        mine = (one for one in mine if layers is None or one.layer in layers)
-        return sum((one.usage for one in mine if engines is None or one.engine in engines), Usage())
+        mine = (spent for spent in self.spent if spent.step and not spent.by_rules)
+        mine = (spent for spent in mine if layers is None or spent.layer in layers)
+        return sum((spent.usage for spent in mine if engines is None or spent.engine in engines), Usage())
 
     def seconds(self, layers: Iterable[str] | None = None) -> float | None:
         """From begin to end of each layer, summed over all builds; None if one of them has no bill."""
-        timed = {one.layer: one.usage.seconds for one in self._wholes()}
+        timed = {whole.layer: whole.usage.seconds for whole in self._wholes()}
         layers = list(timed) if layers is None else list(layers)
         return sum(timed[layer] for layer in layers) if {*layers} <= timed.keys() else None
 
     def _wholes(self) -> Iterator[Spent]:
         """One for each layer, whichever engines built it."""
         wholes: dict[str, Spent] = {}
-        for one in self.spent:
-            if not one.step:
-                wholes[one.layer] = wholes[one.layer] + one if one.layer in wholes else one
+        for spent in self.spent:
+            if not spent.step:
+                wholes[spent.layer] = wholes[spent.layer] + spent if spent.layer in wholes else spent
         yield from wholes.values()
 
     def rows(self) -> list[dict[str, Any]]:
@@ -100,9 +100,9 @@ def usage_of(folder: Path) -> IndexUsage:
     except DataError as error:
         what = str(error).partition(";")[0]
         raise DataError(f"{what}; delete this line, or the file: it is a bill, and no part of the index") from None
-    for one, _ in parsed:
-        place = (one.layer, one.step, one.engine)
-        sums[place] = sums[place] + one if place in sums else one
+    for spent, _ in parsed:
+        place = (spent.layer, spent.step, spent.engine)
+        sums[place] = sums[place] + spent if place in sums else spent
     recordings = used((row for _, row in parsed), folder)
     return IndexUsage(str(folder), tuple(sums.values()), path.exists(), recordings)
 

@@ -99,11 +99,11 @@ class SchemaTerms:
 
     def relations(self, word: str) -> list[str]:
         """Labels with a word of the same family or meaning, or that ends the word: "screenwriter" "written by"."""
-        asked = stem(word)
+        wanted = stem(word)
         return [
             label
             for label, stems in self._labels.items()
-            if any(relatedness(asked, other) or (len(other) >= _PART and asked.endswith(other)) for other in stems)
+            if any(relatedness(wanted, other) or (len(other) >= _PART and wanted.endswith(other)) for other in stems)
         ]
 
     def types(self, word: str) -> list[str]:

@@ -37,8 +37,8 @@ def other_language(text: str) -> str | None:
     >>> other_language("Где находится мост?"), other_language("Who met Vasco da Gama?"), other_language("Oslo")
     ('Cyrillic script', None, None)
     """
-    found = _WORD.findall(text[:LOOKED_AT])
-    return _by_script(found) or _by_words([word.casefold() for word in found])
+    words_found = _WORD.findall(text[:LOOKED_AT])
+    return _by_script(words_found) or _by_words([word.casefold() for word in words_found])
 
 
 def plainly_foreign(texts: Iterable[str]) -> str | None:
@@ -56,7 +56,7 @@ def _by_script(words: list[str]) -> str | None:
     if all(map(str.isascii, words)):
         return None
     scripts = Counter(_script(letter) for word in words for letter in word)
-    name, count = max(((n, c) for n, c in scripts.items() if n != "Latin"), key=lambda one: one[1], default=("", 0))
+    name, count = max(((n, c) for n, c in scripts.items() if n != "Latin"), key=lambda pair: pair[1], default=("", 0))
     if count < _MOSTLY * scripts.total():
         return None
     if name in ("Cjk", "Hiragana", "Katakana"):
@@ -74,19 +74,19 @@ def _languages() -> dict[str, list[str]]:
     """Word → the languages that it tells. The lists take milliseconds to read."""
     from workbench.language.relations import LISTS
 
-    told: dict[str, list[str]] = {}
+    languages_of: dict[str, list[str]] = {}
     for language, words in LISTS["foreign"].items():
         for word in words.split():
-            told.setdefault(word, []).append(language)
-    return told
+            languages_of.setdefault(word, []).append(language)
+    return languages_of
 
 
 def _by_words(words: list[str]) -> str | None:
-    told = Counter(language for word in words for language in _languages().get(word, ()))
-    english = told.pop("English", 0)
-    if not told:
+    counts = Counter(language for word in words for language in _languages().get(word, ()))
+    english = counts.pop("English", 0)
+    if not counts:
         return None
-    language, count = told.most_common(1)[0]
+    language, count = counts.most_common(1)[0]
     different = {word for word in words if language in _languages().get(word, ())}
     plain = len(different) >= FEWEST and count > 2 * english and count >= _OFTEN * len(words)
     return language if plain else None
@@ -114,12 +114,12 @@ def in_its_language(messages: Sequence[Message], value: Any) -> list[Message]:
 
 def _texts(value: Any, nested: bool) -> Iterator[str]:
     """The texts of a record; `nested`: those in its tuples and records as well."""
-    parts = [getattr(value, one.name) for one in fields(value)] if is_dataclass(value) else [value]
+    parts = [getattr(value, field.name) for field in fields(value)] if is_dataclass(value) else [value]
     for part in parts:
         if isinstance(part, str):
             yield part
         elif nested and is_dataclass(part):
             yield from _texts(part, nested)
         elif nested and isinstance(part, tuple | list):
-            for one in part:
-                yield from _texts(one, nested)
+            for item in part:
+                yield from _texts(item, nested)

@@ -15,25 +15,25 @@ _SMALL = words("of the de la du von van der bin ibn al & in and for to on d a") 
 _QUOTED = re.compile(r"\"([^\"]{2,})\"|“([^”]{2,})”")
 
 
-def names_in(question: str, known: Iterable[str]) -> Iterator[tuple[int, int]]:
+def names_in(question: str, names: Iterable[str]) -> Iterator[tuple[int, int]]:
     """Spans of quoted words, known names and capitalised words, in order; of those that overlap, the longest."""
-    found = [match.span() for match in _QUOTED.finditer(question)]
-    found += [span for name in known for span in _known(question, name)]
-    found += list(capitalised(question, sentence_start=False, brackets=True))
-    found += [
+    spans = [match.span() for match in _QUOTED.finditer(question)]
+    spans += [span for name in names for span in _spans_of(question, name)]
+    spans += list(capitalised(question, sentence_start=False, brackets=True))
+    spans += [
         (first[0], second[1])
-        for first in found
-        for second in found
+        for first in spans
+        for second in spans
         if question[first[1] : second[0]] == ", " and question[second[0] :].split()[0] in RANKS
     ]
     accepted: list[tuple[int, int]] = []
-    for start, end in sorted(found, key=lambda span: (span[0] - span[1], span[0])):
+    for start, end in sorted(spans, key=lambda span: (span[0] - span[1], span[0])):
         if all(end <= other or start >= last for other, last in accepted):
             accepted.append((start, end))
     return iter(sorted(accepted))
 
 
-def _known(question: str, name: str) -> Iterator[tuple[int, int]]:
+def _spans_of(question: str, name: str) -> Iterator[tuple[int, int]]:
     plain = re.sub(r"\s*\([^)]*\)$", "", name).strip()
     if len(plain) < 3 or not content_words(plain):
         return

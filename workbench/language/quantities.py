@@ -60,14 +60,14 @@ def dates(text: str) -> list[Date]:
     >>> [d.when for d in dates("built on 6 June 1931, closed in March 1958 and demolished in 1960")]
     [(1931, 6, 6), (1958, 3, 0), (1960, 0, 0)]
     """
-    found = []
+    dates_found = []
     for match in _DATE.finditer(text):
         part = match.groupdict()
         year = part["year"] or part["year2"] or part["year3"] or part["year4"]
         month = part["month"] or part["month2"] or part["month3"]
         when = (int(year or 0), MONTHS.index(month.lower()) + 1 if month else 0, int(part["day"] or part["day2"] or 0))
-        found.append(Date(match.start(), match.end(), match.group(), when))
-    return found
+        dates_found.append(Date(match.start(), match.end(), match.group(), when))
+    return dates_found
 
 
 def numbers(text: str) -> list[Number]:
@@ -77,7 +77,7 @@ def numbers(text: str) -> list[Number]:
     [(31.0, 'arches'), (23.0, 'metres'), (3200000.0, 'crowns')]
     """
     taken = [(date.start, date.end) for date in dates(text) if date.when[1] or _looks_like_a_year(text, date)]
-    found = []
+    numbers_found = []
     for match in _NUMBER.finditer(text):
         if any(start < match.end() and match.start() < end for start, end in taken):
             continue
@@ -87,8 +87,8 @@ def numbers(text: str) -> list[Number]:
             value = float(sum(_SMALL[word] for word in match["words"].lower().split("-")))
         value *= _SCALES.get((match["scale"] or "").lower(), 1)
         unit = re.match(r"[\s-]?([^\W\d_]+)", text[match.end() :])
-        found.append(Number(match.start(), match.end(), match.group(), value, unit[1].lower() if unit else ""))
-    return found
+        numbers_found.append(Number(match.start(), match.end(), match.group(), value, unit[1].lower() if unit else ""))
+    return numbers_found
 
 
 def life(text: str) -> Life:

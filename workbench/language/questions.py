@@ -68,7 +68,7 @@ class Analysis:
     asked: Hop = Hop()
 
 
-def analyse(question: str, known: Iterable[str] = ()) -> Analysis:
+def analyse(question: str, names_known: Iterable[str] = ()) -> Analysis:
     """The analysis of a question. `known` names (titles of passages) are found in it whatever their case.
 
     >>> found = analyse("Where was the director of Dune Fever born?")
@@ -79,22 +79,24 @@ def analyse(question: str, known: Iterable[str] = ()) -> Analysis:
     question = question.lower() if question.isupper() else question
     if not content_words(question):
         return Analysis("none", "other")
-    spans = list(names_in(question, known))
+    spans = list(names_in(question, names_known))
     names = tuple(question[start:end].strip('"“”') for start, end in spans)
     masked, places = _masked(question, spans)
     (doc,) = parse([masked])
     tokens = {token.i: names[places[token.idx]] for token in doc if token.idx in places}
-    asked = _asked(doc, tokens)
+    asked_hop = _asked_hop(doc, tokens)
     described = _described(masked, names)
-    wants, direction, dimension, candidates = _comparison(masked, described or _candidates(masked, names), asked)
+    wants, direction, dimension, candidates = _comparison(masked, described or _candidates(masked, names), asked_hop)
     candidates, sides = tuple(text for text, _ in candidates), tuple(side for _, side in candidates)
     if candidates and direction:
         kind = "comparison"
     elif any(word in COMPOSED for word in (token.lemma_.lower() for token in doc)) or "inlaw" in masked:
         kind = "inference"
     else:
-        kind = "bridge" if asked.depth > 1 else "single"
-    return Analysis(kind, wants or asked.wants, asked.head, names, candidates, sides, direction, dimension, asked)
+        kind = "bridge" if asked_hop.depth > 1 else "single"
+    return Analysis(
+        kind, wants or asked_hop.wants, asked_hop.head, names, candidates, sides, direction, dimension, asked_hop
+    )
 
 
 @lru_cache(256)
@@ -152,7 +154,7 @@ def _plain(text: str) -> str:
 # Hops
 
 
-def _asked(doc, names: dict[int, str]) -> Hop:
+def _asked_hop(doc, names: dict[int, str]) -> Hop:
     """The hop whose answer is the question's, with the others inside it."""
     wh = _question_word(doc)
     start, heads = _asked_noun(wh) if wh is not None else (doc[:].root, ())
@@ -205,7 +207,7 @@ def _moved(hop: Hop, word: str) -> Hop:
 
 def _question_word(doc):
     """The token that asks: not one that opens a relative clause."""
-    found = []
+    candidates_found = []
     for token in doc:
         if token.lower_ not in WH:
             continue
@@ -218,8 +220,8 @@ def _question_word(doc):
         )
         last = all(later.is_punct for later in doc[token.i + 1 :])
         worth = 3 * (token.i == 0 or doc[token.i - 1].text == "," or last) + 2 * (token.dep_ == "det") - 4 * relative
-        found.append((-worth, token.i, token))
-    return min(found)[2] if found else None
+        candidates_found.append((-worth, token.i, token))
+    return min(candidates_found)[2] if candidates_found else None
 
 
 def _asked_noun(wh) -> tuple:
@@ -274,10 +276,10 @@ def _grow(start, names: dict[int, str], seen: set[int], heads: frozenset[int], d
                 stack.append(other)
     hop = _collect(sorted(own, key=lambda token: token.i), names)
     head = start.lemma_.lower() if start.pos_ == "NOUN" and start.i not in names else ""
-    found = tuple(
+    hops = tuple(
         _kin(_grow(token, names, seen, heads, depth + 1)) for token in sorted(inner, key=lambda token: token.i)
     )
-    return replace(hop, wants=kind_of(head) if head else "other", head=head, inner=found)
+    return replace(hop, wants=kind_of(head) if head else "other", head=head, inner=hops)
 
 
 def _opens(token, other, upward: bool, names: dict[int, str], seen: set[int]) -> bool:
@@ -380,7 +382,7 @@ _STARTS = re.compile(
 )
 
 
-def _comparison(masked: str, candidates: tuple, asked: Hop) -> tuple[str, str, str, tuple]:
+def _comparison(masked: str, candidates: tuple, asked_hop: Hop) -> tuple[str, str, str, tuple]:
     """(kind of answer if the form of the question says it, direction, dimension, candidates)."""
     lowered = masked.lower()
     yes_no = lowered.split()[0].strip(",") in AUXILIARY and not any(
@@ -394,7 +396,7 @@ def _comparison(masked: str, candidates: tuple, asked: Hop) -> tuple[str, str, s
     if "common" in tokens or "same" in tokens or "both" in tokens:
         shared = re.search(r"\bsame (?:\w+ )?(\w+)", lowered)
         return wants, "same", shared[1] if shared else "", candidates
-    if not turned or not (yes_no or " or " in lowered or asked.wants == "number" or turned[-1] not in _LOOSE):
+    if not turned or not (yes_no or " or " in lowered or asked_hop.wants == "number" or turned[-1] not in _LOOSE):
         return wants, "", "", ()
     direction, word = "more" if turned[-1] in _MORE else "less", turned[-1]
     dimension = _dimension(lowered, word)

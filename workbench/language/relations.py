@@ -56,24 +56,24 @@ def stem(word: str) -> str:
 
 @cache
 def _groups() -> dict[str, frozenset[int]]:
-    found: dict[str, set[int]] = {}
+    groups: dict[str, set[int]] = {}
     for number, group in enumerate(_OWN["groups"]):
         for word in group.split():
-            found.setdefault(stem(word), set()).add(number)
-    return {word: frozenset(numbers) for word, numbers in found.items()}
+            groups.setdefault(stem(word), set()).add(number)
+    return {word: frozenset(numbers) for word, numbers in groups.items()}
 
 
 @cache
-def relatedness(one: str, other: str) -> float:
+def relatedness(word: str, other: str) -> float:
     """1 for one family of words, 0.8 for one group of like meaning, else 0. Both are stems.
 
     >>> relatedness(stem("founder"), stem("establish")), relatedness(stem("founder"), stem("bridge"))
     (0.8, 0.0)
     """
-    if one == other:
+    if word == other:
         return 1.0
     groups = _groups()
-    return 0.8 if groups.get(one, frozenset()) & groups.get(other, frozenset()) else 0.0
+    return 0.8 if groups.get(word, frozenset()) & groups.get(other, frozenset()) else 0.0
 
 
 @cache

@@ -97,9 +97,9 @@ def pages(passages: Iterable[tuple[str, str]]) -> Pages:
 @lru_cache(4)  # several Steps ask about the same passages one after the other
 def _pages(passages: tuple[tuple[str, str], ...]) -> Pages:
     docs = parse([text for _, text in passages])
-    found = [_page(number, title, doc) for number, ((title, _), doc) in enumerate(zip(passages, docs))]
-    _settle_labels(found)
-    return Pages(found)
+    pages = [_page(number, title, doc) for number, ((title, _), doc) in enumerate(zip(passages, docs))]
+    _settle_labels(pages)
+    return Pages(pages)
 
 
 def _page(number: int, title: str, doc) -> Page:
@@ -130,18 +130,18 @@ def _sentences(doc) -> Iterator[tuple]:
         yield tokens, inside, stems, f" {' '.join(plain(tokens.text))} "
 
 
-def _settle_labels(found: list[Page]) -> None:
+def _settle_labels(pages: list[Page]) -> None:
     """One label for one name: the one it has most often, because a label given to a single mention errs easily."""
     votes: dict[tuple[str, ...], Counter] = {}
-    spans = [span for page in found for sentence in page.sentences for span in sentence.spans
+    spans = [span for page in pages for sentence in page.sentences for span in sentence.spans
              if span.label not in ("noun", "date", "number")]  # fmt: skip
     for span in spans:
         votes.setdefault(plain(span.text), Counter())[span.label] += 1 if span.label else 0.5
     for span in spans:
         span.label = votes[plain(span.text)].most_common(1)[0][0]
-    early = [span for page in found for sentence in page.sentences[:2] for span in sentence.spans
+    early = [span for page in pages for sentence in page.sentences[:2] for span in sentence.spans
              if span.label not in ("noun", "date", "number", "")]  # fmt: skip
-    for page in found:
+    for page in pages:
         page.label = next((span.label for span in early if same(span.text, page.title) == 1.0), "")
 
 
@@ -167,10 +167,10 @@ def _topic(doc) -> str:
 def _spans(doc) -> list[Span]:
     """Dates, numbers, named entities, capitalised names and noun phrases, the longest where names overlap."""
     text = doc.text
-    found: list[Span] = []
+    spans: list[Span] = []
     for label, quantities in (("date", dates(text)), ("number", numbers(text))):
         for quantity in quantities:
-            found += _span(doc, text, quantity.start, quantity.end, label)
+            spans += _span(doc, text, quantity.start, quantity.end, label)
     names = [(ent.start_char, ent.end_char, ent.label_) for ent in doc.ents
              if ent.label_ not in ("DATE", "TIME", "CARDINAL", "QUANTITY", "ORDINAL", "PERCENT", "MONEY")]  # fmt: skip
     for match in re.finditer(r"\"([^\"]{2,80})\"|“([^”]{2,80})”", text):
@@ -189,13 +189,13 @@ def _spans(doc) -> list[Span]:
         if start < end and all(end <= other or start >= last for other, last in taken) and plain(text[start:end]):
             taken.append((start, end))
             label = label or next((lab for s, e, lab in names if lab and start <= s and e <= end and e == end), "")
-            found += _span(doc, text, start, end, label)
+            spans += _span(doc, text, start, end, label)
     for chunk in doc.noun_chunks:
         begin = next((t.i for t in chunk if t.pos_ not in ("DET", "PRON", "PUNCT", "PART") and t.dep_ != "poss"), None)
         if begin is not None and chunk.root.pos_ == "NOUN":
             phrase = doc[begin : chunk.end]
-            found.append(Span(phrase.text, "noun", begin, chunk.end, chunk.root))
-    return sorted(found, key=lambda span: (span.start, -span.end))
+            spans.append(Span(phrase.text, "noun", begin, chunk.end, chunk.root))
+    return sorted(spans, key=lambda span: (span.start, -span.end))
 
 
 def _span(doc, text: str, start: int, end: int, label: str) -> list[Span]:
@@ -219,14 +219,14 @@ def plain(name: str) -> tuple[str, ...]:
 
 
 @lru_cache(65536)
-def same(one: str, other: str) -> float:
+def same(name: str, other: str) -> float:
     """1 for one name, 0.7 where one ends the other, as a surname does, or is the other without "of
     …" behind it; else 0.
 
     >>> same("Karl Weiss", "Weiss"), same("University of Oslo", "Oslo")
     (0.7, 0.0)
     """
-    short, long = sorted((plain(one), plain(other)), key=len)
+    short, long = sorted((plain(name), plain(other)), key=len)
     if short == long:
         return 1.0 if short else 0.0
     if not short or len("".join(short)) < 4 or 3 * len(short) < len(long):

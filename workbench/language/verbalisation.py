@@ -50,10 +50,10 @@ def wordings(relations: Relations) -> dict[str, Wording]:
 def _wording(label: str, heads: tuple[str, ...], tails: tuple[str, ...], definition: str) -> Wording:
     first = re.split(r"\.(?:\s|$)", definition, maxsplit=1)[0]
     head, tail = ("|".join(map(re.escape, types)) or "(?!)" for types in (heads, tails))
-    found = re.fullmatch(rf"(The (?:{head})) (.+) (the ({tail}))\b ?(.*)", first)
-    if not found:
+    match = re.fullmatch(rf"(The (?:{head})) (.+) (the ({tail}))\b ?(.*)", first)
+    if not match:
         return Wording(label)
-    it, verb, them, tail, rest = found.groups()
+    it, verb, them, tail, rest = match.groups()
     # `in_language` leads to a value, which is named with its type: "in the language French"; `directed_by` to a name.
     kind = them if label.rstrip("s").endswith(tail.rstrip("s")) else ""
     return Wording(verb, kind, rest, it, them)

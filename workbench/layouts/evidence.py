@@ -22,27 +22,27 @@ def of_evidence(evidence: Evidence, tokens: int | None = None) -> ContextGraph:
     the rest, sources first; each table is cut at the first row that does not fit. A layout of the method's own is cut
     in the same way.
     """
-    graph = evidence.context or told(evidence)
+    graph = evidence.context or tables_of(evidence)
     return graph if tokens is None else within(graph, tokens)
 
 
 def within(graph: ContextGraph, budget: int) -> ContextGraph:
     """The leading rows of each table that fit into `budget` cl100k tokens in the layout ket_rag."""
     spent = tokens.count(ket_rag.write(ContextGraph()))
-    kept: dict[str, tuple] = {}
+    rows_by_table: dict[str, tuple] = {}
     for table, row in _ROWS.items():
         rows = getattr(graph, table)
         head = tokens.count(ket_rag.BETWEEN + ket_rag.head(table, rows))
         cap = min(budget - spent, int(budget * SHARES[table]) if table in SHARES else budget - spent)
-        kept[table], used = fitting(rows, row, cap, 0 if table == "chunks" else head)
+        rows_by_table[table], used = fitting(rows, row, cap, 0 if table == "chunks" else head)
         spent += used
-    return ContextGraph(**kept)
+    return ContextGraph(**rows_by_table)
 
 
 def fitting(rows: Sequence[T], row: Callable[[T, int], str], cap: float, head: int) -> tuple[tuple[T, ...], int]:
     """The leading rows that fit, and their tokens with those of the head."""
-    kept, used = tokens.leading(rows, lambda one, place: tokens.count(row(one, place - 1)), cap, head)
-    return tuple(kept), used
+    fitting_rows, used = tokens.leading(rows, lambda item, place: tokens.count(row(item, place - 1)), cap, head)
+    return tuple(fitting_rows), used
 
 
 _ROWS: dict[str, Callable] = {  # with a row's own number, or the next one
@@ -55,8 +55,8 @@ _ROWS: dict[str, Callable] = {  # with a row's own number, or the next one
 
 def relation_of(fact: Triple) -> ContextRelation:
     """A fact as a relationship: its description, or else its words."""
-    told = fact.description or " ".join(fact.members)
-    return ContextRelation(fact.subject, fact.object, told, passages=fact.passages)
+    sentence = fact.description or " ".join(fact.members)
+    return ContextRelation(fact.subject, fact.object, sentence, passages=fact.passages)
 
 
 def chunk_of(passage: Passage) -> Unit:
@@ -69,7 +69,7 @@ def report_of(report: Report) -> Unit:
     return Unit(report.id, report.text, report.title, report.passages)
 
 
-def told(evidence: Evidence) -> ContextGraph:
+def tables_of(evidence: Evidence) -> ContextGraph:
     """The tables that an evidence without a context makes."""
     entities = {
         entity.name.casefold(): ContextEntity(entity.name, entity.description) for entity, _ in evidence.entities

@@ -28,12 +28,12 @@ def write(graph: ContextGraph) -> str:
 def filled(graph: ContextGraph, budget: int, reports: float, sources: float) -> ContextGraph:
     """The leading rows of each table of at most `budget` cl100k tokens together: reports and text units have shares of
     it; entities have the rest, and relationships what entities leave."""
-    shown, _ = _fitting("sources", graph.sources, budget * reports)
+    fitting, _ = _fitting("sources", graph.sources, budget * reports)
     local = budget * (1 - reports - sources)
     entities, used = _fitting("entities", graph.entities, local)
     relations, _ = _fitting("relations", graph.relations, local - used)
     chunks, _ = _fitting("chunks", graph.chunks, budget * sources)
-    return ContextGraph(entities, relations, shown, chunks, layout="graphrag")
+    return ContextGraph(entities, relations, fitting, chunks, layout="graphrag")
 
 
 def _fitting(table: str, rows: Sequence, cap: float) -> tuple[tuple, int]:

@@ -159,11 +159,11 @@ def parse(text: str, *, published: bool = False) -> ContextGraph:
 
 def _tables(lines: Sequence[str]) -> dict[str, tuple[str, list[str]]]:
     """Table → (names of its columns, its lines), both empty if it is missing. A header counts once."""
-    known = {header: table for table, header in HEADERS.items()}
+    by_header = {header: table for table, header in HEADERS.items()}
     tables: dict[str, tuple[str, list[str]]] = {table: ("", []) for table in HEADERS}
     now: list[str] = []
     for line in lines:
-        table = known.pop(line.rstrip(), None)
+        table = by_header.pop(line.rstrip(), None)
         if table is not None:
             now = tables[table][1]
         else:
@@ -178,8 +178,8 @@ def _records(lines: Iterable[str], begins: re.Pattern) -> list[tuple[str, str]]:
     """(id, rest) of each row, which continues to the next line that begins like one."""
     rows: list[tuple[str, list[str]]] = []
     for line in lines:
-        if found := begins.match(line):
-            rows.append((found[0], [line[found.end() + 1 :]]))
+        if match := begins.match(line):
+            rows.append((match[0], [line[match.end() + 1 :]]))
         elif rows:
             rows[-1][1].append(line)
     return [(id, "\n".join(text).rstrip("\n")) for id, text in rows]

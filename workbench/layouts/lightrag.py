@@ -57,9 +57,9 @@ def chunks(texts: Sequence[tuple[str, str]]) -> str:
         return ""
     texts = [(flat(title), text) for title, text in texts]
     numbers = _references(title for title, _ in texts)
-    shown = (line(reference_id=str(numbers.get(title, "")), content=titled(title, text)) for title, text in texts)
+    lines = (line(reference_id=str(numbers.get(title, "")), content=titled(title, text)) for title, text in texts)
     listed = [f"[{number}] {title}" for title, number in numbers.items()]
-    return BETWEEN.join([_block(CHUNKS, shown), "\n".join([REFERENCES, *listed, FENCE])])
+    return BETWEEN.join([_block(CHUNKS, lines), "\n".join([REFERENCES, *listed, FENCE])])
 
 
 def line(**cells: str) -> str:
@@ -77,8 +77,8 @@ def _references(titles: Iterable[str]) -> dict[str, int]:
 
 
 def _block(label: str, lines: Iterable[str]) -> str:
-    shown = list(lines)
-    return "\n".join([label, *shown, FENCE]) if shown else ""
+    rows = list(lines)
+    return "\n".join([label, *rows, FENCE]) if rows else ""
 
 
 # -- parsing ----------------------------------------------------------------------------------------------------------
@@ -131,11 +131,11 @@ def as_published(graph: ContextGraph) -> ContextGraph:
     units = (*graph.chunks, *graph.sources)
     titles = [flat(unit.title) for unit in units]
     numbers = _references(titles)
-    shown = (
+    chunks = (
         replace(unit, id=str(numbers.get(title, "")), text=titled(title, unit.text), title="")
         for title, unit in zip(titles, units)
     )
-    return _as_published(graph, shown)
+    return _as_published(graph, chunks)
 
 
 def _as_published(graph: ContextGraph, units: Iterable[Unit]) -> ContextGraph:
@@ -152,8 +152,8 @@ def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
     """(kind, lines) of each fenced block of JSON; the kind follows from the label above it and is empty if unknown. An
     unclosed block reaches to the end."""
     label, inside, lines = "", None, []
-    for one in text.split("\n"):
-        bare = one.strip()
+    for line in text.split("\n"):
+        bare = line.strip()
         if inside is None and bare.startswith(FENCE):
             inside, lines = bare.removeprefix(FENCE).lower(), []
         elif inside is None:
@@ -163,7 +163,7 @@ def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
                 yield _kind(label), lines
             label, inside = "", None
         else:
-            lines.append(one)
+            lines.append(line)
     if inside == "json":
         yield _kind(label), lines
 
@@ -175,8 +175,8 @@ def _kind(label: str) -> str:
 def _objects(lines: Sequence[str]) -> list[dict]:
     """The JSON objects of a block: one per line, or all in one list, as other versions write them."""
     whole = _loaded("\n".join(lines))
-    found = whole if isinstance(whole, list) else [_loaded(one) for one in lines]
-    return [one for one in found if isinstance(one, dict)]
+    objects = whole if isinstance(whole, list) else [_loaded(line) for line in lines]
+    return [obj for obj in objects if isinstance(obj, dict)]
 
 
 def _loaded(text: str) -> Any:
@@ -194,8 +194,8 @@ def _cell(row: dict, name: str) -> str:
 def _titles(text: str) -> dict[str, str]:
     """Number → title, from the last list of references."""
     _, _, listed = text.rpartition(REFERENCES)
-    matches = (_REFERENCE.fullmatch(one.rstrip("\r")) for one in listed.split("\n"))
-    return {found[1]: found[2] for found in matches if found}
+    matches = (_REFERENCE.fullmatch(line.rstrip("\r")) for line in listed.split("\n"))
+    return {match[1]: match[2] for match in matches if match}
 
 
 def _numbered(rows: Sequence[dict], titles: dict[str, str]) -> tuple[Unit, ...]:

@@ -19,9 +19,12 @@ def write(graph: ContextGraph) -> str:
     on_paths = {frozenset(pair) for path in graph.paths for pair in pairwise(path.nodes)}
     others = [row for row in graph.relations if frozenset((row.source, row.target)) not in on_paths]
     named = {name for pair in on_paths for name in pair} | {end for row in others for end in (row.source, row.target)}
-    told = (*map(in_words, graph.paths), *(edge_in_words(row.source, row.target, row.description) for row in others))
+    sentences = (
+        *map(in_words, graph.paths),
+        *(edge_in_words(row.source, row.target, row.description) for row in others),
+    )
     blocks = (
-        (PATHS, "\n".join(numbered(told))),
+        (PATHS, "\n".join(numbered(sentences))),
         (ENTITIES, "\n".join(_entity(row) for row in graph.entities if row.name not in named)),
         (SOURCES, BETWEEN.join(unit.content for unit in (*graph.chunks, *graph.sources))),
     )
@@ -36,24 +39,24 @@ def in_words(path: Path) -> str:
     """Its text; without one its nodes, then what joins them: "a → b → c: a directed by b; c directed by b"."""
     if path.text:
         return one_line(path.text)
-    told = "; ".join(sentence(fact) for facts in hops(path) for fact in facts)
-    return f"{one_line(' → '.join(path.nodes))}: {told}."
+    sentences = "; ".join(sentence(fact) for facts in hops(path) for fact in facts)
+    return f"{one_line(' → '.join(path.nodes))}: {sentences}."
 
 
 def hops(path: Path) -> list[list[Triple]]:
     """The facts of each hop, in their own directions."""
     return [
         [
-            Triple(b, one.removesuffix(INVERSE), a) if one.endswith(INVERSE) else Triple(a, one, b)
-            for one in relations.split(PARALLEL)
+            Triple(b, relation.removesuffix(INVERSE), a) if relation.endswith(INVERSE) else Triple(a, relation, b)
+            for relation in relations.split(PARALLEL)
         ]
         for (a, b), relations in zip(pairwise(path.nodes), path.relations)
     ]
 
 
-def edge_in_words(source: str, target: str, told: str) -> str:
+def edge_in_words(source: str, target: str, description: str) -> str:
     """A relationship as a path of one edge."""
-    return f"{one_line(f'{source} → {target}')}: {one_line(told)}"
+    return f"{one_line(f'{source} → {target}')}: {one_line(description)}"
 
 
 def sentence(fact: Triple) -> str:

@@ -115,15 +115,15 @@ def parse(text: str, *, published: bool = False) -> ContextGraph:
 
 
 def _sections(lines: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {name: [] for name in HEADINGS}
-    known = {heading: name for name, heading in HEADINGS.items()}
+    by_section: dict[str, list[str]] = {name: [] for name in HEADINGS}
+    by_heading = {heading: name for name, heading in HEADINGS.items()}
     now: list[str] = []
     for line in lines:
         if _HEADING.fullmatch(line):
-            now = found[known[line.strip()]]
+            now = by_section[by_heading[line.strip()]]
         else:
             now.append(line)
-    return found
+    return by_section
 
 
 def _read_cell(cell: str) -> tuple[str, str]:
@@ -142,8 +142,8 @@ def _relation(source: str, label: str, target: str, weight: str) -> ContextRelat
 def _read_units(lines: Iterable[str]) -> Iterator[Unit]:
     units: list[tuple[str, list[str]]] = []
     for line in lines:
-        if found := _UNIT.match(line):
-            units.append((found[1], [line[found.end() :]]))
+        if match := _UNIT.match(line):
+            units.append((match[1], [line[match.end() :]]))
         elif units:
             units[-1][1].append(line)
     return (Unit(id, "\n".join(text).rstrip("\n")) for id, text in units)

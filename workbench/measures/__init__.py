@@ -106,8 +106,8 @@ def _reversion(taken: Callable[[float, float], float]) -> Measure:
     """A measure (precision, recall) → value of the pairs of placeholder and name."""
 
     def measured(question: Question, outcome: Outcome) -> float | None:
-        found = anonyrag.reversion("" if outcome.lost else outcome.answer, question.answers)
-        return None if found is None else float(taken(*found))
+        counts = anonyrag.reversion("" if outcome.lost else outcome.answer, question.answers)
+        return None if counts is None else float(taken(*counts))
 
     return measured
 
@@ -218,9 +218,9 @@ def measure(name: str) -> Measure:
         return _at(base, int(cut))
     if name in ANSWER:
         return lambda question, outcome: None if outcome.answer is None else ANSWER[name](question, outcome)
-    for known in (EVIDENCE, NODES):
-        if name in known:
-            return known[name]
+    for table in (EVIDENCE, NODES):
+        if name in table:
+            return table[name]
     if name == "seconds":
         raise SettingError(
             "seconds differ from run to run and are no measure of a row; Run.table(seconds=True) has them as a column"

@@ -69,10 +69,10 @@ def is_abstention(text: str | None) -> bool:
     plain = plain.strip(EDGES + "*_\u201c\u201d。")
     if not plain or _ALONE.fullmatch(plain) or _ELSEWHERE.fullmatch(plain):
         return True
-    found = _PHRASE.match(plain)
-    if not found:
+    match = _PHRASE.match(plain)
+    if not match:
         return False
-    return bool(_GOES_ON.match(found["rest"])) and not _BUT.match(found["rest"])
+    return bool(_GOES_ON.match(match["rest"])) and not _BUT.match(match["rest"])
 
 
 def is_abstention_thesis(text: str | None) -> bool:

@@ -41,9 +41,9 @@ def letter_of(answer: str, question: str = "") -> str | None:
     >>> letter_of("It is Orsby.", "Where?\\nA. Halmery\\nB. Orsby")
     'B'
     """
-    said = set(_SAID.findall(answer)) or set(_MARKED.findall(answer.strip()))
-    if said:
-        return said.pop() if len(said) == 1 else None
+    letters = set(_SAID.findall(answer)) or set(_MARKED.findall(answer.strip()))
+    if letters:
+        return letters.pop() if len(letters) == 1 else None
     held = [letter for letter, text in _OPTION.findall(question) if places(words(text), words(answer))]
     return held[0] if len(held) == 1 else None
 
@@ -54,8 +54,8 @@ def gold_letter(gold: Sequence[str]) -> str | None:
     >>> gold_letter(["C"]), gold_letter(["C. Orsby"]), gold_letter(["Cassel"])
     ('C', 'C', None)
     """
-    found = _GOLD.fullmatch(gold[0].strip()) if gold else None
-    return found[1] if found else None
+    match = _GOLD.fullmatch(gold[0].strip()) if gold else None
+    return match[1] if match else None
 
 
 def choice(answer: str, gold: Sequence[str], question: str = "") -> float | None:
@@ -79,17 +79,19 @@ def pairs(text: str) -> Pairs:
     >>> sorted(pairs('{"person #5": "Shi Jin", "LOCATION#26": "Mount Wutai"}'))
     [('LOCATION#26', 'Mount Wutai'), ('PERSON#5', 'Shi Jin')]
     """
-    found = list(_PLACEHOLDER.finditer(text))
-    ends = [one.start() for one in found[1:]] + [len(text)]
-    named = ((f"{one[1].upper()}#{int(one[2])}", _name(text[one.end() : end])) for one, end in zip(found, ends))
+    matches = list(_PLACEHOLDER.finditer(text))
+    ends = [match.start() for match in matches[1:]] + [len(text)]
+    named = (
+        (f"{match[1].upper()}#{int(match[2])}", _name(text[match.end() : end])) for match, end in zip(matches, ends)
+    )
     return frozenset((placeholder, name) for placeholder, name in named if name)
 
 
 def _name(after: str) -> str:
     """The name in what follows a placeholder, up to the end of its line or of its item."""
-    said = after[_SIGN.match(after).end() :]
-    said = re.sub(r"(?i)[,\s]+and\s*$", "", _END.split(said, maxsplit=1)[0].rstrip(_EDGES))
-    return said.strip(_EDGES) if any(map(str.isalnum, said)) else ""
+    rest = after[_SIGN.match(after).end() :]
+    rest = re.sub(r"(?i)[,\s]+and\s*$", "", _END.split(rest, maxsplit=1)[0].rstrip(_EDGES))
+    return rest.strip(_EDGES) if any(map(str.isalnum, rest)) else ""
 
 
 def gold_forms(gold: Sequence[str]) -> dict[str, set[str]]:
@@ -98,11 +100,11 @@ def gold_forms(gold: Sequence[str]) -> dict[str, set[str]]:
     >>> gold_forms(["[PERSON#5] — Shi Jin | Jin"]) == {"PERSON#5": {"shi jin", "jin"}}
     True
     """
-    found: dict[str, set[str]] = {}
+    by_placeholder: dict[str, set[str]] = {}
     for text in gold:
         for placeholder, name in pairs(text):
-            found.setdefault(placeholder, set()).update(_forms(name))
-    return found
+            by_placeholder.setdefault(placeholder, set()).update(_forms(name))
+    return by_placeholder
 
 
 def _forms(name: str) -> frozenset[str]:
@@ -118,9 +120,9 @@ def reversion(answer: str, gold: Sequence[str]) -> tuple[float, float] | None:
     right = gold_forms(gold)
     if not right:
         return None
-    said = {(placeholder, _forms(name)) for placeholder, name in pairs(answer)}
-    hits = [placeholder for placeholder, forms in said if forms <= right.get(placeholder, set())]
-    return (len(hits) / len(said) if said else 0.0, len(set(hits)) / len(right))
+    claimed = {(placeholder, _forms(name)) for placeholder, name in pairs(answer)}
+    hits = [placeholder for placeholder, forms in claimed if forms <= right.get(placeholder, set())]
+    return (len(hits) / len(claimed) if claimed else 0.0, len(set(hits)) / len(right))
 
 
 def harmonic(precision: float, recall: float) -> float:

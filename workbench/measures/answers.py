@@ -84,21 +84,23 @@ def listed(answer: str, gold: Sequence[str]) -> set[str]:
     strong = bool(_SEPARATORS[0].search(answer))
     parts: list[str] = []
     if not strong:
-        for name in sorted((one for one in set(gold) if _SEPARATORS[1].search(one)), key=lambda one: (-len(one), one)):
-            found = re.compile(bounded(name), re.IGNORECASE)
-            if found.search(answer):
+        for name in sorted(
+            (name for name in set(gold) if _SEPARATORS[1].search(name)), key=lambda name: (-len(name), name)
+        ):
+            pattern = re.compile(bounded(name), re.IGNORECASE)
+            if pattern.search(answer):
                 parts.append(name)
-                answer = found.sub(";", answer)
+                answer = pattern.sub(";", answer)
         answer = answer.replace(";", ",")
     parts += _SEPARATORS[0 if strong else 1].split(answer)
     bare, right = [_BULLET.sub("", part) for part in parts], _members(gold)
-    return {plain for part in bare for one in _divided(part, right) if (plain := normalised(one))}
+    return {plain for part in bare for piece in _divided(part, right) if (plain := normalised(piece))}
 
 
 def _divided(part: str, right: set[str]) -> list[str]:
     """A part at the "and" of other languages, if that leaves a right member by itself."""
-    found = _ELSEWHERE.split(part)
-    return found if normalised(part) not in right and any(normalised(one) in right for one in found) else [part]
+    parts = _ELSEWHERE.split(part)
+    return parts if normalised(part) not in right and any(normalised(piece) in right for piece in parts) else [part]
 
 
 def set_em(answer: str, gold: Sequence[str]) -> float:
@@ -116,12 +118,12 @@ def set_f1(answer: str, gold: Sequence[str]) -> float:
     >>> set_f1("Jaws and 1941", ["Duel", "Jaws"]), set_f1("", ["Jaws"])
     (0.5, 0.0)
     """
-    said, right = listed(answer, gold), _members(gold)
-    return 2 * len(said & right) / (len(said) + len(right)) if said & right else 0.0
+    members, right = listed(answer, gold), _members(gold)
+    return 2 * len(members & right) / (len(members) + len(right)) if members & right else 0.0
 
 
 def _members(gold: Sequence[str]) -> set[str]:
-    return {normalised(one) for one in gold}
+    return {normalised(name) for name in gold}
 
 
 def joint(ranking: Sequence[str], support: Collection[str], answer: str, gold: Sequence[str], k: int) -> float:
@@ -146,6 +148,6 @@ def contains(answer: str, gold: Sequence[str]) -> bool:
     >>> contains("It is The Eiffel  Tower!", ["eiffel tower"]), contains("1919", ["19"]), contains("x", ["the"])
     (True, False, False)
     """
-    said = normalised(answer)
+    text = normalised(answer)
     wanted = filter(None, map(normalised, gold))
-    return any(re.search(rf"(?<!\w){re.escape(right)}(?!\w)", said) for right in wanted)
+    return any(re.search(rf"(?<!\w){re.escape(right)}(?!\w)", text) for right in wanted)

@@ -20,8 +20,8 @@ def tokens(usage: Mapping[str, Mapping]) -> float:
     >>> tokens({"answer": {"prompt_tokens": 900, "completion_tokens": 20}, "judge": {"prompt_tokens": 80}})
     920.0
     """
-    asked = [used for step, used in usage.items() if step not in MEASURING]
-    return float(sum(used["prompt_tokens"] + used["completion_tokens"] for used in asked))
+    counted = [used for step, used in usage.items() if step not in MEASURING]
+    return float(sum(used["prompt_tokens"] + used["completion_tokens"] for used in counted))
 
 
 def requests(usage: Mapping[str, Mapping]) -> float:

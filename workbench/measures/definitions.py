@@ -22,5 +22,5 @@ DEFINITIONS: dict[str, Definition] = {
 
 def definition(name: str, measure: Callable) -> Definition:
     """What a measure says; one that is registered says the first paragraph of its docstring."""
-    said = " ".join((measure.__doc__ or "").partition("\n\n")[0].split())
-    return DEFINITIONS.get(name) or Definition(said or "a registered measure")
+    sentence = " ".join((measure.__doc__ or "").partition("\n\n")[0].split())
+    return DEFINITIONS.get(name) or Definition(sentence or "a registered measure")

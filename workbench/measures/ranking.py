@@ -87,7 +87,7 @@ def map_(ranking: Sequence[str], gold: Collection[str], k: int) -> float:
     >>> map_(["a", "b", "c"], ["a", "c"], k=3), map_(["a", "b", "c"], ["a", "c"], k=2)
     (0.8333333333333333, 0.5)
     """
-    return sum(found / rank for found, rank in enumerate(hits(ranking, gold, k), 1)) / len(set(gold))
+    return sum(position / rank for position, rank in enumerate(hits(ranking, gold, k), 1)) / len(set(gold))
 
 
 def ndcg(ranking: Sequence[str], gold: Collection[str], k: int) -> float:

@@ -19,7 +19,7 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _SIGN_OR_POINT = re.compile(r"(?<=\d)\.(?=\d)|(?<![^\s(])-(?=\d)")
 _ARTICLES = {"a", "an", "the"}
 _YES_NO = (("yes", "no"), ("ja", "nein"), ("是", "否"))
-OPPOSITE = {one: other for pair in _YES_NO for one, other in (pair, pair[::-1])}
+OPPOSITE = {first: other for pair in _YES_NO for first, other in (pair, pair[::-1])}
 
 
 class _Separators(dict):
@@ -27,8 +27,8 @@ class _Separators(dict):
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        kept = character == "_" or unicodedata.category(character)[0] in "LMN"
-        self[code] = character if kept else " "
+        is_word = character == "_" or unicodedata.category(character)[0] in "LMN"
+        self[code] = character if is_word else " "
         return self[code]
 
 
@@ -45,12 +45,12 @@ def words(text: str) -> list[str]:
     plain = normalized("NFC", _ACCENTS.sub("", normalized("NFKD", text))).casefold()
     plain = _THOUSANDS.sub("", plain.replace("\u2212", "-"))
     parts, at = [], 0
-    for kept in _SIGN_OR_POINT.finditer(plain):
-        parts += [plain[at : kept.start()].translate(_SEPARATORS), kept[0]]
-        at = kept.end()
-    found = apart("".join(parts) + plain[at:].translate(_SEPARATORS)).split()
-    found = [word for word in found if any(map(str.isalnum, word))]  # an emoji leaves an invisible mark
-    return [word for word in found if word not in _ARTICLES] or found
+    for match in _SIGN_OR_POINT.finditer(plain):
+        parts += [plain[at : match.start()].translate(_SEPARATORS), match[0]]
+        at = match.end()
+    tokens = apart("".join(parts) + plain[at:].translate(_SEPARATORS)).split()
+    tokens = [word for word in tokens if any(map(str.isalnum, word))]  # an emoji leaves an invisible mark
+    return [word for word in tokens if word not in _ARTICLES] or tokens
 
 
 def places(part: Sequence[str], whole: Sequence[str]) -> list[int]:
@@ -69,5 +69,5 @@ def is_yes_no(text: str) -> bool:
     >>> is_yes_no("Yes."), is_yes_no("Norway"), is_yes_no("Nein"), is_yes_no("是。")
     (True, False, True, True)
     """
-    found = words(text)
-    return len(found) == 1 and found[0] in OPPOSITE
+    tokens = words(text)
+    return len(tokens) == 1 and tokens[0] in OPPOSITE

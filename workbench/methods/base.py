@@ -106,9 +106,9 @@ class Method(Record):
 def within_budget(evidence: Evidence, budget: int) -> Evidence:
     """The evidence with only the leading passages whose contents, each followed by a blank line, fit into `budget`
     tokens, and with the leading rows of each table of the method's own context."""
-    kept, _ = tokens.leading(evidence.passages, lambda one, _: tokens.count(one.item.content + "\n\n"), budget)
-    selected = evidence.selected if evidence.selected is None else min(evidence.selected, len(kept))
+    leading, _ = tokens.leading(evidence.passages, lambda scored, _: tokens.count(scored.item.content + "\n\n"), budget)
+    selected = evidence.selected if evidence.selected is None else min(evidence.selected, len(leading))
     context = evidence.context
     if context is not None:
         context = within(context, budget) if context.layout == "ket_rag" else cut(context, budget)
-    return replace(evidence, passages=tuple(kept), selected=selected, context=context)
+    return replace(evidence, passages=tuple(leading), selected=selected, context=context)

@@ -51,9 +51,9 @@ class LongContext(Method):
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         n = len(self._passages)
         with trace.span("RETRIEVER", "take the corpus", passages=n):
-            found = by_place(self._passages[:k])
+            best = by_place(self._passages[:k])
         note = f"the corpus of {n:,} passages is {CUT_TO_K}={k}" if n > k else None
-        return Evidence(question, self.label, self.scale, found, selected=min(n, k), fallback=note)
+        return Evidence(question, self.label, self.scale, best, selected=min(n, k), fallback=note)
 
 
 class Oracle(Method):
@@ -82,8 +82,8 @@ class Oracle(Method):
             raise SettingError(
                 f"the oracle knows {len(self._gold):,} questions, and {question[:200]!r} is none of them"
             )
-        known, gold = self.index.passages, self._gold[question]
-        passages = [known.passages[known.row[one]] for one in gold if one in known.row]
+        layer, gold = self.index.passages, self._gold[question]
+        passages = [layer.passages[layer.row[id]] for id in gold if id in layer.row]
         missing = (
             f"{len(gold) - len(passages)} gold passages are not in the index" if len(passages) < len(gold) else None
         )

@@ -101,12 +101,12 @@ class BDTR(Iterative):
     def asked(self) -> tuple[str, ...]:
         apart = self.settings.thoughts == "apart"
         bgec, joint, rounds = self.settings.bgec, self.settings.chain == "joint", self.settings.iterations
-        asked = {
+        enabled = {
             "dual_thoughts": rounds > joint and not apart, "fast_thought": rounds and apart,
             "slow_thought": rounds and apart, "concluding_thoughts": joint, "reasoning_chain": bgec and not joint,
             "verify": bgec,
         }  # fmt: skip
-        return tuple(name for name, is_asked in asked.items() if is_asked)
+        return tuple(name for name, is_asked in enabled.items() if is_asked)
 
     def think(self, question: str, best: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
         """DTR. If the Step fails, the queries are the question, and the question with the title of the best
@@ -216,7 +216,7 @@ def select(order: Sequence[Entry], chosen: Collection[str], settings: BDTR.Setti
     mu, sigma = fmean(head), pstdev(head)
     passed = {name for name, score in scores.items() if sigma and score >= mu + sigma}
     pass_or_chosen = passed | set(chosen) if settings.policy == "keep" else passed
-    kept = tuple(name for name in ids if name in pass_or_chosen)[: settings.max_docs]
-    filled = tuple(name for name in ids if name not in pass_or_chosen)[: max(0, settings.min_docs - len(kept))]
-    ranking = tuple((entry.passage.id, entry.score) for entry in promoted(order, kept + filled))
-    return Cut(mu, sigma, mu + sigma, settings.policy, kept, filled, len(kept + filled), ranking)
+    read = tuple(name for name in ids if name in pass_or_chosen)[: settings.max_docs]
+    filled = tuple(name for name in ids if name not in pass_or_chosen)[: max(0, settings.min_docs - len(read))]
+    ranking = tuple((entry.passage.id, entry.score) for entry in promoted(order, read + filled))
+    return Cut(mu, sigma, mu + sigma, settings.policy, read, filled, len(read + filled), ranking)

@@ -38,9 +38,9 @@ class BM25(Method):
         self._passages = self.index.passages.passages
         layer, store = self.index.manifest["layers"]["passages"]["key"], self.index.store
         made_by = {"bm25s": version("bm25s"), "words": hash_of(_words)}
-        found = kept(store.derived(self.name, layer, **asdict(self.settings), **made_by), self._indexed)
-        self._words = found["words"].tobytes().decode().split("\n")
-        self._matrix = tuple(found[name] for name in _CSC)
+        arrays = kept(store.derived(self.name, layer, **asdict(self.settings), **made_by), self._indexed)
+        self._words = arrays["words"].tobytes().decode().split("\n")
+        self._matrix = tuple(arrays[name] for name in _CSC)
 
     def _indexed(self) -> Arrays:
         """What bm25s makes of the passages: what each word adds to the score of each passage, a matrix in compressed
@@ -53,13 +53,15 @@ class BM25(Method):
             made = bm25s.BM25(k1=self.settings.k1, b=self.settings.b, method="lucene")
             made.index(words, show_progress=False)
             column_of, scores = made.vocab_dict, made.scores
-        known = sorted(filter(None, column_of))  # bm25s orders words by their hashes, which differ between processes
-        spans = [slice(*scores["indptr"][column_of[word] :][:2]) for word in known]
+        vocabulary = sorted(
+            filter(None, column_of)
+        )  # bm25s orders words by their hashes, which differ between processes
+        spans = [slice(*scores["indptr"][column_of[word] :][:2]) for word in vocabulary]
         joined = {
             name: np.concatenate([scores[name][:0], *(scores[name][span] for span in spans)]) for name in _CSC[:2]
         }
         return {
-            "words": np.frombuffer("\n".join(known).encode(), dtype=np.uint8),
+            "words": np.frombuffer("\n".join(vocabulary).encode(), dtype=np.uint8),
             **joined,
             "indptr": np.cumsum([0, *(span.stop - span.start for span in spans)], dtype=np.int64),
         }

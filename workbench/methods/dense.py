@@ -36,14 +36,14 @@ class Dense(Method):
     def prepare(self) -> None:
         self._passages = self.index.passages
         self._vectors = np.asarray(self._passages.vectors)
-        asked, self._store, self._allowed = self.settings, None, None
-        if asked.server and asked.store != "chroma":
-            raise SettingError(f"dense[server={asked.server}] belongs to store=chroma; exact search asks no server")
-        if asked.store == "chroma":
+        settings, self._store, self._allowed = self.settings, None, None
+        if settings.server and settings.store != "chroma":
+            raise SettingError(f"dense[server={settings.server}] belongs to store=chroma; exact search asks no server")
+        if settings.store == "chroma":
             from workbench.index.chroma import PassageStore  # chromadb takes seconds to import
 
-            self._store = PassageStore(self.index, asked.server)
-        elif asked.title or asked.contains:
+            self._store = PassageStore(self.index, settings.server)
+        elif settings.title or settings.contains:
             rows = enumerate(self._passages.passages)
             self._allowed = np.array([row for row, passage in rows if self._passes(passage)], dtype=np.int64)
 
@@ -51,8 +51,8 @@ class Dense(Method):
         with trace.span("EMBEDDING", "encode question", text=question):
             vector = self.index.encode_query(question, "passages")
         best, cosines = self._nearest(vector, k)
-        found = ranked([self._passages.passages[row] for row in best], cosines)
-        return Evidence(question, self.label, self.scale, found)
+        best_passages = ranked([self._passages.passages[row] for row in best], cosines)
+        return Evidence(question, self.label, self.scale, best_passages)
 
     def _nearest(self, vector: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """(rows, cosines), best first."""

@@ -139,10 +139,10 @@ class GraphActions:
 
     @cached_property
     def _titles(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        by_title: dict[str, list[int]] = {}
         for row, passage in enumerate(self._passages.passages):
-            found.setdefault(passage.title.casefold().strip(), []).append(row)
-        return found
+            by_title.setdefault(passage.title.casefold().strip(), []).append(row)
+        return by_title
 
 
 def _malformed(text: str) -> Observation:
@@ -176,8 +176,8 @@ class Used(NamedTuple):
     facts: list[int]
 
     def add(self, passages: Sequence[int]) -> None:
-        known = {row for rows in self.passages for row in rows}
-        if new := [row for row in passages if row not in known]:
+        present = {row for rows in self.passages for row in rows}
+        if new := [row for row in passages if row not in present]:
             self.passages.append(new)
 
 

@@ -86,8 +86,8 @@ class GraphRAG(Method):
         self._passage_vectors = np.asarray(self._passages.vectors)
         # Entities are identified by their phrases, as in the graph.
         self._entities = [
-            Entity(phrase, known.type, known.description)
-            for phrase, known in zip(self._facts.phrases, self._layer.entities)
+            Entity(phrase, entity.type, entity.description)
+            for phrase, entity in zip(self._facts.phrases, self._layer.entities)
         ]
         self._entity_vectors = np.asarray(self._layer.entity_vectors)
         mentioned = mentions(self._facts, len(self._passages.passages))
@@ -109,9 +109,9 @@ class GraphRAG(Method):
             dense = self._passage_vectors @ self.index.encode_query(question, "passages")
         if not len(matched):
             best = top(dense, k)
-            found = ranked([self._passages.passages[row] for row in best], np.clip(dense[best], 0, 1))
+            best_passages = ranked([self._passages.passages[row] for row in best], np.clip(dense[best], 0, 1))
             reason = "dense ranking, because the index holds no entity"
-            return Evidence(question, self.label, "cosine", found, fallback=reason)
+            return Evidence(question, self.label, "cosine", best_passages, fallback=reason)
         rows, scores, owners = self.collect(matched, cosines, trace)
         described = rows[owners < self.settings.entities]  # the text units of the local context, in its order
         if self.settings.community:
@@ -163,9 +163,9 @@ class GraphRAG(Method):
         """Phrase rows of the entities closest to the question, best first, at most `entities_max`, and their cosines,
         float64."""
         with trace.span("RETRIEVER", "match entities") as span:
-            found = self._entity_vectors @ self.index.encode_query(question, "entities")
-            best = top(found, self.settings.entities_max)
-            cosines = found[best].astype(np.float64)
+            cosines_all = self._entity_vectors @ self.index.encode_query(question, "entities")
+            best = top(cosines_all, self.settings.entities_max)
+            cosines = cosines_all[best].astype(np.float64)
             span.score((self._facts.phrases[row], score) for row, score in zip(best[:TRACED], cosines))
         return best, cosines
 
@@ -175,10 +175,12 @@ class GraphRAG(Method):
         """s(p) over all matched entities: passage rows, best first, their scores, and the rank of each passage's
         entity. The order is that of local search: by entity, then by relationships, then by row."""
         with trace.span("CHAIN", "collect text units", entities=len(matched)) as span:
-            found = self._mentions[matched]
-            rank = np.repeat(np.arange(len(matched)), np.diff(found.indptr))
-            rows, first = np.unique(found.indices, return_index=True)  # a passage belongs to the first that brings it
-            owner, n = rank[first], found.data[first] - 1.0
+            mentions = self._mentions[matched]
+            rank = np.repeat(np.arange(len(matched)), np.diff(mentions.indptr))
+            rows, first = np.unique(
+                mentions.indices, return_index=True
+            )  # a passage belongs to the first that brings it
+            owner, n = rank[first], mentions.data[first] - 1.0
             order = np.lexsort((rows, -n, owner))
             rows, owner, n = rows[order], owner[order], n[order]
             cosines = np.clip(cosines, 0.0, 1.0)
@@ -216,28 +218,28 @@ class GraphRAG(Method):
         order = np.r_[
             among[np.lexsort((among, -ranks[among]))], outwards[np.lexsort((outwards, -ranks[outwards], -shared))]
         ]
-        left, found = self.settings.tokens * self.settings.relation_share, []
+        left, facts_found = self.settings.tokens * self.settings.relation_share, []
         for pair in order[: PER_ENTITY * len(matched)].tolist():
             facts, size = self._joining(pair)
             left -= size
             if left < 0:
                 break
-            found += [Scored(fact, float(ranks[pair])) for fact in facts]
-        return tuple(found)
+            facts_found += [Scored(fact, float(ranks[pair])) for fact in facts]
+        return tuple(facts_found)
 
     def reports(self, matched: list[int]) -> tuple[Scored[Report], ...]:
         """Reports on the communities of the matched entities down to `level`, as many as fit: by the number of matched
         entities, which is their score, then by rating."""
         counts = Counter(id for row in matched for id in self._layer.of_phrase.get(row, ()))
-        known = self._layer.reports
-        ids = [id for id in counts if id in known and self._layer.communities[id].level <= self.settings.level]
-        left, found = self.settings.tokens * self.settings.report_share, []
-        for id in sorted(ids, key=lambda id: (-counts[id], -known[id].rating, id)):
+        all_reports = self._layer.reports
+        ids = [id for id in counts if id in all_reports and self._layer.communities[id].level <= self.settings.level]
+        left, reports_found = self.settings.tokens * self.settings.report_share, []
+        for id in sorted(ids, key=lambda id: (-counts[id], -all_reports[id].rating, id)):
             report, size = self._report(id)
             if size <= left:
                 left -= size
-                found.append(Scored(report, float(counts[id])))
-        return tuple(found)
+                reports_found.append(Scored(report, float(counts[id])))
+        return tuple(reports_found)
 
     def _grown(self, owners: np.ndarray, k: int, matched: int) -> int:
         """The number of entities used: `entities`, doubled until k passages belong to one of them."""
@@ -283,9 +285,9 @@ def _with_relationships(mentioned: sp.csr_array, facts, graph: EntityGraph) -> s
     ends = graph.pairs[stated[:, 1]].T.ravel()
     twice = np.r_[stated[:, 0], stated[:, 0]]
     located = sp.coo_array((np.ones(len(ends)), (ends, twice)), shape=mentioned.shape).tocsr()
-    found = (mentioned + located).tocsr()
-    found.sort_indices()
-    return found
+    matrix = (mentioned + located).tocsr()
+    matrix.sort_indices()
+    return matrix
 
 
 def _adjacency(graph: EntityGraph) -> sp.csr_array:
@@ -297,8 +299,8 @@ def _adjacency(graph: EntityGraph) -> sp.csr_array:
 
 def _facts_of(graph: EntityGraph) -> list[list[int]]:
     """Fact rows per pair."""
-    found: list[list[int]] = [[] for _ in graph.pairs]
+    facts_of: list[list[int]] = [[] for _ in graph.pairs]
     for fact, pair in enumerate(graph.of_fact.tolist()):
         if pair >= 0:
-            found[pair].append(fact)
-    return found
+            facts_of[pair].append(fact)
+    return facts_of

@@ -113,17 +113,17 @@ class HippoRAG1(Method):
         with trace.span("CHAIN", "walk", damping=self.settings.damping) as span:
             reset = np.zeros(self._walk.n)
             reset[list(seeds)] = list(seeds.values())
-            found = self._walk(reset, self.settings.damping, tolerance=self.settings.tolerance)
+            result = self._walk(reset, self.settings.damping, tolerance=self.settings.tolerance)
             if trace:
-                best = top(found.p, TRACED)
-                span.set(iterations=found.iterations)
-                span.score((self.index.facts.phrases[row], found.p[row]) for row in best)
-        return found.p
+                best = top(result.p, TRACED)
+                span.set(iterations=result.iterations)
+                span.score((self.index.facts.phrases[row], result.p[row]) for row in best)
+        return result.p
 
     def _dense(self, question: str) -> np.ndarray:
         return minmax(np.asarray(self._passages.vectors) @ self.index.encode_query(question, "passages"))
 
     def _ranked(self, question: str, scores: np.ndarray, k: int, scale: str, **more) -> Evidence:
         best = top(scores, k)
-        found = ranked([self._passages.passages[row] for row in best], scores[best])
-        return Evidence(question, self.label, scale, found, **more)
+        passages = ranked([self._passages.passages[row] for row in best], scores[best])
+        return Evidence(question, self.label, scale, passages, **more)

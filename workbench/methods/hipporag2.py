@@ -110,12 +110,12 @@ class HippoRAG2(Method):
         """Steps 1 to 6: the probability distribution of the walk, before it ranks the passages."""
         trace = trace or Trace("off")
         candidates = self.link_facts(question, trace)
-        kept, reason = self.filter_facts(question, candidates, trace)
+        linked, reason = self.filter_facts(question, candidates, trace)
         passages = self.score_passages(question, trace)
-        seeds = self.seed_phrases(kept, trace) if kept.rows else []
+        seeds = self.seed_phrases(linked, trace) if linked.rows else []
         reason = reason or self.no_start(seeds)
         result = None if reason else self.walk(seeds, passages, trace)
-        facts = list(zip(kept.rows, kept.scores))
+        facts = list(zip(linked.rows, linked.scores))
         return WalkDistribution(self.index, question, self.label, seeds, facts, passages, result, reason)
 
     def link_facts(self, question: str, trace: Trace) -> Linked:
@@ -142,12 +142,12 @@ class HippoRAG2(Method):
             value = fact_filter.Input(question, tuple(facts), tuple(candidates.scores))
             (result,) = self.engine.run(fact_filter.STEP, [value], trace=trace)
             chosen = self.match(result.value.facts, facts) if result.value else []
-            kept = Linked([candidates.rows[i] for i in chosen], [candidates.scores[i] for i in chosen])
+            linked = Linked([candidates.rows[i] for i in chosen], [candidates.scores[i] for i in chosen])
             span.set(kept=len(chosen), of=len(facts))
-            span.score(zip(map(self._text, kept.rows), kept.scores)) if trace else None
-        if kept.rows:
-            return kept, ""
-        return kept, f"the fact filter failed: {result.failure}" if result.failure else "the fact filter kept no fact"
+            span.score(zip(map(self._text, linked.rows), linked.scores)) if trace else None
+        if linked.rows:
+            return linked, ""
+        return linked, f"the fact filter failed: {result.failure}" if result.failure else "the fact filter kept no fact"
 
     def match(self, named: Sequence[Sequence[str]], facts: Sequence[tuple[str, str, str]]) -> list[int]:
         """Positions of the candidates that the filter named, without repetition, at most `linking_top_k`.
@@ -159,11 +159,11 @@ class HippoRAG2(Method):
         chosen: list[int] = []
         for text in list(dict.fromkeys(str(tuple(fact))[:_COMPARED] for fact in named))[: 4 * len(texts)]:
             if text in texts or self.settings.filter_match == "exact":  # nothing is closer than a literal copy
-                found = [texts.index(text)] if text in texts else []
+                positions = [texts.index(text)] if text in texts else []
             else:
                 ratios = [difflib.SequenceMatcher(None, text, other).ratio() for other in texts]
-                found = [int(np.argmax(ratios))] if max(ratios) >= self.settings.filter_floor else []
-            chosen += [position for position in found if position not in chosen]
+                positions = [int(np.argmax(ratios))] if max(ratios) >= self.settings.filter_floor else []
+            chosen += [position for position in positions if position not in chosen]
         return chosen[: self.settings.linking_top_k]
 
     def no_start(self, seeds: list[tuple[int, float]]) -> str:
@@ -181,12 +181,12 @@ class HippoRAG2(Method):
                 span.score((self._passages.passages[row].id, scores[row]) for row in best)
         return scores
 
-    def seed_phrases(self, kept: Linked, trace: Trace) -> list[tuple[int, float]]:
+    def seed_phrases(self, linked: Linked, trace: Trace) -> list[tuple[int, float]]:
         """Step 4: the phrases of the kept facts, with their reset weights."""
         with trace.span("CHAIN", "seed phrases", specificity=self.settings.specificity) as span:
             seeds = phrase_seeds(
-                kept.rows,
-                kept.scores,
+                linked.rows,
+                linked.scores,
                 self._facts.subjects,
                 self._facts.objects,
                 self._passages_of,
@@ -222,9 +222,9 @@ class HippoRAG2(Method):
         passages = self._passages.passages
         if walk.pagerank is None:
             best = top(walk.dense, k)
-            found = ranked([passages[row] for row in best], walk.dense[best])
+            best_passages = ranked([passages[row] for row in best], walk.dense[best])
             fallback = f"dense ranking, because {walk.fallback}"
-            return Evidence(walk.question, self.label, "minmax-cosine", found, fallback=fallback)
+            return Evidence(walk.question, self.label, "minmax-cosine", best_passages, fallback=fallback)
         best = top(walk.on_passages, k)
         return Evidence(
             walk.question,

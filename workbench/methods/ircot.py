@@ -147,10 +147,10 @@ def first_sentence(text: str) -> str:
     return next((sentence.text.strip() for sentence in doc.sents), "")
 
 
-def _alike(one: Passage, other: Passage) -> bool:
-    return one.id == other.id or (_similar(one.title, other.title) and _similar(one.text, other.text))
+def _alike(passage: Passage, other: Passage) -> bool:
+    return passage.id == other.id or (_similar(passage.title, other.title) and _similar(passage.text, other.text))
 
 
-def _similar(one: str, other: str) -> bool:
-    match = SequenceMatcher(None, one, other, autojunk=False)
+def _similar(text: str, other: str) -> bool:
+    match = SequenceMatcher(None, text, other, autojunk=False)
     return match.real_quick_ratio() > ALIKE and match.quick_ratio() > ALIKE and match.ratio() > ALIKE

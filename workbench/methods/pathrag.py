@@ -108,7 +108,7 @@ def flow_paths(
         scores = (_by_edges if form == "edges" else _by_nodes)(paths, alpha, threshold)
         pool += _distinct([(-score, pair, at, path) for at, (score, path) in enumerate(zip(scores, paths))], keep)
     pool = _distinct(pool, keep)
-    for worth, pair in sorted(idle, key=lambda one: (-one[0] / pairs.shortest(one[1]), one[1])):
+    for worth, pair in sorted(idle, key=lambda pair: (-pair[0] / pairs.shortest(pair[1]), pair[1])):
         if len(pool) == keep and -pool[-1][0] > worth / pairs.shortest(pair):
             break
         paths = _first_distinct(pairs.paths(pair), keep)
@@ -218,31 +218,31 @@ def _by_nodes(paths: Sequence[Nodes], alpha: float, threshold: float) -> list[fl
 
 
 def _successors(paths: Sequence[Nodes]) -> dict[int, list[int]]:
-    found: dict[int, set[int]] = defaultdict(set)
+    nodes_after: dict[int, set[int]] = defaultdict(set)
     for path in paths:
         for a, b in pairwise(path):
-            found[a].add(b)
-    return {node: sorted(nodes) for node, nodes in found.items()}
+            nodes_after[a].add(b)
+    return {node: sorted(nodes) for node, nodes in nodes_after.items()}
 
 
 def _distinct(pool: list[tuple], keep: int) -> list[tuple]:
     """The best `keep` over different sets of nodes, best first."""
-    found: dict[frozenset[int], tuple] = {}
+    by_nodes: dict[frozenset[int], tuple] = {}
     for scored in sorted(pool):
-        found.setdefault(frozenset(scored[-1]), scored)
-        if len(found) == keep:
+        by_nodes.setdefault(frozenset(scored[-1]), scored)
+        if len(by_nodes) == keep:
             break
-    return list(found.values())
+    return list(by_nodes.values())
 
 
 def _first_distinct(paths: Iterator[Nodes], keep: int) -> list[tuple[int, Nodes]]:
     """As many paths over different sets of nodes, with their positions."""
-    found: dict[frozenset[int], tuple[int, Nodes]] = {}
+    by_nodes: dict[frozenset[int], tuple[int, Nodes]] = {}
     for at, path in enumerate(paths):
-        found.setdefault(frozenset(path), (at, path))
-        if len(found) == keep:
+        by_nodes.setdefault(frozenset(path), (at, path))
+        if len(by_nodes) == keep:
             break
-    return list(found.values())
+    return list(by_nodes.values())
 
 
 class PathRAG(Method):
@@ -298,13 +298,13 @@ class PathRAG(Method):
             high = global_side(graph, edges, *caps)
             low = fitting(graph, of_entities(graph, near, chosen.counted), chosen.text_tokens)
             entities = dict.fromkeys([*near, *(row for path in paths for row in path), *high.entities])
-            found = Retrieved(list(entities), high.edges, list(dict.fromkeys([*high.passages, *low])))
-            span.set(entities=len(found.entities), edges=len(found.edges), passages=len(found.passages))
+            retrieved = Retrieved(list(entities), high.edges, list(dict.fromkeys([*high.passages, *low])))
+            span.set(entities=len(retrieved.entities), edges=len(retrieved.edges), passages=len(retrieved.passages))
         records = tuple(Scored(self._record(path), score) for path, score in zip(paths, scores))
-        shown = tables(graph, Retrieved([], high.edges, found.passages), "tables")
-        told = [graph.entity(row, "high") for row in high.entities] + [graph.entity(row, "low") for row in near]
-        shown = replace(shown, entities=tuple(told), paths=tuple(path for path, _ in records))
-        return evidence(question, self.label, graph, found, k, shown, records)
+        context_graph = tables(graph, Retrieved([], high.edges, retrieved.passages), "tables")
+        named = [graph.entity(row, "high") for row in high.entities] + [graph.entity(row, "low") for row in near]
+        context_graph = replace(context_graph, entities=tuple(named), paths=tuple(path for path, _ in records))
+        return evidence(question, self.label, graph, retrieved, k, context_graph, records)
 
     def paths(self, nodes: list[int], trace: Trace) -> tuple[list[Nodes], list[float]]:
         """The paths that fit, as rows of entities, best first, and their scores."""
@@ -334,7 +334,7 @@ class PathRAG(Method):
             f"Between {typed.names[a]} and {typed.names[b]} there is an edge ({self._keywords(a, b)})."
             for a, b in pairwise(path)
         ]
-        return " ".join(f"{one} {joint} {other}" for (one, other), joint in zip(pairwise(entities), joins))
+        return " ".join(f"{first} {joint} {other}" for (first, other), joint in zip(pairwise(entities), joins))
 
     def _keywords(self, a: int, b: int) -> str:
         return ", ".join(sorted({word for row in self._typed.between(a, b) for word in self._typed.keywords[row]}))

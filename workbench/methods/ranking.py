@@ -39,11 +39,11 @@ class Ranking(Method):
         tag: str
         hash: str  # of all rankings, so that rows of another file are not taken for these
 
-    def __init__(self, index: Index, found: Ranked, questions: Iterable[Question]):
-        self._rankings = _by_text(found, questions)
-        self.notes = tuple(f"{found.tag}: {note}" for note in found.notes)
-        super().__init__(index, tag=found.tag, hash=text_hash(json.dumps(sorted(self._rankings.items()))))
-        self.label = _label(found.tag)
+    def __init__(self, index: Index, ranked_file: Ranked, questions: Iterable[Question]):
+        self._rankings = _by_text(ranked_file, questions)
+        self.notes = tuple(f"{ranked_file.tag}: {note}" for note in ranked_file.notes)
+        super().__init__(index, tag=ranked_file.tag, hash=text_hash(json.dumps(sorted(self._rankings.items()))))
+        self.label = _label(ranked_file.tag)
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         if question not in self._rankings:
@@ -52,8 +52,8 @@ class Ranking(Method):
                 "read the file with all questions"
             )
         best = self._rankings[question][:k]
-        known = self.index.passages
-        passages = ranked([known.passages[known.row[one]] for one, _ in best], [score for _, score in best])
+        layer = self.index.passages
+        passages = ranked([layer.passages[layer.row[id]] for id, _ in best], [score for _, score in best])
         missing = None if best else "the file has no ranking for the question"
         return Evidence(question, self.label, self.scale, passages, fallback=missing)
 
@@ -62,19 +62,19 @@ def rankings(path: str | Path, index: Index, questions: Iterable[Question], *, s
     """The rankings of a TREC run file as methods over an index, one for each tag in the file. See
     :func:`workbench.exchange.trec.read_run` for `strict` and errors."""
     questions = list(questions)
-    found = read_run(path, questions, index.passages.row, strict=strict)
-    return [Ranking(index, one, questions) for one in found.values()]
+    by_tag = read_run(path, questions, index.passages.row, strict=strict)
+    return [Ranking(index, tagged, questions) for tagged in by_tag.values()]
 
 
-def _by_text(found: Ranked, questions: Iterable[Question]) -> Mapping[str, tuple[tuple[str, float], ...]]:
+def _by_text(ranked_file: Ranked, questions: Iterable[Question]) -> Mapping[str, tuple[tuple[str, float], ...]]:
     rankings: dict[str, tuple[tuple[str, float], ...]] = {}
     first: dict[str, str] = {}
     for question in questions:
-        mine = found.rankings.get(question.id, ())
+        mine = ranked_file.rankings.get(question.id, ())
         if rankings.setdefault(question.question, mine) != mine:
             raise DataError(
                 f"the questions {first[question.question]!r} and {question.id!r} have the same text, which is all that "
-                f"a method sees, and {found.tag} ranks otherwise for each; take one of them out"
+                f"a method sees, and {ranked_file.tag} ranks otherwise for each; take one of them out"
             )
         first.setdefault(question.question, question.id)
     return rankings

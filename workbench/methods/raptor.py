@@ -79,9 +79,11 @@ class RAPTOR(Method):
             vector = self.index.encode_query(question, "passages")
         cosines = np.concatenate([vectors @ vector for vectors in self._vectors])
         own, lent = np.split(cosines, [len(self._passages)])
-        found = self.find(cosines, trace)
-        scores, order = self.score(own, lent, found, k, trace)
-        fitting = found.summaries[np.cumsum(self._lengths[found.summaries]) <= self.settings.report_tokens]
+        search_result = self.find(cosines, trace)
+        scores, order = self.score(own, lent, search_result, k, trace)
+        fitting = search_result.summaries[
+            np.cumsum(self._lengths[search_result.summaries]) <= self.settings.report_tokens
+        ]
         alone = self.settings.mode != "leaves" and not self._reports
         return Evidence(
             question,
@@ -100,28 +102,28 @@ class RAPTOR(Method):
             return TreeSearch(np.zeros(0, dtype=np.int64), everything)
         with trace.span("RETRIEVER", "search tree", mode=self.settings.mode) as span:
             if self.settings.mode == "collapsed":
-                kept, reached = top(cosines, self.settings.nodes), everything
+                nodes_found, reached = top(cosines, self.settings.nodes), everything
             else:
-                kept, reached = self._walk(cosines)
-            summaries = kept[kept >= n] - n
+                nodes_found, reached = self._walk(cosines)
+            summaries = nodes_found[nodes_found >= n] - n
             span.set(summaries=len(summaries), reached=int(reached.sum()))
-            span.score((self._ids[node], cosines[node]) for node in kept)
+            span.score((self._ids[node], cosines[node]) for node in nodes_found)
         return TreeSearch(summaries[cosines[n + summaries] > 0], reached)
 
     def _walk(self, cosines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Summaries kept on the way down, best first, and which passages it ends at."""
         n = len(self._passages)
-        reached, kept = self._roots.copy(), [np.zeros(0, dtype=np.int64)]
+        reached, levels = self._roots.copy(), [np.zeros(0, dtype=np.int64)]
         for level in range(self._levels.max(initial=0), 0, -1):
             here = n + np.flatnonzero((self._levels == level) & reached[n:])
-            kept.append(here[top(cosines[here], self.settings.width)])
-            for summary in kept[-1] - n:
+            levels.append(here[top(cosines[here], self.settings.width)])
+            for summary in levels[-1] - n:
                 reached[self._children[summary]] = True
-        nodes = np.concatenate(kept)
+        nodes = np.concatenate(levels)
         return nodes[np.lexsort((nodes, -cosines[nodes]))], reached[:n]
 
     def score(
-        self, own: np.ndarray, lent: np.ndarray, found: TreeSearch, k: int, trace: Trace
+        self, own: np.ndarray, lent: np.ndarray, search_result: TreeSearch, k: int, trace: Trace
     ) -> tuple[np.ndarray, np.ndarray]:
         """s(l) per passage, float64 (n_p,), and the rows of the best k. Passages with the same lent score are ordered
         by their own cosines. Unreached passages are scored by their own cosines, capped at the lowest score above
@@ -129,19 +131,19 @@ class RAPTOR(Method):
         with trace.span("RETRIEVER", "score passages", gamma=self.settings.gamma) as span:
             scores = np.clip(own.astype(np.float64), 0, 1)
             lender = np.full(len(own), -1)
-            for summary in found.summaries:
+            for summary in search_result.summaries:
                 offer = min(1.0, self.settings.gamma ** self._levels[summary] * float(lent[summary]))
                 takers = self._below[summary]
-                takers = takers[found.reached[takers] & (scores[takers] < offer)]
+                takers = takers[search_result.reached[takers] & (scores[takers] < offer)]
                 scores[takers], lender[takers] = offer, summary
-            best = _ordered(np.flatnonzero(found.reached), scores, own)
-            rest = _ordered(np.flatnonzero(~found.reached), scores, own)
+            best = _ordered(np.flatnonzero(search_result.reached), scores, own)
+            rest = _ordered(np.flatnonzero(~search_result.reached), scores, own)
             scores[rest] = np.minimum(scores[rest], scores[best[-1:]].min(initial=1))
             order = (np.concatenate([best, rest]) if self.settings.dense_fill else best)[:k]
             if trace:
                 through = {row: self._ids[len(own) + lender[row]] for row in order[:TRACED] if lender[row] >= 0}
                 span.set(through={self._ids[row]: summary for row, summary in through.items()})
-                span.set(tail=int((~found.reached[order]).sum()))
+                span.set(tail=int((~search_result.reached[order]).sum()))
                 span.score((self._ids[row], scores[row]) for row in order[:TRACED])
         return scores, order
 

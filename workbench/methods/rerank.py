@@ -68,8 +68,11 @@ class Rerank(Composite):
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         (over,) = self.parts
-        found = over.retrieve(question, self.settings.depth, trace=trace)
-        passages, notes = [passage for passage, _ in found.passages], [found.fallback] if found.fallback else []
+        evidence = over.retrieve(question, self.settings.depth, trace=trace)
+        passages, notes = (
+            [passage for passage, _ in evidence.passages],
+            [evidence.fallback] if evidence.fallback else [],
+        )
         with trace.span("RERANKER", "order anew", passages=len(passages)) as span:
             if self.settings.model:
                 scores = self._scores(question, passages)
@@ -79,7 +82,7 @@ class Rerank(Composite):
                 passages, failures = self._in_lists(question, passages, trace)
                 notes += [f"{failures} lists could not be ordered, and stay as they were"] if failures else []
                 order = by_place(passages[:k])
-            span.score((one.item.id, one.score) for one in order)
+            span.score((scored.item.id, scored.score) for scored in order)
         return Evidence(question, self.label, self.scale, order, fallback="; ".join(notes) or None)
 
     def _in_lists(self, question: str, passages: list[Passage], trace: Trace) -> tuple[list[Passage], int]:
@@ -87,7 +90,7 @@ class Rerank(Composite):
         failures, window, stride = 0, self.settings.window, self.settings.stride
         for start in starts(len(passages), window, stride):
             part = passages[start : start + window]
-            value = rank_passages.Input(question, tuple((one.title, one.text) for one in part))
+            value = rank_passages.Input(question, tuple((passage.title, passage.text) for passage in part))
             (result,) = self.engine.run(rank_passages.STEP, [value], trace=trace)
             failures += result.failure is not None
             if result.value:

@@ -36,21 +36,21 @@ class RRF(Composite):
 
     def parts_of(self, given: Any, index: Index, engine: Engine | None) -> tuple[Method, ...]:
         parts: list[Method] = []
-        for one in split_outside(given, "+") if isinstance(given, str) else given:
-            parts.append(as_method(one, parts[-1].index if parts else index, engine))
+        for spec in split_outside(given, "+") if isinstance(given, str) else given:
+            parts.append(as_method(spec, parts[-1].index if parts else index, engine))
         if len(parts) < 2:
             raise SettingError(f"over={given!r}; it should be two methods or more, such as bm25+dense")
         return tuple(parts)
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
-        found = [part.retrieve(question, self.settings.depth, trace=trace) for part in self.parts]
+        all_evidence = [part.retrieve(question, self.settings.depth, trace=trace) for part in self.parts]
         scores: dict[Passage, float] = {}
-        with trace.span("RERANKER", "fuse ranks", rankings=len(found)) as span:
-            for evidence in found:
+        with trace.span("RERANKER", "fuse ranks", rankings=len(all_evidence)) as span:
+            for evidence in all_evidence:
                 for rank, (passage, _) in enumerate(evidence.passages, 1):
                     scores[passage] = scores.get(passage, 0.0) + 1 / (self.settings.constant + rank)
             best = sorted(scores, key=lambda passage: -scores[passage])[:k]  # ties: as the first method has them
             span.score((passage.id, scores[passage]) for passage in best)
-        notes = [f"{evidence.method}: {evidence.fallback}" for evidence in found if evidence.fallback]
+        notes = [f"{evidence.method}: {evidence.fallback}" for evidence in all_evidence if evidence.fallback]
         passages = ranked(best, [scores[passage] for passage in best])
         return Evidence(question, self.label, self.scale, passages, fallback="; ".join(notes) or None)

@@ -50,11 +50,13 @@ def directions(index: Index, phrase: int) -> list[Direction]:
     """The relations of a phrase, by name, each direction by itself. A fact about the phrase and itself leads nowhere
     and is left out."""
     facts = index.facts
-    found: dict[tuple[str, bool], list[int]] = defaultdict(list)
+    rows_by_direction: dict[tuple[str, bool], list[int]] = defaultdict(list)
     for row in facts.about(phrase):
         if facts.subjects[row] != facts.objects[row]:
-            found[facts.facts[row][1], bool(facts.subjects[row] == phrase)].append(row)
-    return [Direction(relation, forward, tuple(rows)) for (relation, forward), rows in sorted(found.items())]
+            rows_by_direction[facts.facts[row][1], bool(facts.subjects[row] == phrase)].append(row)
+    return [
+        Direction(relation, forward, tuple(rows)) for (relation, forward), rows in sorted(rows_by_direction.items())
+    ]
 
 
 def other_end(index: Index, fact: int, phrase: int) -> int:
@@ -129,8 +131,8 @@ class ThinkOnGraph(Method):
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         topics = self.link(question, trace)
-        kept, end = self.explore(question, topics, trace)
-        return self.rank(question, k, topics, kept, end, trace)
+        paths, end = self.explore(question, topics, trace)
+        return self.rank(question, k, topics, paths, end, trace)
 
     def link(self, question: str, trace: Trace) -> list[Link]:
         """The topic entities."""
@@ -145,7 +147,7 @@ class ThinkOnGraph(Method):
     def explore(self, question: str, topics: Sequence[Link], trace: Trace) -> tuple[list[BeamPath], str]:
         """All paths kept at any depth, in order, and why the walk ended."""
         beam = [BeamPath((link.phrase,)) for link in topics]
-        kept: list[BeamPath] = []
+        paths_found: list[BeamPath] = []
         for depth in range(1, self.settings.depth + 1):
             with trace.span("CHAIN", f"depth {depth}", depth=depth) as span:
                 longer = self.follow(question, self.choose_relations(question, beam, trace), trace)
@@ -153,13 +155,13 @@ class ThinkOnGraph(Method):
                 span.set(candidates=len(longer), kept=len(beam))
                 span.score((self._text(path), path.score) for path in beam) if trace else None
                 if not beam:
-                    return kept, ENDED
-                kept += beam
-                facts = exploring.FactsInput(question, self._triples(kept))
+                    return paths_found, ENDED
+                paths_found += beam
+                facts = exploring.FactsInput(question, self._triples(paths_found))
                 (result,) = self.engine.run(exploring.ENOUGH, [facts], trace=trace)
                 if result.value and result.value.enough:
-                    return kept, ENOUGH
-        return kept, DEPTH
+                    return paths_found, ENOUGH
+        return paths_found, DEPTH
 
     def choose_relations(self, question: str, beam: Sequence[BeamPath], trace: Trace) -> list[Chosen]:
         """The relations chosen from the end of each path, with scores. An unreadable reply chooses none."""
@@ -208,20 +210,20 @@ class ThinkOnGraph(Method):
         return paths
 
     def rank(
-        self, question: str, k: int, topics: Sequence[Link], kept: Sequence[BeamPath], end: str, trace: Trace
+        self, question: str, k: int, topics: Sequence[Link], paths: Sequence[BeamPath], end: str, trace: Trace
     ) -> Evidence:
         """Passages by the best score of a path whose last fact they state; dense if there is no such path, or if the
         model never had enough."""
-        fallback = self._fallback(topics, kept, end)
+        fallback = self._fallback(topics, paths, end)
         with trace.span("RERANKER", "rank passages", end=end) as span:
-            passages = self._ranked(question, k, kept, dense=bool(fallback))
+            passages = self._ranked(question, k, paths, dense=bool(fallback))
             span.set(by_paths=0 if fallback else sum(score > 0 for _, score in passages), of=len(passages))
             span.score((passage.id, score) for passage, score in passages)
-        best_first = sorted(kept, key=_order)
+        best_first = sorted(paths, key=_order)
         ends = [(path.nodes[-1], path.score) for path in best_first]
         entities = _first_scores([*((link.phrase, 1.0) for link in topics), *ends])
         facts = _first_scores((path.facts[-1], path.score) for path in best_first)
-        extended = {(path.nodes[:-1], path.facts[:-1]) for path in kept}
+        extended = {(path.nodes[:-1], path.facts[:-1]) for path in paths}
         whole = [path for path in best_first if (path.nodes, path.facts) not in extended]
         return Evidence(
             question,
@@ -234,17 +236,17 @@ class ThinkOnGraph(Method):
             fallback=fallback,
         )
 
-    def _fallback(self, topics: Sequence[Link], kept: Sequence[BeamPath], end: str) -> str | None:
+    def _fallback(self, topics: Sequence[Link], paths: Sequence[BeamPath], end: str) -> str | None:
         """Why the dense ranking is used, if it is."""
-        if not topics and not kept:
+        if not topics and not paths:
             return "dense ranking, because no name of the question is a phrase of the graph"
-        if not kept:
+        if not paths:
             return "dense ranking, because no relation was followed"
         if end == DEPTH and self.settings.unfinished == "dense":
             return "dense ranking, answered without the graph, because the facts found were never enough"
         return None
 
-    def _ranked(self, question: str, k: int, kept: Sequence[BeamPath], dense: bool) -> tuple[Scored[Passage], ...]:
+    def _ranked(self, question: str, k: int, paths: Sequence[BeamPath], dense: bool) -> tuple[Scored[Passage], ...]:
         """The best passages, by the paths or by their cosines alone (`dense`)."""
         all_passages = self._passages.passages
         cosines = self._passage_vectors @ self.index.encode_query(question, "passages")
@@ -252,7 +254,7 @@ class ThinkOnGraph(Method):
             best = top(cosines, k)
             return ranked([all_passages[row] for row in best], cosines[best])
         scores: dict[int, float] = {}
-        for path in kept:
+        for path in paths:
             for row in self._facts.stating(path.facts[-1]).tolist():
                 scores[row] = max(scores.get(row, 0.0), path.score)
         return with_dense_fill(all_passages, scores, cosines, k, self.settings.dense_fill)
@@ -260,12 +262,12 @@ class ThinkOnGraph(Method):
     def _new(self, path: BeamPath) -> list[Direction]:
         """The relations from the end of a path to phrases that it has not visited."""
         end = path.nodes[-1]
-        found = []
+        onward = []
         for direction in directions(self.index, end):
             facts = tuple(row for row in direction.facts if other_end(self.index, row, end) not in path.nodes)
             if facts:
-                found.append(direction._replace(facts=facts))
-        return found
+                onward.append(direction._replace(facts=facts))
+        return onward
 
     def _sampled(self, question: str, path: BeamPath, direction: Direction) -> tuple[int, ...]:
         if len(direction.facts) < self.settings.many:
@@ -285,8 +287,8 @@ class ThinkOnGraph(Method):
     def _triples_of(self, path: BeamPath) -> tuple[tuple[str, str, str], ...]:
         return tuple(self._facts.facts[row] for row in path.facts)
 
-    def _triples(self, kept: Sequence[BeamPath]) -> tuple[tuple[str, str, str], ...]:
-        return tuple(dict.fromkeys(self._facts.facts[path.facts[-1]] for path in kept))
+    def _triples(self, paths: Sequence[BeamPath]) -> tuple[tuple[str, str, str], ...]:
+        return tuple(dict.fromkeys(self._facts.facts[path.facts[-1]] for path in paths))
 
     def _path(self, path: BeamPath) -> Path:
         """The path as a record; ⁻¹ marks a relation followed in reverse."""

@@ -95,9 +95,11 @@ def by_leiden(
         for member in communities.communities[community].members
     }
     rule = PHRASE_RULES[facts.metadata["settings"]["normalise"]]
-    found = {name: group_of[phrase] for name in graph.names if (phrase := rule(name)) in group_of}
+    by_name = {name: group_of[phrase] for name in graph.names if (phrase := rule(name)) in group_of}
     titles = {id: report.title for id, report in communities.reports.items()}
-    return Grouping("leiden", found, {group: titles.get(group, f"Community {group}") for group in set(found.values())})
+    return Grouping(
+        "leiden", by_name, {group: titles.get(group, f"Community {group}") for group in set(by_name.values())}
+    )
 
 
 def by_raptor(summaries: SummariesLayer, graph: SchemaGraphLayer) -> Grouping:
@@ -115,7 +117,7 @@ def by_raptor(summaries: SummariesLayer, graph: SchemaGraphLayer) -> Grouping:
     return Grouping("raptor", group_of, titles)
 
 
-def compare(left: Grouping, right: Grouping, shown: int = SHOWN) -> Agreement:
+def compare(left: Grouping, right: Grouping, limit: int = SHOWN) -> Agreement:
     """The agreement of two groupings on the entities that both have."""
     names = sorted(left.group_of.keys() & right.group_of.keys())
     if not names:
@@ -131,7 +133,7 @@ def compare(left: Grouping, right: Grouping, shown: int = SHOWN) -> Agreement:
         adjusted_rand(*sides),
         normalised_information(*sides),
         (purity(*sides), purity(sides[1], sides[0])),
-        tuple(splits[:shown]),
+        tuple(splits[:limit]),
     )
 
 
@@ -170,14 +172,14 @@ def _splits(grouping: Grouping, other: Grouping, names: Sequence[str]) -> list[S
     fallen: dict[int, Counter[int]] = defaultdict(Counter)
     for name in names:
         fallen[grouping.group_of[name]][other.group_of[name]] += 1
-    found = []
+    splits_found = []
     for group, parts in fallen.items():
         largest = sorted(parts.items(), key=lambda item: (-item[1], item[0]))
         size = sum(parts.values())
         named = tuple((other.titles.get(part, str(part)), count) for part, count in largest[:PARTS])
         title = grouping.titles.get(group, str(group))
-        found.append(Split(grouping.name, group, title, size, size - largest[0][1], named))
-    return found
+        splits_found.append(Split(grouping.name, group, title, size, size - largest[0][1], named))
+    return splits_found
 
 
 def _beginning(text: str) -> str:

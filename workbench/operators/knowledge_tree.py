@@ -141,7 +141,7 @@ class KnowledgeTree:
         graph = self.graph
         return (
             f"KnowledgeTree of {self.index.name!r}: {counted(len(self.tree.communities), 'community', 'communities')}, "
-            f"{counted(sum(len(one.keywords) for one in self.tree.communities), 'keyword')}, "
+            f"{counted(sum(len(community.keywords) for community in self.tree.communities), 'keyword')}, "
             f"{counted(len(graph.names), 'entity', 'entities')}, "
             f"{counted(len(graph.labels), 'triple')}, {counted(len(graph.attributes), 'attribute')}"
         )
@@ -151,11 +151,11 @@ class KnowledgeTree:
     def community(self, wanted: int | str) -> CommunityPlace:
         """A community by its id or name."""
         at = self._community_id(wanted)
-        found, named = self.tree.communities[at], self.tree.named.get(at)
-        rows = np.array(found.members, dtype=np.int64)
+        record, named = self.tree.communities[at], self.tree.named.get(at)
+        rows = np.array(record.members, dtype=np.int64)
         stated = np.unique(self.graph.stated[rows].indices).tolist() if len(rows) else []
         return CommunityPlace(
-            at, self.name(at), named.summary if named else "", self.tree.failures.get(at, ""), float(found.cohesion),
+            at, self.name(at), named.summary if named else "", self.tree.failures.get(at, ""), float(record.cohesion),
             *self.tightness[at].tolist(), int(self.joined[at, at]), self.types_of(at), tuple(self._members(at)),
             tuple(self._neighbours(at)), tuple(self.passages[row].id for row in stated),
         )  # fmt: skip
@@ -193,15 +193,15 @@ class KnowledgeTree:
         words = typed.casefold().strip()
         if not words:
             return []
-        found = [(not name.startswith(words), name, hit) for name, hit in self._names if words in name]
-        return [hit for _, _, hit in sorted(found)[:limit]]
+        hits = [(not name.startswith(words), name, hit) for name, hit in self._names if words in name]
+        return [hit for _, _, hit in sorted(hits)[:limit]]
 
     # -- numbers ------------------------------------------------------------------------------------------------------
 
     @cached_property
     def perceptions(self) -> np.ndarray:
         """How well each entity fits its community, as `fit` has it."""
-        return self.fit(self.tree.community_of, [one.centre for one in self.tree.communities])
+        return self.fit(self.tree.community_of, [community.centre for community in self.tree.communities])
 
     @cached_property
     def tightness(self) -> np.ndarray:
@@ -256,39 +256,46 @@ class KnowledgeTree:
         import pandas as pd
 
         rows = [
-            (self.name(one.id), self.types_of(one.id)[0][0], len(one.members), one.cohesion, *self.tightness[one.id],
-             int(self.joined[one.id, one.id]))
-            for one in self.tree.communities
+            (self.name(community.id), self.types_of(community.id)[0][0], len(community.members), community.cohesion,
+             *self.tightness[community.id], int(self.joined[community.id, community.id]))
+            for community in self.tree.communities
         ]  # fmt: skip
         return pd.DataFrame(rows, columns=["name", "type", "members", "φ", "structure", "meaning", "inside"])
 
     # -- parts --------------------------------------------------------------------------------------------------------
 
     def _members(self, at: int) -> list[Member]:
-        found = self.tree.communities[at]
-        keywords = {row: rank for rank, row in enumerate(found.keywords)}
-        rows = sorted(found.members, key=lambda row: (keywords.get(row, len(keywords)), -self.perceptions[row, 1], row))
+        tree_community = self.tree.communities[at]
+        keywords = {row: rank for rank, row in enumerate(tree_community.keywords)}
+        rows = sorted(
+            tree_community.members, key=lambda row: (keywords.get(row, len(keywords)), -self.perceptions[row, 1], row)
+        )
         return [
             Member(row, self.graph.names[row], self.graph.types[row], *self.perceptions[row].tolist(), row in keywords,
-                   row == found.centre)
+                   row == tree_community.centre)
             for row in rows
         ]  # fmt: skip
 
     def _neighbours(self, at: int) -> list[Neighbour]:
         row = self.joined[[at]].tocoo()
-        found = [Neighbour(int(c), self.name(int(c)), int(n)) for c, n in zip(row.coords[1], row.data) if c != at and n]
-        return sorted(found, key=lambda one: (-one.relations, one.id))
+        neighbours = [
+            Neighbour(int(c), self.name(int(c)), int(n)) for c, n in zip(row.coords[1], row.data) if c != at and n
+        ]
+        return sorted(neighbours, key=lambda neighbour: (-neighbour.relations, neighbour.id))
 
     def _role(self, row: int, at: int) -> str:
         if at == NONE:
             return "in no community"
-        found = self.tree.communities[at]
-        return "centre" if row == found.centre else "keyword" if row in found.keywords else "member"
+        tree_community = self.tree.communities[at]
+        return "centre" if row == tree_community.centre else "keyword" if row in tree_community.keywords else "member"
 
     def _attribute(self, row: int) -> Stated:
-        found = self.graph.attributes[row]
+        attribute = self.graph.attributes[row]
         return Stated(
-            self.graph.names[found.entity], found.type, found.value, self._ids(self.graph.attribute_stated, row)
+            self.graph.names[attribute.entity],
+            attribute.type,
+            attribute.value,
+            self._ids(self.graph.attribute_stated, row),
         )
 
     def _ids(self, stated: sp.csr_array, row: int) -> tuple[str, ...]:
@@ -314,7 +321,10 @@ class KnowledgeTree:
     def _names(self) -> list[tuple[str, Hit]]:
         hits = [Hit("community", at, self.name(at)) for at in range(len(self.tree.communities))]
         hits += [Hit("entity", row, name) for row, name in enumerate(self.graph.names)]
-        hits += [Hit("passage", one.id, f"{one.title} ({one.id})" if one.title else one.id) for one in self.passages]
+        hits += [
+            Hit("passage", passage.id, f"{passage.title} ({passage.id})" if passage.title else passage.id)
+            for passage in self.passages
+        ]
         return [(hit.label.casefold(), hit) for hit in hits]
 
     def _community_id(self, wanted: int | str) -> int:
@@ -342,38 +352,38 @@ class KnowledgeTree:
 def cosines(vectors: np.ndarray, groups: Sequence[int]) -> np.ndarray:
     """The cosine of each row with the sum of the rows of its group, float (n,); 0 for a group below 0."""
     groups = np.asarray(groups)
-    known = np.flatnonzero(groups >= 0)
-    found = np.zeros(len(groups))
-    if len(known):
-        sums = group_sums(vectors[known], groups[known])[groups[known]]
-        lengths = np.linalg.norm(sums, axis=1) * np.linalg.norm(vectors[known], axis=1)
-        found[known] = np.einsum("nd,nd->n", sums, vectors[known]) / np.where(lengths > 0, lengths, 1.0)
-    return found
+    grouped = np.flatnonzero(groups >= 0)
+    values = np.zeros(len(groups))
+    if len(grouped):
+        sums = group_sums(vectors[grouped], groups[grouped])[groups[grouped]]
+        lengths = np.linalg.norm(sums, axis=1) * np.linalg.norm(vectors[grouped], axis=1)
+        values[grouped] = np.einsum("nd,nd->n", sums, vectors[grouped]) / np.where(lengths > 0, lengths, 1.0)
+    return values
 
 
 def overlaps(counts: sp.csr_array, groups: Sequence[int], centres: Sequence[int]) -> np.ndarray:
     """Σ min / Σ max of the counts of each row and of its group's centre, float (n,); 0 for a group below 0."""
     groups = np.asarray(groups)
-    known = np.flatnonzero(groups >= 0)
-    found = np.zeros(len(groups))
-    if len(known):
-        own, other = counts[known], counts[np.asarray(centres)[groups[known]]]
+    grouped = np.flatnonzero(groups >= 0)
+    values = np.zeros(len(groups))
+    if len(grouped):
+        own, other = counts[grouped], counts[np.asarray(centres)[groups[grouped]]]
         shared = _row_sums(own.minimum(other))
         either = _row_sums(own) + _row_sums(other) - shared
-        found[known] = shared / np.where(either > 0, either, 1.0)
-    return found
+        values[grouped] = shared / np.where(either > 0, either, 1.0)
+    return values
 
 
 def principal_plane(vectors: np.ndarray) -> np.ndarray:
     """The two directions along which the rows differ most (principal components), float (d, 2). A direction points to
     where its largest entry is positive, so that the same rows always give the same plane."""
-    found = np.zeros((vectors.shape[1], 2))
+    plane = np.zeros((vectors.shape[1], 2))
     if len(vectors) > 1:
         centred = np.asarray(vectors, dtype=np.float64) - np.mean(vectors, axis=0)
         _, _, directions = np.linalg.svd(centred, full_matrices=False)
         for at, direction in enumerate(directions[:2]):
-            found[:, at] = direction * (np.sign(direction[np.abs(direction).argmax()]) or 1.0)
-    return found
+            plane[:, at] = direction * (np.sign(direction[np.abs(direction).argmax()]) or 1.0)
+    return plane
 
 
 def group_sums(values: np.ndarray, groups: np.ndarray, count: int | None = None) -> np.ndarray:
@@ -388,9 +398,9 @@ def group_sums(values: np.ndarray, groups: np.ndarray, count: int | None = None)
 def group_means(values: np.ndarray, groups: Sequence[int], count: int) -> np.ndarray:
     """The mean of the rows of each group from 0 to `count`, float (count, d)."""
     groups = np.asarray(groups)
-    known = groups >= 0
-    sizes = np.bincount(groups[known], minlength=count)[:, None]
-    return group_sums(np.asarray(values)[known], groups[known], count) / np.maximum(sizes, 1)
+    grouped = groups >= 0
+    sizes = np.bincount(groups[grouped], minlength=count)[:, None]
+    return group_sums(np.asarray(values)[grouped], groups[grouped], count) / np.maximum(sizes, 1)
 
 
 def joined_by(groups: np.ndarray, sources: np.ndarray, targets: np.ndarray, count: int) -> sp.csr_array:

@@ -49,8 +49,10 @@ def late(index: Index, name: str, among: int = 10) -> list[Link]:
     words = PHRASE_RULES[index.facts.metadata["settings"]["normalise"]](name).split()
     if not close or not words:
         return close[:1]
-    asked = index.encode(words)
-    scores = [float((asked @ index.encode(index.facts.phrases[one.phrase].split()).T).max(1).mean()) for one in close]
+    vectors = index.encode(words)
+    scores = [
+        float((vectors @ index.encode(index.facts.phrases[link.phrase].split()).T).max(1).mean()) for link in close
+    ]
     best = max(range(len(close)), key=lambda at: (scores[at], -at))
     return [close[best]._replace(cosine=scores[best])]
 
@@ -59,19 +61,21 @@ def standing(index: Index, question: str) -> list[str]:
     """The phrases that stand in a question in han or kana, which has no capitals that tell its names: in its order, and
     none within a longer one."""
     normal = PHRASE_RULES[index.facts.metadata["settings"]["normalise"]](question)
-    held = sorted((phrase for phrase in index.facts.phrases if phrase and phrase in normal), key=lambda one: -len(one))
+    held = sorted(
+        (phrase for phrase in index.facts.phrases if phrase and phrase in normal), key=lambda phrase: -len(phrase)
+    )
     spots: dict[int, str] = {}
     for phrase in held:
-        for found in re.finditer(bounded(phrase), normal):
-            spots.setdefault(found.start(), phrase)
-            normal = normal[: found.start()] + "\n" * len(phrase) + normal[found.end() :]
+        for match in re.finditer(bounded(phrase), normal):
+            spots.setdefault(match.start(), phrase)
+            normal = normal[: match.start()] + "\n" * len(phrase) + normal[match.end() :]
     return list(dict.fromkeys(spots[at] for at in sorted(spots)))
 
 
 def linked(index: Index, names: Iterable[str], least: float) -> list[Link]:
     """The best phrase of each name if its cosine is at least `least`; each phrase once."""
-    found = (link for name in names for link in near(index, name))
-    return list({link.phrase: link for link in found if link.cosine >= least}.values())
+    links = (link for name in names for link in near(index, name))
+    return list({link.phrase: link for link in links if link.cosine >= least}.values())
 
 
 @cache
@@ -111,7 +115,7 @@ def named(typed: TypedLayer, question: str) -> list[tuple[str, int]]:
                     met.append((at, length, span, rows))
     covered = [False] * len(tokens)
     chosen = []
-    for at, length, span, rows in sorted(met, key=lambda one: (-one[1], one[0])):
+    for at, length, span, rows in sorted(met, key=lambda span_met: (-span_met[1], span_met[0])):
         if not any(covered[at : at + length]):
             covered[at : at + length] = [True] * length
             chosen.append((at, span, rows))
@@ -150,7 +154,7 @@ def _lookup(typed: TypedLayer) -> _Lookup:
             if tokens:
                 rows[tokens].append(row)
                 lengths[tokens[0]].add(len(tokens))
-        longest_first = {first: sorted(found, reverse=True) for first, found in lengths.items()}
+        longest_first = {first: sorted(counts, reverse=True) for first, counts in lengths.items()}
         _lookups[typed] = _Lookup(dict(rows), longest_first)
     return _lookups[typed]
 

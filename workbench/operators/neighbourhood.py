@@ -105,7 +105,7 @@ def neighbourhood(
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise SettingError(f"no kind of edge is called {unknown[0]!r}; there are {', '.join(KINDS)}")
     starts = [start] if isinstance(start, str | int | np.integer) else list(start)
-    chosen = list(dict.fromkeys(row_of(index, one) for one in starts))[:limit]
+    chosen = list(dict.fromkeys(row_of(index, start) for start in starts))[:limit]
     least = {"relation": facts, "synonym": similarity, "context": 0}
     parts = {kind: _at_least(index.graph.undirected[kind], least[kind]) for kind in kinds}
     hop_of, met = _within(parts.values(), chosen, hops, limit, index.graph.nodes)
@@ -127,13 +127,13 @@ def _within(parts: Iterable, starts: Sequence[int], hops: int, limit: int, n: in
     return dict(sorted(hop_of.items(), key=lambda item: item[1])), met
 
 
-def _strongest(parts: Iterable, frontier: Sequence[int], known: Iterable[int], n: int) -> list[int]:
+def _strongest(parts: Iterable, frontier: Sequence[int], visited: Iterable[int], n: int) -> list[int]:
     """The neighbours of a frontier that are not known yet, by the strength of their edges to it."""
     strength = np.zeros(n)
     for part in parts:
         rows = part[frontier]
         np.add.at(strength, rows.indices, rows.data)
-    strength[list(known)] = 0.0
+    strength[list(visited)] = 0.0
     met = np.flatnonzero(strength)
     return met[np.lexsort((met, -strength[met]))].tolist()
 
@@ -189,10 +189,10 @@ def matching(index: Index, text: str) -> list[int]:
 def _at_least(part, weight: float):
     if weight <= 0:
         return part
-    kept = part.copy()
-    kept.data[kept.data < weight] = 0.0
-    kept.eliminate_zeros()
-    return kept
+    strong = part.copy()
+    strong.data[strong.data < weight] = 0.0
+    strong.eliminate_zeros()
+    return strong
 
 
 def _subgraph(
@@ -239,16 +239,16 @@ def spellings(index: Index, phrases: Sequence[int], passages: int = 8) -> list[s
 
     @cache
     def spelled_in(passage: int) -> Mapping[str, Sequence[str]]:
-        found: dict[str, list[str]] = {}
+        by_phrase: dict[str, list[str]] = {}
         for triple in index.extractions.records[passage].triples:
             for end in (triple[0], triple[-1]):
-                found.setdefault(rule(end), []).append(end)
-        return found
+                by_phrase.setdefault(rule(end), []).append(end)
+        return by_phrase
 
     stated = index.graph.context[:, phrases].tocsc()
     labels = []
     for name, begin, end in zip((index.facts.phrases[row] for row in phrases), stated.indptr, stated.indptr[1:]):
         first = sorted(stated.indices[begin:end].tolist())[:passages]
-        found = Counter(one for passage in first for one in spelled_in(passage).get(name, ()))
-        labels.append(" ".join(found.most_common(1)[0][0].split()) if found else name)
+        counts = Counter(spelling for passage in first for spelling in spelled_in(passage).get(name, ()))
+        labels.append(" ".join(counts.most_common(1)[0][0].split()) if counts else name)
     return labels

@@ -37,15 +37,15 @@ class Division(NamedTuple):
     def built(cls, tree: KnowledgeTree) -> Division:
         """The communities of the index."""
         count = len(tree.tree.communities)
-        centres = tuple(one.centre for one in tree.tree.communities)
+        centres = tuple(community.centre for community in tree.tree.communities)
         return cls(
             np.asarray(tree.tree.community_of), tuple(map(tree.name, range(count))), centres, tuple(range(count))
         )
 
     def grouping(self, names: Sequence[str], called: str = "tree") -> Grouping:
         """It by the names of the entities."""
-        found = {name: group for name, group in zip(names, self.groups.tolist()) if group >= 0}
-        return Grouping(called, found, dict(enumerate(self.names)))
+        group_of = {name: group for name, group in zip(names, self.groups.tolist()) if group >= 0}
+        return Grouping(called, group_of, dict(enumerate(self.names)))
 
     @property
     def sizes(self) -> np.ndarray:
@@ -82,23 +82,29 @@ class Weighing:
         """The index's own settings with some of them changed; raises SettingError for an unknown or wrong one."""
         return settle("the perception", Perception, asdict(self.own) | settings)
 
-    def weigh(self, asked: Perception) -> KnowledgeTree:
+    def weigh(self, perception: Perception) -> KnowledgeTree:
         """The tree with the communities of other settings than the index has. Communities that stay what they were keep
         their names."""
-        key = tuple(getattr(asked, name) for name in BEGINS)
+        key = tuple(getattr(perception, name) for name in BEGINS)
         if key not in self._begun:
-            self._begun[key] = start(self._arrays, asked)
-        return self._named(detect(self._arrays, asked, self._begun[key]))
+            self._begun[key] = start(self._arrays, perception)
+        return self._named(detect(self._arrays, perception, self._begun[key]))
 
-    def _named(self, found: Communities) -> KnowledgeTree:
+    def _named(self, communities: Communities) -> KnowledgeTree:
         layer = self.tree.tree
-        made = Regrouped(found.found, found.of_entities(len(layer.community_of)), {}, layer.entity_matrix, found.merges)
+        made = Regrouped(
+            communities.found,
+            communities.of_entities(len(layer.community_of)),
+            {},
+            layer.entity_matrix,
+            communities.merges,
+        )
         bare = KnowledgeTree(self.tree.index, made)
         before, after = Division.built(self.tree), Division.built(bare)
         source = {key: at for at, key in enumerate(before.keys)}
         named = {}
-        for at, (key, kept) in enumerate(zip(*_kept(before, after))):
-            if kept and source[key] in layer.named:
+        for at, (key, same) in enumerate(zip(*_continued(before, after))):
+            if same and source[key] in layer.named:
                 named[at] = layer.named[source[key]]
         return KnowledgeTree(self.tree.index, made._replace(named=named))
 
@@ -106,7 +112,7 @@ class Weighing:
 def perception_of(tree: KnowledgeTree) -> Perception:
     """The settings by which the index found its communities."""
     given = tree.index.manifest["layers"]["tree"]["settings"]
-    return Perception(**{one.name: given[one.name] for one in fields(Perception)})
+    return Perception(**{field.name: given[field.name] for field in fields(Perception)})
 
 
 def offered(tree: KnowledgeTree) -> list[str]:
@@ -157,10 +163,10 @@ def rows_of(grouping: Grouping, names: Sequence[str]) -> np.ndarray:
 def followed(before: Division, after: Division) -> Division:
     """`after`, in which each group has the key of the group before that most of it comes from, the largest overlaps
     first; the others have new keys."""
-    return after._replace(keys=tuple(_kept(before, after)[0]))
+    return after._replace(keys=tuple(_continued(before, after)[0]))
 
 
-def _kept(before: Division, after: Division) -> tuple[list[int], list[bool]]:
+def _continued(before: Division, after: Division) -> tuple[list[int], list[bool]]:
     """The key of each group afterwards, and whether it is what it was: more than half of that group, which makes more
     than half of it."""
     overlaps = _overlaps(before, after).tocoo()
@@ -175,51 +181,51 @@ def _kept(before: Division, after: Division) -> tuple[list[int], list[bool]]:
     new_key = itertools.count(max(before.keys, default=-1) + 1)
     keys = [before.keys[source[new][0]] if new in source else next(new_key) for new in range(len(after.names))]
     sizes = before.sizes, after.sizes
-    kept = [
+    continued = [
         new in source and 2 * source[new][1] > max(sizes[0][source[new][0]], sizes[1][new])
         for new in range(len(after.names))
     ]
-    return keys, kept
+    return keys, continued
 
 
 def changes(before: Division, after: Division) -> list[Change]:
     """Communities that merged or split, those of most entities first."""
     overlaps, old_sizes = _overlaps(before, after), before.sizes
     shares = (sp.diags_array(1 / np.maximum(old_sizes, 1)) @ overlaps).tocsr()
-    found = []
+    changes_found = []
     into = shares.tocsc()
     for new in range(len(after.names)):
         here = slice(into.indptr[new], into.indptr[new + 1])
         bulk = into.indices[here][into.data[here] > MOST]
         if len(bulk) > 1:
             names = tuple(before.names[old] for old in sorted(bulk.tolist()))
-            found.append(Change("merged", names, (after.names[new],), int(old_sizes[bulk].sum())))
+            changes_found.append(Change("merged", names, (after.names[new],), int(old_sizes[bulk].sum())))
     for old in range(len(before.names)):
         here = slice(shares.indptr[old], shares.indptr[old + 1])
         parts = shares.indices[here][shares.data[here] >= PART]
         if len(parts) > 1:
             names = tuple(after.names[new] for new in sorted(parts.tolist()))
-            found.append(Change("split", (before.names[old],), names, int(old_sizes[old])))
-    return sorted(found, key=lambda one: (-one.entities, one))
+            changes_found.append(Change("split", (before.names[old],), names, int(old_sizes[old])))
+    return sorted(changes_found, key=lambda change: (-change.entities, change))
 
 
 def moved(before: Division, after: Division) -> np.ndarray:
     """Whether each entity is in another community than before, bool (n,); a community stays what most of it was."""
-    known = (before, followed(before, after))
-    keys = [np.r_[np.array(one.keys, dtype=np.int64), NONE][one.groups] for one in known]
+    divisions = (before, followed(before, after))
+    keys = [np.r_[np.array(division.keys, dtype=np.int64), NONE][division.groups] for division in divisions]
     return keys[0] != keys[1]
 
 
 def _overlaps(before: Division, after: Division) -> sp.csr_array:
     """How many entities each pair of groups shares, (before, after)."""
-    known = (before.groups >= 0) & (after.groups >= 0)
+    in_both = (before.groups >= 0) & (after.groups >= 0)
     shape = (len(before.names), len(after.names))
-    ones = np.ones(int(known.sum()), dtype=np.int64)
-    return sp.coo_array((ones, (before.groups[known], after.groups[known])), shape=shape).tocsr()
+    ones = np.ones(int(in_both.sum()), dtype=np.int64)
+    return sp.coo_array((ones, (before.groups[in_both], after.groups[in_both])), shape=shape).tocsr()
 
 
 def _rows_of(groups: np.ndarray, rows: np.ndarray) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
+    rows_by_group: dict[int, list[int]] = {}
     for group, row in zip(groups.tolist(), rows.tolist()):
-        found.setdefault(group, []).append(row)
-    return found
+        rows_by_group.setdefault(group, []).append(row)
+    return rows_by_group

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from workbench.index import Index
 
 LAYERS = ("typed", "schema_graph")  # that know types; where both know one of an entity, the first counts
-_known: WeakKeyDictionary[Index, Types] = WeakKeyDictionary()
+_types_of_index: WeakKeyDictionary[Index, Types] = WeakKeyDictionary()
 
 
 class Types(NamedTuple):
@@ -48,9 +48,9 @@ def types_of(index: Index | None) -> Types:
     """The types that the layers of an index know; none without an index."""
     if index is None:
         return Types()
-    if index not in _known:
+    if index not in _types_of_index:
         layers = index.manifest["layers"]
         rule = layers["facts"]["settings"]["normalise"] if "facts" in layers else "unicode"
         graphs = [getattr(index, kind) for kind in LAYERS if kind in layers]
-        _known[index] = Types.of((pair for graph in graphs for pair in zip(graph.names, graph.types)), rule)
-    return _known[index]
+        _types_of_index[index] = Types.of((pair for graph in graphs for pair in zip(graph.names, graph.types)), rule)
+    return _types_of_index[index]

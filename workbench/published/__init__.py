@@ -67,9 +67,9 @@ class Paper:
     def own_claims(self) -> Verdict:
         """Its claims by its own numbers, and what an audit of these found."""
         verdict = check_claims(self.terms["claims"], self.values, "The paper's claims, by its own tables")
-        found = _findings().get(self.name, {"checks": (), "facts": {}})
-        checks = [*verdict.checks, *(Check(**one) for one in found["checks"])]
-        return Verdict(verdict.title, checks, dict(found["facts"]))
+        findings = _findings().get(self.name, {"checks": (), "facts": {}})
+        checks = [*verdict.checks, *(Check(**check) for check in findings["checks"])]
+        return Verdict(verdict.title, checks, dict(findings["facts"]))
 
     def compared(self, method: str) -> tuple[str, str]:
         """The two methods of a win rate; the printed name may leave out how the second begins.
@@ -78,7 +78,7 @@ class Paper:
         ('DotRAG', 'DotRAG, 6 iterations')
         """
         first, _, second = method.partition(OVER)
-        called = {one["called"] for one in self.terms["methods"]}
+        called = {term["called"] for term in self.terms["methods"]}
         return first, second if second in called else f"{first}, {second}"
 
 

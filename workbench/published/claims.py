@@ -35,11 +35,13 @@ def check_claims(claims: list[Mapping[str, Any]], values: Values, title: str) ->
     """A check for each claim that has a comparison whose numbers are known: how many hold, and those that do not."""
     verdict = Verdict(title)
     for claim in claims:
-        compared = [one for pair in claim.get("pairs", [claim]) for one in _compared(claim | pair, values)]
-        against = [_against(*one) for one in compared if not _holds(claim, one[1], one[3])]
+        compared = [
+            comparison for pair in claim.get("pairs", [claim]) for comparison in _compared(claim | pair, values)
+        ]
+        against = [_against(*comparison) for comparison in compared if not _holds(claim, comparison[1], comparison[3])]
         if compared:
-            said = "; ".join([f"{len(compared) - len(against)} of {len(compared)}", *against])
-            verdict.checks.append(Check(claim["says"], said, f"all {len(compared)}", not against, claim["where"]))
+            summary = "; ".join([f"{len(compared) - len(against)} of {len(compared)}", *against])
+            verdict.checks.append(Check(claim["says"], summary, f"all {len(compared)}", not against, claim["where"]))
     return verdict
 
 
@@ -100,7 +102,9 @@ def _against(place: Place, more: float, other: Place | None, less: float) -> str
     if other is None:
         return f"{', '.join(filter(None, place))} {abs(more):.4g}"
     shared = ", ".join(a for a, b in zip(place, other) if a == b and a)
-    own, theirs = (", ".join(f for f, g in zip(one, two) if f != g) for one, two in ((place, other), (other, place)))
+    own, theirs = (
+        ", ".join(f for f, g in zip(first, two) if f != g) for first, two in ((place, other), (other, place))
+    )
     return f"{theirs} {less:.4g} against {own} {more:.4g} ({shared})"
 
 
@@ -111,4 +115,4 @@ def _matches(wanted: str | list[str] | None, field: str) -> bool:
 def _with(place: Place, fields: Mapping[str, str | list[str]]) -> list[Place]:
     """The places that are the same but for these fields."""
     each = [fields.get(name, field) for name, field in zip(FIELDS, place)]
-    return list(product(*(one if isinstance(one, list) else [one] for one in each)))
+    return list(product(*(item if isinstance(item, list) else [item] for item in each)))

@@ -110,19 +110,21 @@ def chain(hop: Hop, read: Pages, barred: Sequence[str], depth: int = 0) -> list[
     if hop.inner and not any(map(kin_of, (hop, *hop.inner))):  # the father of the mother is never the father
         flat = _flat(hop)
         ways.append((flat, (), Candidate("", FLAT, 1.0, (), steps=0.0)))
-    found = [
-        _joined(one, before)
+    options = [
+        _joined(candidate, before)
         for way, names, before in ways
-        for one in candidates(way, (*way.names, *names), read, barred, depth > 0, hop.words if way is flat else ())
+        for candidate in candidates(
+            way, (*way.names, *names), read, barred, depth > 0, hop.words if way is flat else ()
+        )
     ]
-    return sorted(found, key=lambda one: -one.worth)
+    return sorted(options, key=lambda candidate: -candidate.worth)
 
 
-def _joined(one: Candidate, before: Candidate, inner: bool = False) -> Candidate:
+def _joined(candidate: Candidate, before: Candidate, inner: bool = False) -> Candidate:
     """A hop after what was found before it. An inner hop counts half: what it found shows again in the outer one."""
     half = 0.5 if inner else 1.0
-    worth, steps = before.worth * one.worth**half, before.steps + one.steps * half
-    return replace(one, worth=worth, steps=steps, sentences=(*before.sentences, *one.sentences))
+    worth, steps = before.worth * candidate.worth**half, before.steps + candidate.steps * half
+    return replace(candidate, worth=worth, steps=steps, sentences=(*before.sentences, *candidate.sentences))
 
 
 def _flat(hop: Hop) -> Hop:
@@ -144,32 +146,32 @@ _START = frozenset(map(stem, words("release publish found form establish open st
 _PLACES = ("GPE", "NORP", "LOC")
 
 
-def _compare(asked: Analysis, pages: Pages) -> Candidate | None:
+def _compare(analysis: Analysis, pages: Pages) -> Candidate | None:
     """The answer to a comparison; None where a side cannot be read."""
     named, sides = [], []
-    for candidate, hop in zip(asked.candidates, asked.sides):
+    for candidate, hop in zip(analysis.candidates, analysis.sides):
         described = bool(hop.words or hop.inner)
-        found = chain(hop, pages, ())[:3] if described else [Candidate(candidate, 1.0, 1.0, ())]
-        found = [one for one in found if _page(one.text, pages) is not None]
-        if not found:
+        candidates = chain(hop, pages, ())[:3] if described else [Candidate(candidate, 1.0, 1.0, ())]
+        candidates = [candidate for candidate in candidates if _page(candidate.text, pages) is not None]
+        if not candidates:
             return None
-        named.append(found[0].text)
-        page, sentences = (_page(named[-1], pages), ()) if described else _side(candidate, asked, pages)
-        sides.append((page, (*found[0].sentences, *sentences)))
+        named.append(candidates[0].text)
+        page, sentences = (_page(named[-1], pages), ()) if described else _side(candidate, analysis, pages)
+        sides.append((page, (*candidates[0].sentences, *sentences)))
     if any(page is None for page, _ in sides):
         return None
-    if asked.direction == "same":
-        return _shared(asked, pages, [page for page, _ in sides], [sentences for _, sentences in sides])
-    read = [_value(asked, page) for page, _ in sides]
+    if analysis.direction == "same":
+        return _shared(analysis, pages, [page for page, _ in sides], [sentences for _, sentences in sides])
+    read = [_value(analysis, page) for page, _ in sides]
     if any(value is None for value in read):
         return None
-    sentences = tuple(one for (_, evidence), (_, sentence) in zip(sides, read) for one in (*evidence, sentence))
+    sentences = tuple(item for (_, evidence), (_, sentence) in zip(sides, read) for item in (*evidence, sentence))
     values = [value for value, _ in read]
-    if asked.direction == "difference":
+    if analysis.direction == "difference":
         return Candidate(f"{abs(_plain(values[0]) - _plain(values[1])):g}", 1.0, 1.0, sentences)
-    pick = max if asked.direction == "more" else min
+    pick = max if analysis.direction == "more" else min
     best = values.index(pick(values))
-    if asked.wants == "yes-no":
+    if analysis.wants == "yes-no":
         return Candidate("yes" if best == 0 and values[0] != values[1] else "no", 1.0, 1.0, sentences)
     return Candidate(named[best], 1.0, 1.0, sentences)
 
@@ -178,39 +180,41 @@ def _plain(value) -> float:
     return float(value[0]) if isinstance(value, tuple) else float(value)
 
 
-def _side(candidate: str, asked: Analysis, pages: Pages) -> tuple[Page | None, tuple[str, ...]]:
+def _side(candidate: str, analysis: Analysis, pages: Pages) -> tuple[Page | None, tuple[str, ...]]:
     """The page about a candidate, or about the person the question reaches through it ("the director of …")."""
-    role = _via(asked)
+    role = _via(analysis)
     if not role:
         return _page(candidate, pages), ()
-    for found in candidates(Hop((role,), "person", role, (candidate,)), (candidate,), pages, asked.candidates)[:3]:
-        page = _page(found.text, pages)
+    for option in candidates(Hop((role,), "person", role, (candidate,)), (candidate,), pages, analysis.candidates)[:3]:
+        page = _page(option.text, pages)
         if page is not None:
-            return page, found.sentences
+            return page, option.sentences
     return None, ()
 
 
-def _via(asked: Analysis) -> str:
+def _via(analysis: Analysis) -> str:
     """The noun of a person that stands between the candidates and what is compared."""
-    if any(hop.words or hop.inner for hop in asked.sides):
+    if any(hop.words or hop.inner for hop in analysis.sides):
         return ""
-    words = [word for hop in asked.asked.nested() for word in hop.words]
-    heads = {asked.head} if asked.head and asked.wants == "choice" and not asked.asked.inner else set()
-    return next((word for word in words if kind_of(word) == "person" and word not in heads and _role(word, asked)), "")
+    words = [word for hop in analysis.asked.nested() for word in hop.words]
+    heads = {analysis.head} if analysis.head and analysis.wants == "choice" and not analysis.asked.inner else set()
+    return next(
+        (word for word in words if kind_of(word) == "person" and word not in heads and _role(word, analysis)), ""
+    )
 
 
-def _role(word: str, asked: Analysis) -> bool:
+def _role(word: str, analysis: Analysis) -> bool:
     """ "director" in "has the director born first"; not "director" in "which director was born first"."""
-    return word != asked.head or (asked.dimension in ("birth", "death", "life") and bool(asked.asked.inner))
+    return word != analysis.head or (analysis.dimension in ("birth", "death", "life") and bool(analysis.asked.inner))
 
 
 def _page(name: str, pages: Pages) -> Page | None:
     return max(pages.about(name), key=lambda page: (about(page, name), -page.number), default=None)
 
 
-def _value(asked: Analysis, page: Page):
+def _value(analysis: Analysis, page: Page):
     """(what is compared, the sentence it stands in) or None."""
-    dimension = asked.dimension
+    dimension = analysis.dimension
     if dimension == "age":
         dimension = "birth" if page.life.born else "start"
     if dimension in ("birth", "death", "life"):
@@ -221,7 +225,7 @@ def _value(asked: Analysis, page: Page):
         return born if dimension == "birth" else died
     if dimension == "start":
         return _start(page)
-    return _number(asked, page)
+    return _number(analysis, page)
 
 
 def _day(page: Page, word: str):
@@ -230,11 +234,11 @@ def _day(page: Page, word: str):
         return date.when, page.sentences[0].text
     for sentence in page.sentences:
         if any(relatedness(stem(word), word_stem) for word_stem, _ in sentence.stems):
-            found = [date for date in dates(sentence.tokens.text) if date.when[0]]
+            dates_found = [date for date in dates(sentence.tokens.text) if date.when[0]]
             at = re.search(r"\bborn\b" if word == "born" else r"\b(died|death|killed|dead)\b", sentence.tokens.text)
-            if found and at:
+            if dates_found and at:
                 return min(
-                    found, key=lambda date: (date.start < at.start(), abs(date.start - at.start()))
+                    dates_found, key=lambda date: (date.start < at.start(), abs(date.start - at.start()))
                 ).when, sentence.text
     return None
 
@@ -243,21 +247,21 @@ def _start(page: Page):
     """The date beside a word of beginning, else the first year of the page."""
     first = None
     for sentence in page.sentences:
-        found = [date for date in dates(sentence.tokens.text) if date.when[0]]
-        if not found:
+        dates_found = [date for date in dates(sentence.tokens.text) if date.when[0]]
+        if not dates_found:
             continue
-        first = first or (found[0].when, sentence.text)
+        first = first or (dates_found[0].when, sentence.text)
         starts = [token.idx - sentence.tokens.start_char for word_stem, token in sentence.stems if word_stem in _START]
         if starts:
-            near = min(found, key=lambda date: min(abs(date.start - start) for start in starts))
+            near = min(dates_found, key=lambda date: min(abs(date.start - start) for start in starts))
             return near.when, sentence.text
     return first
 
 
-def _number(asked: Analysis, page: Page):
+def _number(analysis: Analysis, page: Page):
     """The number nearest to a word of the question, or the first that is counted in what the question names."""
-    words = {stem(word) for hop in asked.asked.nested() for word in hop.words}
-    units = measures(asked.dimension)
+    words = {stem(word) for hop in analysis.asked.nested() for word in hop.words}
+    units = measures(analysis.dimension)
     best = None
     for sentence in page.sentences:
         for number in numbers(sentence.tokens.text):
@@ -277,39 +281,41 @@ def _number(asked: Analysis, page: Page):
 # What is shared
 
 
-def _shared(asked: Analysis, pages: Pages, sides: Sequence[Page], evidence) -> Candidate | None:
-    sentences = tuple(sentence for one in evidence for sentence in one)
+def _shared(analysis: Analysis, pages: Pages, sides: Sequence[Page], evidence) -> Candidate | None:
+    sentences = tuple(sentence for part in evidence for sentence in part)
     sentences += tuple(page.sentences[0].text for page in sides if page.sentences)
-    if asked.dimension and asked.wants == "yes-no":
-        values = [_values(asked, page, pages) for page in sides]
+    if analysis.dimension and analysis.wants == "yes-no":
+        values = [_values(analysis, page, pages) for page in sides]
         if not all(values):
             return None
         return Candidate("yes" if _any_alike(values) else "no", 0.6, 1.0, sentences)
-    if asked.wants == "yes-no":
-        words = [stem(word) for hop in asked.asked.nested() for word in hop.words]
+    if analysis.wants == "yes-no":
+        words = [stem(word) for hop in analysis.asked.nested() for word in hop.words]
         if not words:
             return None
-        shared = [all(any(relatedness(word, one) for s in page.sentences[:2] for one, _ in s.stems) for word in words)
-                for page in sides]  # fmt: skip
+        stems = [{other for sentence in page.sentences[:2] for other, _ in sentence.stems} for page in sides]
+        shared = [all(any(relatedness(word, other) for other in of_page) for word in words) for of_page in stems]
         return Candidate("yes" if all(shared) else "no", 0.6, 1.0, sentences)
-    return _in_common(asked, sides, sentences)
+    return _in_common(analysis, sides, sentences)
 
 
-def _values(asked: Analysis, page: Page, pages: Pages) -> list[str]:
+def _values(analysis: Analysis, page: Page, pages: Pages) -> list[str]:
     """What a page says of the thing that is to be the same."""
-    kind = kind_of(asked.dimension)
-    if asked.dimension in ("country", "nationality", "state") or kind not in ("place", "organisation", "person"):
-        return _places(page, asked.dimension)
-    asked_words = [word for hop in asked.asked.nested() for word in hop.words if word != asked.dimension] or ["born"]
+    kind = kind_of(analysis.dimension)
+    if analysis.dimension in ("country", "nationality", "state") or kind not in ("place", "organisation", "person"):
+        return _places(page, analysis.dimension)
+    asked_words = [word for hop in analysis.asked.nested() for word in hop.words if word != analysis.dimension] or [
+        "born"
+    ]
     if page.kind == "person" and kind == "place" and not {"live", "die", "study"} & set(asked_words):
         asked_words = ["born"]  # to come from a place
-    found = candidates(Hop(tuple(asked_words), kind, asked.dimension), (page.title,), pages, asked.candidates)
-    return [one.text for one in found if one.page is page][:1]
+    options = candidates(Hop(tuple(asked_words), kind, analysis.dimension), (page.title,), pages, analysis.candidates)
+    return [candidate.text for candidate in options if candidate.page is page][:1]
 
 
 def _places(page: Page, dimension: str) -> list[str]:
     """Names of places and peoples in the first sentences; of "town, province, country" the last for a country."""
-    found = []
+    places_found = []
     for sentence in page.sentences[:2]:
         spans = [span for span in sentence.spans if span.label in _PLACES]
         row: list[str] = []
@@ -318,24 +324,24 @@ def _places(page: Page, dimension: str) -> list[str]:
             if index + 1 < len(spans) and spans[index + 1].start - span.end <= 1:
                 continue
             if dimension in ("country", "nationality"):
-                found.append(row[-1])
+                places_found.append(row[-1])
             else:  # "Oslo, Viken, Norway": the wider land is not what is asked
-                found += row[:-1] if len(row) > 2 else row
+                places_found += row[:-1] if len(row) > 2 else row
             row = []
-    return found
+    return places_found
 
 
 def _any_alike(values: Sequence[list[str]]) -> bool:
     """Do all sides hold one value? "Italy" and "Italian" are one by their first letters."""
 
-    def alike(one: str, other: str) -> bool:
-        a, b = "".join(plain(one)), "".join(plain(other))
+    def alike(name: str, other: str) -> bool:
+        a, b = "".join(plain(name)), "".join(plain(other))
         return a == b or (len(a) > 3 and len(b) > 3 and a[:4] == b[:4])
 
     return any(all(any(alike(value, other) for other in side) for side in values[1:]) for value in values[0])
 
 
-def _in_common(asked: Analysis, sides: Sequence[Page], sentences: tuple[str, ...]) -> Candidate | None:
+def _in_common(analysis: Analysis, sides: Sequence[Page], sentences: tuple[str, ...]) -> Candidate | None:
     """The name or noun that both first sentences hold."""
     firsts = [page.sentences[0] for page in sides if page.sentences]
     if len(firsts) < 2:

@@ -36,23 +36,23 @@ def relevant(question: str, facts: Sequence[tuple[str, str, str]]) -> list[tuple
     Best first, as the Step asks: facts with a relation that the question speaks of, then the others, each in the order
     given."""
     named = [word for word in re.findall(r"\w+", question) if word[0].isupper() or word[0].isdigit()]
-    asked = content_words(" ".join(named)) - {"s"} or content_words(question)
-    kept = [fact for fact in facts if asked & content_words(f"{fact[0]} {fact[2]}")]
-    said = {stem(word) for word in content_words(question)}
-    return sorted(kept, key=lambda fact: not _spoken_of(fact[1], said))
+    wanted = content_words(" ".join(named)) - {"s"} or content_words(question)
+    fitting = [fact for fact in facts if wanted & content_words(f"{fact[0]} {fact[2]}")]
+    stems_asked = {stem(word) for word in content_words(question)}
+    return sorted(fitting, key=lambda fact: not _spoken_of(fact[1], stems_asked))
 
 
-def _spoken_of(relation: str, said: Collection[str]) -> bool:
+def _spoken_of(relation: str, stems_asked: Collection[str]) -> bool:
     """Whether a word of the relation is of the family or meaning of one of the stems."""
     stems = [stem(word) for word in content_words(relation)]
-    return any(relatedness(one, other) for one in stems for other in said)
+    return any(relatedness(stem, other) for stem in stems for other in stems_asked)
 
 
 def rank_passages(value: ranking.Input) -> ranking.Output:
     """By the words of the question that a passage has, each the more the fewer passages of the list have it, and by the
     order given: the sum of both ranks decides, ties keep their order."""
-    asked = _stems(value.question)
-    shared = [asked & _stems(f"{title} {text}") for title, text in value.passages]
+    wanted = _stems(value.question)
+    shared = [wanted & _stems(f"{title} {text}") for title, text in value.passages]
     within = Counter(word for words in shared for word in words)
     weights = [sum(1 / within[word] for word in sorted(words)) for words in shared]
     by_words = sorted(range(len(weights)), key=lambda row: -weights[row])
@@ -78,13 +78,13 @@ def rate_neighbours(value: neighbours.Input) -> neighbours.Output:
 def _rating(
     number: int, neighbour: neighbours.Neighbour, question: dict[str, str], entity: set[str], measured: bool
 ) -> neighbours.Rating:
-    asked, name = question.keys() - entity, _stems(neighbour.name)
-    told = _shared(asked, _stems(" ".join(fact[1] for fact in neighbour.facts)) | name)
-    further = _shared(asked - told, _stems(neighbour.context) - entity)
+    wanted, name = question.keys() - entity, _stems(neighbour.name)
+    stated = _shared(wanted, _stems(" ".join(fact[1] for fact in neighbour.facts)) | name)
+    further = _shared(wanted - stated, _stems(neighbour.context) - entity)
     if name and name <= question.keys():
         score, reason = BESIDE, "the question names it"
-    elif told:
-        score, reason = TELLING + bool(further), f"tells of {_listed(told | further, question)}"
+    elif stated:
+        score, reason = TELLING + bool(further), f"tells of {_listed(stated | further, question)}"
     elif not measured and _is_measure(neighbour.name):
         score, reason = USELESS, "an amount or a date, which is not asked for"
     elif further:
@@ -98,12 +98,12 @@ def _stems(text: str) -> set[str]:
     return {stem(word) for word in content_words(text)}
 
 
-def _shared(asked: set[str], stated: set[str]) -> set[str]:
-    return {word for word in asked if any(relatedness(word, other) for other in stated)}
+def _shared(wanted: set[str], stated: set[str]) -> set[str]:
+    return {word for word in wanted if any(relatedness(word, other) for other in stated)}
 
 
 def _listed(stems: set[str], words: dict[str, str]) -> str:
-    return ", ".join(sorted(words[one] for one in stems))
+    return ", ".join(sorted(words[stem] for stem in stems))
 
 
 def _is_measure(name: str) -> bool:

@@ -43,7 +43,7 @@ def relabel_entities(value: curating.TypesInput) -> curating.TypesOutput:
     fits; else `unsure`."""
     types = {name for name, _ in value.types}
     return curating.TypesOutput(
-        entities=[curating.Typed(id=one.id, type=_type(one, value.types, types)) for one in value.entities]
+        entities=[curating.Typed(id=entity.id, type=_type(entity, value.types, types)) for entity in value.entities]
     )
 
 
@@ -52,11 +52,11 @@ def _family(label: str) -> tuple[str, ...]:
     return tuple(map(stem, unicode_phrase(label).split()))
 
 
-def _type(entity: curating.Entity, types: tuple[tuple[str, str], ...], known: set[str]) -> str:
-    if entity.type in known:
+def _type(entity: curating.Entity, types: tuple[tuple[str, str], ...], type_names: set[str]) -> str:
+    if entity.type in type_names:
         return entity.type
-    found = type_of(entity.label, entity.type, types)
-    return found if found in known else curating.UNSURE
+    name = type_of(entity.label, entity.type, types)
+    return name if name in type_names else curating.UNSURE
 
 
 _TYPES: dict[str, str] = LISTS["labels"]["names"]
@@ -65,13 +65,13 @@ _TYPES: dict[str, str] = LISTS["labels"]["names"]
 def find_names(value: naming.Text) -> naming.Names:
     """The named entities that begin with a capital letter, without article and possessive ending."""
     (doc,) = parse([f"{value.title}.\n{value.text}" if value.title else value.text], lemmas=False)
-    found = {}
+    types_of = {}
     for entity in doc.ents:
         name = " ".join(entity.text.split()).removesuffix("'s").removesuffix("’s").removeprefix("the ")
         name = name.strip(" .,'’\"“”")
         if name[:1].isupper() and _TYPES.get(entity.label_) in value.types:
-            found.setdefault(name, _TYPES[entity.label_])
-    return naming.Names(names=[naming.Found(name=name, type=type) for name, type in found.items()])
+            types_of.setdefault(name, _TYPES[entity.label_])
+    return naming.Names(names=[naming.Found(name=name, type=type) for name, type in types_of.items()])
 
 
 def link_names(value: naming.Mentions) -> naming.Links:
@@ -84,7 +84,7 @@ def link_names(value: naming.Mentions) -> naming.Links:
     groups: dict[str, list[str]] = {}
     for name, type in value.names:
         longer = [other for other, of in value.names if of == type and _words(name) < _words(other)]
-        fullest = [one for one in longer if not any(_words(one) < _words(other) for other in longer)]
+        fullest = [word for word in longer if not any(_words(word) < _words(other) for other in longer)]
         if len(fullest) == 1:
             groups.setdefault(fullest[0], [fullest[0]]).append(name)
     return naming.Links(groups=list(groups.values()))

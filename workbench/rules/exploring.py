@@ -27,22 +27,22 @@ def levels(question: str) -> tuple[frozenset[str], ...]:
     >>> [sorted(level) for level in levels("Where was the director of Dune Fever born?")]
     [['director'], ['bear']]
     """
-    found: dict[int, set[str]] = {}
+    words_by_height: dict[int, set[str]] = {}
 
     def climb(hop: Hop) -> int:
         height = max(map(climb, hop.inner), default=-1) + 1
-        found.setdefault(height, set()).update(hop.words)
+        words_by_height.setdefault(height, set()).update(hop.words)
         return height
 
     climb(analysis_of(question).asked)
-    return tuple(frozenset(found[height]) for height in sorted(found) if found[height])
+    return tuple(frozenset(words_by_height[height]) for height in sorted(words_by_height) if words_by_height[height])
 
 
-def share(asked: frozenset[str], relation: str) -> float:
+def share(wanted: frozenset[str], relation: str) -> float:
     """The share of the words asked for that a relation tells, from 0 to 1."""
     verbs = irregular_forms()["verb"]  # "wrote" is write; parsing every relation of a hub would take seconds
     other_words = {verbs.get(word, (word,))[0] for word in re.findall(r"\w+", relation.casefold())}
-    return sum(max((_alike(word, other) for other in other_words), default=0.0) for word in asked) / len(asked)
+    return sum(max((_alike(word, other) for other in other_words), default=0.0) for word in wanted) / len(wanted)
 
 
 def fit(question: str, walked: int, relation: str) -> float:
@@ -67,33 +67,33 @@ def choose_relations(value: exploring.RelationsInput) -> exploring.RelationsOutp
 
 def choose_entities(value: exploring.EntitiesInput) -> exploring.EntitiesOutput:
     """Scores that sum to 1. Higher: what the question names, and a number where one is asked."""
-    asked, depth = analysis_of(value.question), len(value.path) + 1
-    counted = asked.wants in ("date", "number") and depth >= len(levels(value.question))
+    analysis, depth = analysis_of(value.question), len(value.path) + 1
+    counted = analysis.wants in ("date", "number") and depth >= len(levels(value.question))
     named = content_words(value.question)
     scores = [
         (2 if content_words(entity) & named else 1) * (1 if bool(re.search(r"\d", entity)) == counted else STRANGE)
         for entity in value.entities
     ]
-    return exploring.EntitiesOutput(scores=[one / sum(scores) for one in scores])
+    return exploring.EntitiesOutput(scores=[score / sum(scores) for score in scores])
 
 
 def enough(value: exploring.FactsInput) -> exploring.Enough:
     """Whether the facts hold every name of the question, by half of its words, and among their relations a word of
     every level."""
-    asked = levels(value.question)
+    levels_asked = levels(value.question)
     ends = {word for subject, _, obj in value.facts for word in content_words(f"{subject} {obj}")}
-    levels_met = all(any(share(level, relation) for _, relation, _ in value.facts) for level in asked)
+    levels_met = all(any(share(level, relation) for _, relation, _ in value.facts) for level in levels_asked)
     named = map(content_words, analysis_of(value.question).names)
     return exploring.Enough(
-        enough=bool(asked) and levels_met and all(2 * len(name & ends) >= len(name) for name in named)
+        enough=bool(levels_asked) and levels_met and all(2 * len(name & ends) >= len(name) for name in named)
     )
 
 
-def _alike(asked: str, other: str) -> float:
-    if asked in KIN and other in KIN:
-        kin = {KIN[asked][0], KIN[other][0]}
+def _alike(word: str, other: str) -> float:
+    if word in KIN and other in KIN:
+        kin = {KIN[word][0], KIN[other][0]}
         return 0.8 if len(kin) == 1 or kin == _TURNED else 0.0
-    return relatedness(stem(asked), stem(other))
+    return relatedness(stem(word), stem(other))
 
 
 # Acting

@@ -141,16 +141,16 @@ class _Passage:
             if not any(self.title in (s, o) for s, _, o in facts):  # tie it to what most is said of
                 more += [(self.title, "is about", s) for s, _ in Counter(s for s, _, _ in facts).most_common(1)]
             facts = list(dict.fromkeys(facts + more))
-        kept = [[s, r, o] for s, r, o in facts if s and o and s.casefold() != o.casefold()]
+        triples = [[s, r, o] for s, r, o in facts if s and o and s.casefold() != o.casefold()]
         names = dict.fromkeys(name for name in (self.title, *(m.name for m in self.mentions)) if name)
-        return Reading(list(names), kept, self._types())
+        return Reading(list(names), triples, self._types())
 
     # -- names ----------------------------------------------------------------------------------------------------
 
     def _spans(self) -> Iterator[tuple[int, int, str]]:
         """(start, end, label) of the names and of the amounts and dates with a figure: spaCy's entities, grown over
         the proper nouns that hang on them, and the proper nouns left over. Nationalities are words, not names."""
-        taken, found = self.mention, 0
+        taken, number = self.mention, 0
         for entity in self.doc.ents:
             start, end, label = entity.start, entity.end, entity.label_
             if label == "NORP" or (label in _MEASURES and not any(map(str.isdigit, entity.text))):
@@ -160,18 +160,18 @@ class _Passage:
                     start -= 1
                 while end < len(taken) and self._free(end) and start <= self.head[end] < end:
                     end += 1
-            taken[start:end] = [found] * (end - start)
+            taken[start:end] = [number] * (end - start)
             yield start, end, label
-            found += 1
+            number += 1
         start = 0
         while start < len(taken):
             end = start
             while end < len(taken) and self._free(end) and not self.doc[end].ent_type_:
                 end += 1
             if end > start:
-                taken[start:end] = [found] * (end - start)
+                taken[start:end] = [number] * (end - start)
                 yield start, end, ""
-                found += 1
+                number += 1
             start = end + 1
 
     def _free(self, token: int) -> bool:
@@ -237,10 +237,10 @@ class _Passage:
         return _bare(" ".join(self.word[first if noun - first < _LONG else noun : noun + 1]))
 
     def _subtree(self, token: int) -> list[int]:
-        found = [token]
-        for member in found:  # grows while it is read
-            found += self.below[member]
-        return found
+        tokens = [token]
+        for member in tokens:  # grows while it is read
+            tokens += self.below[member]
+        return tokens
 
     # -- who is spoken of -------------------------------------------------------------------------------------------
 
@@ -297,8 +297,8 @@ class _Passage:
                     number = self.mention[child]
                     if number is not None and self.mentions[number].label not in _MEASURES:
                         return _About(self._name(child), (self._phrase(token),))
-        known = self.word[token].casefold() in self.classes or self.word[token] in self.title.split()
-        return _About(self.topic, () if known else (self._phrase(token),))
+        is_general = self.word[token].casefold() in self.classes or self.word[token] in self.title.split()
+        return _About(self.topic, () if is_general else (self._phrase(token),))
 
     # -- what is said -------------------------------------------------------------------------------------------------
 
@@ -373,17 +373,17 @@ class _Passage:
         return self.dep[child] in _COMPLEMENTS and self.mention[child] is None and child < at
 
     def _types(self) -> dict[str, str]:
-        found: dict[str, str] = {}
+        types: dict[str, str] = {}
         for noun in self._complements():
             about = self._above(noun)
             if not about.words:
-                found.setdefault(about.name, self.word[noun].casefold())
+                types.setdefault(about.name, self.word[noun].casefold())
         for name, noun in self._appositions():
-            found.setdefault(name, self.word[noun].casefold())
+            types.setdefault(name, self.word[noun].casefold())
         for mention in self.mentions:
             if mention.label in _KINDS:
-                found.setdefault(mention.name, _KINDS[mention.label])
-        return found
+                types.setdefault(mention.name, _KINDS[mention.label])
+        return types
 
 
 def _ends_with(words: list[str], end: list[str]) -> bool:

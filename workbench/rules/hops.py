@@ -65,12 +65,12 @@ def candidates(
              for word in hop.words]  # fmt: skip
     best: list[Candidate] = []
     ranked = sorted(
-        (one for page in pages for one in _on_page(hop, stems, names, page, pages, barred, named, core)),
-        key=lambda one: -one.worth,
+        (candidate for page in pages for candidate in _on_page(hop, stems, names, page, pages, barred, named, core)),
+        key=lambda candidate: -candidate.worth,
     )
-    for one in ranked:
-        if all(same(one.text, other.text) < 0.7 for other in best):
-            best.append(one)
+    for candidate in ranked:
+        if all(same(candidate.text, other.text) < 0.7 for other in best):
+            best.append(candidate)
         if len(best) == 8:
             break
     return best
@@ -113,7 +113,7 @@ def _relation(hop, stems, span: Span, sentence: Sentence, page: Page, pages, nam
     """The share of the hop's words that stand near the span, by weight."""
     if life is not None and span.label == "date":  # the brackets behind a name: born – died
         for date, word in ((life.born, "born"), (life.died, "die")):
-            is_asked = any(relatedness(asked, stem(word)) for asked, _ in stems)
+            is_asked = any(relatedness(word_asked, stem(word)) for word_asked, _ in stems)
             if is_asked and date is not None and date.text == span.text and sentence is page.sentences[0]:
                 return 1.0
     called = bool(hop.head) and hop.head not in KIN and _head_fit(hop.head, span, sentence, pages) > 1
@@ -123,17 +123,17 @@ def _relation(hop, stems, span: Span, sentence: Sentence, page: Page, pages, nam
     if kin:
         return _kinship(kin, span, sentence, page, names)
     head = stem(hop.head) if called else ""
-    near = [(0.8 if asked == head else _nearest(asked, span, sentence, page), weight) for asked, weight in stems]
+    near = [(0.8 if wanted == head else _nearest(wanted, span, sentence, page), weight) for wanted, weight in stems]
     return sum(worth * weight for worth, weight in near) / sum(weight for _, weight in near)
 
 
-def _nearest(asked: str, span: Span, sentence: Sentence, page: Page) -> float:
+def _nearest(wanted: str, span: Span, sentence: Sentence, page: Page) -> float:
     best = 0.0
     for word_stem, token in sentence.stems:
-        alike = relatedness(asked, word_stem)
+        alike = relatedness(wanted, word_stem)
         if alike:
             best = max(best, alike * (1 - min(0.75, NEAR * _distance(span, token))) * _role(span, token))
-    if best < ELSEWHERE and any(relatedness(asked, word_stem) for word_stem in page.families):
+    if best < ELSEWHERE and any(relatedness(wanted, word_stem) for word_stem in page.families):
         best = ELSEWHERE
     return best
 
@@ -148,8 +148,8 @@ def _distance(span: Span, token) -> int:
     return min(words, 2 * _steps(span.root, token))
 
 
-def _steps(one, other) -> int:
-    above = {token.i: step for step, token in enumerate((one, *one.ancestors))}
+def _steps(first, other) -> int:
+    above = {token.i: step for step, token in enumerate((first, *first.ancestors))}
     for step, token in enumerate((other, *other.ancestors)):
         if token.i in above:
             return step + above[token.i]
@@ -255,20 +255,20 @@ def _fit(hop: Hop, span: Span, sentence: Sentence, pages: Pages) -> float:
 
 def _head_fit(head: str, span: Span, sentence: Sentence, pages: Pages) -> float:
     """Is the span called what the question calls it: in its name, beside its name, or where its page begins?"""
-    asked = stem(head)
-    if any(relatedness(asked, stem(word)) == 1 for word in plain(span.text)):
+    wanted = stem(head)
+    if any(relatedness(wanted, stem(word)) == 1 for word in plain(span.text)):
         return 0.6 if span.label == "noun" else 1.4
     if span.label != "title":
         doc = sentence.tokens.doc
         after = doc[span.end : span.end + 6]
         described = after and (after[0].is_punct or after[0].pos_ == "AUX")  # "Euphoria, a band", "Euphoria is a band"
         beside = [*doc[max(0, span.start - 1) : span.start], *(after if described else after[:1])]
-        if any(token.is_alpha and stem(token.lemma_) == asked for token in beside):
+        if any(token.is_alpha and stem(token.lemma_) == wanted for token in beside):
             return 1.3
     for page in pages.about(span.text):
         if page.sentences:
             first = page.sentences[0]
-            return 1.35 if any(relatedness(asked, word_stem) for word_stem, _ in first.stems) else 0.7
+            return 1.35 if any(relatedness(wanted, word_stem) for word_stem, _ in first.stems) else 0.7
     return 0.85
 
 
@@ -325,8 +325,8 @@ def _unit_fit(hop: Hop, span: Span, sentence: Sentence) -> float:
     if units:
         return 1.2 if after and after[0] in units else 0.3
     if hop.head:
-        asked = stem(hop.head)
-        return 1.3 if any(stem(word) == asked for word in after) else 0.6
+        wanted = stem(hop.head)
+        return 1.3 if any(stem(word) == wanted for word in after) else 0.6
     return 1.0
 
 

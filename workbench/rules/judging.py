@@ -66,11 +66,11 @@ def _quantity(text: str) -> tuple[str, object, str] | None:
     plain = " ".join(text.casefold().split()).strip(" .\"'")
     dated = re.sub(r"\b(\d{1,2})(?:st|nd|rd|th)\b", r"\1", re.sub(r",(?= )", "", plain.removeprefix("on ")))
     for form in _DATES:
-        if found := form.fullmatch(dated):
-            month = int(found["m"]) if found["m"].isdigit() else _MONTH.get(found["m"])
-            return ("date", (int(found["y"]), month, int(found["d"])), "") if month else None
-    if found := _NUMBER.fullmatch(plain):
-        return "number", float(found["n"].replace(",", "").replace("\u2212", "-")), found["unit"].strip()
+        if match := form.fullmatch(dated):
+            month = int(match["m"]) if match["m"].isdigit() else _MONTH.get(match["m"])
+            return ("date", (int(match["y"]), month, int(match["d"])), "") if month else None
+    if match := _NUMBER.fullmatch(plain):
+        return "number", float(match["n"].replace(",", "").replace("\u2212", "-")), match["unit"].strip()
     return _number_in_words(plain)
 
 
@@ -152,13 +152,13 @@ def _negated_otherwise(claim: str, texts: list[str]) -> Iterator[str]:
 
 def _polarity(texts: Iterable[str]) -> dict[str, set[bool]]:
     """Family of words → whether they are negated (both, if in some places only)."""
-    found: dict[str, set[bool]] = {}
+    by_family: dict[str, set[bool]] = {}
     for doc in parse(list(texts), lemmas=False):
         negated = {word.i for token in doc for word in _negated_by(token)}
         for token in doc:
             for family in families(token.text).values():
-                found.setdefault(family, set()).add(token.i in negated)
-    return found
+                by_family.setdefault(family, set()).add(token.i in negated)
+    return by_family
 
 
 def _negated_by(token) -> list:

@@ -57,7 +57,7 @@ def _by_walks(walks: Sequence[Walk], ranks: Mapping[tuple[Hop, ...], int], path:
     ]
     if not begun or not hops:
         return _verdict(path, "irrelevant", SURE, "follows none of the walks")
-    partial, rank, walk = min(begun, key=lambda one: one[:2])
+    partial, rank, walk = min(begun, key=lambda item: item[:2])
     confidence = _confidence(rank, _fitting(walk, path), path.similarity)
     if not partial:
         return _verdict(path, "complete", confidence, f"follows {walk}")
@@ -66,7 +66,7 @@ def _by_walks(walks: Sequence[Walk], ranks: Mapping[tuple[Hop, ...], int], path:
 
 
 def _fitting(walk: Walk, path: PathShown) -> bool:
-    return all(type_ in (spelled(shown), ANY) for type_, shown in zip(walk.types[1:], path.types[1:]))
+    return all(type_ in (spelled(type_shown), ANY) for type_, type_shown in zip(walk.types[1:], path.types[1:]))
 
 
 def _confidence(rank: int, fitting: bool, similarity: float) -> float:
@@ -80,12 +80,12 @@ def _by_words(question: str, path: PathShown, tried: set[str]) -> Verdict:
     """By the share of the question's other words than the anchor's that the passage tells, and by the type of its end:
     complete is what tells most of them and ends at the kind of thing that is asked for."""
     anchor = path.nodes[0] if path.nodes else ""
-    asked = sorted(content_words(question) - content_words(anchor))
+    words_asked = sorted(content_words(question) - content_words(anchor))
     stated = set(map(stem, content_words(path.passage)))
-    missing = [word for word in asked if not any(relatedness(stem(word), other) for other in stated)]
-    share = 1 - len(missing) / len(asked) if asked else 0.0
+    missing = [word for word in words_asked if not any(relatedness(stem(word), other) for other in stated)]
+    share = 1 - len(missing) / len(words_asked) if words_asked else 0.0
     worth = (share + min(1.0, max(0.0, path.similarity))) / 2
-    tells = f"tells {len(asked) - len(missing)} of {len(asked)} words of the question"
+    tells = f"tells {len(words_asked) - len(missing)} of {len(words_asked)} words of the question"
     if share >= TELLS and _kind_fits(read(question, anchor).wants, path.types[-1:]):
         return _verdict(path, "complete", worth, tells)
     if share >= HINTS:

@@ -24,7 +24,7 @@ from workbench.steps.write_patterns import Compare, Input, Output, TriplePattern
 LONGEST = 2_000  # characters of a question that are read
 
 
-def write(question: str, known: Iterable[str] = ()) -> str:
+def write(question: str, names: Iterable[str] = ()) -> str:
     """SPARQL for a question; empty where it names nothing to begin at, or asks what patterns cannot say. `known` names
     (titles of passages) are found in it whatever their case.
 
@@ -34,7 +34,7 @@ def write(question: str, known: Iterable[str] = ()) -> str:
       ?x1 "born in" ?answer .
     }
     """
-    return str(query(question, known))
+    return str(query(question, names))
 
 
 def write_patterns(value: Input) -> Output:
@@ -45,17 +45,17 @@ def write_patterns(value: Input) -> Output:
     return Output(patterns=patterns, wanted=made.wanted, compare=compare)
 
 
-def query(question: str, known: Iterable[str] = ()) -> Query:
+def query(question: str, names: Iterable[str] = ()) -> Query:
     """The patterns of a question, or a flaw that says why it has none."""
-    asked = analyse(question, known)
-    if asked.kind == "none":
+    analysis = analyse(question, names)
+    if analysis.kind == "none":
         return Query(flaw="nothing is asked")
     writer = _Writer(question)
-    if asked.direction:
-        return writer.comparison(asked)
-    if asked.wants == "yes-no":
+    if analysis.direction:
+        return writer.comparison(analysis)
+    if analysis.wants == "yes-no":
         return Query(flaw="a question for yes or no is answered by patterns only where it compares")
-    return _checked(Query(tuple(writer.patterns(asked.asked, ANSWER)), ANSWER))
+    return _checked(Query(tuple(writer.patterns(analysis.asked, ANSWER)), ANSWER))
 
 
 def _checked(query: Query) -> Query:
@@ -74,25 +74,25 @@ class _Writer:
         (doc,) = parse([question[:LONGEST]])
         self.verbs = {spoken(token): _participle(token) for token in doc if token.pos_ == "VERB"}
 
-    def patterns(self, hop: Hop, found: str) -> Iterator[Pattern]:
+    def patterns(self, hop: Hop, value_term: str) -> Iterator[Pattern]:
         """What must hold of `found`, the innermost hops first; a description that names nothing says nothing."""
         for inner in hop.inner:
             variable = next(self.fresh)
             below = list(self.patterns(inner, variable))
             if below:
                 yield from below
-                yield Pattern(variable, predicate(hop, self.verbs), found)
+                yield Pattern(variable, predicate(hop, self.verbs), value_term)
         for name in filter(content_words, hop.names):
-            yield Pattern(name, predicate(hop, self.verbs), found)
+            yield Pattern(name, predicate(hop, self.verbs), value_term)
 
-    def comparison(self, asked: Analysis) -> Query:
+    def comparison(self, analysis: Analysis) -> Query:
         """Both sides by one predicate; what is compared without being one value each is no pattern."""
-        label, via = self._value(asked), _via(asked)
+        label, via = self._value(analysis), _via(analysis)
         if not label:
-            return Query(flaw=f"comparing by {asked.dimension or 'what both are'!r} is not written in patterns")
+            return Query(flaw=f"comparing by {analysis.dimension or 'what both are'!r} is not written in patterns")
         patterns: list[Pattern] = []
         values, picked = [], []
-        for candidate, side in zip(asked.candidates[:2], asked.sides):
+        for candidate, side in zip(analysis.candidates[:2], analysis.sides):
             who = candidate
             if side.words or side.inner:
                 who = next(self.fresh)
@@ -102,17 +102,17 @@ class _Writer:
                 patterns.append(Pattern(who, via, who := next(self.fresh)))
             values.append(next(self.fresh))
             patterns.append(Pattern(who, label, values[-1]))
-        by, pick = asked.direction, tuple(picked)
-        if asked.dimension in _IN_TIME:
+        by, pick = analysis.direction, tuple(picked)
+        if analysis.dimension in _IN_TIME:
             by = {"less": "earlier", "more": "later"}.get(by, by)
-        if by == "difference" or asked.wants == "yes-no":
+        if by == "difference" or analysis.wants == "yes-no":
             pick = () if by == "difference" else ("yes", "no")
         return _checked(Query(tuple(patterns), values[0], Comparison(by, tuple(values), pick)))
 
-    def _value(self, asked: Analysis) -> str:
+    def _value(self, analysis: Analysis) -> str:
         """The predicate of what is compared; empty where that is not one value, as the length of a life."""
-        dimension = asked.dimension
-        content = [word for hop in asked.asked.nested() for word in hop.words if word != asked.head]
+        dimension = analysis.dimension
+        content = [word for hop in analysis.asked.nested() for word in hop.words if word != analysis.head]
         if dimension == "start":
             starts = [stem(word) for word in _IN_TIME["start"].split("|")]
             verb = next((w for w in content if w in self.verbs and any(relatedness(stem(w), s) for s in starts)), "")
@@ -121,7 +121,7 @@ class _Writer:
             return ""
         if dimension in _IN_TIME or dimension in MEASURES:
             return _IN_TIME.get(dimension) or MEASURES[dimension]
-        if asked.direction == "same":
+        if analysis.direction == "same":
             if kind_of(dimension) != "place":
                 return dimension
             verb = next((self.verbs[word] for word in content if word in self.verbs), "")
@@ -136,14 +136,14 @@ _IN_TIME = {"birth": "date of birth", "death": "date of death", "age": "date of 
             "start": "founded|opened|built|published|released"}  # fmt: skip
 
 
-def _via(asked: Analysis) -> str:
+def _via(analysis: Analysis) -> str:
     """The noun of a person that stands between the candidates and what is compared: "whose designer was born first"."""
-    if any(side.words or side.inner for side in asked.sides) or asked.dimension not in ("birth", "death"):
+    if any(side.words or side.inner for side in analysis.sides) or analysis.dimension not in ("birth", "death"):
         return ""
-    named = set(asked.names) - set(asked.candidates)
-    told = [word for hop in asked.asked.nested() for word in hop.words]
-    people = [word for word in told if kind_of(word) == "person" and word != asked.head]
-    return people[0] if people and not named and asked.wants != "yes-no" else ""
+    named = set(analysis.names) - set(analysis.candidates)
+    words_said = [word for hop in analysis.asked.nested() for word in hop.words]
+    people = [word for word in words_said if kind_of(word) == "person" and word != analysis.head]
+    return people[0] if people and not named and analysis.wants != "yes-no" else ""
 
 
 # Predicates

@@ -74,32 +74,32 @@ def links(question: str, passages: Passages) -> list[Link]:
 
 @lru_cache(KEPT)
 def _links_of(question: str, passages: tuple[tuple[str, str], ...]) -> tuple[Link, ...]:
-    asked = analyse(question, [title for title, _ in passages])
-    if asked.kind == "none":
+    analysis = analyse(question, [title for title, _ in passages])
+    if analysis.kind == "none":
         return ()
     read = pages(passages)
-    return tuple(link for hop in _tops(asked) for link in _links(hop, question, asked, read, last=True))
+    return tuple(link for hop in _tops(analysis) for link in _links(hop, question, analysis, read, last=True))
 
 
-def _tops(asked: Analysis) -> list[Hop]:
+def _tops(analysis: Analysis) -> list[Hop]:
     """The hops that stand beside each other: of a comparison its sides."""
-    if asked.direction and asked.sides:
-        about = tuple(word for word in (asked.dimension, *asked.asked.words) if word)
-        return [Hop(about, asked.wants, asked.head, side.names if not side.words and not side.inner else (),
-                    () if not side.words and not side.inner else (side,)) for side in asked.sides]  # fmt: skip
-    return [asked.asked]
+    if analysis.direction and analysis.sides:
+        about = tuple(word for word in (analysis.dimension, *analysis.asked.words) if word)
+        return [Hop(about, analysis.wants, analysis.head, side.names if not side.words and not side.inner else (),
+                    () if not side.words and not side.inner else (side,)) for side in analysis.sides]  # fmt: skip
+    return [analysis.asked]
 
 
-def _links(hop: Hop, question: str, asked: Analysis, read, last: bool = False) -> Iterator[Link]:
+def _links(hop: Hop, question: str, analysis: Analysis, read, last: bool = False) -> Iterator[Link]:
     before = []
     for inner in hop.inner:
-        below = list(_links(inner, question, asked, read))
+        below = list(_links(inner, question, analysis, read))
         yield from below
         before.append(below[-1])
     values = tuple(link.value for link in before if link.value)
-    found = chain(hop, read, asked.names, 0 if last else 1)[:BREADTH] if read else ()
-    found = tuple(replace(one, page=None) for one in found)  # a page holds its parse
-    yield Link(_surface(hop, question), (*hop.names, *values), found, last)
+    candidates = chain(hop, read, analysis.names, 0 if last else 1)[:BREADTH] if read else ()
+    candidates = tuple(replace(candidate, page=None) for candidate in candidates)  # a page holds its parse
+    yield Link(_surface(hop, question), (*hop.names, *values), candidates, last)
 
 
 def _surface(hop: Hop, question: str) -> str:
@@ -137,8 +137,8 @@ def _reply(lines: Iterable[str], answer: str) -> Reply:
 
 def _lines(chain: Sequence[Link], answered: bool) -> Iterator[str]:
     for number, link in enumerate(chain, 1):
-        known = link.grounded or (link.last and answered and link.candidates)
-        value = f"{link.value} (“{link.candidates[0].sentences[-1]}”)" if known else "not in the context"
+        is_known = link.grounded or (link.last and answered and link.candidates)
+        value = f"{link.value} (“{link.candidates[0].sentences[-1]}”)" if is_known else "not in the context"
         yield f"{number}. {link.query}: {value}"
 
 
@@ -192,7 +192,7 @@ def verify(value: thoughts.VerifyInput) -> thoughts.Supporting:
 
 def bridged(question: str, chain: Sequence[Link], passages: Sequence[tuple[str, str]]) -> Iterator[str]:
     """The question with what was found for its inner hops, the best of each first; then with titles."""
-    values = [[one.text for one in link.candidates] for link in chain if not link.last]
+    values = [[candidate.text for candidate in link.candidates] for link in chain if not link.last]
     for rank in range(3):
         bridges = [names[rank] for names in values if rank < len(names)]
         if bridges:
@@ -286,8 +286,8 @@ def sub_questions(value: decomposition.Input) -> decomposition.Output:
         return decomposition.Output(sub_questions=["?"])
     chain = links(question, ())
     named = [link.query for link in chain if link.names] if len(chain) > 1 else []
-    asked = [*unique(named)[: value.most - 1], value.question]
-    return decomposition.Output(sub_questions=asked, involved_types=_involved(question, value))
+    questions = [*unique(named)[: value.most - 1], value.question]
+    return decomposition.Output(sub_questions=questions, involved_types=_involved(question, value))
 
 
 def reflect(value: reflection.Input) -> reflection.Output:
@@ -296,8 +296,8 @@ def reflect(value: reflection.Input) -> reflection.Output:
     search ends without an answer."""
     chain = links(value.question, value.passages)
     grounded = [link for link in chain if link.grounded]
-    said = grounded[-1].candidates[0].sentences[-1] if grounded else ""
-    return reflection.Output(reply=f"{said} {_decision(value, chain)}".strip())
+    sentence = grounded[-1].candidates[0].sentences[-1] if grounded else ""
+    return reflection.Output(reply=f"{sentence} {_decision(value, chain)}".strip())
 
 
 def _decision(value: reflection.Input, chain: list[Link]) -> str:
@@ -335,4 +335,4 @@ def _involved(question: str, value: decomposition.Input) -> decomposition.Involv
 def _evoked(labels: Iterable[str], words: Iterable[str]) -> list[str]:
     terms = SchemaTerms([(label, (), (), "") for label in labels])
     spelled = {" ".join(label.replace("_", " ").replace("-", " ").split()): label for label in labels}
-    return unique(spelled.get(found, found) for word in words for found in terms.relations(word))
+    return unique(spelled.get(relation, relation) for word in words for relation in terms.relations(word))

@@ -24,8 +24,8 @@ def select_regions(value: Input) -> Output:
 
 def select_regions_paper(value: Input) -> select_regions_paper_step.Output:
     """The same, by the names and relations of the graph, which the prompt does not show."""
-    found = select_regions(value).model_dump(exclude={"anchors": {"__all__": {"type"}}})
-    return select_regions_paper_step.Output(**found)
+    output = select_regions(value).model_dump(exclude={"anchors": {"__all__": {"type"}}})
+    return select_regions_paper_step.Output(**output)
 
 
 def regions(value: Input) -> Output:
@@ -37,11 +37,11 @@ def regions(value: Input) -> Output:
     question = " ".join(storable(value.question)[:_LONGEST].split())
     schema = lexicon(tuple(value.types), tuple(value.relations))
     counts = {name: count for name, _, count in value.types}
-    types_of = {span: type_ for span, type_ in sorted(value.named, key=lambda one: (counts.get(one[1], 0), one))}
+    types_of = {span: type_ for span, type_ in sorted(value.named, key=lambda pair: (counts.get(pair[1], 0), pair))}
     ranked = [(_rank(span, question, schema), span, type_) for span, type_ in types_of.items()]
     best = max((rank for rank, _, _ in ranked), default=0)
     spans = sorted(
-        (one[1:] for one in ranked if one[0] == best > 0), key=lambda one: (-len(one[0]), question.find(one[0]))
+        (item[1:] for item in ranked if item[0] == best > 0), key=lambda item: (-len(item[0]), question.find(item[0]))
     )
     outer = [(span, type_) for span, type_ in spans if not any(span != other and span in other for other, _ in spans)]
     names = outer[: ANCHORS if best == _PROPER else 1]

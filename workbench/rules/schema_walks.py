@@ -64,20 +64,20 @@ class WalkedGraph:
     def steps(self) -> dict[str, list[tuple[Hop, str]]]:
         """Type -> hops and the types they lead to. A relation without types joins every type with every other."""
         every = tuple(name for name, _, _ in self.types) or ("",)
-        found: dict[str, list[tuple[Hop, str]]] = {}
+        steps_from: dict[str, list[tuple[Hop, str]]] = {}
         for label, head, tail, _ in self.relations:
-            for one in head or every:
+            for type_name in head or every:
                 for other in tail or every:
-                    found.setdefault(one, []).append(((label, True), other))
-                    found.setdefault(other, []).append(((label, False), one))
-        return found
+                    steps_from.setdefault(type_name, []).append(((label, True), other))
+                    steps_from.setdefault(other, []).append(((label, False), type_name))
+        return steps_from
 
     def leaving(self, type_: str, before: Hop | None) -> list[tuple[Hop, str]]:
         """The steps from a type: after a hop, or from an anchor."""
         steps = self.steps.get(type_, [])
         if before is None:
-            return [one for one in steps if one[0] in self.begins] if self.begins else steps
-        return [one for one in steps if (before, one[0]) in self.joins] if self.joins else steps
+            return [step for step in steps if step[0] in self.begins] if self.begins else steps
+        return [step for step in steps if (before, step[0]) in self.joins] if self.joins else steps
 
 
 def dot_rules(value: Input) -> Output:
@@ -86,9 +86,9 @@ def dot_rules(value: Input) -> Output:
 
 def dot_rules_paper(value: Input) -> PaperOutput:
     """The same, by the relations of the graph, which the prompt does not show."""
-    said = dot_rules(value)
-    output = PaperOutput(**said.model_dump(exclude={"initial_query"}))
-    return output.saying(said.beyond, said.meets)
+    rules_output = dot_rules(value)
+    output = PaperOutput(**rules_output.model_dump(exclude={"initial_query"}))
+    return output.saying(rules_output.beyond, rules_output.meets)
 
 
 def rules(value: Input) -> Output:
@@ -148,16 +148,16 @@ def scores(
     """(worth, walk) of every walk that was looked at, best first. A walk from a type that is not among `starts` costs
     more, because entities of one name share one type in the graph."""
     words, reading = graph.words, read(question, concept, others)
-    aligned = {one.words: one for one in (_Aligned(order, reading, words) for order in reading.orders)}.values()
-    found: dict[Walk, float] = {}
+    aligned = {order.words: order for order in (_Aligned(order, reading, words) for order in reading.orders)}.values()
+    best_of: dict[Walk, float] = {}
     for start in sorted(graph.steps, key=lambda start: start not in starts):
         cost = 0.0 if start in starts else OTHER
-        if cost and found and max(found.values()) >= max(one.most for one in aligned) - cost:
+        if cost and best_of and max(best_of.values()) >= max(order.most for order in aligned) - cost:
             break
-        for one in aligned:
-            for worth, walk in _search(start, graph, one, cost):
-                found[walk] = max(found.get(walk, _NEVER), worth)
-    ranked = sorted(found.items(), key=lambda one: (-one[1], len(one[0].hops), one[0].hops, one[0].types))
+        for order in aligned:
+            for worth, walk in _search(start, graph, order, cost):
+                best_of[walk] = max(best_of.get(walk, _NEVER), worth)
+    ranked = sorted(best_of.items(), key=lambda item: (-item[1], len(item[0].hops), item[0].hops, item[0].types))
     return [(worth, walk) for walk, worth in ranked]
 
 
@@ -228,7 +228,7 @@ def _search(start: str, graph: WalkedGraph, aligned: _Aligned, cost: float) -> I
 
     @cache
     def onwards(type_: str, before: Hop | None):
-        return sorted(graph.leaving(type_, before), key=lambda one: -aligned.tells(one[0][0], one[1]))[:FAN]
+        return sorted(graph.leaving(type_, before), key=lambda step: -aligned.tells(step[0][0], step[1]))[:FAN]
 
     begin = [-cost] + [_NEVER] * len(aligned.left)
     called = _with_element(begin, aligned.gains(1, start, False), aligned.left)
@@ -244,7 +244,7 @@ def _search(start: str, graph: WalkedGraph, aligned: _Aligned, cost: float) -> I
                 if length < graph.hops:
                     reached.append((longer, _longer(longer, worths, aligned, last=False)))
         widest = max((len(onwards(walk.types[-1], walk.hops[-1])) for walk, _ in reached), default=0)
-        last = sorted(reached, key=lambda one: -max(one[1]))[: LOOKS // max(1, widest)]
+        last = sorted(reached, key=lambda item: -max(item[1]))[: LOOKS // max(1, widest)]
 
 
 def _longer(walk: Walk, worths: list[float], aligned: _Aligned, last: bool) -> list[float]:
@@ -255,8 +255,8 @@ def _longer(walk: Walk, worths: list[float], aligned: _Aligned, last: bool) -> l
     named = _with_element(worths, aligned.gains(0, walk.hops[-1][0], last), aligned.left)
     gains = aligned.gains(1, walk.types[-1], last)
     return [
-        max(reached, one - unreached, implied - IMPLIED * unsaid, none - unsaid - unreached)
-        for reached, one, implied, none in zip(
+        max(reached, first - unreached, implied - IMPLIED * unsaid, none - unsaid - unreached)
+        for reached, first, implied, none in zip(
             _with_element(named, gains, aligned.left), named, _with_element(worths, gains, aligned.left), worths
         )
     ]

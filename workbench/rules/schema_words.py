@@ -64,13 +64,13 @@ class Lexicon:
 
     def senses(self, words: Sequence[Word]) -> list[Senses]:
         """What each word may mean. A light word means the relations that are called so and nothing else."""
-        found = [Senses(self._relations(word), {} if word.light else self._types(word)) for word in words]
-        strange = [at for at, senses in enumerate(found) if max(map(_most, senses)) < KNOWN and words[at].telling]
+        read = [Senses(self._relations(word), {} if word.light else self._types(word)) for word in words]
+        strange = [at for at, senses in enumerate(read) if max(map(_most, senses)) < KNOWN and words[at].telling]
         if strange:
             vectors = _in_context(words[strange[0]].text, tuple(words[at].part for at in strange))
             for at, seen in zip(strange, zip(*(_worths(vectors, table) for table in self._tables))):
-                found[at] = Senses(*map(_better, found[at], seen))
-        return found
+                read[at] = Senses(*map(_better, read[at], seen))
+        return read
 
     def doubt(self, words: Sequence[Word]) -> float:
         """0 where names of the schema tell every word, 1 where neither they nor definitions tell any; light words and
@@ -115,11 +115,13 @@ class _Table(NamedTuple):
     rows: dict[str, list[list[int]]]
 
 
-def _table(told: Mapping[str, Facets]) -> _Table:
-    texts = list(dict.fromkeys(text for facets in told.values() for facet in facets for text in facet))
+def _table(facets_of: Mapping[str, Facets]) -> _Table:
+    texts = list(dict.fromkeys(text for facets in facets_of.values() for facet in facets for text in facet))
     vectors = _encoder().encode(texts) if texts else np.zeros((0, 1), np.float32)
     row = {text: at for at, text in enumerate(texts)}
-    return _Table(vectors, {name: [[row[text] for text in facet] for facet in facets] for name, facets in told.items()})
+    return _Table(
+        vectors, {name: [[row[text] for text in facet] for facet in facets] for name, facets in facets_of.items()}
+    )
 
 
 def _worths(words: np.ndarray, table: _Table) -> list[dict[str, float]]:
@@ -138,9 +140,9 @@ def _most(worths: Mapping[str, float]) -> float:
     return max(worths.values(), default=0.0)
 
 
-def _better(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
+def _better(first: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
     """Name -> the greater worth of two."""
-    return {name: max(one.get(name, 0.0), other.get(name, 0.0)) for name in {**one, **other}}
+    return {name: max(first.get(name, 0.0), other.get(name, 0.0)) for name in {**first, **other}}
 
 
 @lru_cache(1024)
@@ -158,14 +160,14 @@ def _fits(word: str, entries: Mapping[str, Mapping[str, float]]) -> dict[str, fl
         name: max((_alike(word, other) * weight for other, weight in weights.items()), default=0.0)
         for name, weights in entries.items()
     }
-    return {name: one for name, one in worth.items() if one}
+    return {name: value for name, value in worth.items() if value}
 
 
 @cache
-def _alike(one: str, other: str) -> float:
-    if found := relatedness(one, other):
-        return found
-    return ENDS if len(other) >= 4 and one.endswith(other) else 0.0
+def _alike(word: str, other: str) -> float:
+    if related := relatedness(word, other):
+        return related
+    return ENDS if len(other) >= 4 and word.endswith(other) else 0.0
 
 
 # Reading a schema
@@ -178,21 +180,24 @@ def lexicon(types: Types, relations: Relations) -> Lexicon:
     label_words = _families(label for label, _, _, _ in relations)
     labels = [label for label, _, _, _ in relations]
     kinds = {name: _kind(name, definition) for name, definition, _ in types}
-    ends = {one[0]: [*one[1], *one[2]] for one in relations}
+    ends = {relation[0]: [*relation[1], *relation[2]] for relation in relations}
     of_persons = {label for label, of in ends.items() if not of or any(kinds.get(e, "person") == "person" for e in of)}
     return Lexicon(
-        {one[0]: _words(one[0], one[3], type_words) | _own(one, relations) for one in relations},
+        {
+            relation[0]: _words(relation[0], relation[3], type_words) | _own(relation, relations)
+            for relation in relations
+        },
         {
             name: {} if unnamed(name) else _words(name, definition, type_words | label_words) | _genus(name, definition)
             for name, definition, _ in types
         },
         {label: dict.fromkeys(_families([label]), 1.0) for label in labels},
         (
-            {one[0]: _told_relation(one) for one in relations},
+            {relation[0]: _told_relation(relation) for relation in relations},
             {name: _told_type(name, what, relations) for name, what, _ in types},
         ),
         kinds,
-        {one[0]: acts for one in relations if (acts := _head_acts(*one[:3])) is not None},
+        {relation[0]: acts for relation in relations if (acts := _head_acts(*relation[:3])) is not None},
         {label: particle for label in labels if (particle := _particle(label))},
         frozenset(of_persons),
     )
@@ -230,18 +235,23 @@ def unnamed(type_: str) -> bool:
 
 def _told_type(name: str, definition: str, relations: Relations) -> Facets:
     """Its name and definition; of a type that was inferred, its examples, its name and relations, and both together."""
-    if not (found := _EXAMPLES.search(definition)):
+    if not (match := _EXAMPLES.search(definition)):
         return [[spelled(name) or name, *([f"{spelled(name)}: {definition}"] if definition else [])]]
     leaving = [spelled(label) for label, heads, _, _ in relations if name in heads]
     entering = [spelled(label) for label, _, tails, _ in relations if name in tails]
     roles = ", ".join([*leaving, *(f"something is {label}" for label in entering)])
     own = [] if unnamed(name) else [spelled(name)]
-    return [[found[1]], [*own, *leaving, *entering], [f"what {roles}; such as {found[1]}"]]
+    return [[match[1]], [*own, *leaving, *entering], [f"what {roles}; such as {match[1]}"]]
 
 
 def _own(relation: tuple[str, Sequence[str], Sequence[str], str], relations: Relations) -> dict[str, float]:
     """The words of the types that no other relation leads to."""
-    others = {name for one in relations if one[0] != relation[0] for name in (*one[1], *one[2])}
+    others = {
+        name
+        for other_relation in relations
+        if other_relation[0] != relation[0]
+        for name in (*other_relation[1], *other_relation[2])
+    }
     ends = [end for end in relation[1:3] if not others & set(end)]
     return dict.fromkeys(_families(name for end in ends for name in end) - _families([relation[0]]), OWN)
 

@@ -78,25 +78,25 @@ def read(question: str, name: str, others: tuple[str, ...] = ()) -> Reading:
     (doc,) = parse([masked])
     anchor = next((token for token in doc if token.idx == start), None)
     apart = [token for token in doc if others and token.text == _OTHER]
-    asked, wants = _asked(doc, anchor)
+    asked_token, wants = _asked_token(doc, anchor)
     closing = _closing(doc, anchor)
-    found = [
-        _word(token, asked, anchor, closing)
+    words = [
+        _word(token, asked_token, anchor, closing)
         for token in doc
         if token.is_alpha and token != anchor and token not in apart and _telling(token, anchor)
     ]
-    found = _of_own(found, anchor, apart)
+    words = _of_own(words, anchor, apart)
     shared = [token for token in doc if token.lower_ in _SHARED or token.lemma_.lower() in _SHARED]
     joined = any(token.lower_ == "with" and token.i and token.nbor(-1).pos_ == "VERB" for token in doc)
     if anchor is None:
-        orders, roles = [tuple(sorted(found, key=lambda word: (word.asked, -word.at)))], ()
+        orders, roles = [tuple(sorted(words, key=lambda word: (word.asked, -word.at)))], ()
     else:
-        orders, roles = _orders(doc, anchor, found, closing), _roles(doc, anchor)
-    return Reading(tuple(orders), wants, bool(shared), joined, _pivot(shared, asked), tuple(dict.fromkeys(roles)),
-                   _beyond(doc, anchor, asked))  # fmt: skip
+        orders, roles = _orders(doc, anchor, words, closing), _roles(doc, anchor)
+    return Reading(tuple(orders), wants, bool(shared), joined, _pivot(shared, asked_token), tuple(dict.fromkeys(roles)),
+                   _beyond(doc, anchor, asked_token))  # fmt: skip
 
 
-def _beyond(doc, anchor, asked: int) -> str:
+def _beyond(doc, anchor, asked_token: int) -> str:
     """Counts, comparisons and exclusions, by the words of English that stand for them. A superlative of time compares
     only if it is said of what is asked for: "the latest film" does, "the earliest ascents of mountains" are on the way.
 
@@ -105,21 +105,29 @@ def _beyond(doc, anchor, asked: int) -> str:
     """
     text = doc.text
     for pattern, says in _BEYOND:
-        if found := pattern.search(text):
-            return f'{says} ("{found[0]}")'
+        if match := pattern.search(text):
+            return f'{says} ("{match[0]}")'
     degrees = (
         token
         for token in doc
-        if token.tag_ in _DEGREES and token.pos_ in ("ADJ", "ADV") and token != anchor and not _dates(token, asked)
+        if token.tag_ in _DEGREES
+        and token.pos_ in ("ADJ", "ADV")
+        and token != anchor
+        and not _dates(token, asked_token)
     )
     return next((f'it compares ("{token.text}")' for token in degrees if not token.text[0].isupper()), "")
 
 
-def _dates(token, asked: int) -> bool:
+def _dates(token, asked_token: int) -> bool:
     """Does a superlative say when something else than what is asked for was?"""
     adjective = token.head if token.lower_ in ("most", "least") else token
     noun = adjective.head
-    return adjective.lemma_.lower() in _TIMES and adjective.dep_ == "amod" and noun.pos_ == "NOUN" and noun.i != asked
+    return (
+        adjective.lemma_.lower() in _TIMES
+        and adjective.dep_ == "amod"
+        and noun.pos_ == "NOUN"
+        and noun.i != asked_token
+    )
 
 
 _DEGREES = ("JJR", "JJS", "RBR", "RBS")
@@ -131,32 +139,32 @@ _BEYOND = (
 )  # fmt: skip
 
 
-def _of_own(found: list[Word], anchor, apart) -> list[Word]:
+def _of_own(words: list[Word], anchor, apart) -> list[Word]:
     """The words that no other name stands nearer to, by steps in the parse, then by place."""
     if anchor is None or not apart:
-        return found
+        return words
     steps = {token: _steps(token) for token in (anchor, *apart)}
 
     def distance(word: Word, name) -> tuple[int, int]:
         return steps[name].get(word.at, len(anchor.doc)), abs(word.at - name.i)
 
-    return [word for word in found if word.asked or min(steps, key=lambda name: distance(word, name)) == anchor]
+    return [word for word in words if word.asked or min(steps, key=lambda name: distance(word, name)) == anchor]
 
 
 def _masked(question: str, name: str, mask: str = _MASK) -> tuple[str, int]:
     """The question with the name replaced, and where; -1 if it does not occur."""
     exactly = rf"(?<!\w){re.escape(name)}(?!\w)"
-    found = name.strip() and (re.search(exactly, question) or re.search(exactly, question, re.IGNORECASE))
-    if not found:
+    match = name.strip() and (re.search(exactly, question) or re.search(exactly, question, re.IGNORECASE))
+    if not match:
         return question, -1
-    return f"{question[: found.start()]}{mask}{question[found.end() :]}", found.start()
+    return f"{question[: match.start()]}{mask}{question[match.end() :]}", match.start()
 
 
-def _pivot(shared, asked: int) -> int:
+def _pivot(shared, asked_token: int) -> int:
     """The noun behind "same" or "share"."""
     after = (later for token in shared if token.lemma_.lower() in ("same", "share", "common")
              for later in token.doc[token.i + 1 : token.i + 4])  # fmt: skip
-    return next((token.i for token in after if token.pos_ == "NOUN" and token.i != asked), -1)
+    return next((token.i for token in after if token.pos_ == "NOUN" and token.i != asked_token), -1)
 
 
 def _telling(token, anchor) -> bool:
@@ -170,7 +178,7 @@ def _authors(token, anchor) -> bool:
     return token.lower_ == "by" and anchor is not None and token.i == anchor.i - 1 and token.nbor(-1).pos_ == "NOUN"
 
 
-def _word(token, asked: int, anchor, closing: int) -> Word:
+def _word(token, asked_token: int, anchor, closing: int) -> Word:
     if token.lower_ == "by":
         return Word(token.i, "make", True, False)
     lemma = token.lower_ if token.lower_ == "found" else token.lemma_.lower()  # what is asked is rarely who found
@@ -179,7 +187,9 @@ def _word(token, asked: int, anchor, closing: int) -> Word:
     governed = _before_question(token.doc) if token.i == closing else ""
     own = _phrase(token, anchor) if light else token.doc[token.i : token.i + 1]
     part = own.start_char, own.end_char
-    return Word(token.i, lemma, light, token.i == asked, governed or particle, token.doc.text, part, bool(governed))
+    return Word(
+        token.i, lemma, light, token.i == asked_token, governed or particle, token.doc.text, part, bool(governed)
+    )
 
 
 def _phrase(token, anchor):
@@ -195,7 +205,7 @@ def _phrase(token, anchor):
 # What is asked for
 
 
-def _asked(doc, anchor) -> tuple[int, str]:
+def _asked_token(doc, anchor) -> tuple[int, str]:
     """The place of the noun that is asked for (-1 if none) and the kind that the question word tells."""
     wh = next((token for token in doc if token.lower_ in ASKING and not _relative(token)), None)
     if wh is None and doc and doc[0].lower_ in _TELLING:
@@ -242,15 +252,15 @@ def _closing(doc, anchor) -> int:
     if auxiliary is None:
         return -1
     between = doc[auxiliary.i + 1 : anchor.i]
-    if any(one.lower_ in _RELATIVE and one.nbor(-1).pos_ in ("VERB", "ADP") for one in between[1:]):
+    if any(token.lower_ in _RELATIVE and token.nbor(-1).pos_ in ("VERB", "ADP") for token in between[1:]):
         return -1  # the verb is said already: "were the films made that Alpha directed", "made in which Alpha plays"
-    later = [one for one in doc[anchor.i + 1 :] if _telling(one, anchor) and one.pos_ in ("VERB", "NOUN")]
-    subject = [one for one in between if one.pos_ != "DET" or one.lower_ in _RELATIVE]
+    later = [token for token in doc[anchor.i + 1 :] if _telling(token, anchor) and token.pos_ in ("VERB", "NOUN")]
+    subject = [token for token in between if token.pos_ != "DET" or token.lower_ in _RELATIVE]
     if subject and (subject[-1].lower_ in _RELATIVE or subject[-1].pos_ == "NOUN"):
         later = later[1:]  # the verb of "that Alpha joined"
     if not later:
         return -1
-    verbs = [one for one in later if one.pos_ == "VERB"]
+    verbs = [token for token in later if token.pos_ == "VERB"]
     participles = (
         ("VBN", "VBG") if subject else ("VBN", "VBG", "VBD")
     )  # a parser takes "was Alpha led" for a past tense
@@ -263,7 +273,7 @@ def _closing(doc, anchor) -> int:
 
 def _auxiliary_before(verb) -> bool:
     """Has a verb an auxiliary of its own, so that the one before the subject is another's: "where Alpha was shown"?"""
-    before = next((one for one in reversed(verb.doc[: verb.i]) if one.pos_ != "ADV"), None)
+    before = next((token for token in reversed(verb.doc[: verb.i]) if token.pos_ != "ADV"), None)
     return before is not None and before.pos_ == "AUX"
 
 
@@ -290,7 +300,7 @@ def _before_question(doc) -> str:
 # Around the name
 
 
-def _orders(doc, anchor, found: Sequence[Word], closing: int) -> Iterator[tuple[Word, ...]]:
+def _orders(doc, anchor, words: Sequence[Word], closing: int) -> Iterator[tuple[Word, ...]]:
     """By steps in the parse; and by place, first outwards on the side where nothing is asked, then on the other. What
     closes an inverted question comes last of all but what is asked for."""
     steps = _steps(anchor)
@@ -306,18 +316,18 @@ def _orders(doc, anchor, found: Sequence[Word], closing: int) -> Iterator[tuple[
         called = word.at == anchor.i - 1 and doc[word.at].pos_ == "NOUN"  # the film Dune Fever
         return word.asked, closes(word), not called, (word.at > anchor.i) == (wh > anchor.i), abs(word.at - anchor.i)
 
-    yield tuple(sorted(found, key=by_parse))
-    yield tuple(sorted(found, key=by_place))
+    yield tuple(sorted(words, key=by_parse))
+    yield tuple(sorted(words, key=by_place))
 
 
 def _steps(anchor) -> dict[int, int]:
     """Steps in the parse from a token to every other of its sentence."""
-    found, last = {anchor.i: 0}, [anchor]
+    distances, last = {anchor.i: 0}, [anchor]
     while last:
-        reached = [(other, found[token.i] + 1) for token in last for other in (*token.children, token.head)]
-        last = [other for other, _ in reached if other.i not in found]
-        found = {other.i: step for other, step in reversed(reached)} | found
-    return found
+        reached = [(other, distances[token.i] + 1) for token in last for other in (*token.children, token.head)]
+        last = [other for other, _ in reached if other.i not in distances]
+        distances = {other.i: step for other, step in reversed(reached)} | distances
+    return distances
 
 
 def _roles(doc, anchor) -> Iterator[tuple[int, bool]]:

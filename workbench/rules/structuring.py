@@ -100,30 +100,30 @@ class _Structure:
             self._attribute(head, self.schema.named((*_OCCUPATIONS, *_CLASSES) if person else _CLASSES, "type"), noun)
 
     def _triple(self, head: str, label: str, tail: str) -> None:
-        said = _spoken(label)
-        if not said:
+        spoken = _spoken(label)
+        if not spoken:
             places = self._kind(head) == self._kind(tail) == "place"
-            names, known = _WITHIN if places else _RELATED, self.schema.relation_names
-            name, turned = next((known[n] for n in names if n in known), names[0]), False
+            names, named = _WITHIN if places else _RELATED, self.schema.relation_names
+            name, turned = next((named[n] for n in names if n in named), names[0]), False
         else:
-            name, turned = self.schema.relation(said)
+            name, turned = self.schema.relation(spoken)
         if head != tail:
             self.triples[(tail, name, head) if turned else (head, name, tail)] = None
 
     def _figure(self, head: str, label: str, figure: str, kind: str) -> None:
-        said = _spoken(label)
-        if self.lived and all(date.text in self.lived for date in dates(figure)) and (head == self.topic or not said):
+        spoken = _spoken(label)
+        if self.lived and all(date.text in self.lived for date in dates(figure)) and (head == self.topic or not spoken):
             return
-        if kind == "date" and kind_of(said) == "work":
-            said = "released"  # a 1931 film
-        name, meant = self.schema.attribute(f"{said} {figure}" if kind == "number" else said, kind)
-        self._attribute(head, name, figure if meant else f"{said} {figure}".strip())
+        if kind == "date" and kind_of(spoken) == "work":
+            spoken = "released"  # a 1931 film
+        name, meant = self.schema.attribute(f"{spoken} {figure}" if kind == "number" else spoken, kind)
+        self._attribute(head, name, figure if meant else f"{spoken} {figure}".strip())
 
     def _life(self) -> None:
         """Birth and death, as an article gives them in brackets behind its title."""
         self.topic, self.lived = clean_name(self.value.title.partition(" › ")[0]), ""
-        found = life(self.value.text) if self.topic else ()
-        for verb, noun, date in zip(("born", "died"), ("birth", "death"), found):
+        dates_found = life(self.value.text) if self.topic else ()
+        for verb, noun, date in zip(("born", "died"), ("birth", "death"), dates_found):
             if date is not None and _opening(self.value.text, date.start):
                 self.lived += f" {date.text}"
                 name, meant = self.schema.attribute(noun, "date")
@@ -131,11 +131,11 @@ class _Structure:
 
     def _description(self, subject: str, label: str, obj: str) -> None:
         """What a subject does to a thing without a name, unless a triple says it more fully."""
-        head, said = self.names[subject], _spoken(label)
+        head, spoken = self.names[subject], _spoken(label)
         last = obj.split()[-1] if obj.split() else ""
-        fuller = any(head == one and f" {last} " in f" {relation} " for one, relation, _ in self.triples)
+        fuller = any(head == name and f" {last} " in f" {relation} " for name, relation, _ in self.triples)
         if last and not fuller:
-            self._attribute(head, self.schema.named(("description",)), f"{said} {obj}".strip())
+            self._attribute(head, self.schema.named(("description",)), f"{spoken} {obj}".strip())
 
     def _attribute(self, entity: str, kind: str, value: str) -> None:
         if value := _tidy(value):
@@ -146,14 +146,14 @@ class _Structure:
     def _types(self, names: Sequence[str]) -> tuple[dict[str, str], list[str]]:
         """The types of names, and the nouns among them that the schema lacks."""
         original = {cleaned: name for name, cleaned in self.names.items()}
-        found, proposed = {}, {}
+        kinds, proposed = {}, {}
         for name in names:
             kind, new = self.schema.type(original.get(name, name), self._nouns(original.get(name, name)))
             if kind:
-                found[name] = kind
+                kinds[name] = kind
             if new:
                 proposed[kind] = None
-        return self._shared(names, found), list(proposed)
+        return self._shared(names, kinds), list(proposed)
 
     def _shared(self, names: Sequence[str], types: dict[str, str]) -> dict[str, str]:
         """A name of which no type is known has that of another in its place: "designed by Ada Lind and Bo Marr"."""
@@ -170,7 +170,7 @@ class _Structure:
 
     def _nouns(self, name: str) -> list[str]:
         """What describes a name, the most telling first: the descriptions of it, then the kind of name that it is."""
-        said = [
+        nouns_said = [
             _singular(obj.split()[-1].casefold())
             for subject, label, obj in self.reading.triples
             if subject == name and obj not in self.names and _COPULAS.issuperset(_words(label)) and not numbers(obj)
@@ -179,8 +179,8 @@ class _Structure:
         before = [
             label.split()[-1].casefold() for _, label, obj in self.reading.triples if obj == name and label.split()
         ]
-        told = [noun for noun in before if noun in self.schema.type_names and kind in ("", kind_of(noun))]
-        return list(dict.fromkeys([*said, *told, kind]))
+        type_nouns = [noun for noun in before if noun in self.schema.type_names and kind in ("", kind_of(noun))]
+        return list(dict.fromkeys([*nouns_said, *type_nouns, kind]))
 
     def _kind(self, name: str) -> str:
         return type_of(name, self.reading.types.get(name, ""))
@@ -208,7 +208,7 @@ class _Schema:
         self.type_names = {normal_form(name): name for name, _ in reversed(types)}
         self.relation_names = {normal_form(name): name for name in reversed(relations)}
         self.attribute_names = {normal_form(name): name for name in reversed(attributes)}
-        self.relations = [one for one in map(_relation, relations) if one.stems]
+        self.relations = [relation for relation in map(_relation, relations) if relation.stems]
         self.attributes = [_attribute(name) for name in attributes]
         self.relation = lru_cache(50_000)(self._relation)
         self.attribute = lru_cache(50_000)(self._attribute)
@@ -231,11 +231,11 @@ class _Schema:
             return self.type_names[noun]
         if kind := self._person(noun):
             return kind
-        found = type_of(name, noun, self.types)
-        if normal_form(found) in self.type_names:
-            return self.type_names[normal_form(found)]
+        entity_type = type_of(name, noun, self.types)
+        if normal_form(entity_type) in self.type_names:
+            return self.type_names[normal_form(entity_type)]
         more = (kind for kind, nouns in _LISTS["more"].items() if noun in words(nouns))
-        kind = next(more, found)
+        kind = next(more, entity_type)
         return next((self.type_names[n] for n in _LISTS["names"].get(kind, ()) if n in self.type_names), "")
 
     def _person(self, noun: str) -> str:
@@ -246,26 +246,26 @@ class _Schema:
             (name for form, name in self.type_names.items() if kind_of(form) == "person" and _related(noun, form)), ""
         )
 
-    def _relation(self, said: str) -> tuple[str, bool]:
+    def _relation(self, label: str) -> tuple[str, bool]:
         """The relation that some words name, and whether it runs the other way; else the words."""
-        spoken = _relation(said)
-        for one in self.relations:
-            if _same(one.stems, spoken.stems) and (turned := _turned(one, spoken)) is not None:
-                return one.name, turned
-        return self.relation_names.get(normal_form(said), said), False
+        spoken = _relation(label)
+        for relation in self.relations:
+            if _same(relation.stems, spoken.stems) and (turned := _turned(relation, spoken)) is not None:
+                return relation.name, turned
+        return self.relation_names.get(normal_form(label), label), False
 
-    def _attribute(self, said: str, kind: str) -> tuple[str, bool]:
+    def _attribute(self, label: str, kind: str) -> tuple[str, bool]:
         """The attribute for a date or a number of which something is said, and whether its name says all of that."""
-        stems = [stem(MEASURES.get(word, word)) for word in _words(said) if word not in _FUNCTION]
+        stems = [stem(MEASURES.get(word, word)) for word in _words(label) if word not in _FUNCTION]
         meant = [
-            one for one in self.attributes
-            if one.stems and (kind in one.kinds or not one.kinds) and not _textual(one)
-            and (kind in one.kinds or _eventful(one) == (kind == "date"))
-            and all(any(relatedness(a, b) for b in stems) for a in one.stems)
+            attribute for attribute in self.attributes
+            if attribute.stems and (kind in attribute.kinds or not attribute.kinds) and not _textual(attribute)
+            and (kind in attribute.kinds or _eventful(attribute) == (kind == "date"))
+            and all(any(relatedness(a, b) for b in stems) for a in attribute.stems)
         ]  # fmt: skip
         if meant:
-            return max(meant, key=lambda one: (kind in one.kinds, len(one.stems))).name, True
-        if kind == "number" and "duration" in self.attribute_names and set(_words(said)) & _DURATIONS:
+            return max(meant, key=lambda attribute: (kind in attribute.kinds, len(attribute.stems))).name, True
+        if kind == "number" and "duration" in self.attribute_names and set(_words(label)) & _DURATIONS:
             return self.attribute_names["duration"], False
         return self.named(_FIRST[kind]), False
 
@@ -276,9 +276,9 @@ def _compiled(types: tuple, relations: tuple[str, ...], attributes: tuple[str, .
 
 
 def _relation(name: str) -> _Relation:
-    said = _words(normal_form(name))
-    content = [word for word in said if word not in _FUNCTION]
-    last = _PREPOSITIONS.get(said[-1], "") if said else ""
+    words = _words(normal_form(name))
+    content = [word for word in words if word not in _FUNCTION]
+    last = _PREPOSITIONS.get(words[-1], "") if words else ""
     noun = len(content) == 1 and (content[0] in KIN or kind_of(content[0]) == "person")
     return _Relation(name, tuple(map(_family, content)), last, noun)
 
@@ -288,41 +288,41 @@ def _family(word: str) -> str:
     return KIN[word][0] if word in KIN else stem("lie" if word in ("lies", "lay") else word)
 
 
-def _same(one: Sequence[str], other: Sequence[str]) -> bool:
+def _same(first: Sequence[str], other: Sequence[str]) -> bool:
     """Whether every stem of each is related to one of the other's: neither says more."""
-    related = [[relatedness(a, b) > 0 for b in other] for a in one]
+    related = [[relatedness(a, b) > 0 for b in other] for a in first]
     return all(map(any, related)) and all(map(any, zip(*related)))
 
 
-def _turned(one: _Relation, said: _Relation) -> bool | None:
+def _turned(relation: _Relation, spoken: _Relation) -> bool | None:
     """Whether what is said runs against a relation; None where their prepositions do not agree.
 
     >>> _turned(_relation("created_by"), _relation("founded")), _turned(_relation("director"), _relation("directed by"))
     (True, False)
     """
-    if said.stems == (_STAR,) and one.stems != said.stems:
+    if spoken.stems == (_STAR,) and relation.stems != spoken.stems:
         return True  # a film starring somebody, for who plays in it
-    if one.preposition == said.preposition:
+    if relation.preposition == spoken.preposition:
         return False
     ways = {
-        ("by", ""): not said.noun,
-        ("", "by"): not one.noun,
-        ("by", "of"): True if said.noun else None,
-        ("of", "by"): True if one.noun else None,
-        ("of", ""): said.noun,
-        ("", "of"): True if said.noun and one.noun else None,
-        ("in", ""): True if _STAR in one.stems else None,
-        ("in", "on"): False if one.stems == (stem("located"),) else None,
+        ("by", ""): not spoken.noun,
+        ("", "by"): not relation.noun,
+        ("by", "of"): True if spoken.noun else None,
+        ("of", "by"): True if relation.noun else None,
+        ("of", ""): spoken.noun,
+        ("", "of"): True if spoken.noun and relation.noun else None,
+        ("in", ""): True if _STAR in relation.stems else None,
+        ("in", "on"): False if relation.stems == (stem("located"),) else None,
         ("to", ""): False,
         ("", "to"): False,
     }
-    return ways.get((one.preposition, said.preposition))
+    return ways.get((relation.preposition, spoken.preposition))
 
 
 def _attribute(name: str) -> _Attribute:
-    said = [part for word in _words(normal_form(name)) for part in _split(word)]
-    kinds = {kind for kind, known in (("date", _DATES), ("number", _NUMBERS)) if known & set(said)}
-    rest = [word for word in said if word not in _DATES | _NUMBERS | _FUNCTION]
+    parts = [part for word in _words(normal_form(name)) for part in _split(word)]
+    kinds = {kind for kind, words in (("date", _DATES), ("number", _NUMBERS)) if words & set(parts)}
+    rest = [word for word in parts if word not in _DATES | _NUMBERS | _FUNCTION]
     return _Attribute(name, tuple(map(stem, rest)), frozenset(kinds))
 
 
@@ -334,18 +334,18 @@ def _split(word: str) -> list[str]:
     return [word[:-3], "day"] if word in ("birthday", "deathday") else [word]
 
 
-def _eventful(one: _Attribute) -> bool:
+def _eventful(attribute: _Attribute) -> bool:
     """Whether an attribute is named for something that happened, so that its value is when: founded, birth."""
-    return any(word.endswith("ed") or word in _EVENTS for word in _words(normal_form(one.name)))
+    return any(word.endswith("ed") or word in _EVENTS for word in _words(normal_form(attribute.name)))
 
 
-def _textual(one: _Attribute) -> bool:
-    return not one.kinds and bool(_TEXTUAL & set(one.stems))
+def _textual(attribute: _Attribute) -> bool:
+    return not attribute.kinds and bool(_TEXTUAL & set(attribute.stems))
 
 
 @lru_cache(50_000)
-def _related(one: str, other: str) -> bool:
-    return relatedness(stem(one), stem(other)) > 0
+def _related(word: str, other: str) -> bool:
+    return relatedness(stem(word), stem(other)) > 0
 
 
 # -- words ------------------------------------------------------------------------------------------------------------
@@ -361,14 +361,14 @@ def _spoken(label: str) -> str:
     >>> _spoken("is singer of"), _spoken("is"), _spoken("produced In")
     ('singer of', '', 'produced in')
     """
-    said = _words(type_name(label))
-    if len(said) > 2 and (said[0] == "born" or said[0].endswith("ing")) and said[1] in _COPULAS:
-        said = said[1:]  # "(born 1075) was a daughter of": two clauses
-    while said and said[0] in _COPULAS:
-        said = said[1:]
-    while len(said) > 1 and said[-1] in _PREPOSITIONS and said[-2] in _PREPOSITIONS:
-        said = [*said[:-2], said[-1]]  # "from 1931 to 1935"
-    return " ".join(said[-_LABEL:])
+    words = _words(type_name(label))
+    if len(words) > 2 and (words[0] == "born" or words[0].endswith("ing")) and words[1] in _COPULAS:
+        words = words[1:]  # "(born 1075) was a daughter of": two clauses
+    while words and words[0] in _COPULAS:
+        words = words[1:]
+    while len(words) > 1 and words[-1] in _PREPOSITIONS and words[-2] in _PREPOSITIONS:
+        words = [*words[:-2], words[-1]]  # "from 1931 to 1935"
+    return " ".join(words[-_LABEL:])
 
 
 def _singular(noun: str) -> str:
@@ -384,8 +384,8 @@ def _singular(noun: str) -> str:
 def _cleaned(name: str) -> str:
     """A name, without a bracket that does not close; empty for a letter."""
     whole = name if name.count("(") == name.count(")") else name.partition("(")[0]
-    found = clean_name(whole)
-    return found if len(found) > 1 else ""
+    cleaned = clean_name(whole)
+    return cleaned if len(cleaned) > 1 else ""
 
 
 def _tidy(value: str) -> str:
@@ -413,10 +413,10 @@ def _figure(name: str) -> str:
     if not any(map(str.isdigit, name)):
         return ""
     rest = name
-    found = dates(name)
-    for date in found:
+    dates_found = dates(name)
+    for date in dates_found:
         rest = rest.replace(date.text, " ", 1)
     capitals = any(word[:1].isupper() for word in re.findall(r"[^\W\d_]+", rest))
     if capitals:
         return ""
-    return "date" if found and (found[0].when[1] or not any(map(str.isdigit, rest))) else "number"
+    return "date" if dates_found and (dates_found[0].when[1] or not any(map(str.isdigit, rest))) else "number"

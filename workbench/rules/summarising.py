@@ -86,11 +86,11 @@ def central(texts: Sequence[str], limit: int) -> str:
         return ""
     words = [content_words(sentence) for sentence in sentences]
     centroid = Counter()
-    for found in words:
-        for word in found:
-            centroid[word] += 1 / math.sqrt(len(found))
+    for words_of in words:
+        for word in words_of:
+            centroid[word] += 1 / math.sqrt(len(words_of))
     # fsum: the order of a set differs from process to process, and with it the last bits of a plain sum.
-    nearness = [math.fsum(centroid[word] for word in found) / math.sqrt(len(found) or 1) for found in words]
+    nearness = [math.fsum(centroid[word] for word in words_of) / math.sqrt(len(words_of) or 1) for words_of in words]
     order = sorted(range(len(sentences)), key=lambda row: -nearness[row])
     chosen: list[int] = []
     for row in order:
@@ -178,8 +178,8 @@ def _findings(
 
 
 def global_map(value: reporting.MapInput) -> reporting.MapOutput:
-    found = points(value.question, value.reports)
-    return reporting.MapOutput(points=[reporting.Point(description=text, score=score) for text, score in found])
+    scored = points(value.question, value.reports)
+    return reporting.MapOutput(points=[reporting.Point(description=text, score=score) for text, score in scored])
 
 
 def sentence(text: str) -> str:
@@ -200,19 +200,19 @@ def points(question: str, reports: Sequence[tuple[str, str]]) -> list[tuple[str,
     >>> points("Where does the Aldra rise?", [("aldra", "the aldra rises on mount kell. fog is rare.")])
     [('the aldra rises on mount kell.', 50.0)]
     """
-    asked = content_words(question)
-    found: dict[str, float] = {}
+    wanted = content_words(question)
+    by_text: dict[str, float] = {}
     for title, text in reports:
-        heading = content_words(title) & asked
+        heading = content_words(title) & wanted
         for line in text.splitlines():
             if line.startswith("## "):
-                heading = content_words(line) & asked
+                heading = content_words(line) & wanted
                 continue
             for text in re.split(r"(?<=[.!?…])\s+", line):
-                own = content_words(text) & asked
+                own = content_words(text) & wanted
                 if own:
-                    found[text] = max(found.get(text, 0.0), round(100 * len(own | heading) / len(asked), 1))
-    return sorted(found.items(), key=lambda point: -point[1])[:POINTS]
+                    by_text[text] = max(by_text.get(text, 0.0), round(100 * len(own | heading) / len(wanted), 1))
+    return sorted(by_text.items(), key=lambda point: -point[1])[:POINTS]
 
 
 ESSAY_LABEL = "By rules, sentences of the passages and not an essay:"
@@ -236,9 +236,9 @@ def essay_answer(value: Asked) -> Reply:
 def _extract(question: str, passages: Sequence[tuple[str, str]]) -> list[str]:
     """The sentences that share most words with the question, below the titles of their passages; the words of a title
     count for its sentences."""
-    asked = content_words(question)
+    wanted = content_words(question)
     shared = {
-        (at, number): len((content_words(text) | content_words(title)) & asked)
+        (at, number): len((content_words(text) | content_words(title)) & wanted)
         for at, (title, body) in enumerate(passages)
         for number, text in enumerate(sentences_of(body))
     }
@@ -274,8 +274,8 @@ def path_questions(value: corpus_questions.PathInput) -> corpus_questions.PathOu
     kinds = [kind.replace("_", " ") or "entity" for kind in value.types] or ["entity"]
     start, end = (value.names[at] if value.names else "" for at in (0, -1))
     between = " and ".join(f"{_article(kind)} {kind}" for kind in kinds[1:-1]) or "one step"
-    said = (form.format(start=start, between=between, end=kinds[-1]) for form in _forms(value.many))
-    questions = [corpus_questions.Asked(question=question, answer=end) for question in said]
+    texts = (form.format(start=start, between=between, end=kinds[-1]) for form in _forms(value.many))
+    questions = [corpus_questions.Asked(question=question, answer=end) for question in texts]
     return corpus_questions.PathOutput(questions=questions)
 
 

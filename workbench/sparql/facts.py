@@ -36,17 +36,17 @@ def facts_of(evidence: Evidence, index: Index | None = None, passages: Collectio
     if context is not None:
         allowed |= {id for unit in (*context.chunks, *context.sources) for id in unit.passages}
     allowed = allowed if passages is None else set(passages)
-    found: dict[tuple[str, ...], Triple] = {}
+    by_key: dict[tuple[str, ...], Triple] = {}
     for fact in _all(evidence, index, allowed):
         key = tuple(map(unicode_phrase, fact.members))
         if not key[0] or not key[2]:
             continue
-        before = found.get(key)
+        before = by_key.get(key)
         stated = tuple(dict.fromkeys((*(before.passages if before else ()), *fact.passages)))
-        found[key] = Triple(*(before or fact).members, stated)
-        if len(found) == MOST:
+        by_key[key] = Triple(*(before or fact).members, stated)
+        if len(by_key) == MOST:
             break
-    return list(found.values())
+    return list(by_key.values())
 
 
 def _all(evidence: Evidence, index: Index | None, allowed: Collection[str]) -> Iterator[Triple]:
@@ -104,20 +104,20 @@ def stated(pattern: Pattern, fact: Triple, turned: bool, passage: Passage) -> fl
 
 def lives(passage: Passage) -> Iterator[Triple]:
     """Birth and death of whom a passage is about, where they stand in brackets behind the name."""
-    found = life(passage.text)
-    for date, relation in ((found.born, "date of birth"), (found.died, "date of death")):
+    life_dates = life(passage.text)
+    for date, relation in ((life_dates.born, "date of birth"), (life_dates.died, "date of death")):
         if date is not None and passage.title:
             yield Triple(passage.title, relation, date.text, (passage.id,))
 
 
 def _life(predicate: str, thing: str, value: str, passage: Passage) -> bool:
     """Dates of birth and death, as they stand in brackets behind a name."""
-    asked = stems(predicate.split("|")[0])
-    if expects(predicate.split("|")[0]) != "date" or not asked or same(passage.title, thing) < 0.7:
+    stems_asked = stems(predicate.split("|")[0])
+    if expects(predicate.split("|")[0]) != "date" or not stems_asked or same(passage.title, thing) < 0.7:
         return False
-    found = life(passage.text)
-    for date, word in ((found.born, "birth"), (found.died, "death")):
-        if date is not None and alike(date.text, value) >= 0.9 and relatedness(stem(word), asked[0]):
+    life_dates = life(passage.text)
+    for date, word in ((life_dates.born, "birth"), (life_dates.died, "death")):
+        if date is not None and alike(date.text, value) >= 0.9 and relatedness(stem(word), stems_asked[0]):
             return True
     return False
 
@@ -137,7 +137,9 @@ def _share(sentence: str, title: str, thing: str, value: str, wanted: tuple[str,
     if not (topic[0] or mentioned(text, thing)) or not (topic[1] or mentioned(text, value)):
         return 0.0
     at = _where(value, sentence) or _where(thing, sentence)
-    near = [any(relatedness(one, word) and _within(spot, at) for spot, word in sentence_families) for one in wanted]
+    near = [
+        any(relatedness(family, word) and _within(spot, at) for spot, word in sentence_families) for family in wanted
+    ]
     return sum(near) / len(near)
 
 

@@ -71,10 +71,14 @@ def execute(
         return Proof(str(query), query.patterns, query.wanted, flaw=f"more than {MOST} patterns")
     graph = _Graph(facts, similarity or NameSimilarity(), query.patterns, passages or {}, loose)
     order, partials, broken = graph.join(query.patterns)
-    found = {_key(one.values): Binding(one.values, one.matches, one.score) for one in partials if broken is None}
-    found |= {_key(binding.values): binding for binding in graph.exactly(order)}
-    broken = None if found else broken
-    bindings = sorted(found.values(), key=lambda b: (-round(b.score, 9), -worth(b), b.values))[:BINDINGS]
+    by_key = {
+        _key(partial.values): Binding(partial.values, partial.matches, partial.score)
+        for partial in partials
+        if broken is None
+    }
+    by_key |= {_key(binding.values): binding for binding in graph.exactly(order)}
+    broken = None if by_key else broken
+    bindings = sorted(by_key.values(), key=lambda b: (-round(b.score, 9), -worth(b), b.values))[:BINDINGS]
     return Proof(
         query=str(query),
         patterns=tuple(order),
@@ -102,11 +106,11 @@ def answers(query: Query, bindings: Sequence[Binding]) -> tuple[Scored[str], ...
         values = compared(query.compare, bindings)
     else:
         values = [(dict(binding.values)[query.wanted], binding.score) for binding in bindings]
-    found: list[Scored[str]] = []
+    scored: list[Scored[str]] = []
     for value, score in values:
-        if not any(alike(value, other) >= 0.95 for other, _ in found):
-            found.append(Scored(value, float(score)))
-    return tuple(found)
+        if not any(alike(value, other) >= 0.95 for other, _ in scored):
+            scored.append(Scored(value, float(score)))
+    return tuple(scored)
 
 
 class _Graph:
@@ -152,25 +156,25 @@ class _Graph:
 
     def scores(self, pattern: Pattern, partial: _Partial) -> tuple[np.ndarray, np.ndarray]:
         """(score of each fact, whether it is turned), given what is bound; both of length n."""
-        one, other = partial.value(pattern.subject), partial.value(pattern.object)
+        subject, other = partial.value(pattern.subject), partial.value(pattern.object)
         straight, turned = (
             self._read_again(pattern, relation, ends, back)
             for relation, ends, back in zip(
                 self.worth[pattern],
-                (self._ends(pattern, one, other, *ends) for ends in self._both),
+                (self._ends(pattern, subject, other, *ends) for ends in self._both),
                 (False, True),
             )
         )
         return np.maximum(straight, turned), turned > straight
 
-    def _ends(self, pattern: Pattern, one: str | None, other: str | None, subjects, objects) -> np.ndarray:
+    def _ends(self, pattern: Pattern, subject: str | None, other: str | None, subjects, objects) -> np.ndarray:
         """What the ends of each fact are worth as subject and object of a pattern, float (n,)."""
         worth = self.kinds[pattern][objects] if pattern.object.startswith("?") else np.ones(len(self.facts))
-        if one is not None:
-            worth = worth * self.names.like(one)[subjects]
+        if subject is not None:
+            worth = worth * self.names.like(subject)[subjects]
         if other is not None:
             worth = worth * self.names.like(other)[objects]
-        if one is None and pattern.subject == pattern.object:
+        if subject is None and pattern.subject == pattern.object:
             worth = worth * np.array([alike(fact.subject, fact.object) for fact in self.facts])
         return worth
 
@@ -199,7 +203,7 @@ class _Graph:
         left, order, partials, broken = sorted(set(patterns), key=_members), [], [_Partial()], None
         bound: set[str] = set()
         while left:
-            pattern = min(left, key=lambda one: (*self._selective(one, bound), one.members))
+            pattern = min(left, key=lambda pattern: (*self._selective(pattern, bound), pattern.members))
             left.remove(pattern)
             order.append(pattern)
             bound |= {term for term in (pattern.subject, pattern.object, pattern.predicate) if term.startswith("?")}
@@ -214,7 +218,7 @@ class _Graph:
         return len(free), self._matching[pattern]
 
     def _extended(self, pattern: Pattern, partials: Sequence[_Partial]) -> list[_Partial]:
-        found: dict[tuple, _Partial] = {}
+        by_variables: dict[tuple, _Partial] = {}
         for partial in partials:
             scores, turned = self.scores(pattern, partial)
             for row in top(scores, WIDTH):
@@ -224,9 +228,9 @@ class _Graph:
                 if self._returns(longer):
                     continue
                 key = _key(longer.values)
-                if key not in found or longer.rank < found[key].rank:
-                    found[key] = longer
-        return sorted(found.values(), key=lambda one: one.rank)[:BEAM]
+                if key not in by_variables or longer.rank < by_variables[key].rank:
+                    by_variables[key] = longer
+        return sorted(by_variables.values(), key=lambda partial: partial.rank)[:BEAM]
 
     def _returns(self, partial: _Partial) -> bool:
         """Whether the last match, if its labels do not agree, takes a fact a second time or leads back to a name that
@@ -235,9 +239,9 @@ class _Graph:
         if last.exact:
             return False
         values, ends = dict(partial.values), (last.pattern.subject, last.pattern.object)
-        found = [values[term] for term in ends if term.startswith("?")]
+        values_found = [values[term] for term in ends if term.startswith("?")]
         return any(match.fact == last.fact for match in before) or any(
-            alike(value, name) >= 0.85 for value in found for name in self.constants
+            alike(value, name) >= 0.85 for value in values_found for name in self.constants
         )
 
     def _with(self, partial: _Partial, pattern: Pattern, row: int, score: float, turned: bool) -> _Partial:
@@ -264,9 +268,9 @@ class _Graph:
     def exactly(self, patterns: Sequence[Pattern]) -> list[Binding]:
         """Bindings under which the labels agree, as pyoxigraph finds them."""
         nodes: dict[str, ox.NamedNode] = {}
-        asked = {label for p in patterns for label in _labels(p.predicate, {})}
+        labels = {label for p in patterns for label in _labels(p.predicate, {})}
         free = any(p.predicate.startswith("?") for p in patterns)
-        some = (fact for fact in reversed(self.facts) if free or fold(fact.relation) in asked)
+        some = (fact for fact in reversed(self.facts) if free or fold(fact.relation) in labels)
         by_label = {tuple(map(fold, fact.members)): fact for fact in some}
 
         def node(label: str) -> ox.NamedNode:
@@ -281,7 +285,7 @@ class _Graph:
         }
         lines, rows = [], []
         for pattern in patterns:
-            ways = [[variables[t]] if t in variables else _known(t, nodes) for t in _ends(pattern)]
+            ways = [[variables[t]] if t in variables else _bound_or_known(t, nodes) for t in _ends(pattern)]
             if not all(ways):
                 return []
             lines.append(" ".join("|".join(way) for way in ways) + " .")
@@ -290,13 +294,13 @@ class _Graph:
             return []
         chosen = " ".join(variables.values()) or "*"
         solutions = store.query(f"SELECT DISTINCT {chosen} WHERE {{ {' '.join(lines)} }} LIMIT {EXACT}")
-        found = []
+        bindings = []
         for solution in solutions:
             values = {term: label[solution[name[1:]].value] for term, name in variables.items()}
             matches = tuple(Match(p, fact, 1.0, True) for p in patterns if (fact := _fact(p, values, by_label)))
             spelt = {t: s for m in matches for t, s in zip(m.pattern.members, m.fact.members) if t in variables}
-            found.append(Binding(tuple(sorted(spelt.items())), matches, 1.0))
-        return found
+            bindings.append(Binding(tuple(sorted(spelt.items())), matches, 1.0))
+        return bindings
 
     def _many(self, pattern: Pattern, by_label: dict) -> int:
         """How many facts have the labels of a pattern's constants."""
@@ -316,7 +320,7 @@ def _labels(term: str, values: dict[str, str]) -> list[str]:
     return [fold(way) for way in values.get(term, term).split("|") if fold(way)]
 
 
-def _known(term: str, nodes: dict[str, ox.NamedNode]) -> list[str]:
+def _bound_or_known(term: str, nodes: dict[str, ox.NamedNode]) -> list[str]:
     return [str(nodes[label]) for label in _labels(term, {}) if label in nodes]
 
 

@@ -91,10 +91,10 @@ def parse(text: str) -> Query:
     'no SELECT with a variable is in the text'
     """
     text = text[:LONGEST].replace("\r\n", "\n")
-    found = [_read(match, text, after) for match, after in _selects(text)]
-    if not found:
+    queries = [_read(match, text, after) for match, after in _selects(text)]
+    if not queries:
         return Query(flaw="no SELECT with a variable is in the text")
-    return next((query for query in reversed(found) if query.flaw != _EMPTY), found[-1])
+    return next((query for query in reversed(queries) if query.flaw != _EMPTY), queries[-1])
 
 
 def query_of(output) -> Query:
@@ -123,10 +123,10 @@ def _term(text: str) -> str:
 
 def _selects(text: str) -> list[tuple[re.Match, int]]:
     """Each SELECT that is not inside the braces of the one before, and where the text ends that is its own."""
-    found = list(_SELECT.finditer(text))
-    outer = found[:1] + [
+    matches = list(_SELECT.finditer(text))
+    outer = matches[:1] + [
         match
-        for before, match in pairwise(found)
+        for before, match in pairwise(matches)
         if text.count("{", before.end(), match.start()) <= text.count("}", before.end(), match.start())
     ]
     return list(zip(outer, [*(match.start() for match in outer[1:]), len(text)]))
@@ -175,7 +175,7 @@ def _body(text: str, at: int, end: int) -> tuple[int, int, int]:
         stop = tail.start() if tail else end
         return start, stop, stop
     ends = (_EMPTY_LINE.search(text, start, end), _TAIL.search(text, start, end))
-    stop = min((found.start() for found in ends if found), default=end)
+    stop = min((end.start() for end in ends if end), default=end)
     if opened[2] == "[" and (closed := text.rfind("]", start, stop)) >= 0:
         return start, closed, closed + 1
     return start, stop, stop
@@ -223,8 +223,8 @@ def _nothing_behind(text: str, at: int, end: int) -> None:
     """Refuse a pattern behind the closing brace: in its line, or before another closing brace."""
     line = text.find("\n", at, end)
     behind = text[at : line if line >= 0 else end].partition("#")[0]
-    if found := _VARIABLE.search(behind):
-        raise _Refused("what stands behind the closing brace", at + found.start())
+    if match := _VARIABLE.search(behind):
+        raise _Refused("what stands behind the closing brace", at + match.start())
     brace = _BRACE.search(text, at, end)
     if brace and brace[0] == "}" and _VARIABLE.search(text, at, brace.start()):
         raise _Refused("a closing brace too many", brace.start())
@@ -248,18 +248,18 @@ def _asking(
 
 def comparison(written: str) -> Comparison | None:
     """A comparison as `Comparison` spells it, behind "compare:" in a comment or alone, as in `Proof.compare`."""
-    found = _COMPARE.search(written) or _COMPARE.search(f"# compare: {written}")
-    if found is None:
+    match = _COMPARE.search(written) or _COMPARE.search(f"# compare: {written}")
+    if match is None:
         return None
-    of = tuple(map(_variable, found[2].split()))
-    pick = tuple(_clean(token) for token in _tokens(found[3] or "", 0) if token.kind in ("text", "variable"))[:2]
-    return Comparison(found[1].lower(), of, pick)
+    of = tuple(map(_variable, match[2].split()))
+    pick = tuple(_clean(token) for token in _tokens(match[3] or "", 0) if token.kind in ("text", "variable"))[:2]
+    return Comparison(match[1].lower(), of, pick)
 
 
 def _sound(compare: Comparison, variables: Sequence[str]) -> bool:
-    known = all(term in variables for term in (*compare.of, *(p for p in compare.pick if p.startswith("?"))))
+    are_bound = all(term in variables for term in (*compare.of, *(p for p in compare.pick if p.startswith("?"))))
     several = len(compare.of) == 2 or (len(compare.of) == 1 and compare.by in ("less", "more", "earlier", "later"))
-    return compare.by in BY and several and known and len(compare.pick) == (
+    return compare.by in BY and several and are_bound and len(compare.pick) == (
         0 if compare.by == "difference" else len(compare.of)
     )  # fmt: skip
 
@@ -268,14 +268,14 @@ def _sound(compare: Comparison, variables: Sequence[str]) -> bool:
 
 
 def _tokens(text: str, start: int, end: int | None = None) -> list[_Token]:
-    found = []
+    tokens = []
     for match in _TOKEN.finditer(text, start, len(text) if end is None else end):
         kind, written = match.lastgroup, match[match.lastgroup]
         if kind == "mark" or (kind == "word" and not written.strip(".;,")):
             kind = written[0]
         if kind != "comment":
-            found.append(_Token(kind, written, match.start()))
-    return found
+            tokens.append(_Token(kind, written, match.start()))
+    return tokens
 
 
 def _patterns(tokens: Sequence[_Token]) -> list[Pattern]:
@@ -396,24 +396,24 @@ def _settled(patterns: list[Pattern]) -> tuple[tuple[Pattern, ...], dict[str, st
     """Labels put in for what they label, types left out; each pattern once. Also: variable → what stands for it."""
     same: dict[str, str] = {}
 
-    def stands(term: str) -> str:
+    def resolved(term: str) -> str:
         while term in same:
             term = same[term]
         return term
 
     rest = []
     for pattern in patterns:
-        one, other = stands(pattern.subject), stands(pattern.object)
-        if pattern.predicate.lower() in _LABELS and one.startswith("?") and len(patterns) > 1:
-            if one != other:
-                same |= {other: one} if other.startswith("?") else {one: other}
+        subject, other = resolved(pattern.subject), resolved(pattern.object)
+        if pattern.predicate.lower() in _LABELS and subject.startswith("?") and len(patterns) > 1:
+            if subject != other:
+                same |= {other: subject} if other.startswith("?") else {subject: other}
         else:
             rest.append(pattern)
-    rest = [Pattern(stands(p.subject), p.predicate, stands(p.object)) for p in rest]
+    rest = [Pattern(resolved(p.subject), p.predicate, resolved(p.object)) for p in rest]
     informative = [p for p in rest if p.predicate.lower() not in _TYPES or p.object.startswith("?")]
     terms = {term for pattern in informative for term in pattern.members}
     final = [p for p in rest if p in informative or p.subject not in terms]
-    return tuple(dict.fromkeys(final)), {term: stands(term) for term in same}
+    return tuple(dict.fromkeys(final)), {term: resolved(term) for term in same}
 
 
 # Terms

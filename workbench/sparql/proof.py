@@ -36,11 +36,11 @@ def similarity_of(index: Index) -> NameSimilarity:
     """By the vectors of its phrases, and those that it encodes."""
     facts = index.facts if "facts" in index.manifest["layers"] else None
 
-    def known(text: str):
+    def phrase_vector(text: str):
         row = None if facts is None else facts.phrase_row.get(text.casefold())
         return None if row is None else facts.phrase_vectors[row]
 
-    return NameSimilarity(index.encode, known=known)
+    return NameSimilarity(index.encode, vector_of=phrase_vector)
 
 
 def verify(
@@ -56,12 +56,12 @@ def verify(
     default the rules) writes one for the answer's question."""
     trace = trace if trace is not None else Trace("off")
     if query is not None:
-        asked = parse(query)
+        parsed = parse(query)
     else:
         passages = [passage for passage, _ in evidence.passages]
         context = "\n\n".join(passage.content for passage in passages)
-        asked = query_for(answer.question, context, [p.title for p in passages], engine or RulesEngine(), trace)
-    return executed(asked, evidence, index, trace, answer=answer.text)
+        parsed = query_for(answer.question, context, [p.title for p in passages], engine or RulesEngine(), trace)
+    return executed(parsed, evidence, index, trace, answer=answer.text)
 
 
 def query_for(question: str, context: str, titles: Sequence[str], engine: Engine, trace: Trace) -> Query:
@@ -97,8 +97,12 @@ def as_outputs(proof: Proof) -> dict:
         "patterns": [list(pattern.members) for pattern in proof.patterns],
         "wanted": proof.wanted,
         "bindings": [
-            {"values": dict(one.values), "matches": list(map(_match_outputs, one.matches)), "score": one.score}
-            for one in proof.bindings[:5]
+            {
+                "values": dict(binding.values),
+                "matches": list(map(_match_outputs, binding.matches)),
+                "score": binding.score,
+            }
+            for binding in proof.bindings[:5]
         ],
         "broken": proof.broken,
         "answers": [[value, score] for value, score in proof.answers[:5]],
@@ -196,8 +200,8 @@ def agrees(answer: str, value: str) -> bool:
         return True
     if when(answer) or when(value) or amount(answer) or amount(value):
         return False
-    one, other = words(answer), words(value)
-    return bool(places(one, other) or places(other, one))
+    answer_words, other = words(answer), words(value)
+    return bool(places(answer_words, other) or places(other, answer_words))
 
 
 def grounded(match: Match, passages: Mapping[str, Passage]) -> bool:

@@ -72,12 +72,12 @@ def compared(compare: Comparison, bindings: Sequence[Binding]) -> list[tuple[str
 def _each(compare: Comparison, bindings: Sequence[Binding]) -> Iterator[tuple[str, float]]:
     for binding in bindings:
         values = dict(binding.values)
-        one, other = (values[name] for name in compare.of)
+        first, other = (values[name] for name in compare.of)
         if compare.by == "difference":
-            years = years_between(one, other)
+            years = years_between(first, other)
             if years is not None:
                 yield str(years), binding.score
-        elif (won := winner(compare.by, one, other)) is not None:
+        elif (won := winner(compare.by, first, other)) is not None:
             picked = compare.pick[won]
             yield values.get(picked, picked), binding.score
 
@@ -96,39 +96,41 @@ def _over_all(compare: Comparison, bindings: Sequence[Binding]) -> list[tuple[st
     return [] if best is None else [(dict(best.values).get(compare.pick[0], compare.pick[0]), best.score)]
 
 
-def winner(by: str, one: str, other: str) -> int | None:
+def winner(by: str, first: str, other: str) -> int | None:
     """0 or 1; None where the values cannot be compared, or are equal. For `same`: 0 if they are, else 1.
 
     >>> winner("earlier", "3 May 1889", "1890"), winner("more", "57 men", "nine"), winner("later", "1889", "May 1889")
     (0, 0, None)
     """
     if by == "same":
-        return 0 if alike(one, other) >= SAME else 1
-    pair = None if by in ("more", "less") else _dates(one, other)
+        return 0 if alike(first, other) >= SAME else 1
+    pair = None if by in ("more", "less") else _dates(first, other)
     if by in ("more", "less"):
-        pair = _numbers(one, other) or _dates(one, other)
+        pair = _numbers(first, other) or _dates(first, other)
     if pair is None or pair[0] == pair[1]:
         return None
     first_is_less = pair[0] < pair[1]
     return 0 if first_is_less == (by in ("earlier", "less")) else 1
 
 
-def years_between(one: str, other: str) -> int | None:
-    pair = _dates(one, other)
+def years_between(first: str, other: str) -> int | None:
+    pair = _dates(first, other)
     return abs(pair[0][0] - pair[1][0]) if pair else None
 
 
-def _dates(one: str, other: str) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+def _dates(first: str, other: str) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """The parts of two dates that both give, from the year on."""
-    found = [next((date.when for date in dates(text[:200]) if date.when[0]), None) for text in (one, other)]
-    if not all(found):
+    dates_found = [next((date.when for date in dates(text[:200]) if date.when[0]), None) for text in (first, other)]
+    if not all(dates_found):
         return None
-    known = next((at for at in range(3) if not (found[0][at] and found[1][at])), 3)
-    return found[0][:known], found[1][:known]
+    precision = next((at for at in range(3) if not (dates_found[0][at] and dates_found[1][at])), 3)
+    return dates_found[0][:precision], dates_found[1][:precision]
 
 
-def _numbers(one: str, other: str) -> tuple[float, float] | None:
-    found = [next(iter(numbers(text[:200])), None) for text in (one, other)]
-    if not all(found) or (found[0].unit and found[1].unit and found[0].unit != found[1].unit):
+def _numbers(first: str, other: str) -> tuple[float, float] | None:
+    numbers_found = [next(iter(numbers(text[:200])), None) for text in (first, other)]
+    if not all(numbers_found) or (
+        numbers_found[0].unit and numbers_found[1].unit and numbers_found[0].unit != numbers_found[1].unit
+    ):
         return None
-    return found[0].value, found[1].value
+    return numbers_found[0].value, numbers_found[1].value

@@ -38,28 +38,28 @@ class NameSimilarity:
         self,
         encode: Callable[[list[str]], np.ndarray] | None = None,
         aliases: Mapping[str, str] | None = None,
-        known: Callable[[str], np.ndarray | None] = lambda text: None,
+        vector_of: Callable[[str], np.ndarray | None] = lambda text: None,
     ):
-        self.encode, self.known = encode, known
+        self.encode, self.known = encode, vector_of
         self.aliases = {fold(alias): name for alias, name in (aliases or {}).items()}
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray | None:
         """(n, d) float32 rows, None without an encoder."""
         if self.encode is None or not texts:
             return None
-        found = {text: self.known(text) for text in dict.fromkeys(texts)}
-        new = [text for text, vector in found.items() if vector is None]
-        found |= zip(new, np.asarray(self.encode(new), dtype=np.float32) if new else ())
-        return np.stack([found[text] for text in texts])
+        vectors_by_text = {text: self.known(text) for text in dict.fromkeys(texts)}
+        new = [text for text, vector in vectors_by_text.items() if vector is None]
+        vectors_by_text |= zip(new, np.asarray(self.encode(new), dtype=np.float32) if new else ())
+        return np.stack([vectors_by_text[text] for text in texts])
 
     def name(self, text: str) -> str:
         """The name that an alias stands for, else the text itself."""
         return self.aliases.get(fold(text), text)
 
-    def relations(self, asked: str, labels: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def relations(self, predicate: str, labels: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """How alike `asked` is to each relation as it stands, and turned round: two float rows in [0, 1]. `asked` may
         be several, "founded|opened", of which the best counts."""
-        ways = [way.strip() for way in asked.split("|") if way.strip()]
+        ways = [way.strip() for way in predicate.split("|") if way.strip()]
         straight, turned = np.zeros(len(labels)), np.zeros(len(labels))
         vectors = self.vectors([*labels, *ways])
         for at, way in enumerate(ways):
@@ -76,7 +76,7 @@ class NameSimilarity:
 
 
 @lru_cache(200_000)
-def alike(one: str, other: str) -> float:
+def alike(name: str, other: str) -> float:
     """How surely two names are one, by their words alone.
 
     >>> alike("the Tessel Bridge", "Tessel Bridge"), alike("Lindqvist", "Ada Lindqvist"), alike("3 May 1889", "1889")
@@ -84,15 +84,15 @@ def alike(one: str, other: str) -> float:
     >>> alike("A. Lindqvist", "Ada Lindqvist"), alike("River Avon", "River Arun"), alike("57", "fifty-seven")
     (0.85, 0.0, 0.95)
     """
-    if fold(one) == fold(other):
-        return 1.0 if fold(one) else 0.0
-    quantity = _quantities(one, other)
+    if fold(name) == fold(other):
+        return 1.0 if fold(name) else 0.0
+    quantity = _quantities(name, other)
     if quantity is not None:
         return quantity
-    first, second = plain(one), plain(other)
+    first, second = plain(name), plain(other)
     if first == second:
         return 0.95 if first else 0.0
-    if same(one, other) or _initials(first, second):
+    if same(name, other) or _initials(first, second):
         return 0.85
     short, long = sorted((set(first), set(second)), key=len)
     digits = any(word.isdigit() for word in long - short)
@@ -100,15 +100,15 @@ def alike(one: str, other: str) -> float:
     return 0.8 * (len(short) / len(long)) ** 0.5 if contained else 0.0
 
 
-def _quantities(one: str, other: str) -> float | None:
+def _quantities(first: str, other: str) -> float | None:
     """For dates and for numbers; None where neither is one."""
-    a, b = when(one), when(other)
+    a, b = when(first), when(other)
     if a and b:
         both = [(x, y) for x, y in zip(a, b) if x and y]
         return (1.0 if a == b else 0.9) if both and all(x == y for x, y in both) else 0.0
     if a or b:
         return 0.0
-    a, b = amount(one), amount(other)
+    a, b = amount(first), amount(other)
     if a and b:
         return 0.95 if a[0] == b[0] and (a[1] == b[1] or not a[1] or not b[1]) else 0.0
     return None
@@ -117,29 +117,33 @@ def _quantities(one: str, other: str) -> float | None:
 @lru_cache(50_000)
 def when(text: str) -> tuple[int, int, int] | None:
     """(year, month, day), 0 where missing, of a text that is a date and little else."""
-    found = dates(text) if len(text) < 80 and any(map(str.isdigit, text)) else []
-    if not found or (not found[0].when[0] and not found[0].when[1]):
+    dates_found = dates(text) if len(text) < 80 and any(map(str.isdigit, text)) else []
+    if not dates_found or (not dates_found[0].when[0] and not dates_found[0].when[1]):
         return None
-    return found[0].when if len(content_words(text.replace(found[0].text, " ", 1))) <= 1 else None
+    return dates_found[0].when if len(content_words(text.replace(dates_found[0].text, " ", 1))) <= 1 else None
 
 
 @lru_cache(50_000)
 def amount(text: str) -> tuple[float, str] | None:
     """(value, unit) of a text that begins with a number, roughly or not."""
-    found = numbers(text) if len(text) < 80 else []
-    if not found or set(text[: found[0].start].casefold().split()) - _ROUGHLY or len(text[found[0].end :].split()) > 4:
+    numbers_found = numbers(text) if len(text) < 80 else []
+    if (
+        not numbers_found
+        or set(text[: numbers_found[0].start].casefold().split()) - _ROUGHLY
+        or len(text[numbers_found[0].end :].split()) > 4
+    ):
         return None
-    return found[0].value, found[0].unit
+    return numbers_found[0].value, numbers_found[0].unit
 
 
 _ROUGHLY = words("a about almost around at circa c. in just least more most nearly of only over some than the to up")
 
 
-def _initials(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def _initials(first: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """One surname, and first names of which one is the other's initial."""
-    if min(len(one), len(other)) < 2 or one[-1] != other[-1] or len(one[-1]) < 3:
+    if min(len(first), len(other)) < 2 or first[-1] != other[-1] or len(first[-1]) < 3:
         return False
-    pairs = list(zip(one[:-1], other[:-1]))
+    pairs = list(zip(first[:-1], other[:-1]))
     return all(a == b or (min(len(a), len(b)) == 1 and a[0] == b[0]) for a, b in pairs)
 
 
@@ -160,21 +164,23 @@ class Names:
         """How alike each name is to this one, float (n,)."""
         name = self._similarity.name(name)
         if name not in self._found:
-            found = np.zeros(len(self.names))
+            scores = np.zeros(len(self.names))
             if self._vectors is not None:
                 cosines = self._vectors @ self._similarity.vectors([name])[0]
                 close = (cosines >= EQUAL) & np.array([not when(n) and not amount(n) for n in self._meant])
-                found[close] = 0.8 * cosines[close]
+                scores[close] = 0.8 * cosines[close]
             keys = set(plain(name)) | ({str(amount(name)[0])} if amount(name) else set())
             for row in {row for key in keys for row in self._by_word.get(key, ())}:
-                found[row] = max(alike(name, self._meant[row]), 0.0 if _differ(name, self._meant[row]) else found[row])
-            self._found[name] = found
+                scores[row] = max(
+                    alike(name, self._meant[row]), 0.0 if _differ(name, self._meant[row]) else scores[row]
+                )
+            self._found[name] = scores
         return self._found[name]
 
 
-def _differ(one: str, other: str) -> bool:
+def _differ(text: str, other: str) -> bool:
     """Whether each has a word that the other lacks, beside one that they share."""
-    first, second = set(plain(one)), set(plain(other))
+    first, second = set(plain(text)), set(plain(other))
     return bool(first - second) and bool(second - first) and bool(first & second)
 
 
@@ -194,8 +200,8 @@ def stems(relation: str) -> tuple[str, ...]:
     >>> stems("was written by"), stems("date of birth")
     (('writ',), ('birth',))
     """
-    found = [word for word in re.findall(r"\w+", relation.casefold()) if word not in _KINDS]
-    tokens = [word for word in found if word in _KEPT_WORDS or content_words(word)] or found
+    words = [word for word in re.findall(r"\w+", relation.casefold()) if word not in _KINDS]
+    tokens = [word for word in words if word in _KEPT_WORDS or content_words(word)] or words
     return tuple(dict.fromkeys(stem(_lemma(word)) for word in tokens))
 
 
@@ -209,60 +215,62 @@ def _lemma(word: str) -> str:
 
 
 @lru_cache(100_000)
-def worded(asked: str, label: str) -> float:
+def worded(predicate: str, label: str) -> float:
     """The share of the words of `asked` that `label` has, or a word of like meaning; less where it has many others."""
-    wanted, tokens = stems(asked), stems(label)
+    wanted, tokens = stems(predicate), stems(label)
     if not wanted or not tokens:
         return 0.0
-    share = sum(max(relatedness(one, other) for other in tokens) for one in wanted) / len(wanted)
+    share = sum(max(relatedness(wanted_stem, other) for other in tokens) for wanted_stem in wanted) / len(wanted)
     return share * max(0.7, 1 - 0.06 * max(0, len(tokens) - len(wanted)))
 
 
-def _relation(asked: str, label: str, cosine: float) -> float:
-    if fold(asked) == fold(label):
+def _relation(predicate: str, label: str, cosine: float) -> float:
+    if fold(predicate) == fold(label):
         return 1.0
-    by_kin, by_words = _kin(asked, label), worded(asked, label)
+    by_kin, by_words = _kin(predicate, label), worded(predicate, label)
     if by_kin is not None:
         return by_kin
-    if by_words == 0 and _another(asked, label):
+    if by_words == 0 and _another(predicate, label):
         return ANOTHER
     return max(by_words, 0.85 * float(np.clip((cosine - 0.3) / 0.5, 0, 1)))
 
 
 @lru_cache(50_000)
 def _families(relation: str) -> frozenset[str]:
-    return frozenset(one for one in _FAMILIES if any(relatedness(stem(one), other) for other in stems(relation)))
+    return frozenset(
+        family for family in _FAMILIES if any(relatedness(stem(family), other) for other in stems(relation))
+    )
 
 
-def _another(asked: str, label: str) -> bool:
-    one, other = _families(asked), _families(label)
-    return bool(one) and bool(other) and not one & other
+def _another(predicate: str, label: str) -> bool:
+    families, other = _families(predicate), _families(label)
+    return bool(families) and bool(other) and not families & other
 
 
 def _kinship(relation: str) -> tuple[str, str] | None:
     return next((KIN[word] for word in re.findall(r"\w+", relation.casefold()) if word in KIN), None)
 
 
-def _kin(asked: str, label: str) -> float | None:
+def _kin(predicate: str, label: str) -> float | None:
     """For two words of kinship: the same, or seen from the other side; None where one is none."""
-    one, other = _kinship(asked), _kinship(label)
-    if one is None or other is None:
+    kin, other = _kinship(predicate), _kinship(label)
+    if kin is None or other is None:
         return None
-    if one[0] == other[0]:
-        return ANOTHER if one[1] and other[1] and one[1] != other[1] and one[0] != "spouse" else 0.95
-    return 0.9 if {one[0], other[0]} == {"parent", "child"} else ANOTHER
+    if kin[0] == other[0]:
+        return ANOTHER if kin[1] and other[1] and kin[1] != other[1] and kin[0] != "spouse" else 0.95
+    return 0.9 if {kin[0], other[0]} == {"parent", "child"} else ANOTHER
 
 
 @lru_cache(100_000)
-def turns(asked: str, label: str) -> bool:
+def turns(predicate: str, label: str) -> bool:
     """Whether `label` reads from the other end.
 
     >>> turns("designed by", "designed"), turns("director", "is director of"), turns("born in", "was born in")
     (True, True, False)
     """
-    one, other = _reads(asked), _reads(label)
-    inverse = {kin[0] for kin in (_kinship(asked), _kinship(label)) if kin} == {"parent", "child"}
-    against = (one == "has") != (other == "has") and "" not in (one, other)
+    reading, other = _reads(predicate), _reads(label)
+    inverse = {kin[0] for kin in (_kinship(predicate), _kinship(label)) if kin} == {"parent", "child"}
+    against = (reading == "has") != (other == "has") and "" not in (reading, other)
     return against != inverse
 
 

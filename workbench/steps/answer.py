@@ -59,8 +59,8 @@ def read(text: str) -> Output:
     >>> read("Thought: She was.\\n**Answer:**\\nAlderby.").answer, read("Answer: not mentioned").abstained
     ('Alderby', True)
     """
-    thought, said = after_cue(text)
-    answer = said.strip(_MARKS).rstrip(".").strip(_MARKS)
+    thought, rest = after_cue(text)
+    answer = rest.strip(_MARKS).rstrip(".").strip(_MARKS)
     if is_form(answer):
         raise TemplateCopied(f"{answer!r} is the form that was asked for, and no answer")
     abstained = is_abstention(answer)
@@ -72,9 +72,9 @@ def after_cue(text: str, without: str = "no 'Answer:' in the reply") -> tuple[st
     with an answer counts as well."""
     inner = unpacked(text)
     text = inner if _CUE.search(inner) else text
-    told, cues = fields_of(text), list(_CUE.finditer(text))
-    if "answer" in told and (not cues or text.lstrip().startswith(("{", "[", "```"))):
-        return told.get("thought", ""), told["answer"]
+    fields, cues = fields_of(text), list(_CUE.finditer(text))
+    if "answer" in fields and (not cues or text.lstrip().startswith(("{", "[", "```"))):
+        return fields.get("thought", ""), fields["answer"]
     if not cues:
         raise ValueError(without)
     lines = (line.strip(_MARKS) for line in text[cues[-1].end() :].split("\n"))
@@ -111,11 +111,11 @@ def read_claim(text: str) -> Judgement:
     >>> read_claim("Thought: No passage names it.\\nAnswer: **Not supported**").label
     'NOT_SUPPORTED'
     """
-    thought, said = after_cue(text, f"no 'Answer: {SUPPORTED}' and no 'Answer: {NOT_SUPPORTED}' in the reply")
-    found = _LABEL.match(said)
-    if found is None:
-        raise ValueError(f"no 'Answer: {SUPPORTED}' or {NOT_SUPPORTED} in the reply, which answers {said[:80]!r}")
-    return Judgement(thought=thought, label=NOT_SUPPORTED if found["not"] else SUPPORTED)
+    thought, rest = after_cue(text, f"no 'Answer: {SUPPORTED}' and no 'Answer: {NOT_SUPPORTED}' in the reply")
+    match = _LABEL.match(rest)
+    if match is None:
+        raise ValueError(f"no 'Answer: {SUPPORTED}' or {NOT_SUPPORTED} in the reply, which answers {rest[:80]!r}")
+    return Judgement(thought=thought, label=NOT_SUPPORTED if match["not"] else SUPPORTED)
 
 
 CLAIM = Step.from_text("verify_claim", Input, Judgement, read=read_claim, max_tokens=512)

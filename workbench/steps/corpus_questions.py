@@ -46,14 +46,14 @@ def personas_flaw(value: PersonasInput, output: PersonasOutput) -> str:
     """What of a reply does not fit: other numbers, an empty text, the same twice."""
     if len(output.users) != value.users:
         return f"{value.users} users are wanted, and there are {len(output.users)}"
-    if odd := [one for one in output.users if len(one.tasks) != value.tasks]:
+    if odd := [user for user in output.users if len(user.tasks) != value.tasks]:
         return f"{value.tasks} tasks are wanted of each user, and {odd[0].user!r} has {len(odd[0].tasks)}"
-    texts = [text.strip() for one in output.users for text in (one.user, *one.tasks)]
+    texts = [text.strip() for user in output.users for text in (user.user, *user.tasks)]
     if not all(texts):
         return "a user or a task is empty"
-    if len({one.user.strip() for one in output.users}) < value.users:
+    if len({user.user.strip() for user in output.users}) < value.users:
         return "two users are the same"
-    same = next((one for one in output.users if len({*map(str.strip, one.tasks)}) < value.tasks), None)
+    same = next((user for user in output.users if len({*map(str.strip, user.tasks)}) < value.tasks), None)
     return f"two tasks of {same.user!r} are the same" if same else ""
 
 
@@ -80,9 +80,9 @@ def tasks_flaw(value: TasksInput, output: TasksOutput) -> str:
     """What of a reply does not fit: another number, the same question twice, what is no question."""
     if len(output.questions) != value.many:
         return f"{value.many} questions are wanted, and there are {len(output.questions)}"
-    if len({" ".join(one.casefold().split()) for one in output.questions}) < value.many:
+    if len({" ".join(question.casefold().split()) for question in output.questions}) < value.many:
         return "two of the questions are the same"
-    odd = next((one for one in output.questions if not one.strip().endswith("?")), None)
+    odd = next((question for question in output.questions if not question.strip().endswith("?")), None)
     return f"{odd!r} does not end as a question" if odd is not None else ""
 
 
@@ -124,22 +124,22 @@ def path_flaw(value: PathInput, output: PathOutput) -> str:
     """
     if len(output.questions) != value.many:
         return f"{value.many} questions are wanted, and there are {len(output.questions)}"
-    if len({_plain(one.question) for one in output.questions}) < value.many:
+    if len({_plain(question.question) for question in output.questions}) < value.many:
         return "two of the questions are the same"
-    return next(filter(None, (_flaw_of(value, one) for one in output.questions)), "")
+    return next(filter(None, (_flaw_of(value, question) for question in output.questions)), "")
 
 
-def _flaw_of(value: PathInput, one: Asked) -> str:
+def _flaw_of(value: PathInput, asked_question: Asked) -> str:
     start, *between, end = value.names
-    asked = f"{one.question!r}"
-    if _plain(one.answer) != _plain(end):
-        return f"the answer is {end!r}, not {one.answer!r}"
-    if not _named(start, one.question):
-        return f"{asked} does not name the start, {start!r}"
-    if named := [name for name in (*between, end) if _named(name, one.question)]:
-        return f"{asked} names {named[0]!r}"
-    told = sorted(content_words(end) & content_words(one.question))
-    return f"{asked} holds the word {told[0]!r} of the answer" if told else ""
+    quoted = f"{asked_question.question!r}"
+    if _plain(asked_question.answer) != _plain(end):
+        return f"the answer is {end!r}, not {asked_question.answer!r}"
+    if not _named(start, asked_question.question):
+        return f"{quoted} does not name the start, {start!r}"
+    if named := [name for name in (*between, end) if _named(name, asked_question.question)]:
+        return f"{quoted} names {named[0]!r}"
+    shared = sorted(content_words(end) & content_words(asked_question.question))
+    return f"{quoted} holds the word {shared[0]!r} of the answer" if shared else ""
 
 
 def _plain(text: str) -> str:

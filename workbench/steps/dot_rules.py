@@ -63,9 +63,9 @@ class Written(BaseModel):
         return self._meets
 
     def saying(self, beyond: str, meets: bool = False) -> Self:
-        said = self.model_copy()
-        said._beyond, said._meets = beyond, meets
-        return said
+        copy = self.model_copy()
+        copy._beyond, copy._meets = beyond, meets
+        return copy
 
 
 class Output(Written):
@@ -90,13 +90,13 @@ def checked(value: Input, reply: Output) -> Output:
     >>> rules.allowed_types, rules.terminal_rules, rules.initial_query
     (['person'], ['names a writer'], 'Who wrote Dune Fever?')
     """
-    known = [name for name, _, _ in value.types]
+    type_names = [name for name, _, _ in value.types]
     named = {name.casefold().strip() for name in reply.allowed_types}
     return Output(
         query_constraints=reply.query_constraints or value.question,
-        intermediate_rules=_told(reply.intermediate_rules) or [_ON_THE_WAY],
-        terminal_rules=_told(reply.terminal_rules) or [_AT_THE_END],
-        allowed_types=[name for name in known if name.casefold().strip() in named] or known,
+        intermediate_rules=_stripped(reply.intermediate_rules) or [_ON_THE_WAY],
+        terminal_rules=_stripped(reply.terminal_rules) or [_AT_THE_END],
+        allowed_types=[name for name in type_names if name.casefold().strip() in named] or type_names,
         initial_query=reply.initial_query or value.question,
     ).saying(reply.beyond, reply.meets)
 
@@ -107,7 +107,7 @@ def failed(value: Input) -> Output:
     return checked(value, nothing)
 
 
-def _told(rules: list[str]) -> list[str]:
+def _stripped(rules: list[str]) -> list[str]:
     return [rule for rule in rules if rule.strip()]
 
 

@@ -204,12 +204,12 @@ def _joined(first: Output, more: Output) -> Output:
 
 
 def _longest(records: list[R], key: Callable[[R], Hashable]) -> list[R]:
-    found: dict[Hashable, R] = {}
+    longest: dict[Hashable, R] = {}
     for record in records:
-        known = found.setdefault(key(record), record)
-        if len(record.description) > len(known.description):
-            found[key(record)] = record
-    return list(found.values())
+        stored = longest.setdefault(key(record), record)
+        if len(record.description) > len(stored.description):
+            longest[key(record)] = record
+    return list(longest.values())
 
 
 # -- merging ----------------------------------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ class _Gathered:
         self.weight += 1
 
 
-def merged(found: Iterable[tuple[str, Output]], types: Iterable[str] = ()) -> tuple[list[Node], list[Edge]]:
+def merged(extractions: Iterable[tuple[str, Output]], types: Iterable[str] = ()) -> tuple[list[Node], list[Edge]]:
     """The extractions of all passages, (id, Output) in the order of the corpus, as one graph, merged as LightRAG does.
 
     A node per exact name, with the most frequent type (the first of equal ones), spelled as in `types`. An edge per
@@ -262,7 +262,7 @@ def merged(found: Iterable[tuple[str, Output]], types: Iterable[str] = ()) -> tu
     written = {type_key(type): type for type in types}
     nodes: dict[str, _Gathered] = defaultdict(_Gathered)
     edges: dict[tuple, _Gathered] = defaultdict(_Gathered)
-    for passage, extraction in found:
+    for passage, extraction in extractions:
         for entity in extraction.entities:
             nodes[entity.name].add(passage, entity.description)
             nodes[entity.name].types[written.get(type_key(entity.type), entity.type)] += 1
@@ -288,8 +288,8 @@ def merged(found: Iterable[tuple[str, Output]], types: Iterable[str] = ()) -> tu
 
 
 def _type(votes: Counter[str]) -> str:
-    known = Counter({type: count for type, count in votes.items() if type != UNKNOWN})
-    return known.most_common(1)[0][0] if known else UNKNOWN
+    counts = Counter({type: count for type, count in votes.items() if type != UNKNOWN})
+    return counts.most_common(1)[0][0] if counts else UNKNOWN
 
 
 STEP = Step.from_text("entity_relations", Input, Output, read=read, max_tokens=4096)

@@ -134,17 +134,17 @@ def last_line(reply: str, extraction: str = "strict", cut: bool = False) -> Extr
     >>> last_line("It is Oslo.").text, last_line("It is Oslo.").flaw, last_line("It is Oslo.", "thesis").text
     ('', 'no answer line', 'It is Oslo.')
     """
-    found, reply = None, reply if extraction == "thesis" else unpacked(reply)
-    for found in (_LINE if extraction == "thesis" else _LENIENT).finditer(reply):
+    match, reply = None, reply if extraction == "thesis" else unpacked(reply)
+    for match in (_LINE if extraction == "thesis" else _LENIENT).finditer(reply):
         pass
-    answer = found[1].strip() if found else ""
+    answer = match[1].strip() if match else ""
     read = bool(answer) and not answer.startswith("<")
     flaw = "" if read else CUT if cut else NO_LINE
-    thought = (reply[: found.start()] if read else reply).strip(" \t\r\n*#_")
+    thought = (reply[: match.start()] if read else reply).strip(" \t\r\n*#_")
     if extraction == "thesis":
         text = answer if read else reply
         return _extracted(text, is_abstention_thesis(text), thought, flaw)
-    if read and cut and not reply[found.end() :].strip(" \t*_`"):
+    if read and cut and not reply[match.end() :].strip(" \t*_`"):
         return Extracted(thought=thought, flaw=CUT)  # the answer itself may be unfinished
     if read:
         text = _bare(answer)
@@ -165,25 +165,25 @@ def _short(text: str) -> tuple[str, str]:
     >>> _short("**Oslo**\\n\\nThe context says so."), _short("The answer is: Oslo."), _short("Oslo and Bergen")
     (('Oslo', 'The context says so.'), ('Oslo', ''), ('Oslo and Bergen', ''))
     """
-    if (told := _told(text)) is not None:
-        return told, ""
+    if (named := _named_answer(text)) is not None:
+        return named, ""
     if cues := list(_SHORT_CUE.finditer(text)):
-        before, said = text[: cues[-1].start()].strip(), text[cues[-1].start(1) :].strip()
+        before, rest = text[: cues[-1].start()].strip(), text[cues[-1].start(1) :].strip()
     else:
-        before, said = "", plain(text)
-    if is_abstention(said):
-        return said, before
-    answer, *explained = _EXPLAINS.split(said, maxsplit=1)
+        before, rest = "", plain(text)
+    if is_abstention(rest):
+        return rest, before
+    answer, *explained = _EXPLAINS.split(rest, maxsplit=1)
     answer = answer.strip() if "\n" in answer.strip() else _bare(answer)
     if is_form(answer):
         raise TemplateCopied(f"{answer!r} is the form that was asked for, and no answer")
     return answer, "\n".join(filter(None, [before, *explained]))
 
 
-def _told(text: str) -> str | None:
+def _named_answer(text: str) -> str | None:
     """The answer of a reply that is an object with one; None if it is none."""
-    told = fields_of(text) if text.lstrip().startswith(("{", "```")) else {}
-    return next((_bare(told[name]) for name in _NAMES if name in told), None)
+    fields = fields_of(text) if text.lstrip().startswith(("{", "```")) else {}
+    return next((_bare(fields[name]) for name in _NAMES if name in fields), None)
 
 
 def _bare(text: str) -> str:
@@ -208,8 +208,8 @@ class SparqlInput(Input):
     example: bool = True
 
     @classmethod
-    def of(cls, asked: SparqlInput, example: bool) -> SparqlInput:
-        return cls(**{field.name: getattr(asked, field.name) for field in fields(asked)}, example=example)
+    def of(cls, value: SparqlInput, example: bool) -> SparqlInput:
+        return cls(**{field.name: getattr(value, field.name) for field in fields(value)}, example=example)
 
 
 SPARQL = Step.from_text("sparql_answer", SparqlInput, Output, read=read, max_tokens=512, version=3)

@@ -110,7 +110,7 @@ def _parts(body: str) -> Iterator[str]:
     ['("entity"<|>Orsby<|>geo<|>A town (old))', 'entity<|>Aldra<|>geo<|>A river']
     """
     for part in body.split(RECORD):
-        begins = [found.start() for found in _RECORD.finditer(part)]
+        begins = [match.start() for match in _RECORD.finditer(part)]
         before = part[: begins[0]] if begins else part
         if FIELD in before or (not begins and _inside(before)):
             yield before
@@ -172,14 +172,14 @@ def _once(records: list) -> list:
     return list({record.model_dump_json(): record for record in records}.values())
 
 
-def merged(found: Mapping[str, Output]) -> Profiles:
+def merged(extractions: Mapping[str, Output]) -> Profiles:
     """Profiles from the extractions of all passages, by passage id: an entity per name and type, regardless of letter
     case, and a relation per source and target, with all descriptions, all passages, and the sum of the strengths.
     Relations with an end that is no entity are dropped. In the source a model condenses several descriptions; here they
     are concatenated."""
     entities: dict[tuple[str, str], list[tuple[str, EntityRecord]]] = defaultdict(list)
     relations: dict[tuple[str, str], list[tuple[str, RelationRecord]]] = defaultdict(list)
-    for passage_id, extraction in found.items():
+    for passage_id, extraction in extractions.items():
         for entity in extraction.entities:
             entities[entity.name.upper(), entity.type.upper()].append((passage_id, entity))
         for relation in extraction.relationships:
@@ -187,14 +187,14 @@ def merged(found: Mapping[str, Output]) -> Profiles:
     names = {name: records[0][1].name for (name, _), records in entities.items()}
     return Profiles(
         tuple(
-            EntityProfile(names[name], records[0][1].type, _told(records), _passages(records))
+            EntityProfile(names[name], records[0][1].type, _joined_descriptions(records), _passages(records))
             for (name, _), records in entities.items()
         ),
         tuple(
             RelationProfile(
                 names[source],
                 names[target],
-                _told(records),
+                _joined_descriptions(records),
                 (),
                 sum(r.strength for _, r in records),
                 _passages(records),
@@ -205,7 +205,7 @@ def merged(found: Mapping[str, Output]) -> Profiles:
     )
 
 
-def _told(records: list[tuple[str, EntityRecord]] | list[tuple[str, RelationRecord]]) -> str:
+def _joined_descriptions(records: list[tuple[str, EntityRecord]] | list[tuple[str, RelationRecord]]) -> str:
     return " ".join(dict.fromkeys(record.description for _, record in records if record.description))
 
 

@@ -53,10 +53,10 @@ def read_digit(text: str) -> Digit:
     (1, 0)
     """
     text = plain(text, names=["verdict", "label"])
-    found = re.search(r"\d+", text)
-    if found is None or found[0] not in ("0", "1"):
+    match = re.search(r"\d+", text)
+    if match is None or match[0] not in ("0", "1"):
         raise ValueError(f"the verdict should be 1 or 0, and the reply is {text[:80]!r}")
-    return Digit(verdict=int(found[0]))
+    return Digit(verdict=int(match[0]))
 
 
 DIGIT = Step.from_text("judge_answer", Input, Digit, read=read_digit, max_tokens=32, labels=("1", "0"))

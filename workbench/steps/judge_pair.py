@@ -31,8 +31,8 @@ class Choice(BaseModel):
     @field_validator("winner", mode="before")
     @classmethod
     def _number(cls, value):
-        said = re.fullmatch(r"\s*(?:answer[\s_]*)?([12])\s*", str(value), re.IGNORECASE)
-        return int(said[1]) if said else None
+        match = re.fullmatch(r"\s*(?:answer[\s_]*)?([12])\s*", str(value), re.IGNORECASE)
+        return int(match[1]) if match else None
 
 
 class Output(BaseModel):

@@ -61,8 +61,8 @@ class Verdict(BaseModel):
 
     @field_validator("confidence")
     @classmethod
-    def _clamped(cls, said: float) -> float:
-        return min(1.0, max(0.0, said))
+    def _clamped(cls, value: float) -> float:
+        return min(1.0, max(0.0, value))
 
     @model_validator(mode="after")
     def _only_partial_paths_lead_on(self):
@@ -78,13 +78,13 @@ class Output(BaseModel):
 
     @field_validator("verdicts", mode="before")
     @classmethod
-    def _only_verdicts(cls, said):
-        return [one for one in said if _readable(one)] if isinstance(said, list) else said
+    def _only_verdicts(cls, value):
+        return [row for row in value if _readable(row)] if isinstance(value, list) else value
 
 
-def _readable(said) -> bool:
+def _readable(value) -> bool:
     try:
-        Verdict.model_validate(said)
+        Verdict.model_validate(value)
     except ValidationError:
         return False
     return True

@@ -71,18 +71,18 @@ class Output(BaseModel):
         """The entries that can be read; ValueError where none can."""
         if not isinstance(entries, list):
             return entries
-        found = [named for entry in entries if (named := _read(entry)) is not None]
-        if not found:
+        rows = [named for entry in entries if (named := _read(entry)) is not None]
+        if not rows:
             raise ValueError("no entry has an id, a name and a summary")
-        return found
+        return rows
 
 
 def matched(value: Input, output: Output) -> list[Named | None]:
     """The entry for each community, the first with its id; None where there is none."""
-    found: dict[int, Named] = {}
+    by_id: dict[int, Named] = {}
     for named in output.communities:
-        found.setdefault(named.id, named)
-    return [found.get(community.id) for community in value.communities]
+        by_id.setdefault(named.id, named)
+    return [by_id.get(community.id) for community in value.communities]
 
 
 def plain(name: str) -> str:
@@ -91,8 +91,10 @@ def plain(name: str) -> str:
     >>> plain("**Born_in (Orsby)** – O'Dell's 東京-to ***")
     'Born in Orsby ODells 東京-to'
     """
-    kept = "".join(c if unicodedata.category(c)[0] in "LMN" or c == "-" else " " for c in name.translate(_APOSTROPHES))
-    words = [word for word in kept.split() if any(map(str.isalnum, word)) or word == "-"]
+    letters = "".join(
+        c if unicodedata.category(c)[0] in "LMN" or c == "-" else " " for c in name.translate(_APOSTROPHES)
+    )
+    words = [word for word in letters.split() if any(map(str.isalnum, word)) or word == "-"]
     return " ".join(words[:NAME_WORDS]).strip(" -")
 
 

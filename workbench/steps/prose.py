@@ -126,9 +126,9 @@ def fields_of(text: str) -> dict[str, str]:
         if isinstance(value, dict) and len(value) == 1 and isinstance(inner := next(iter(value.values())), dict):
             value = inner
         if payload.level != "repaired" and isinstance(value, dict):
-            named = {str(name).casefold().replace(" ", "_"): said for name, said in value.items()}
-            return {name: "" if said is None else str(said) for name, said in named.items()
-                    if isinstance(said, str | int | float | None)}  # fmt: skip
+            named = {str(name).casefold().replace(" ", "_"): part for name, part in value.items()}
+            return {name: "" if part is None else str(part) for name, part in named.items()
+                    if isinstance(part, str | int | float | None)}  # fmt: skip
     return {}
 
 
@@ -208,9 +208,9 @@ def label(text: str, labels: Iterable[str]) -> str | None:
 @lru_cache
 def _labels(named: tuple[str, ...]) -> re.Pattern[str]:
     """Each label, with what denies it; possessive, so that a text is passed once."""
-    one = "|".join(f"({re.escape(name)})" for name in named)
+    alternatives = "|".join(f"({re.escape(name)})" for name in named)
     denied = r"(?P<denied>\bno[tr]?\s++(?:an?\s++)?+[\W_]*+)?"
-    return re.compile(rf"{denied}(?<![^\W_])(?:{one})(?![^\W_])", re.IGNORECASE)
+    return re.compile(rf"{denied}(?<![^\W_])(?:{alternatives})(?![^\W_])", re.IGNORECASE)
 
 
 def _unwrapped(text: str, names: list[str]) -> str:
@@ -227,7 +227,7 @@ def _unwrapped(text: str, names: list[str]) -> str:
                 continue
             if not isinstance(value, dict):
                 break
-            held = {str(name).casefold(): one for name, one in value.items()}
+            held = {str(name).casefold(): item for name, item in value.items()}
             chosen = [held[name] for name in names if name in held]
             value = chosen[0] if chosen else next(iter(held.values())) if len(held) == 1 else None
     return text

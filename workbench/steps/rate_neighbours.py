@@ -86,29 +86,29 @@ def read(text: str) -> Output:
     Rating(number=3, name='night ferry', score=2, reason='')
     """
     lines = _CUE.sub("", unpacked(text[:100_000])).splitlines()
-    ratings = [_rating(found) for line in lines if (found := _LINE.match(line[:2_000]))]
+    ratings = [_rating(match) for line in lines if (match := _LINE.match(line[:2_000]))]
     if not ratings:
         raise ValueError("no line rates a neighbour: lines such as '1 (name): 7 | reason' were expected")
     return Output(ratings=ratings)
 
 
-def _rating(found: re.Match) -> Rating:
-    number, name = found["number"], found["name"] if found["name"] is not None else found["bare"].rstrip(" \t*_")
-    score = min(HIGHEST, max(0, int(float(found["score"]))))
+def _rating(match: re.Match) -> Rating:
+    number, name = match["number"], match["name"] if match["name"] is not None else match["bare"].rstrip(" \t*_")
+    score = min(HIGHEST, max(0, int(float(match["score"]))))
     return Rating(number=int(number) if number else None, name=name.strip(), score=score,
-                  reason=(found["reason"] or "").strip())  # fmt: skip
+                  reason=(match["reason"] or "").strip())  # fmt: skip
 
 
 def matched(value: Input, output: Output) -> list[Rating | None]:
     """The rating of each neighbour, None where there is none: by its number unless the name says otherwise, then by its
     name, then by a name that contains it or that it contains. The first line for a neighbour counts."""
     names = [unicode_phrase(neighbour.name) for neighbour in value.neighbours]
-    found: list[Rating | None] = [None] * len(names)
+    ratings: list[Rating | None] = [None] * len(names)
     for rating in output.ratings:
         at = _place(rating, names)
-        if at is not None and found[at] is None:
-            found[at] = rating
-    return found
+        if at is not None and ratings[at] is None:
+            ratings[at] = rating
+    return ratings
 
 
 def _place(rating: Rating, names: list[str]) -> int | None:

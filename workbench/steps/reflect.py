@@ -57,10 +57,14 @@ def reading(reply: str, *, released: bool = False) -> Reflection:
     'so the answer is: Oslo.'
     """
     flags = 0 if released else re.IGNORECASE
-    answer, asked = (re.split(re.escape(marker), reply, maxsplit=1, flags=flags)[1:] for marker in (ANSWER, QUERY))
+    answer, query_parts = (
+        re.split(re.escape(marker), reply, maxsplit=1, flags=flags)[1:] for marker in (ANSWER, QUERY)
+    )
     if answer:
         return Reflection(True, _rest(answer[0], released))
-    return Reflection(False, query=_searched(asked[0] if asked else reply, released), marked=bool(asked))
+    return Reflection(
+        False, query=_searched(query_parts[0] if query_parts else reply, released), marked=bool(query_parts)
+    )
 
 
 def _rest(text: str, whole: bool) -> str:

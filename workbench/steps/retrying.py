@@ -73,9 +73,9 @@ def gleaned(
     because they would find the same again."""
     results = list(engine.run(step, inputs, trace=trace))
     for _ in range(0 if engine.name == RulesEngine.name else rounds):
-        asked = [at for at, result in enumerate(results) if result.value is not None]
-        further = [replace(inputs[at], found=_names(results[at].value)) for at in asked]
-        for at, more in zip(asked, engine.run(step, further, trace=trace) if further else ()):
+        positions = [at for at, result in enumerate(results) if result.value is not None]
+        further = [replace(inputs[at], found=_names(results[at].value)) for at in positions]
+        for at, more in zip(positions, engine.run(step, further, trace=trace) if further else ()):
             if more.value is not None:
                 results[at] = replace(results[at], value=joined(results[at].value, more.value))
     return results

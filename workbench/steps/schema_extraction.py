@@ -97,8 +97,8 @@ class _Reading:
 
     def of(self, reply: dict[str, Any], repaired: bool) -> Output:
         self.output.repaired = repaired
-        for entity, said in self._pairs(reply.get("attributes")):
-            self._attributes(entity, said)
+        for entity, value in self._pairs(reply.get("attributes")):
+            self._attributes(entity, value)
         for row in self._rows(reply.get("triples")):
             self._triple(row)
         for name, kind in self._pairs(reply.get("entity_types")):
@@ -109,24 +109,24 @@ class _Reading:
     def _drop(self) -> None:
         self.output.dropped += 1
 
-    def _rows(self, found: Any) -> list:
-        if found is not None and not isinstance(found, list):
+    def _rows(self, part: Any) -> list:
+        if part is not None and not isinstance(part, list):
             self._drop()
-        return found if isinstance(found, list) else []
+        return part if isinstance(part, list) else []
 
-    def _pairs(self, found: Any) -> Iterator[tuple[str, Any]]:
+    def _pairs(self, content: Any) -> Iterator[tuple[str, Any]]:
         """(name, what stands beside it) of an object, or of several in a list."""
-        for part in self._rows(found) if isinstance(found, list) else [found]:
+        for part in self._rows(content) if isinstance(content, list) else [content]:
             if isinstance(part, dict):
                 yield from part.items()
             elif part is not None:
                 self._drop()
 
-    def _attributes(self, entity: str, said: Any) -> None:
-        if isinstance(said, dict):
-            said = [f"{name}: {value}" for name, value in ((n, _text(v)) for n, v in said.items())]
-        for one in said if isinstance(said, list) else [said]:
-            name, (kind, value) = clean_name(entity), _attribute(_text(one))
+    def _attributes(self, entity: str, listed: Any) -> None:
+        if isinstance(listed, dict):
+            listed = [f"{name}: {value}" for name, value in ((n, _text(v)) for n, v in listed.items())]
+        for item in listed if isinstance(listed, list) else [listed]:
+            name, (kind, value) = clean_name(entity), _attribute(_text(item))
             if name and any(map(str.isalnum, value)):
                 self.output.attributes.append(AttributeRecord(entity=name, type=kind, value=value))
             else:
@@ -149,11 +149,11 @@ class _Reading:
         else:
             self._drop()
 
-    def _proposals(self, found: Any) -> None:
-        if found is not None and not isinstance(found, dict):
+    def _proposals(self, part: Any) -> None:
+        if part is not None and not isinstance(part, dict):
             self._drop()
         for kind, listed in _LISTS.items():
-            rows = self._rows(found.get(listed)) if isinstance(found, dict) else []
+            rows = self._rows(part.get(listed)) if isinstance(part, dict) else []
             self.output.dropped += max(0, len(rows) - PROPOSED)
             for row in rows[:PROPOSED]:
                 self._proposal(kind, row)
@@ -172,13 +172,13 @@ def type_name(text: str) -> str:
     return name if any(map(str.isalnum, name)) else ""
 
 
-def _attribute(said: str) -> tuple[str, str]:
+def _attribute(text: str) -> tuple[str, str]:
     """(type, value)
 
     >>> _attribute("date: 3 May 1994"), _attribute("a small town")
     (('date', '3 May 1994'), ('description', 'a small town'))
     """
-    kind, colon, value = one_line(said[: 2 * VALUE_CHARACTERS]).partition(":")
+    kind, colon, value = one_line(text[: 2 * VALUE_CHARACTERS]).partition(":")
     kind, value = (type_name(kind), value.strip()) if colon else (DESCRIPTION, kind)
     return kind or DESCRIPTION, value[:VALUE_CHARACTERS]
 
@@ -186,7 +186,7 @@ def _attribute(said: str) -> tuple[str, str]:
 def _text(value: Any) -> str:
     """A plain value as text, the plain values of a list with commas; empty for anything else."""
     if isinstance(value, list):
-        return ", ".join(filter(None, (_text(one) for one in value if not isinstance(one, list))))
+        return ", ".join(filter(None, (_text(item) for item in value if not isinstance(item, list))))
     return value if isinstance(value, str) else "" if value is None or isinstance(value, dict) else str(value)
 
 

@@ -59,9 +59,9 @@ def checked(value: Input, reply: Output) -> Output:
     >>> checked(given, made_up)
     Output(anchors=[], topics=['Who wrote Dune Fever?'], routing=0)
     """
-    known, question = {name for name, _, _ in value.types}, _folded(value.question)
+    type_names, question = {name for name, _, _ in value.types}, _folded(value.question)
     anchors = [
-        anchor.model_copy(update={"type": anchor.type if anchor.type in known else None})
+        anchor.model_copy(update={"type": anchor.type if anchor.type in type_names else None})
         for anchor in reply.anchors
         if anchor.span and _folded(anchor.span) in question
     ][:ANCHORS]

@@ -44,8 +44,8 @@ class InvolvedTypes(BaseModel):
     def _by_known_names(cls, value: Any) -> Any:
         if not isinstance(value, Mapping):
             return {} if value is None or isinstance(value, str) else {"entity_types": value}
-        lowered = {str(key).strip().casefold().replace(" ", "_").replace("-", "_"): one for key, one in value.items()}
-        return {_ALSO.get(key, key): one for key, one in lowered.items()}
+        lowered = {str(key).strip().casefold().replace(" ", "_").replace("-", "_"): item for key, item in value.items()}
+        return {_ALSO.get(key, key): item for key, item in lowered.items()}
 
     @field_validator("entity_types", "relations", "attributes", mode="before")
     @classmethod
@@ -64,10 +64,10 @@ class Output(BaseModel):
     @field_validator("sub_questions", mode="before")
     @classmethod
     def _asked(cls, value: Any) -> list[str]:
-        found = list(_texts(value.splitlines() if isinstance(value, str) else value))
-        if not found:
+        texts = list(_texts(value.splitlines() if isinstance(value, str) else value))
+        if not texts:
             raise ValueError("there is no sub-question")
-        return found
+        return texts
 
     @field_validator("involved_types", mode="before")
     @classmethod
@@ -87,7 +87,7 @@ def _text(item: Any) -> str:
         return item
     if not isinstance(item, Mapping):
         return ""
-    named = {str(key).casefold().replace("-", "_").replace(" ", "_"): one for key, one in item.items()}
+    named = {str(key).casefold().replace("-", "_").replace(" ", "_"): part for key, part in item.items()}
     held = [named[key] for key in _ITEM if isinstance(named.get(key), str)]
     return next(iter(held), "")
 

@@ -121,8 +121,8 @@ def repeats_its_trace_byte_by_byte(subject: Subject) -> None:
     fresh = method(subject.method.label, Index.open(subject.index.folder))
     with tempfile.TemporaryDirectory() as folder:
         saved = [
-            one.retrieve(QUESTION).trace.save(Path(folder) / name).read_bytes()
-            for name, one in (("a", subject.method), ("b", subject.method), ("c", fresh))
+            method.retrieve(QUESTION).trace.save(Path(folder) / name).read_bytes()
+            for name, method in (("a", subject.method), ("b", subject.method), ("c", fresh))
         ]
     assert saved[0] == saved[1], "asked again"
     assert saved[0] == saved[2], "asked of the same index, opened again"
@@ -196,10 +196,10 @@ def refuses_an_unknown_setting(subject: Subject) -> None:
 
 @check(variants=False)
 def says_what_it_is(subject: Subject) -> None:
-    one = subject.method
-    assert one.name and one.paper and one.layers and type(one).__doc__
-    assert METHODS[one.name] is type(one), "it is registered under its name"
-    assert subject.index.name in repr(one)
+    method = subject.method
+    assert method.name and method.paper and method.layers and type(method).__doc__
+    assert METHODS[method.name] is type(method), "it is registered under its name"
+    assert subject.index.name in repr(method)
 
 
 @check(variants=False)
@@ -246,13 +246,13 @@ def _subject(spec: str, index: Index) -> Subject:
 
 
 @contextmanager
-def _refused(said: str):
+def _refused(expected: str):
     try:
         yield
     except SettingError as error:
-        assert said in str(error), f"the refusal does not name {said!r}: {error}"
+        assert expected in str(error), f"the refusal does not name {expected!r}: {error}"
     else:
-        raise AssertionError(f"it was not refused; a SettingError that names {said!r} is expected")
+        raise AssertionError(f"it was not refused; a SettingError that names {expected!r} is expected")
 
 
 def check_method(spec: str, index: Index | None = None, checks: Iterable[str] = tuple(CHECKS)) -> None:

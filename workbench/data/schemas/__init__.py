@@ -20,20 +20,20 @@ _LISTS = {"Nodes", "Relations", "Attributes"}
 def covering(labels: Iterable[str]) -> Schema | None:
     """The bundled schema whose relations include all of the labels; None where there is none."""
     wanted = set(labels)
-    found = (read_schema(path) for path in sorted(Path(__file__).parent.glob("*.json")))
-    return next((schema for schema in found if wanted and wanted <= {r.name for r in schema.relations}), None)
+    schemas = (read_schema(path) for path in sorted(Path(__file__).parent.glob("*.json")))
+    return next((schema for schema in schemas if wanted and wanted <= {r.name for r in schema.relations}), None)
 
 
 def of_paper(schema: Schema) -> Schema | None:
     """What the paper of DotRAG tells its model of a graph: its description, and definitions of its types in their own
     spelling. None if its types are not those of one of the paper's graphs, whatever their case and punctuation."""
-    own = {normal_form(one.name): one.name for one in schema.entity_types}
+    own = {normal_form(entity_type.name): entity_type.name for entity_type in schema.entity_types}
     for path in sorted((Path(__file__).parent / "dotrag").glob("*.json")):
-        told = read_schema(path)
-        types = {normal_form(one.name): one for one in told.entity_types}
+        paper_schema = read_schema(path)
+        types = {normal_form(entity_type.name): entity_type for entity_type in paper_schema.entity_types}
         if types.keys() == own.keys():
-            named = tuple(replace(one, name=own[form]) for form, one in types.items())
-            return replace(schema, description=told.description, entity_types=named)
+            named = tuple(replace(entity_type, name=own[form]) for form, entity_type in types.items())
+            return replace(schema, description=paper_schema.description, entity_types=named)
     return None
 
 
@@ -60,13 +60,13 @@ def seed(named: str) -> Schema:
         path = SEEDS / f"{named}.json"
     elif not path.is_file():
         raise DataError(f"no schema is called {named!r}; name one of {', '.join(seeds())}, or a file with a schema")
-    found = read_object(path)
-    return _of_lists(path, found) if _LISTS & found.keys() else read_schema(path)
+    content = read_object(path)
+    return _of_lists(path, content) if _LISTS & content.keys() else read_schema(path)
 
 
-def _of_lists(path: Path, found: dict) -> Schema:
+def _of_lists(path: Path, content: dict) -> Schema:
     """The form of Youtu-GraphRAG: three lists of names. A name that occurs twice, in whatever spelling, counts once."""
-    names = {part: _once(strings(found, part, str(path))) for part in _LISTS}
+    names = {part: _once(strings(content, part, str(path))) for part in _LISTS}
     return Schema(
         tuple(EntityType(name, "") for name in names["Nodes"]),
         tuple(Relation(name, "", (), ()) for name in names["Relations"]),
@@ -75,8 +75,8 @@ def _of_lists(path: Path, found: dict) -> Schema:
 
 
 def _once(names: Iterable[str]) -> list[str]:
-    found: dict[str, str] = {}
+    by_form: dict[str, str] = {}
     for name in names:
         if form := normal_form(name):
-            found.setdefault(form, name.strip())
-    return list(found.values())
+            by_form.setdefault(form, name.strip())
+    return list(by_form.values())

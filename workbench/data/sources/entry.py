@@ -92,15 +92,15 @@ def passage_id(prefix: str, title: str, text: str) -> str:
 
 def passages(prefix: str, texts: Iterable[tuple[str, str]]) -> tuple[tuple[Passage, ...], int]:
     """Passages of (title, text), stripped, without exact duplicates; and the number of duplicates."""
-    found: dict[str, Passage] = {}
+    by_id: dict[str, Passage] = {}
     count = 0
     for count, (title, text) in enumerate(texts, 1):
         title, text = title.strip(), text.strip()
         if not title + text:
             raise DataError(f"passage {count} of the {prefix!r} corpus has neither title nor text; the file is damaged")
         identifier = passage_id(prefix, title, text)
-        found.setdefault(identifier, Passage(identifier, title, text))
-    return tuple(found.values()), count - len(found)
+        by_id.setdefault(identifier, Passage(identifier, title, text))
+    return tuple(by_id.values()), count - len(by_id)
 
 
 def table(path: Path, *columns: str) -> list[dict]:
@@ -109,15 +109,15 @@ def table(path: Path, *columns: str) -> list[dict]:
     import pyarrow.parquet as pq
 
     try:
-        found = pq.read_table(path)
+        frame = pq.read_table(path)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path} is no Parquet file ({error}); delete it and fetch it again") from None
-    if missing := set(columns) - set(found.column_names):
-        raise DataError(f"{path} has no column {', '.join(sorted(missing))}; it has {', '.join(found.column_names)}")
-    return found.select(columns).to_pylist()
+    if missing := set(columns) - set(frame.column_names):
+        raise DataError(f"{path} has no column {', '.join(sorted(missing))}; it has {', '.join(frame.column_names)}")
+    return frame.select(columns).to_pylist()
 
 
-def one(folder: Path, pattern: str) -> Path:
+def the_file(folder: Path, pattern: str) -> Path:
     """The only file below a folder that matches a pattern."""
     matches = sorted(folder.rglob(pattern))
     if len(matches) != 1:

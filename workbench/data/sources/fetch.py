@@ -35,9 +35,9 @@ def source_folder(entry: Entry) -> Path:
     return cache() / (entry.whole or entry).id / "source"
 
 
-def is_offline(asked: bool | None = None) -> bool:
+def is_offline(wanted: bool | None = None) -> bool:
     """The explicit setting, otherwise whether `HOPSCOPE_OFFLINE` is set to anything but 0."""
-    return os.environ.get("HOPSCOPE_OFFLINE", "") not in ("", "0") if asked is None else asked
+    return os.environ.get("HOPSCOPE_OFFLINE", "") not in ("", "0") if wanted is None else wanted
 
 
 def fetch(entry: Entry, offline: bool | None = None, progress: bool = True) -> tuple[SourceFile, ...]:
@@ -94,8 +94,8 @@ def _download(entry: Entry, file: File, folder: Path, progress: bool) -> None:
             pooch.HTTPDownloader(progressbar=progress, timeout=TIMEOUT)(url, _Limited(opened, limit, url), None)
 
     try:
-        known = f"sha256:{file.sha256}" if file.sha256 else None
-        pooch.retrieve(file.url, known, fname="file", path=part, downloader=limited)
+        checksum = f"sha256:{file.sha256}" if file.sha256 else None
+        pooch.retrieve(file.url, checksum, fname="file", path=part, downloader=limited)
         path.parent.mkdir(parents=True, exist_ok=True)
         if not file.sha256 and not _record(path).exists():
             _note(path, _sha256(part / "file"))
@@ -139,9 +139,9 @@ def _unpack(entry: Entry, folder: Path) -> None:
         shutil.rmtree(unpacked, ignore_errors=True)
         archive.unpack(packed, unpacked)
         for file in entry.files:
-            for found in sorted(unpacked.rglob(file.name))[:1]:
+            for file_found in sorted(unpacked.rglob(file.name))[:1]:
                 (folder / file.name).parent.mkdir(parents=True, exist_ok=True)
-                found.replace(folder / file.name)
+                file_found.replace(folder / file.name)
         shutil.rmtree(unpacked)
 
 

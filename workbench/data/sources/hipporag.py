@@ -55,13 +55,15 @@ def read(folder: Path, name: str | None = None) -> Converted:
         raise DataError(f"{corpus.parent}: {name}.json or its corpus has not HippoRAG's layout ({why})") from None
 
 
-def _converted(corpus: Path, asked: Path, extracted: list[Path]) -> Converted:
-    family = next((family for family in _PREFIXES if asked.stem.startswith(family)), asked.stem)
+def _converted(corpus: Path, questions_file: Path, extracted: list[Path]) -> Converted:
+    family = next((family for family in _PREFIXES if questions_file.stem.startswith(family)), questions_file.stem)
     prefix = _PREFIXES.get(family, family)
-    kept, repeated = passages(prefix, _texts(corpus, family))
-    known = {passage.id for passage in kept}
-    rows = read_json(asked, list)
-    questions = [_question(row, family, prefix, known, f"{asked}, question {n}") for n, row in enumerate(rows, 1)]
+    texts, repeated = passages(prefix, _texts(corpus, family))
+    ids = {passage.id for passage in texts}
+    rows = read_json(questions_file, list)
+    questions = [
+        _question(row, family, prefix, ids, f"{questions_file}, question {n}") for n, row in enumerate(rows, 1)
+    ]
     notes = []
     lacking = [question.id for question, row in zip(questions, rows) if not question.support and any(_gold(row))]
     if lacking:
@@ -70,9 +72,9 @@ def _converted(corpus: Path, asked: Path, extracted: list[Path]) -> Converted:
         )
     extractions = None
     if extracted:
-        extractions, left_out = _extractions(extracted[0], prefix, known)
+        extractions, left_out = _extractions(extracted[0], prefix, ids)
         notes.append(f"{left_out} extracted entries that are no triples are left out")
-    return Converted(kept, tuple(_apart(questions)), extractions, repeated=repeated, notes=tuple(notes))
+    return Converted(texts, tuple(_apart(questions)), extractions, repeated=repeated, notes=tuple(notes))
 
 
 def read_pooled(rows: Iterable[tuple[str, dict]], family: str) -> Converted:
@@ -87,9 +89,9 @@ def read_pooled(rows: Iterable[tuple[str, dict]], family: str) -> Converted:
             ]
             for _, row in rows
         ]
-        kept, repeated = passages(prefix, (paragraph for paragraphs in own for paragraph in paragraphs))
-        known = {passage.id for passage in kept}
-        questions = [_question(row, family, prefix, known, where) for where, row in rows]
+        texts, repeated = passages(prefix, (paragraph for paragraphs in own for paragraph in paragraphs))
+        passage_ids = {passage.id for passage in texts}
+        questions = [_question(row, family, prefix, passage_ids, where) for where, row in rows]
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         place = rows[0][0].partition(", ")[0] if rows else family
         raise DataError(
@@ -100,7 +102,7 @@ def read_pooled(rows: Iterable[tuple[str, dict]], family: str) -> Converted:
     lacking = sum(not question.support for question in questions)
     notes = (f"{counted(lacking, 'question')} without gold among the paragraphs: no support",) if lacking else ()
     return Converted(
-        kept,
+        texts,
         tuple(questions),
         repeated=repeated,
         notes=notes,
@@ -124,8 +126,8 @@ def _texts(path: Path, family: str) -> Iterator[tuple[str, str]]:
         yield _title(title, family), storable(_joined(text, family))
 
 
-def _question(row: dict, family: str, prefix: str, known: set[str], where: str) -> Question:
-    text = _asked(row, family, where)
+def _question(row: dict, family: str, prefix: str, ids: set[str], where: str) -> Question:
+    text = _question_text(row, family, where)
     identifier = str(next(filter(None, map(row.get, _IDS)), ""))
     identifier = identifier or f"{family}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
     gold = [_id(passage, family, prefix) for passage in _gold(row)]
@@ -139,12 +141,12 @@ def _question(row: dict, family: str, prefix: str, known: set[str], where: str) 
         answers=tuple(dict.fromkeys(map(storable, answers))),
         type=kind,
         hops=hops,
-        support=tuple(dict.fromkeys(gold)) if set(gold) <= known else (),
+        support=tuple(dict.fromkeys(gold)) if set(gold) <= ids else (),
         decomposition=_steps(row, family, prefix) or None,
     )
 
 
-def _asked(row: dict, family: str, where: str) -> str:
+def _question_text(row: dict, family: str, where: str) -> str:
     text = row.get("question") or row.get("claim")
     if isinstance(text, str) and family == "hover":
         text = _CUE.sub("", text)
@@ -173,12 +175,12 @@ def _kind(row: dict, family: str, identifier: str, answers: list[str]) -> tuple[
 def _answers(row: dict, where: str) -> list[str]:
     """The answer, then its aliases. PopQA's lists of aliases are strings, and each stays one gold answer, as in the
     released code: with them split, EM and accuracy would be higher than any that was published."""
-    said = next(
+    value = next(
         (row[field] for field in ("answer", "gold_ans", "reference", "answers", "obj", "label") if field in row), None
     )
-    if said is None:
+    if value is None:
         raise DataError(f"{where}: there is no answer; it has {', '.join(row)}")
-    answers = [*_strings(said), *_strings(row.get("answer_aliases"))]
+    answers = [*_strings(value), *_strings(row.get("answer_aliases"))]
     if "obj" in row:  # PopQA
         for field in ("possible_answers", "o_wiki_title", "o_aliases"):
             answers += _strings(row.get(field))
@@ -231,22 +233,24 @@ def _steps(row: dict, family: str, prefix: str) -> tuple[dict, ...]:
     )
 
 
-def _extractions(path: Path, prefix: str, known: set[str]) -> tuple[tuple[Extraction, ...], int]:
+def _extractions(path: Path, prefix: str, ids: set[str]) -> tuple[tuple[Extraction, ...], int]:
     """The extractions of HippoRAG's `openie_*.json`, and the number of entries that were not triples of strings."""
     model = re.search(r"ner_(.+)_\d+$", path.stem)
-    kept, left_out = {}, 0
+    by_id, left_out = {}, 0
     for row in read_json(path, dict)["docs"]:
         identifier = passage_id(prefix, row["title"].strip(), row["text"].strip())
-        said = row["extracted_triples"]
-        triples = [t for t in said if isinstance(t, list) and len(t) == 3 and all(isinstance(m, str) for m in t)]
-        left_out += len(said) - len(triples)
-        if identifier in known:
+        triples_read = row["extracted_triples"]
+        triples = [
+            t for t in triples_read if isinstance(t, list) and len(t) == 3 and all(isinstance(m, str) for m in t)
+        ]
+        left_out += len(triples_read) - len(triples)
+        if identifier in ids:
             entities = tuple(storable(str(entity)) for entity in row["extracted_entities"])
             made_by = f"openie.jsonl ({model[1]})" if model else "openie.jsonl"
-            kept[identifier] = Extraction(
+            by_id[identifier] = Extraction(
                 identifier, entities, tuple(tuple(map(storable, t)) for t in triples), made_by
             )
-    return tuple(kept.values()), left_out
+    return tuple(by_id.values()), left_out
 
 
 def _id(passage: tuple[str, Any], family: str, prefix: str) -> str:
@@ -316,24 +320,27 @@ def _placed(path: Path, rows: list[dict]) -> Iterator[tuple[str, dict]]:
 
 def read_many_hops(folder: Path) -> Converted:
     """The claims of CatRAG's sample that HoVer's development set counts as 3- or 4-hop, with that number of hops."""
-    found, hops = read(folder, "hover"), _hops_of_claims(folder / _HOVER_DEV)
-    claims = [replace(one, hops=hops.get(one.id, hops.get(_plain(one.question)))) for one in found.questions]
-    kept = tuple(question for question in claims if question.hops in _MANY_HOPS)
-    return replace(found, questions=kept, notes=(*found.notes, *_left_out(claims)))
+    converted, hops = read(folder, "hover"), _hops_of_claims(folder / _HOVER_DEV)
+    claims = [
+        replace(question, hops=hops.get(question.id, hops.get(_plain(question.question))))
+        for question in converted.questions
+    ]
+    many = tuple(question for question in claims if question.hops in _MANY_HOPS)
+    return replace(converted, questions=many, notes=(*converted.notes, *_left_out(claims)))
 
 
 def _hops_of_claims(path: Path) -> dict[str, int]:
     """uid, and claim, → number of hops."""
-    found: dict[str, int] = {}
+    hops_of: dict[str, int] = {}
     for number, row in enumerate(read_json(path, list), 1):
         try:
-            found |= dict.fromkeys((str(row["uid"]), _plain(row["claim"])), int(row["num_hops"]))
+            hops_of |= dict.fromkeys((str(row["uid"]), _plain(row["claim"])), int(row["num_hops"]))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             why = f"{type(error).__name__}: {error}"
             raise DataError(
                 f"{path}, claim {number}: it has not HoVer's fields uid, claim and num_hops ({why})"
             ) from None
-    return found
+    return hops_of
 
 
 def _plain(claim: str) -> str:

@@ -44,16 +44,16 @@ def _hipporag(path: Path) -> Dataset:
 
 def _corpora(folder: Path, pattern: str = "*_corpus.json") -> list[Path]:
     """HippoRAG's corpora: those with a question file, which distinguishes them from other programs' files."""
-    found = [path for path in sorted(folder.glob(pattern)) if path.name.endswith("_corpus.json")]
-    return [path for path in found if path.with_name(path.name.replace("_corpus.json", ".json")).exists()]
+    corpora = [path for path in sorted(folder.glob(pattern)) if path.name.endswith("_corpus.json")]
+    return [path for path in corpora if path.with_name(path.name.replace("_corpus.json", ".json")).exists()]
 
 
 def _metaqa(folder: Path) -> Dataset:
     """All splits with questions."""
     splits = [split for split in ("train", "dev", "test") if list(folder.glob(f"?-hop/vanilla/qa_{split}.txt"))]
-    found = [metaqa.read(folder, split) for split in splits] or [metaqa.read(folder, None)]
-    questions = tuple(question for converted in found for question in converted.questions)
-    return _dataset(folder, folder.resolve().name, replace(found[0], questions=questions))
+    converted_splits = [metaqa.read(folder, split) for split in splits] or [metaqa.read(folder, None)]
+    questions = tuple(question for converted in converted_splits for question in converted.questions)
+    return _dataset(folder, folder.resolve().name, replace(converted_splits[0], questions=questions))
 
 
 def _is_ultradomain(path: Path) -> bool:
@@ -66,20 +66,20 @@ def _ultradomain(path: Path) -> Dataset:
     if len(files) > 1:
         names = ", ".join(file.name for file in files)
         raise DataError(f"{path} holds {len(files)} domains; load one of them by its file: {names}")
-    found = texts.read_ultradomain(files[0].parent, files[0].stem)
-    return _dataset(files[0].parent, f"ultradomain/{files[0].stem}", found)
+    converted = texts.read_ultradomain(files[0].parent, files[0].stem)
+    return _dataset(files[0].parent, f"ultradomain/{files[0].stem}", converted)
 
 
-def _dataset(folder: Path, name: str, found: Converted) -> Dataset:
-    repeated = (f"left out: {counted(found.repeated, 'exact repetition')}",) if found.repeated else ()
-    origin = Origin(f"files of their publisher in {folder.resolve().name}", notes=(*found.notes, *repeated))
+def _dataset(folder: Path, name: str, converted: Converted) -> Dataset:
+    repeated = (f"left out: {counted(converted.repeated, 'exact repetition')}",) if converted.repeated else ()
+    origin = Origin(f"files of their publisher in {folder.resolve().name}", notes=(*converted.notes, *repeated))
     return Dataset(
         name,
-        found.passages,
-        found.questions,
-        found.extractions,
+        converted.passages,
+        converted.questions,
+        converted.extractions,
         folder,
-        schema=found.schema,
-        triples=found.triples,
+        schema=converted.schema,
+        triples=converted.triples,
         origin=origin,
     )

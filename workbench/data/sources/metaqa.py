@@ -44,13 +44,13 @@ def read(folder: Path, split: str | None = "dev", *, brackets: bool = False, fil
         raise DataError(
             f"{base.parent} holds no question of the {split} split; it needs <n>-hop/vanilla/qa_{split}.txt"
         )
-    found = tuple(Triple(*triple) for triple in sorted(triples))
-    kept = walked(questions, found) if filtered else tuple(questions)
+    facts = tuple(Triple(*triple) for triple in sorted(triples))
+    walked_questions = walked(questions, facts) if filtered else tuple(questions)
     return Converted(
-        questions=kept,
-        triples=found,
+        questions=walked_questions,
+        triples=facts,
         repeated=len(lines) - len(triples),
-        left_out=len(questions) - len(kept),
+        left_out=len(questions) - len(walked_questions),
     )
 
 
@@ -75,7 +75,7 @@ def bracketed(question: Question) -> Question:
     """
     text = question.question
     for topic in question.start:
-        text = re.sub(rf"(?<![\w\[]){re.escape(topic)}(?!\w)", lambda found: f"[{found[0]}]", text, count=1)
+        text = re.sub(rf"(?<![\w\[]){re.escape(topic)}(?!\w)", lambda match: f"[{match[0]}]", text, count=1)
     return replace(question, question=text)
 
 
@@ -99,30 +99,28 @@ def walked(questions: Sequence[Question], triples: Iterable[Triple]) -> tuple[Qu
         at = topic = set(question.start)
         for here, there in pairwise((question.type or "").split("_to_")):
             step = ends[_ALONG.get(there if here == "movie" else here, ""), here == "movie"]
-            at = {end for one in at for end in step.get(one, ())} - topic
+            at = {end for entity in at for end in step.get(entity, ())} - topic
         return at
 
     return tuple(question for question in questions if reached(question) == set(question.answers))
 
 
 def _questions(folder: Path, hops: int, split: str, brackets: bool) -> list[Question]:
-    asked, typed = (
-        folder / f"{hops}-hop" / "vanilla" / f"qa_{split}.txt",
-        folder / f"{hops}-hop" / f"qa_{split}_qtype.txt",
-    )
-    if not asked.exists():
+    of_hops = folder / f"{hops}-hop"
+    file, typed = of_hops / "vanilla" / f"qa_{split}.txt", of_hops / f"qa_{split}_qtype.txt"
+    if not file.exists():
         return []
-    lines, types = _lines(asked), _lines(typed) if typed.exists() else []
+    lines, types = _lines(file), _lines(typed) if typed.exists() else []
     if types and len(types) != len(lines):
         raise DataError(
-            f"{typed} has {len(types):,} lines and {asked} {len(lines):,}; they belong together line by line"
+            f"{typed} has {len(types):,} lines and {file} {len(lines):,}; they belong together line by line"
         )
     questions = []
     for number, line in enumerate(lines):
         text, tab, answers = line.partition("\t")
         if not tab or not answers:
             raise DataError(
-                f"{asked}, line {number + 1}: {line[:200]!r} should be the question, a tab, answers joined by |"
+                f"{file}, line {number + 1}: {line[:200]!r} should be the question, a tab, answers joined by |"
             )
         questions.append(
             Question(

@@ -64,15 +64,15 @@ def read_ultradomain(
         books.setdefault(
             string(row, "context", where), str(about.get("title") or "") if isinstance(about, dict) else ""
         )
-    kept = [
+    passages = [
         Passage(f"{domain}-{book}#{number}", title, text)
         for book, (context, title) in enumerate(books.items(), 1)
         for number, text in enumerate(_split(context, size, overlap, unit, at), 1)
     ]
-    if not kept:
+    if not passages:
         raise DataError(f"{folder} holds no text in {domain}.jsonl; delete it and fetch it again")
     schema = paper_schema(SCHEMAS[domain]) if domain in SCHEMAS else None
-    return Converted(tuple(kept), documents=len(books), schema=schema)
+    return Converted(tuple(passages), documents=len(books), schema=schema)
 
 
 def is_ultradomain(path: Path) -> bool:
@@ -112,12 +112,12 @@ def read_textbooks(folder: Path, size: int = 1200, overlap: int = 100, unit: str
     """The questions, kind by kind, and the books, split into passages as those of UltraDomain. The choices follow the
     question, one a line; a letter is an answer, and with a single one the text of its choice is another."""
     questions = tuple(question for kind in KINDS for question in _of_textbooks(folder, kind))
-    kept = tuple(
+    passages = tuple(
         Passage(f"textbook{book}#{number}", f"textbook{book}", text)
         for book in range(1, BOOKS + 1)
         for number, text in enumerate(splitter.split(_text(folder, book), size, overlap, unit), 1)
     )
-    return Converted(kept, questions)
+    return Converted(passages, questions)
 
 
 def _of_textbooks(folder: Path, kind: str) -> Iterator[Question]:
@@ -148,7 +148,7 @@ def _text(folder: Path, book: int) -> str:
 
 def read_levels(folder: Path, domain: str, size: int = 1200, overlap: int = 100, unit: str = "tokens") -> Converted:
     """The questions with their level as type, and the texts, split into passages as those of UltraDomain."""
-    kept = tuple(
+    passages = tuple(
         Passage(f"{string(row, 'corpus_name', where)}#{number}", string(row, "corpus_name", where), text)
         for where, row in _listed(one(folder, f"{domain}.json"))
         for number, text in enumerate(splitter.split(storable(string(row, "context", where)), size, overlap, unit), 1)
@@ -162,7 +162,7 @@ def read_levels(folder: Path, domain: str, size: int = 1200, overlap: int = 100,
         )
         for where, row in _listed(one(folder, f"{domain}_questions.json"))
     )
-    return Converted(kept, questions, documents=len({passage.title for passage in kept}))
+    return Converted(passages, questions, documents=len({passage.title for passage in passages}))
 
 
 def read_multihop_rag(folder: Path, size: int = 256, overlap: int = 0, unit: str = "tokens") -> Converted:
@@ -185,8 +185,8 @@ def read_multihop_rag(folder: Path, size: int = 256, overlap: int = 0, unit: str
     )
     lacking = sum(not question.support for question in questions if question.hops)
     notes = (f"{counted(lacking, 'question')} with a fact that no passage holds whole: no support",) if lacking else ()
-    kept = tuple(passage for parts in pieces.values() for passage in parts)
-    return Converted(kept, questions, documents=len(articles), notes=notes)
+    passages = tuple(passage for parts in pieces.values() for passage in parts)
+    return Converted(passages, questions, documents=len(articles), notes=notes)
 
 
 def _of_articles(number: int, row: dict, where: str, pieces: dict[str, list[Passage]]) -> Question:
@@ -223,10 +223,10 @@ def read_anonyrag(folder: Path, language: str) -> Converted:
     """`annoyrag_<language>_text_chunks.parquet` (idx, title, chunk) and `…_qa.parquet` (question, answer, relations,
     entities, query_type). `relations` and `entities` are those that a question was made from, and are not read."""
     chunks = table(one(folder, f"annoyrag_{language}_text_chunks.parquet"), "idx", "title", "chunk")
-    asked = table(
+    rows = table(
         one(folder, f"annoyrag_{language}_qa.parquet"), "question", "answer", "relations", "entities", "query_type"
     )
-    kept, repeated = passages(
+    texts, repeated = passages(
         f"an{language[0]}", ((str(row["title"] or ""), str(row["chunk"] or "")) for row in chunks)
     )
     questions = tuple(
@@ -236,25 +236,25 @@ def read_anonyrag(folder: Path, language: str) -> Converted:
             (storable(str(row["answer"])),),
             type=row["query_type"],
         )
-        for number, row in enumerate(asked, 1)
+        for number, row in enumerate(rows, 1)
     )
-    return Converted(kept, questions, repeated=repeated)
+    return Converted(texts, questions, repeated=repeated)
 
 
 def read_ketrag(folder: Path, prefix: str = "mk") -> Converted:
     """Read a folder with `document.txt` and `qa-pairs.json`, at any depth. There are no gold passages and no
     aliases."""
     document, pairs = one(folder, "document.txt"), one(folder, "qa-pairs.json")
-    lines, asked = read_text(document).split("\n"), read_json(pairs, list)
+    lines, asked_pairs = read_text(document).split("\n"), read_json(pairs, list)
     try:
-        questions = tuple(map(_of_ketrag, asked))
+        questions = tuple(map(_of_ketrag, asked_pairs))
     except (KeyError, TypeError) as error:
         raise DataError(
             f"{folder} has not KET-RAG's layout ({type(error).__name__}: {error}); fetch it again"
         ) from None
-    kept, repeated = passages(prefix, (("", line) for line in lines if line.strip()))
+    texts, repeated = passages(prefix, (("", line) for line in lines if line.strip()))
     return Converted(
-        kept, questions, repeated=repeated, notes=("no titles, no gold passages and no aliases are given",)
+        texts, questions, repeated=repeated, notes=("no titles, no gold passages and no aliases are given",)
     )
 
 

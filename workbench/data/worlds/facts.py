@@ -76,8 +76,8 @@ class World:
         self._keys: dict[str, int] = {}
         self._offsets = self._word_ranges()
         self._strands = dict(self._joined())
-        self._relations = {kind: [name for name, one in RELATIONS.items() if one.head == kind] for kind in KINDS}
-        self._attributes = {kind: [name for name, one in ATTRIBUTES.items() if kind in one.of] for kind in KINDS}
+        self._relations = {kind: [name for name, spec in RELATIONS.items() if spec.head == kind] for kind in KINDS}
+        self._attributes = {kind: [name for name, spec in ATTRIBUTES.items() if kind in spec.of] for kind in KINDS}
         self._order = Shuffle(self._key("order"), dials.passages)
         ends = accumulate(self.counts.values())
         self._first_of = {kind: end - count for (kind, count), end in zip(self.counts.items(), ends, strict=True)}
@@ -87,10 +87,10 @@ class World:
         return Draws(self._key(purpose), number)
 
     def _key(self, purpose: str) -> int:
-        found = self._keys.get(purpose)
-        if found is None:
-            found = self._keys[purpose] = key(self.dials.seed, purpose)
-        return found
+        stored = self._keys.get(purpose)
+        if stored is None:
+            stored = self._keys[purpose] = key(self.dials.seed, purpose)
+        return stored
 
     # Entities and their articles
 
@@ -172,7 +172,7 @@ class World:
         def strand(name: str, heads: Row, tails: Row, at: int = 0, hubs: float = self.dials.hubs) -> Strand:
             return Strand(heads, tails, self._key(f"{name} {at}"), hubs)
 
-        for name, one in RELATIONS.items():
+        for name, relation in RELATIONS.items():
             if name in FOLLOWING:
                 yield name, []
             elif name in ("mother", "father"):  # with the same key: a couple has its children in common
@@ -182,13 +182,13 @@ class World:
                 pairs = zip(wives, husbands, strict=True)
                 yield name, [Strand(*both) for pair in pairs for both in (pair, pair[::-1])]
             elif name in ("founded by", "yard founded by"):
-                yield name, [strand(name, every(one.head, 3, t), of[t + 1], t) for t in range(3)]
+                yield name, [strand(name, every(relation.head, 3, t), of[t + 1], t) for t in range(3)]
             elif name == "worked for":  # people of the generation after the founder's
                 yield name, [strand(name, of[g], every("firm", 3, g - 2), g) for g in range(2, GENERATIONS)]
             elif name in ("mayor", "head"):  # two of them, 64 years apart; nobody holds two of these offices
-                yield name, [strand(name, every(one.head, 2, g % 2), of[g], g, 0) for g in range(1, GENERATIONS)]
+                yield name, [strand(name, every(relation.head, 2, g % 2), of[g], g, 0) for g in range(1, GENERATIONS)]
             else:
-                yield name, [strand(name, every(one.head), every(one.tail))]
+                yield name, [strand(name, every(relation.head), every(relation.tail))]
 
     def tails(self, head: Entity, relation: str) -> list[tuple[int, int]]:
         """(tail, strand) of a relation that may hold."""
@@ -198,15 +198,15 @@ class World:
             founder = self._founder("yard founded by", self._built_by(head.number))
             each = self.counts["person"] // GENERATIONS
             return [(founder // each * each + self.draws("captain", head.number).below(each), 0)]
-        found = ((one.tail(head.number), at) for at, one in enumerate(self._strands[relation]))
-        return [(tail, at) for tail, at in found if tail is not None]
+        tails_at = ((strand.tail(head.number), at) for at, strand in enumerate(self._strands[relation]))
+        return [(tail, at) for tail, at in tails_at if tail is not None]
 
     def heads(self, tail: Entity, relation: str) -> Iterator[Entity]:
         """The heads of which a relation to the tail holds, in an order of its own; not for `captain`."""
         if relation in _BACK:
             candidates = (number for number, _ in self.tails(tail, _BACK[relation]))
         else:
-            candidates = (head for one in self._strands[relation] for head in one.heads_of(tail.number))
+            candidates = (head for strand in self._strands[relation] for head in strand.heads_of(tail.number))
         for number in candidates:
             head = Entity(RELATIONS[relation].head, number)
             if any(fact.relation == relation and fact.tail == tail for fact in self.facts(head)):
@@ -214,7 +214,7 @@ class World:
 
     def _first(self, tail: Entity, relation: str) -> list[int]:
         """The first head that the relation joins to the tail, if it holds."""
-        number = next((head for one in self._strands[relation] for head in one.heads_of(tail.number)), None)
+        number = next((head for strand in self._strands[relation] for head in strand.heads_of(tail.number)), None)
         return [] if number is None or not self._holds(relation, number) else [number]
 
     def _holds(self, relation: str, number: int, strand: int = 0, kind: str = "") -> bool:
@@ -227,18 +227,18 @@ class World:
     def facts(self, head: Entity) -> list[Fact]:
         """What the article of an entity states."""
         kind, number = head
-        found = [
+        facts_found = [
             Fact(relation, Entity(RELATIONS[relation].tail, tail), *self._period(relation, head, tail))
             for relation in self._relations[kind]
             for tail, strand in self.tails(head, relation)
             if self._holds(relation, number, strand)
         ]
-        found += [
+        facts_found += [
             Fact(attribute, self._value(attribute, kind, number))
             for attribute in self._attributes[kind]
             if self._holds(attribute, number, kind=kind)
         ]
-        return found
+        return facts_found
 
     # Times and values
 
@@ -247,7 +247,7 @@ class World:
         return FIRST_YEAR + APART * generation + self.draws("birth", person).below(BORN_WITHIN)
 
     def _founder(self, relation: str, number: int) -> int:
-        return next(tail for one in self._strands[relation] if (tail := one.tail(number)) is not None)
+        return next(tail for strand in self._strands[relation] if (tail := strand.tail(number)) is not None)
 
     def _founded(self, relation: str, number: int) -> int:
         """When the founder, to whom the relation leads, founded a company."""
@@ -303,7 +303,7 @@ def _counts(dials: Dials) -> dict[str, int]:
     """How many entities there are of each kind: one for each passage that is no distractor."""
     articles = dials.passages - int(dials.passages * dials.distractors)
     people = 10 * max(2, articles * KINDS["person"].share // 1_000)
-    counts = {kind: max(3, articles * one.share // 100) for kind, one in KINDS.items()} | {"person": people}
+    counts = {kind: max(3, articles * spec.share // 100) for kind, spec in KINDS.items()} | {"person": people}
     counts["book"] += articles - sum(counts.values())
     return counts
 
@@ -343,10 +343,10 @@ def written(value: Value, locale: str = "en-GB") -> str:
 
 def forms(value: Value) -> tuple[str, ...]:
     """All ways to write a value, that of the gold graph first; of a number with a unit, then those without it."""
-    found = [written(value, locale) for locale in LOCALES]
+    written_forms = [written(value, locale) for locale in LOCALES]
     if value.unit:
-        found += [written(value._replace(unit=""), locale) for locale in LOCALES]
-    return tuple(dict.fromkeys(found))
+        written_forms += [written(value._replace(unit=""), locale) for locale in LOCALES]
+    return tuple(dict.fromkeys(written_forms))
 
 
 def _written_date(year: int, month: int, day: int, locale: str) -> str:

@@ -29,8 +29,8 @@ class Subject(NamedTuple):
 
 def _opening(template: str) -> Opening:
     fields = [name for _, name, _, _ in Formatter().parse(template) if name]
-    known = {name.replace(" ", "_"): name for name in (*RELATIONS, *ATTRIBUTES)}
-    return Opening(template, {known[name]: name for name in fields if name in known})
+    names = {name.replace(" ", "_"): name for name in (*RELATIONS, *ATTRIBUTES)}
+    return Opening(template, {names[name]: name for name in fields if name in names})
 
 
 _OPENINGS = {kind: tuple(map(_opening, templates)) for kind, templates in WORDINGS["openings"].items()}
@@ -79,29 +79,29 @@ class Article:
             planned.insert(0, (draws.pick(WORDINGS["alias"][kind]).replace("{o}", named(kind, alias)), None))
         for template in draws.sample(WORDINGS["colour"][kind], draws.between(0, 2)):
             planned.insert(draws.below(len(planned) + 1), (template, None))
-        said = [first] if first else []
+        sentences = [first] if first else []
         joined = clear = False
         before: Fact | None = None
         for template, fact in planned:
-            subject = self._subject(clear=clear or not said)
+            subject = self._subject(clear=clear or not sentences)
             clause = self._clause(template, fact, subject)
             clear = fact is not None and _same_pronoun(self.entity, fact.tail)
-            may_join = said and not joined and before and fact and subject is self._pronoun
+            may_join = sentences and not joined and before and fact and subject is self._pronoun
             if may_join and template.startswith("{s}") and draws.chance(0.35):
-                said[-1] = f"{said[-1][:-1]}, and {clause}."
+                sentences[-1] = f"{sentences[-1][:-1]}, and {clause}."
                 joined = True
             else:
-                said.append(sentence(clause))
+                sentences.append(sentence(clause))
                 joined = False
             before = fact
         if draws.chance(self.world.dials.hearsay) and (claim := self._claim()):
-            said.insert(draws.between(1, len(said)), sentence(claim))
-        return said
+            sentences.insert(draws.between(1, len(sentences)), sentence(claim))
+        return sentences
 
     def _opened(self) -> tuple[str, list[Fact]]:
         """The first sentence, if it states several facts or says what the subject is, and the facts that are left."""
         stated = {fact.relation: fact for fact in self.facts}
-        possible = [one for one in _OPENINGS[self.entity.kind] if one.fields.keys() <= stated.keys()]
+        possible = [opening for opening in _OPENINGS[self.entity.kind] if opening.fields.keys() <= stated.keys()]
         if not possible or (self.entity.kind == "person" and self._draws.chance(0.2)):
             return "", self.facts
         opening = self._draws.pick(possible)
@@ -110,8 +110,8 @@ class Article:
         return sentence(clause), [fact for fact in self.facts if fact.relation not in opening.fields]
 
     def _wording(self, relation: str) -> str:
-        known = WORDINGS["facts"][self.entity.kind][relation]
-        return self._draws.pick(known[: reach(len(known), self.world.dials.paraphrase)])
+        wordings = WORDINGS["facts"][self.entity.kind][relation]
+        return self._draws.pick(wordings[: reach(len(wordings), self.world.dials.paraphrase)])
 
     def _subject(self, clear: bool) -> Subject:
         """The name where a pronoun could mean someone else; otherwise a pronoun mostly."""
@@ -138,7 +138,7 @@ class Article:
     def _claim(self) -> str | None:
         """A statement that the gold graph contradicts or does not hold, with the reason not to believe it."""
         draws, kind = self._draws, self.entity.kind
-        relation = draws.pick([name for name, one in RELATIONS.items() if one.head == kind])
+        relation = draws.pick([name for name, relation in RELATIONS.items() if relation.head == kind])
         other = Entity(RELATIONS[relation].tail, draws.below(self.world.counts[RELATIONS[relation].tail]))
         if relation in ("mother", "father", "married to"):
             man = relation == "father" or (relation == "married to" and is_woman(self.entity))
@@ -163,16 +163,16 @@ def _first_form(template: str) -> str | None:
 def distractor(world: World, number: int) -> Passage:
     """A passage that mentions entities and states no fact of the gold graph."""
     draws = world.draws("distractor", number)
-    said = []
+    sentences = []
     for template in draws.sample(WORDINGS["distractors"], draws.between(3, 5)):
         parts = []
         for text, kind, _, _ in Formatter().parse(template):
             parts.append(text)
             if kind:
                 parts.append(mention(world, Entity(kind, draws.below(world.counts[kind])), draws))
-        said.append(sentence("".join(parts)))
+        sentences.append(sentence("".join(parts)))
     heading = draws.pick(WORDINGS["distractor_titles"])
-    return Passage(passage_id(world, number), f"{heading}, no. {number}", " ".join(said))
+    return Passage(passage_id(world, number), f"{heading}, no. {number}", " ".join(sentences))
 
 
 def mention(world: World, entity: Entity, draws: Draws) -> str:
@@ -188,9 +188,9 @@ def named(kind: str, name: str) -> str:
     return f"the {name}" if kind in ("ship", "river") or name.startswith(("House ", "University ")) else name
 
 
-def reach(known: int, paraphrase: float) -> int:
+def reach(count: int, paraphrase: float) -> int:
     """How many of the known wordings, which are in order of their distance, may be used."""
-    return 1 + round(paraphrase * (known - 1))
+    return 1 + round(paraphrase * (count - 1))
 
 
 def sentence(clause: str) -> str:

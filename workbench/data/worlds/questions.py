@@ -28,7 +28,7 @@ SHAPES = tuple(
 ATTEMPTS = 2_000
 _MOST = 9  # heads that are looked at, at most, to find out how many a tail has
 _TERMS = ("mayor", "head", "captain")  # who held an office depends on the year
-_KINSHIP = {(one, two): said for one, then in PHRASINGS["kinship"].items() for two, said in then.items()}
+_KINSHIP = {(first, two): phrase for first, then in PHRASINGS["kinship"].items() for two, phrase in then.items()}
 
 
 class Hop(NamedTuple):
@@ -68,19 +68,19 @@ class Questions:
         shapes = set(SHAPES)
         for number in range(self.world.dials.questions):
             shape = SHAPES[number % len(SHAPES)]
-            asked = self._asked(*shape, number, seen) if shape in shapes else None
-            if asked is None:
+            question = self._asked(*shape, number, seen) if shape in shapes else None
+            if question is None:
                 shapes.discard(shape)
                 continue
-            seen.add(asked.text)
-            yield self._row(asked, *shape, number)
+            seen.add(question.text)
+            yield self._row(question, *shape, number)
 
-    def _asked(self, kind: str, hops: int, number: int, seen: set[str]) -> Asked | None:
+    def _question(self, kind: str, hops: int, number: int, seen: set[str]) -> Asked | None:
         draws = self.world.draws("question", number)
         for _ in range(ATTEMPTS):
-            asked = self._attempt(kind, hops, draws)
-            if asked is not None and asked.text not in seen:
-                return asked
+            question = self._attempt(kind, hops, draws)
+            if question is not None and question.text not in seen:
+                return question
         return None
 
     def _attempt(self, kind: str, hops: int, draws: Draws) -> Asked | None:
@@ -96,19 +96,19 @@ class Questions:
         walk = walk and self._walk(walk, hops, draws, backward=kind == "bridge")
         return walk and self._chain(walk, draws)
 
-    def _row(self, asked: Asked, kind: str, hops: int, number: int) -> dict[str, Any]:
+    def _row(self, question: Asked, kind: str, hops: int, number: int) -> dict[str, Any]:
         row = {
             "id": f"q{number + 1:0{len(str(self.world.dials.questions))}}",
-            "question": asked.text,
-            "answers": list(asked.answers),
+            "question": question.text,
+            "answers": list(question.answers),
             "type": kind,
-            "hops": None if asked.missing else hops,
-            "support": [] if asked.missing else [self._passage(entity) for entity in asked.support],
-            "decomposition": None if asked.missing else asked.steps,
+            "hops": None if question.missing else hops,
+            "support": [] if question.missing else [self._passage(entity) for entity in question.support],
+            "decomposition": None if question.missing else question.steps,
             "answer_set": kind == "set",
-            "start": [self.world.name(entity) for entity in asked.start],
+            "start": [self.world.name(entity) for entity in question.start],
         }
-        return row | ({"unanswerable_because": asked.missing} if asked.missing else {})
+        return row | ({"unanswerable_because": question.missing} if question.missing else {})
 
     # Walks
 
@@ -116,21 +116,23 @@ class Questions:
         """The first hop of a walk, which makes the type; of `inference` the first two."""
         if kind == "temporal":
             start = self._some(draws, ("town", "school", "ship"))
-            return _one(draws, [hop for hop in self._forward(start, draws) if hop.relation in _TERMS])
+            return _pick(draws, [hop for hop in self._forward(start, draws) if hop.relation in _TERMS])
         if kind == "inference":
             start = self._some(draws, ("person",))
             first, second = draws.pick(list(_KINSHIP))
-            one = _one(draws, [hop for hop in self._forward(start, draws) if hop.relation == first])
-            two = one and _one(draws, [hop for hop in self._forward(one[0].end, draws) if hop.relation == second])
-            return two and [*one, *two]
+            opening = _pick(draws, [hop for hop in self._forward(start, draws) if hop.relation == first])
+            two = opening and _pick(
+                draws, [hop for hop in self._forward(opening[0].end, draws) if hop.relation == second]
+            )
+            return two and [*opening, *two]
         if kind == "bridge":
-            return _one(draws, list(self._back(self._some(draws, tuple(KINDS)))))
+            return _pick(draws, list(self._back(self._some(draws, tuple(KINDS)))))
         return self._first(draws)
 
     def _first(self, draws: Draws, to: str | None = None) -> list[Hop] | None:
         """A first hop forwards, to an entity of the kind `to` if one is given."""
         hops = self._lasting(self._some(draws, tuple(KINDS)), draws)
-        return _one(draws, [hop for hop in hops if to in (None, hop.end.kind)])
+        return _pick(draws, [hop for hop in hops if to in (None, hop.end.kind)])
 
     def _walk(
         self, walk: list[Hop], hops: int, draws: Draws, backward: bool = False, to: str | None = None
@@ -142,14 +144,14 @@ class Questions:
             at = walk[-1].end
             if isinstance(at, Value):
                 return None
-            known = {walk[0].start, *(hop.end for hop in walk)}
+            visited = {walk[0].start, *(hop.end for hop in walk)}
             options = self._lasting(at, draws)
             if backward and draws.chance(0.3):
                 options += self._back(at)
             if left == 1 and to is None:
                 options += self._valued(at)
             options = [
-                hop for hop in options if hop.end not in known and (left > 1 or to is None or hop.end.kind == to)
+                hop for hop in options if hop.end not in visited and (left > 1 or to is None or hop.end.kind == to)
             ]
             if not options:
                 return None
@@ -238,10 +240,10 @@ class Questions:
             return self._same(draws)
         attribute = draws.pick(list(PHRASINGS["compared"]))
         kind = draws.pick(ATTRIBUTES[attribute].of)
-        found = [self._valued_by(self._some(draws, (kind,)), attribute) for _ in range(hops)]
-        if None in found:
+        valued = [self._valued_by(self._some(draws, (kind,)), attribute) for _ in range(hops)]
+        if None in valued:
             return None
-        return self._weighed([[hop] for hop in found], draws)
+        return self._weighed([[hop] for hop in valued], draws)
 
     def _bridge_comparison(self, hops: int, draws: Draws) -> Asked | None:
         attribute = draws.pick(list(PHRASINGS["compared"]))
@@ -275,7 +277,7 @@ class Questions:
         best = (min if by == "earlier" else max)(contents)
         if contents.count(best) != 1 or len(set(compared)) != len(compared):
             return None
-        told = [self._told(walk[:-1], walk[0].start, draws, one_sentence=True)[0] for walk in walks]
+        descriptions = [self._told(walk[:-1], walk[0].start, draws, one_sentence=True)[0] for walk in walks]
         steps: list[dict[str, Any]] = []
         of, pick = [], []
         for walk in walks:
@@ -286,15 +288,15 @@ class Questions:
         yes_no = len(walks) == 2 and "yes_no" in compare and draws.chance(0.35)
         winner = contents.index(best)
         if yes_no:
-            text = compare["yes_no"].format(x=told[0], y=told[1])
+            text = compare["yes_no"].format(x=descriptions[0], y=descriptions[1])
             answers, pick = (("yes", "no")[winner],), ["yes", "no"]
         else:
             text = self._near(compare["asks"], draws)
             for many, two in PHRASINGS["of_two"].items() if len(walks) == 2 else ():
                 text = text.replace(many, two)
-            text = text.format(xs=_listed(told))
+            text = text.format(xs=_listed(descriptions))
             answers = self._answers(compared[winner])
-        listed = _listed([f"{one} ({value})" for one, value in zip(pick, of, strict=True)])
+        listed = _listed([f"{name} ({value})" for name, value in zip(pick, of, strict=True)])
         question = f"Is {of[0]} {by} than {of[1]}?" if yes_no else f"Which comes first by what is {by}, {listed}?"
         steps.append({
             "question": question, "answer": answers[0], "support": None, "compare": {"of": of, "by": by, "pick": pick},
@@ -307,26 +309,26 @@ class Questions:
         """Whether a relation of two entities has the same tail."""
         relation = draws.pick(list(PHRASINGS["same"]))
         kind = RELATIONS[relation].head
-        one, other = self._some(draws, (kind,)), self._some(draws, (kind,))
-        first = next((hop for hop in self._forward(one, draws) if hop.relation == relation), None)
+        subject, other = self._some(draws, (kind,)), self._some(draws, (kind,))
+        first = next((hop for hop in self._forward(subject, draws) if hop.relation == relation), None)
         if first is None:
             return None
         if draws.chance(0.5):
-            others = [head for head in islice(self.world.heads(first.end, relation), _MOST) if head != one]
+            others = [head for head in islice(self.world.heads(first.end, relation), _MOST) if head != subject]
             if not others:
                 return None
             other = draws.pick(others)
         second = next((hop for hop in self._forward(other, draws) if hop.relation == relation), None)
-        if second is None or one == other:
+        if second is None or subject == other:
             return None
-        x, y = (mention(self.world, entity, draws) for entity in (one, other))
+        x, y = (mention(self.world, entity, draws) for entity in (subject, other))
         answer = "yes" if first.end == second.end else "no"
         steps = [*self._steps([first]), *self._steps([second], 1)]
         steps.append({
             "question": "Are #1 and #2 the same?", "answer": answer, "support": None,
             "compare": {"of": ["#1", "#2"], "by": "same", "pick": ["yes", "no"]},
         })  # fmt: skip
-        return Asked(PHRASINGS["same"][relation].format(x=x, y=y), (answer,), steps, [one, other], [one, other])
+        return Asked(PHRASINGS["same"][relation].format(x=x, y=y), (answer,), steps, [subject, other], [subject, other])
 
     def _unanswerable(self, hops: int, draws: Draws) -> Asked | None:
         """A walk to an entity whose article does not state what is asked for."""
@@ -336,8 +338,8 @@ class Questions:
         if not isinstance(at, Entity):
             return None
         stated = {fact.relation for fact in self.world.facts(at)}
-        possible = [name for name, one in RELATIONS.items() if at.kind == one.head and name not in _TERMS]
-        possible += [name for name, one in ATTRIBUTES.items() if at.kind in one.of]
+        possible = [name for name, relation in RELATIONS.items() if at.kind == relation.head and name not in _TERMS]
+        possible += [name for name, attribute in ATTRIBUTES.items() if at.kind in attribute.of]
         missing = [name for name in possible if name not in stated]
         if not missing:
             return None
@@ -356,30 +358,32 @@ class Questions:
     def _valued_by(self, entity: Entity, attribute: str) -> Hop | None:
         return next((hop for hop in self._valued(entity) if hop.relation == attribute), None)
 
-    def _told(self, walk: Sequence[Hop], start: Entity, draws: Draws, one_sentence: bool = False) -> tuple[str, str]:
+    def _description(
+        self, walk: Sequence[Hop], start: Entity, draws: Draws, one_sentence: bool = False
+    ) -> tuple[str, str]:
         """The end of a walk as a noun phrase, and, of a walk that is too long for one sentence, a sentence before."""
         x, lead, at = mention(self.world, start, draws), "", 0
         while at < len(walk):
-            hop, pair = walk[at], tuple(one.relation for one in walk[at : at + 2])
+            hop, pair = walk[at], tuple(step.relation for step in walk[at : at + 2])
             if pair in _KINSHIP and not hop.backward and not walk[at + 1].backward:
-                known, taken = (_KINSHIP[pair],), 2
+                phrasings, taken = (_KINSHIP[pair],), 2
             else:
-                known, taken = PHRASINGS["backward" if hop.backward else "forward"][hop.relation], 1
-            x, at = self._near(known, draws, nested=at > 0 and not lead).format(x=x, year=hop.year), at + taken
+                phrasings, taken = PHRASINGS["backward" if hop.backward else "forward"][hop.relation], 1
+            x, at = self._near(phrasings, draws, nested=at > 0 and not lead).format(x=x, year=hop.year), at + taken
             if 2 <= at < len(walk) and len(walk) >= 3 and not (lead or one_sentence):
                 lead, x = f"Consider {x}. ", PHRASINGS["this"][walk[at - 1].end.kind]
         return x, lead
 
     def _final(self, walk: Sequence[Hop], draws: Draws) -> str:
         hop = walk[-1]
-        known = PHRASINGS["final_back" if hop.backward else "final"][hop.relation]
-        return self._near(known, draws, nested=len(walk) > 1)
+        phrasings = PHRASINGS["final_back" if hop.backward else "final"][hop.relation]
+        return self._near(phrasings, draws, nested=len(walk) > 1)
 
-    def _near(self, known: Sequence[str], draws: Draws, nested: bool = False) -> str:
+    def _near(self, phrasings: Sequence[str], draws: Draws, nested: bool = False) -> str:
         """One of the phrasings that the dial allows. Where a phrase is nested, it stands at the end if it can."""
-        known = known[: reach(len(known), self.world.dials.paraphrase)]
-        ending = [one for one in known if one.removesuffix("?").endswith("{x}")] if nested else []
-        return draws.pick(ending or known)
+        phrasings = phrasings[: reach(len(phrasings), self.world.dials.paraphrase)]
+        ending = [phrasing for phrasing in phrasings if phrasing.removesuffix("?").endswith("{x}")] if nested else []
+        return draws.pick(ending or phrasings)
 
     def _steps(self, walk: Sequence[Hop], first: int = 0) -> list[dict[str, Any]]:
         steps = []
@@ -409,7 +413,7 @@ class Questions:
 _NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
 
-def _one(draws: Draws, options: Sequence[Hop]) -> list[Hop] | None:
+def _pick(draws: Draws, options: Sequence[Hop]) -> list[Hop] | None:
     return [draws.pick(options)] if options else None
 
 

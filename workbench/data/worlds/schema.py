@@ -62,8 +62,14 @@ def schema() -> Schema:
     described = "An invented land: its people, towns, regions, rivers, companies, books, ships, schools and buildings."
     return Schema(
         tuple(EntityType(name, kind.definition) for name, kind in KINDS.items()),
-        tuple(Relation(name, one.definition, (one.head,), (one.tail,)) for name, one in RELATIONS.items()),
-        tuple(Attribute(name, one.definition, tuple(one.of), one.value, one.unit) for name, one in ATTRIBUTES.items()),
+        tuple(
+            Relation(name, relation.definition, (relation.head,), (relation.tail,))
+            for name, relation in RELATIONS.items()
+        ),
+        tuple(
+            Attribute(name, attribute.definition, tuple(attribute.of), attribute.value, attribute.unit)
+            for name, attribute in ATTRIBUTES.items()
+        ),
         described,
     )
 

@@ -49,8 +49,8 @@ def _holds(folder: Path, dials: Dials) -> bool:
     path = folder / "origin.json"
     if not path.exists():
         return False
-    found = read_origin(path)
-    return found.source.startswith(SOURCE) and dict(found.settings) == _settings(dials)
+    origin = read_origin(path)
+    return origin.source.startswith(SOURCE) and dict(origin.settings) == _settings(dials)
 
 
 def _settings(dials: Dials) -> dict[str, Any]:
@@ -74,11 +74,11 @@ def _write(made: World, rows: list[dict], part: Path, progress: bool) -> None:
     (graph / "schema.json").write_text(json.dumps(described, ensure_ascii=False, indent=1) + "\n", "utf-8")
     with ExitStack() as stack:
         # Under its own name, the corpus would make a data folder of what a killed process leaves behind.
-        corpus, named, stated, asked = (
+        corpus, named, stated, questions_file = (
             stack.enter_context((part / path).open("w", encoding="utf-8", newline="\n"))
             for path in ("corpus.part", "graph/entities.jsonl", "graph/triples.jsonl", "questions.jsonl")
         )
-        _lines(asked, rows)
+        _lines(questions_file, rows)
         numbers = tqdm(range(made.dials.passages), "world", unit=" passages", disable=not progress, mininterval=0.5)
         for number in numbers:
             entity = made.entity(number)

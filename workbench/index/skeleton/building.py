@@ -117,10 +117,10 @@ def graph(texts: Sequence[str], vectors: np.ndarray, k: int = 1) -> sp.csr_array
 def joined(parts: Sequence[np.ndarray], n: int) -> sp.csr_array:
     """The undirected graph of n pieces with these pairs, each part int (m, 2)."""
     pairs = np.concatenate([np.zeros((0, 2), np.int64), *parts])
-    found = sp.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n)).tocsr()
-    found = (found + found.T).tocsr()
-    found.data[:] = 1.0
-    return found
+    adjacency = sp.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n)).tocsr()
+    adjacency = (adjacency + adjacency.T).tocsr()
+    adjacency.data[:] = 1.0
+    return adjacency
 
 
 def lexical(texts: Sequence[str], k: int = 1) -> Iterator[np.ndarray]:
@@ -150,16 +150,16 @@ def _block(n: int) -> int:
 
 def bags(texts: Sequence[str]) -> sp.csr_array:
     """1 where a piece holds a word, (n, words): in lower case, letters alone, no stop words."""
-    rows, columns, known = [], [], {}
+    rows, columns, columns_of = [], [], {}
     for row, split in enumerate(sentences(texts)):
         words = Counter(word.lower() for part in split for token in part for word in terms(token) if word.isalpha())
         for word in stop_words():
             words.pop(word, None)
         for word, _ in words.most_common(WORDS):
             rows.append(row)
-            columns.append(known.setdefault(word, len(known)))
+            columns.append(columns_of.setdefault(word, len(columns_of)))
     ones = np.ones(len(rows), np.int32)
-    return sp.coo_array((ones, (rows, columns)), shape=(len(texts), len(known))).tocsr()
+    return sp.coo_array((ones, (rows, columns)), shape=(len(texts), len(columns_of))).tocsr()
 
 
 def _best(scores: np.ndarray, start: int, k: int, least: float) -> np.ndarray:
@@ -293,14 +293,14 @@ def chunk_of(number: int, rows: Sequence[int], pieces: PiecesLayer) -> Unit:
 def runs(rows: Sequence[int], pieces: PiecesLayer, passages: Sequence[Passage]) -> tuple[tuple[str, str], ...]:
     """(title, text) of each run of pieces that follow one another in a passage: what can be read without reading across
     a seam. The title that a passage begins with is no part of its text."""
-    found = []
+    runs_found = []
     # Rows that follow one another, and lie in one chunk of the passage, have a constant difference to their place.
     for _, run in groupby(enumerate(rows), lambda at: (at[1] - at[0], pieces.chunk[at[1]])):
         members = [row for _, row in run]
         title = passages[pieces.passage[members[0]]].title
         text = "".join(pieces.pieces[row].text for row in members)
-        found.append((title, text.removeprefix(f"{title}\n") if title else text))
-    return tuple(found)
+        runs_found.append((title, text.removeprefix(f"{title}\n") if title else text))
+    return tuple(runs_found)
 
 
 def units_of(chunk: Unit, rows: Sequence[int], pieces: PiecesLayer, size: int) -> list[Unit]:
@@ -366,9 +366,9 @@ def records(
 def descriptions(journal: StepJournal, things: Iterable[summarising.Fragments]) -> list[str]:
     """A description per thing. Several fragments are fused, in their order; those that do not fit into a request join
     its result in the next one. What cannot be fused stays one line per fragment."""
-    found, several = [], {}
+    texts_found, several = [], {}
     for at, thing in enumerate(things):
-        found.append("\n".join(thing.fragments))
+        texts_found.append("\n".join(thing.fragments))
         if len(thing.fragments) > 1:
             several[at] = thing
     left = {at: thing.fragments for at, thing in several.items()}
@@ -389,8 +389,8 @@ def descriptions(journal: StepJournal, things: Iterable[summarising.Fragments]) 
             else:
                 left[at] = (output["description"], *left[at][sizes[at] :])
     for at, texts in left.items():
-        found[at] = "\n".join(texts)
-    return found
+        texts_found[at] = "\n".join(texts)
+    return texts_found
 
 
 def _fitting(fragments: Sequence[str]) -> int:

@@ -64,7 +64,7 @@ class SkeletonLayer(Layer):
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: SkeletonLayer | None) -> dict:
         pieces, passages = build.layers["pieces"], build.layers["passages"].passages
-        chosen, said = _core(pieces, settings, build.progress)
+        chosen, notes = _core(pieces, settings, build.progress)
         rows = building.merged(chosen, pieces.tokens.tolist(), 0 if pieces.whole else settings.merge_tokens)
         chunks = [building.chunk_of(number, row, pieces) for number, row in enumerate(rows)]
         parts = [building.runs(row, pieces, passages) for row in rows]
@@ -92,7 +92,7 @@ class SkeletonLayer(Layer):
             "chunks": len(chunks),
             "entities": len(nodes),
             "relations": len(edges),
-            **said,
+            **notes,
         }
 
     def __init__(self, folder: Path):
@@ -168,16 +168,16 @@ def _core(pieces: PiecesLayer, settings: Settings, progress: bool) -> tuple[list
     count = math.floor(settings.beta * n)
     if settings.selection == "uniform":
         return building.at_random(n, count, settings.seed), {}
-    graph, said = _graph(pieces, settings.knn, progress)
-    return building.by_pagerank(graph, count, settings.damping), said
+    graph, notes = _graph(pieces, settings.knn, progress)
+    return building.by_pagerank(graph, count, settings.damping), notes
 
 
 def _graph(pieces: PiecesLayer, k: int, progress: bool) -> tuple[sp.csr_array, dict[str, Any]]:
     texts = [piece.text for piece in pieces.pieces]
     if len(texts) <= building.EXACT_UP_TO:
         return building.graph(texts, pieces.vectors, k), {}
-    graph, found = building.likely_graph(texts, pieces.vectors, k, progress)
-    return graph, {"approximate": found}
+    graph, approximate = building.likely_graph(texts, pieces.vectors, k, progress)
+    return graph, {"approximate": approximate}
 
 
 def _thing(item: building.Node | building.Edge) -> summarising.Fragments:
@@ -188,10 +188,10 @@ def _thing(item: building.Node | building.Edge) -> summarising.Fragments:
 def _ones(lengths: Sequence[int], columns: Sequence[int], width: int) -> sp.csr_array:
     """1 in the columns of each row, whose numbers are `lengths`."""
     starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    found = sp.csr_array((np.ones(len(columns), np.float32), np.asarray(columns, dtype=np.int32), starts),
+    matrix = sp.csr_array((np.ones(len(columns), np.float32), np.asarray(columns, dtype=np.int32), starts),
                          shape=(len(lengths), width))  # fmt: skip
-    found.sort_indices()
-    return found
+    matrix.sort_indices()
+    return matrix
 
 
 def _units(table: dict) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -222,7 +222,7 @@ def _write(
     row = {node.name: at for at, node in enumerate(nodes)}
     write_rows(folder / "core.parquet", zip(chosen), _CORE)
     write_rows(folder / "chunks.parquet", ((chunk.text, chunk.passages) for chunk in chunks), _CHUNKS)
-    parts = ((part.id, part.text, part.passages, chunk) for chunk, shown in enumerate(units) for part in shown)
+    parts = ((part.id, part.text, part.passages, chunk) for chunk, group in enumerate(units) for part in group)
     write_rows(folder / "units.parquet", parts, _UNITS)
     entities = ((node.name, node.type, text, node.chunks) for node, text in zip(nodes, described))
     write_rows(folder / "entities.parquet", entities, _ENTITIES)

@@ -63,11 +63,11 @@ def same_work(folder: Path, made_of: Mapping[str, Any]) -> None:
     path = folder / "made_of.json"
     wanted = json.loads(json.dumps(made_of))
     if path.exists():
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if different := [name for name in wanted if found.get(name) != wanted[name]]:
+        noted = json.loads(path.read_text(encoding="utf-8"))
+        if different := [name for name in wanted if noted.get(name) != wanted[name]]:
             name = different[0]
             raise IndexFault(
-                f"{folder} holds texts with another {name!r} ({found.get(name)!r}, not {wanted[name]!r}); "
+                f"{folder} holds texts with another {name!r} ({noted.get(name)!r}, not {wanted[name]!r}); "
                 "choose another folder, or delete this one first"
             )
     else:
@@ -134,18 +134,20 @@ def textualise(
     with writable(folder), Store(folder).lock():
         same_work(folder, made_of)
         articles = written("marked", shards, writers.articles)
-        firsts = [one for one in shards if one.number == 1]
+        firsts = [shard for shard in shards if shard.number == 1]
         entities = written("entities", firsts, partial(writers.entities, articles=articles))
-        subjects = [one for one in shards if facts.stated_by(one)]
+        subjects = [shard for shard in shards if facts.stated_by(shard)]
         relations = written("relations", subjects, partial(writers.relations, articles=articles))
     origin = data.origin or Origin(data.name)
-    said = {**origin.settings, usage.ARTICLES: {**settings, "profile": profile}}
+    noted_settings = {**origin.settings, usage.ARTICLES: {**settings, "profile": profile}}
     return replace(
         data,
-        origin=replace(origin, settings=said),
-        passages=tuple(Passage(one.id, plain(one.central), plain(articles[one.id]["text_marked"])) for one in shards),
+        origin=replace(origin, settings=noted_settings),
+        passages=tuple(
+            Passage(shard.id, plain(shard.central), plain(articles[shard.id]["text_marked"])) for shard in shards
+        ),
         profiles=Profiles(_entities(shards, entities), _relations(facts, shards, relations), (maker(engine, *steps),)),
-        extractions=tuple(_extraction(facts, one) for one in shards),
+        extractions=tuple(_extraction(facts, shard) for shard in shards),
         schema=schema,
     )
 
@@ -180,11 +182,12 @@ def _extraction(facts: Facts, shard: Shard) -> Extraction:
 
 def _entities(shards: Sequence[Shard], rows: dict[str, Row]) -> tuple[EntityProfile, ...]:
     own = defaultdict(list)
-    for one in shards:
-        own[one.central].append(one.id)
-    found = (rows[ids[0]] for ids in own.values())
+    for shard in shards:
+        own[shard.central].append(shard.id)
+    rows_of = (rows[ids[0]] for ids in own.values())
     return tuple(
-        EntityProfile(row["name"], row["type"], row["description"], tuple(ids)) for row, ids in zip(found, own.values())
+        EntityProfile(row["name"], row["type"], row["description"], tuple(ids))
+        for row, ids in zip(rows_of, own.values())
     )
 
 
@@ -192,10 +195,10 @@ def _relations(facts: Facts, shards: Sequence[Shard], rows: dict[str, Row]) -> t
     """One per triple, in their order, with the articles that state it: the subject's, then the object's."""
     stating: dict[int, list[str]] = defaultdict(list)
     sentences: dict[int, str] = {}
-    for one in shards:
-        for row in one.rows:
-            stating[row].insert(0 if facts.triples[row][0] == one.central else 1, one.id)
-        sentences.update(map(tuple, rows[one.id]["told"] if one.id in rows else ()))
+    for shard in shards:
+        for row in shard.rows:
+            stating[row].insert(0 if facts.triples[row][0] == shard.central else 1, shard.id)
+        sentences.update(map(tuple, rows[shard.id]["told"] if shard.id in rows else ()))
     return tuple(
         RelationProfile(subject, obj, sentences[row], (words(label),), 1.0, tuple(stating[row]), label)
         for row, (subject, label, obj) in enumerate(tuple(map(plain, triple)) for triple in facts.triples)
@@ -241,10 +244,10 @@ def _groups(members: Mapping[End, set[str]]) -> list[list[End]]:
             end = parent[end]
         return end
 
-    for one, other in combinations(sorted(members), 2):
-        fewer = min(len(members[one]), len(members[other]))
-        if len(members[one] & members[other]) >= ENOUGH * fewer:
-            parent[root(other)] = root(one)
+    for first, other in combinations(sorted(members), 2):
+        fewer = min(len(members[first]), len(members[other]))
+        if len(members[first] & members[other]) >= ENOUGH * fewer:
+            parent[root(other)] = root(first)
     groups: dict[End, list[End]] = defaultdict(list)
     for end in sorted(members):
         groups[root(end)].append(end)
@@ -274,7 +277,7 @@ def _common(names: set[str]) -> str:
     from spacy.lang.en.stop_words import STOP_WORDS  # loading spaCy takes seconds
 
     counts = Counter(word for name in names for word in set(re.findall(r"[^\W\d_]{3,}", name.casefold())) - STOP_WORDS)
-    word, count = min(counts.items(), key=lambda one: (-one[1], one[0]), default=("", 0))
+    word, count = min(counts.items(), key=lambda item: (-item[1], item[0]), default=("", 0))
     return word if count > max(2, len(names) / 2) else ""
 
 
@@ -300,7 +303,7 @@ def _kind(group: Sequence[End], names: Sequence[str]) -> str:
         return "A date, "
     if {words(label).split()[-1] for label, entered in group if entered} & _WHERE:
         return "A place, "
-    people = sum(any(one.label_ == "PERSON" and one.text == doc.text for one in doc.ents) for doc in parse(some))
+    people = sum(any(ent.label_ == "PERSON" and ent.text == doc.text for ent in doc.ents) for doc in parse(some))
     return "A person, " if people > len(some) / 2 else "Something, "
 
 

@@ -36,9 +36,9 @@ def safe(name: str) -> str:
         raise DataError(
             f"{name!r} cannot be the name of an entity or a relation; give it another, or take its triples out"
         )
-    if stands := set(name) & set(_STAND_INS):
+    if reserved := set(name) & set(_STAND_INS):
         raise DataError(
-            f"the name {name!r} holds {min(stands)}, which stands for a bracket in marked text; write another one"
+            f"the name {name!r} holds {min(reserved)}, which stands for a bracket in marked text; write another one"
         )
     return shielded(name)
 
@@ -63,15 +63,15 @@ def topics(text: str) -> set[str]:
     return {angle for _, angle in _MARKED.findall(text) if angle}
 
 
-def without_strangers(text: str, known: Collection[str]) -> tuple[str, int]:
+def without_strangers(text: str, names: Collection[str]) -> tuple[str, int]:
     """The text with the marks taken off whatever is not `known`, and how many these were."""
     strangers = 0
 
-    def unmarked(found: re.Match) -> str:
+    def unmarked(match: re.Match) -> str:
         nonlocal strangers
-        name = found[1] if found[1] is not None else found[2]
-        if name in known:
-            return found[0]
+        name = match[1] if match[1] is not None else match[2]
+        if name in names:
+            return match[0]
         strangers += 1
         return name
 
@@ -108,13 +108,13 @@ class Facts:
                 if name not in written:
                     written[name] = safe(name)
         members = dict.fromkeys(tuple(written[member] for member in triple.members) for triple in triples)
-        found, rows = list(members), defaultdict(list)
-        for row, (subject, _, obj) in enumerate(found):
+        keys, rows = list(members), defaultdict(list)
+        for row, (subject, _, obj) in enumerate(keys):
             for name in {subject, obj}:
                 rows[name].append(row)
         for name, mine in rows.items():
-            mine.sort(key=lambda row: (found[row][1], _other(found[row], name), row))
-        return cls(found, dict(sorted(rows.items())), _types(found, rows, schema))
+            mine.sort(key=lambda row: (keys[row][1], _other(keys[row], name), row))
+        return cls(keys, dict(sorted(rows.items())), _types(keys, rows, schema))
 
     def of_rows(self, rows: Iterable[int]) -> tuple[tuple[str, str, str], ...]:
         return tuple(self.triples[row] for row in rows)
@@ -210,13 +210,13 @@ class Writers:
         texts, failures = dict.fromkeys((shard.id for shard in group), ""), {}
         pending = list(group)
         for attempt in range(self.attempts):
-            asked = [self._article(shard, texts[shard.id], attempt) for shard in pending]
-            for shard, result in zip(pending, self._ask(self._step, pending, asked)):
+            inputs = [self._article(shard, texts[shard.id], attempt) for shard in pending]
+            for shard, result in zip(pending, self._ask(self._step, pending, inputs)):
                 failures[shard.id] = result.failure
                 if result.value:
                     # Of two the one that lacks less: a model that mends one name may lose another.
-                    found = (result.value.text, texts[shard.id] or result.value.text)
-                    texts[shard.id] = min(found, key=lambda text: len(self._lacking(shard, text)))
+                    candidates = (result.value.text, texts[shard.id] or result.value.text)
+                    texts[shard.id] = min(candidates, key=lambda text: len(self._lacking(shard, text)))
             pending = [shard for shard in pending if self._lacking(shard, texts[shard.id])]
             if not pending:
                 break
@@ -257,8 +257,8 @@ class Writers:
         """Of entities by their first shards: name, type, description. The relations settle the type; of the model's,
         only one that no relation can settle (MetaQA's `theme`) goes before. Under profile `paper` the model settles it
         (figure 6), and the relations where it names none of the schema's."""
-        asked = [self._entity(shard, articles[shard.id]["text_marked"]) for shard in group]
-        for shard, value, result in zip(group, asked, self._ask(textualising.ENTITY, group, asked)):
+        inputs = [self._entity(shard, articles[shard.id]["text_marked"]) for shard in group]
+        for shard, value, result in zip(group, inputs, self._ask(textualising.ENTITY, group, inputs)):
             kind, writer, text = value.type, self._writer(shard), result.value.description if result.value else ""
             if not text.strip():
                 writer, text = TEMPLATE, template.description(value.name, value.triples, self._relations)
@@ -296,7 +296,7 @@ class Writers:
         failures: dict[str, str | None] = {}
         pending = {shard: self.facts.stated_by(shard) for shard in group}
         for attempt in range(self.attempts):
-            asked = [
+            inputs = [
                 textualising.RelationsInput(
                     name=shard.central,
                     article=articles[shard.id]["text_marked"],
@@ -306,7 +306,7 @@ class Writers:
                 )
                 for shard, rows in pending.items()
             ]
-            for shard, result in zip(list(pending), self._ask(textualising.RELATIONS, list(pending), asked)):
+            for shard, result in zip(list(pending), self._ask(textualising.RELATIONS, list(pending), inputs)):
                 failures[shard.id] = result.failure
                 sentences[shard.id] |= self._sentences(pending[shard], result)
                 pending[shard] = [row for row in pending[shard] if row not in sentences[shard.id]]
@@ -325,10 +325,14 @@ class Writers:
     def _sentences(self, rows: Sequence[int], result: Result) -> dict[int, str]:
         """Row → sentence, where the reply has exactly one for its number, and that one names both ends."""
         replies = result.value.descriptions if result.value else []
-        once = {number for number, times in Counter(one.id for one in replies).items() if times == 1}
-        found = {rows[one.id - 1]: one.description for one in replies if one.id in once and 1 <= one.id <= len(rows)}
-        subject_and_object = {row: {self.facts.triples[row][0], self.facts.triples[row][2]} for row in found}
-        return {row: plain(text) for row, text in found.items() if subject_and_object[row] <= mentions(text)}
+        once = {number for number, times in Counter(reply.id for reply in replies).items() if times == 1}
+        by_row = {
+            rows[reply.id - 1]: reply.description
+            for reply in replies
+            if reply.id in once and 1 <= reply.id <= len(rows)
+        }
+        subject_and_object = {row: {self.facts.triples[row][0], self.facts.triples[row][2]} for row in by_row}
+        return {row: plain(text) for row, text in by_row.items() if subject_and_object[row] <= mentions(text)}
 
     # -- who writes ---------------------------------------------------------------------------------------------------
 

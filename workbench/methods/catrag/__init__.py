@@ -130,14 +130,14 @@ class CatRAG(HippoRAG2):
     def walk_distribution(self, question: str, trace: Trace | None = None) -> WalkDistribution:
         """Where the probability of the walk goes, before passages are ranked by it."""
         trace = trace or Trace("off")
-        (kept, reason), (entities, unnamed) = self.recall(question, trace)
+        (linked, reason), (entities, unnamed) = self.recall(question, trace)
         passages = self.score_passages(question, trace)
-        seeds = self.add_anchors(entities, kept, self.seed_phrases(kept, trace), trace) if kept.rows else []
+        seeds = self.add_anchors(entities, linked, self.seed_phrases(linked, trace), trace) if linked.rows else []
         if reason := reason or self.no_start(seeds):
             return WalkDistribution(self.index, question, self.label, [], [], passages, None, reason)
-        edges, unrated = self.edit_edges(question, kept, seeds, trace)
+        edges, unrated = self.edit_edges(question, linked, seeds, trace)
         result = self.walk(seeds, passages, trace, self._graph.walk_over(edges))
-        facts = list(zip(kept.rows, kept.scores))
+        facts = list(zip(linked.rows, linked.scores))
         unnamed = unnamed and f"no anchors, because naming entities failed: {unnamed}"
         failed = "; ".join(filter(None, [unnamed, unrated]))
         return WalkDistribution(self.index, question, self.label, seeds, facts, passages, result, failed)
@@ -153,7 +153,7 @@ class CatRAG(HippoRAG2):
         tasks, branches = (self.recall_facts, self.name_entities), (Trace(trace.level), Trace(trace.level))
         try:
             if getattr(self.engine, "workers", 1) > 1:
-                return tuple(in_order(lambda one: one[0](question, one[1]), zip(tasks, branches), len(tasks)))
+                return tuple(in_order(lambda pair: pair[0](question, pair[1]), zip(tasks, branches), len(tasks)))
             return tuple(each(lambda task, branch: task(question, branch), tasks, branches))
         finally:
             for branch in branches:
@@ -166,18 +166,18 @@ class CatRAG(HippoRAG2):
         """The entities that the question names; where the request fails, none, and why."""
         if not self.settings.anchoring:
             return (), ""
-        asked = [named_entities.Question(storable(question))]
-        (result,) = self.engine.run(named_entities.OF_QUESTION, asked, trace=trace)
+        inputs = [named_entities.Question(storable(question))]
+        (result,) = self.engine.run(named_entities.OF_QUESTION, inputs, trace=trace)
         return tuple(result.value.named_entities) if result.value else (), result.failure or ""
 
-    def add_anchors(self, entities: Sequence[str], kept: Linked, seeds: Seeds, trace: Trace) -> Seeds:
+    def add_anchors(self, entities: Sequence[str], linked_facts: Linked, seeds: Seeds, trace: Trace) -> Seeds:
         """Symbolic anchoring: the phrase of each entity is a seed of weight ε / |P_a|, unless it is one already."""
         if not (self.settings.anchoring and self.settings.epsilon):
             return seeds
         with Anchors.open(trace) as write:
             linked = self.link_entities(entities)
             weights, added = dict(seeds), []
-            for phrase, passages in self._counted(linked, weights, kept):
+            for phrase, passages in self._counted(linked, weights, linked_facts):
                 weights[phrase] = self.settings.epsilon / passages
                 added.append((self._facts.phrases[phrase], weights[phrase]))
             write(
@@ -208,35 +208,35 @@ class CatRAG(HippoRAG2):
         return row, float(cosines[row])
 
     def _counted(
-        self, linked: Mapping[int, object], weights: Mapping[int, float], kept: Linked
+        self, linked: Mapping[int, object], weights: Mapping[int, float], linked_facts: Linked
     ) -> Iterator[tuple[int, float]]:
         """The linked phrases that are no seeds yet, each with the |P| that its weight is divided by. `weights` grows
         meanwhile. The released code takes the phrase that it handled before, first the object of the last kept fact,
         and goes through a set of numbers (docs/traps.md, CatRAG)."""
-        released, before = self.settings.anchor_count == "previous", int(self._facts.objects[kept.rows[-1]])
+        released, before = self.settings.anchor_count == "previous", int(self._facts.objects[linked_facts.rows[-1]])
         for phrase in {row for row in linked} if released else linked:  # a set that grew one by one has their order
             if not weights.get(phrase):
                 yield phrase, float(self._passages_of_phrase[before if released else phrase])
                 before = phrase
 
-    def edit_edges(self, question: str, kept: Linked, seeds: Seeds, trace: Trace) -> tuple[OutEdges, str]:
+    def edit_edges(self, question: str, linked_facts: Linked, seeds: Seeds, trace: Trace) -> tuple[OutEdges, str]:
         """The edited out-edges of the phrases of kept facts and of the strongest seeds, and what failed, in words."""
         settings, facts = self.settings, self._facts
-        ends = [phrase for row in kept.rows for phrase in (int(facts.subjects[row]), int(facts.objects[row]))]
+        ends = [phrase for row in linked_facts.rows for phrase in (int(facts.subjects[row]), int(facts.objects[row]))]
         scored = seeds[: settings.n_seed] if settings.dynamic_weights else []
         edges = self._graph.out_edges([*ends, *(phrase for phrase, _ in scored)])
-        rated, failed = self._rater.rate(question, kept.rows, scored, trace)
+        rated, failed = self._rater.rate(question, linked_facts.rows, scored, trace)
         with EditedEdges.open(trace) as write:
             if settings.key_facts:
-                self.boost_key_facts(edges, kept)
+                self.boost_key_facts(edges, linked_facts)
             self.weigh(edges, rated)
             write(edges=tuple(self._named(edit) for edit in edges.edits()) if trace else ())
         return edges, failed
 
-    def boost_key_facts(self, edges: OutEdges, kept: Linked) -> None:
+    def boost_key_facts(self, edges: OutEdges, linked_facts: Linked) -> None:
         """The edges from a kept fact's phrases to the passages that state it weigh (1 + β) times as much (Eq. 3)."""
         facts, add = self._facts, self.settings.boost == "add"
-        stated = [(int(facts.subjects[row]), int(facts.objects[row]), facts.stating(row)) for row in kept.rows]
+        stated = [(int(facts.subjects[row]), int(facts.objects[row]), facts.stating(row)) for row in linked_facts.rows]
         factor = self.settings.beta + add
         for phrase, passages in key_passages(stated).items():
             edges.scale(phrase, "context", dict.fromkeys(passages, factor))
@@ -248,9 +248,9 @@ class CatRAG(HippoRAG2):
         scale, skipped = self.settings.rating_scale, self.settings.skipped
         if self.settings.ratings_of == "target":
             factors = by_target(rated, scale, skipped)
-            for one in rated:
+            for rating in rated:
                 for kind in ("relation", "synonym"):
-                    edges.scale(one.neighbours.seed, kind, factors)
+                    edges.scale(rating.neighbours.seed, kind, factors)
             return
         for seed, factors in by_edge(rated, scale, skipped).items():
             edges.scale(seed, "relation", factors)

@@ -182,10 +182,10 @@ class Rated(NamedTuple):
 
     @classmethod
     def of(cls, neighbours: Neighbours, inputs: Sequence[rate_neighbours.Input], replies: Sequence[Result]) -> Rated:
-        found: list[rate_neighbours.Rating | None] = []
+        ratings: list[rate_neighbours.Rating | None] = []
         for value, reply in zip(inputs, replies):
-            found += rate_neighbours.matched(value, reply.value) if reply.value else [None] * len(value.neighbours)
-        return cls(neighbours, dict(zip(neighbours.rated, found)))
+            ratings += rate_neighbours.matched(value, reply.value) if reply.value else [None] * len(value.neighbours)
+        return cls(neighbours, dict(zip(neighbours.rated, ratings)))
 
     @property
     def scores(self) -> dict[int, int]:
@@ -202,20 +202,23 @@ class Rater:
         self._parallel = graph.parallel if settings.ratings_of == "target" else None
 
     def rate(
-        self, question: str, known: Sequence[int], seeds: Sequence[tuple[int, float]], trace: Trace
+        self, question: str, linked_rows: Sequence[int], seeds: Sequence[tuple[int, float]], trace: Trace
     ) -> tuple[list[Rated], str]:
         """The ratings of the neighbours of each seed, and what failed, in words. One request per seed, or per `batch`
         of its neighbours, side by side; `known` are the rows of the kept facts."""
         similarity = _Similarity(np.asarray(self._facts.fact_vectors), self._index.encode_query(question, "facts"))
-        found = [self.neighbours(phrase, similarity) for phrase, _ in seeds]
-        inputs = [list(self._inputs(storable(question), known, one, similarity)) for one in found]
+        found_neighbours = [self.neighbours(phrase, similarity) for phrase, _ in seeds]
+        inputs = [
+            list(self._inputs(storable(question), linked_rows, neighbours, similarity))
+            for neighbours in found_neighbours
+        ]
         every = [value for values in inputs for value in values]
         results = iter(self._engine.run(rate_neighbours.STEP, every, trace=trace))
         rated, failures = [], []
-        for (_, weight), one, values in zip(seeds, found, inputs):
+        for (_, weight), neighbours, values in zip(seeds, found_neighbours, inputs):
             replies = [next(results) for _ in values]
             failures += [reply.failure for reply in replies if reply.failure]
-            rated.append(Rated.of(one, values, replies))
+            rated.append(Rated.of(neighbours, values, replies))
             self._write(rated[-1], weight, trace)
         if not failures:
             return rated, ""
@@ -246,32 +249,34 @@ class Rater:
         return [phrase for phrase in phrases for _ in range(copies.get(phrase, 1))]
 
     def _inputs(
-        self, question: str, known: Sequence[int], found: Neighbours, similarity: _Similarity
+        self, question: str, linked_rows: Sequence[int], neighbours: Neighbours, similarity: _Similarity
     ) -> Iterator[rate_neighbours.Input]:
         facts = self._facts
-        shown = [
+        candidates = [
             rate_neighbours.Neighbour(
                 facts.phrases[phrase],
                 tuple(facts.facts[row] for row in rows),
                 self._contexts.context(facts, phrase),
                 similarity.best(rows),
             )
-            for phrase, rows in found.rated.items()
+            for phrase, rows in neighbours.rated.items()
         ]
-        trusted = tuple(facts.facts[row] for row in known)
-        for start in range(0, len(shown), self._settings.batch):
-            batch = tuple(shown[start : start + self._settings.batch])
-            yield rate_neighbours.Input(question, trusted, facts.phrases[found.seed], batch)
+        trusted = tuple(facts.facts[row] for row in linked_rows)
+        for start in range(0, len(candidates), self._settings.batch):
+            batch = tuple(candidates[start : start + self._settings.batch])
+            yield rate_neighbours.Input(question, trusted, facts.phrases[neighbours.seed], batch)
 
     def _write(self, rated: Rated, weight: float, trace: Trace) -> None:
-        names, found = self._facts.phrases, rated.neighbours
-        with RatedNeighbours.open(trace, seed=names[found.seed], weight=weight) as write:
+        names, neighbours = self._facts.phrases, rated.neighbours
+        with RatedNeighbours.open(trace, seed=names[neighbours.seed], weight=weight) as write:
             write(
-                neighbours=found.count,
+                neighbours=neighbours.count,
                 ratings=tuple((names[row], float(score)) for row, score in rated.scores.items()),
-                reasons={names[row]: one.reason for row, one in rated.ratings.items() if one and one.reason},
-                missing=tuple(names[row] for row, one in rated.ratings.items() if one is None),
-                skipped=tuple(names[row] for row in found.skipped),
+                reasons={
+                    names[row]: rating.reason for row, rating in rated.ratings.items() if rating and rating.reason
+                },
+                missing=tuple(names[row] for row, rating in rated.ratings.items() if rating is None),
+                skipped=tuple(names[row] for row in neighbours.skipped),
             )
 
 
@@ -306,18 +311,18 @@ def tier(score: int) -> str:
 def by_edge(rated: Sequence[Rated], scale: float, skipped: float) -> dict[int, dict[int, float]]:
     """Seed → neighbour → factor, for relation edges (paper)."""
     return {
-        one.neighbours.seed: {row: scale * phi(score) for row, score in one.scores.items()}
-        | dict.fromkeys(one.neighbours.skipped, skipped)
-        for one in rated
+        seed.neighbours.seed: {row: scale * phi(score) for row, score in seed.scores.items()}
+        | dict.fromkeys(seed.neighbours.skipped, skipped)
+        for seed in rated
     }
 
 
 def by_target(rated: Sequence[Rated], scale: float, skipped: float) -> dict[int, float]:
     """Neighbour → factor for the edges of all scored seeds that lead to it, whoever it was rated for: the highest score
     counts, and any score before a skip (released code)."""
-    factors = {row: skipped for one in rated for row in one.neighbours.skipped}
+    factors = {row: skipped for seed in rated for row in seed.neighbours.skipped}
     scores: dict[int, int] = {}
-    for one in rated:
-        for row, score in one.scores.items():
+    for seed in rated:
+        for row, score in seed.scores.items():
             scores[row] = max(score, scores.get(row, 0))
     return factors | {row: scale * phi(score) for row, score in scores.items()}

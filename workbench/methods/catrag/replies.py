@@ -51,23 +51,23 @@ class KeptReplies(EngineBase):
         if step.name not in _QUESTION_OF:
             return self._ask(step, inputs, trace)
         new = [value for value in dict.fromkeys(inputs) if not self._known(step, value)]
-        asked = dict(zip(new, self._ask(step, new, trace)))
-        self._results |= {(step.name, value): result for value, result in asked.items() if not result.failure}
-        return [asked.get(value) or self._results[step.name, value] for value in inputs]
+        results = dict(zip(new, self._ask(step, new, trace)))
+        self._results |= {(step.name, value): result for value, result in results.items() if not result.failure}
+        return [results.get(value) or self._results[step.name, value] for value in inputs]
 
     def take(self, steering: Steering) -> None:
         """Keep the replies that a trace tells of; what is known already stays."""
         question = _as_traced(steering.question)
         if steering.facts or "kept no fact" in (steering.fallback or ""):
-            kept = [text for text, _ in steering.facts]
-            self._taken.setdefault((fact_filter.STEP.name, question), lambda value: _filtered(value, kept))
+            facts_kept = [text for text, _ in steering.facts]
+            self._taken.setdefault((fact_filter.STEP.name, question), lambda value: _filtered(value, facts_kept))
         if steering.entities is not None:
             named = named_entities.Output(named_entities=list(steering.entities))
             self._taken.setdefault((named_entities.OF_QUESTION.name, question), lambda value: named)
         for seed in steering.rated:
-            for one in seed.neighbours:
-                if one.score is not None and one.reason != UNRATED:
-                    self._ratings.setdefault(_pair(question, seed.phrase, one.name), _rating(one))
+            for neighbour in seed.neighbours:
+                if neighbour.score is not None and neighbour.reason != UNRATED:
+                    self._ratings.setdefault(_pair(question, seed.phrase, neighbour.name), _rating(neighbour))
 
     def rate(self, question: str, seed: str, neighbour: str, score: int | None) -> None:
         """Put a score in place of the reply's, a whole number from 0 to 10; None brings the reply's back."""
@@ -80,8 +80,8 @@ class KeptReplies(EngineBase):
 
     def by_hand(self, question: str) -> dict[tuple[str, str], int]:
         """(seed, neighbour) → score, of the ratings of a question that were put in place of the reply's."""
-        asked = _as_traced(question)
-        return {(seed, name): score for (of, seed, name), score in self._by_hand.items() if of == asked}
+        traced = _as_traced(question)
+        return {(seed, name): score for (of, seed, name), score in self._by_hand.items() if of == traced}
 
     def forget(self, question: str) -> None:
         """Bring back all replies for a question."""
@@ -105,35 +105,35 @@ class KeptReplies(EngineBase):
 
     def _rate(self, inputs: Sequence[rate_neighbours.Input], trace: Trace | None) -> list[Result]:
         open_questions = {value: self._unrated(value) for value in inputs} if self._engine else {}
-        asked = {value: part for value, part in open_questions.items() if part.neighbours}
-        results = dict(zip(asked, self._ask(rate_neighbours.STEP, list(asked.values()), trace)))
+        open_parts = {value: part for value, part in open_questions.items() if part.neighbours}
+        results = dict(zip(open_parts, self._ask(rate_neighbours.STEP, list(open_parts.values()), trace)))
         for value, result in results.items():
             if result.value:
-                ratings = rate_neighbours.matched(asked[value], result.value)
-                self._ratings |= dict(zip(_pairs(asked[value]), ratings))
+                ratings = rate_neighbours.matched(open_parts[value], result.value)
+                self._ratings |= dict(zip(_pairs(open_parts[value]), ratings))
         return [self._reply(value, results.get(value)) for value in inputs]
 
     def _unrated(self, value: rate_neighbours.Input) -> rate_neighbours.Input:
         """The input with only the neighbours that nothing is known of."""
-        new = [one for pair, one in zip(_pairs(value), value.neighbours) if pair not in self._ratings]
+        new = [neighbour for pair, neighbour in zip(_pairs(value), value.neighbours) if pair not in self._ratings]
         return replace(value, neighbours=tuple(new))
 
-    def _reply(self, value: rate_neighbours.Input, asked: Result | None) -> Result:
-        if asked and asked.failure:
-            return asked
+    def _reply(self, value: rate_neighbours.Input, result: Result | None) -> Result:
+        if result and result.failure:
+            return result
         numbered = enumerate(zip(_pairs(value), value.neighbours), 1)
-        ratings = (self._said(number, one.name, pair) for number, (pair, one) in numbered)
+        ratings = (self._said(number, neighbour.name, pair) for number, (pair, neighbour) in numbered)
         return Result(rate_neighbours.Output(ratings=[rating for rating in ratings if rating]))
 
-    def _said(self, number: int, name: str, pair: Pair) -> Rating | None:
+    def _rating_of(self, number: int, name: str, pair: Pair) -> Rating | None:
         """The rating of a neighbour under its number and exact name; None where the reply left it out."""
-        said = self._ratings.get(pair)
+        earlier = self._ratings.get(pair)
         if pair in self._by_hand:
-            before = f"; it was {MISSING if said is None else said.score}" if pair in self._ratings else ""
+            before = f"; it was {MISSING if earlier is None else earlier.score}" if pair in self._ratings else ""
             return Rating(number=number, name=name, score=self._by_hand[pair], reason=BY_HAND + before)
         if pair not in self._ratings:
             return Rating(number=number, name=name, score=MISSING, reason=UNRATED)
-        return said and Rating(number=number, name=name, score=said.score, reason=said.reason)
+        return earlier and Rating(number=number, name=name, score=earlier.score, reason=earlier.reason)
 
     def __repr__(self) -> str:
         return f"KeptReplies({self.name}: {len(self._ratings):,} ratings, {len(self._by_hand):,} by hand)"
@@ -146,21 +146,25 @@ _QUESTION_OF: dict[str, Callable[[Any], str]] = {  # the Steps whose replies are
 
 
 def _pairs(value: rate_neighbours.Input) -> Iterator[Pair]:
-    return (_pair(value.question, value.entity, one.name) for one in value.neighbours)
+    return (_pair(value.question, value.entity, neighbour.name) for neighbour in value.neighbours)
 
 
 def _pair(question: str, seed: str, neighbour: str) -> Pair:
     return _as_traced(question), _as_traced(seed), _as_traced(neighbour)
 
 
-def _rating(one: RatedNeighbour) -> Rating | None:
-    return None if one.missing else Rating(number=None, name=one.name, score=one.score, reason=one.reason)
+def _rating(neighbour: RatedNeighbour) -> Rating | None:
+    return (
+        None
+        if neighbour.missing
+        else Rating(number=None, name=neighbour.name, score=neighbour.score, reason=neighbour.reason)
+    )
 
 
-def _filtered(value: fact_filter.Input, kept: Sequence[str]) -> fact_filter.Output:
+def _filtered(value: fact_filter.Input, facts_kept: Sequence[str]) -> fact_filter.Output:
     """The candidates among the kept facts of a trace, in its order."""
     texts = {_as_traced(" — ".join(fact)): list(fact) for fact in value.facts}
-    return fact_filter.Output(facts=[texts[text] for text in map(_as_traced, kept) if text in texts])
+    return fact_filter.Output(facts=[texts[text] for text in map(_as_traced, facts_kept) if text in texts])
 
 
 def _as_traced(text: str) -> str:

@@ -119,8 +119,8 @@ class StagedWalk(Record):
 
     def spelled(self, flows: Sequence[Flow]) -> list[Flow]:
         """The same with each phrase as the passages spell it."""
-        names = spellings(self.parts[0].walk.index, [one.row for one in flows])
-        return [one._replace(phrase=name) for one, name in zip(flows, names)]
+        names = spellings(self.parts[0].walk.index, [flow.row for flow in flows])
+        return [flow._replace(phrase=name) for flow, name in zip(flows, names)]
 
     def shown(self, phrases: int = 11, passages: int = 3) -> list[int]:
         """Rows of the graph that a picture of all stages shows: seeds, the strongest hubs, neighbours whose ratings
@@ -145,7 +145,7 @@ class StagedWalk(Record):
         return pd.DataFrame(rows).set_index("stage")
 
     def _row(self, at: int, part: Stage) -> dict:
-        bias, ranks = part.walk.hubs, [found[at] for found in self.ranks().values() if found[at]]
+        bias, ranks = part.walk.hubs, [rank[at] for rank in self.ranks().values() if rank[at]]
         return {
             "stage": part.name,
             "on hubs": bias.share_all,
@@ -177,19 +177,19 @@ def staged(
     plain = own.merge == "overwrite" and own.synonym_weight == 1
     parts = []
     for name, used in stages.items():
-        switched = {one: getattr(own, one) and one in used for one in MECHANISMS}
-        walk, found = _walked(method.adjusted(**switched), question, k)
+        switched = {mechanism: getattr(own, mechanism) and mechanism in used for mechanism in MECHANISMS}
+        walk, evidence = _walked(method.adjusted(**switched), question, k)
         called = UNEDITED if name == STATIC and not plain else name
-        parts.append(Stage(called, walk, steering(found, gold, method.index)))
+        parts.append(Stage(called, walk, steering(evidence, gold, method.index)))
     return StagedWalk(question, method.label, tuple(parts), gold)
 
 
-def _telling(shown: Steering) -> Iterator[str]:
+def _telling(steering: Steering) -> Iterator[str]:
     """The neighbours that tell most of the ratings: the best of each seed, one of no use, one that was skipped."""
-    for seed in shown.rated:
-        rated = [one.name for one in seed.best if one.score is not None]
-        useless = [one.name for one in seed.best if one.tier == tier(0)]
-        skipped = [one.name for one in seed.best if one.score is None]
+    for seed in steering.rated:
+        rated = [neighbour.name for neighbour in seed.best if neighbour.score is not None]
+        useless = [neighbour.name for neighbour in seed.best if neighbour.tier == tier(0)]
+        skipped = [neighbour.name for neighbour in seed.best if neighbour.score is None]
         yield from (*rated[:BEST], *useless[-1:], *skipped[:1])
 
 
@@ -250,7 +250,9 @@ class RatedSeed(NamedTuple):
     @property
     def best(self) -> list[RatedNeighbour]:
         """The neighbours, the best rated first and the skipped ones last."""
-        return sorted(self.neighbours, key=lambda one: -1 if one.score is None else one.score, reverse=True)
+        return sorted(
+            self.neighbours, key=lambda neighbour: -1 if neighbour.score is None else neighbour.score, reverse=True
+        )
 
 
 class EditedEdge(NamedTuple):
@@ -312,11 +314,11 @@ class Steering(Record):
 
     def seed(self, phrase: str) -> RatedSeed:
         """The ratings of a seed's neighbours; SettingError for a phrase that was not rated for."""
-        found = next((one for one in self.rated if one.phrase == phrase), None)
-        if found is None:
-            names = ", ".join(repr(one.phrase) for one in self.rated) or "none"
+        rating = next((seed for seed in self.rated if seed.phrase == phrase), None)
+        if rating is None:
+            names = ", ".join(repr(seed.phrase) for seed in self.rated) or "none"
             raise SettingError(f"the neighbours of {phrase!r} were not rated; those of these seeds were: {names}")
-        return found
+        return rating
 
 
 def steering(trace: Trace | Evidence, gold: Sequence[str] = (), index: Index | None = None) -> Steering:
@@ -327,19 +329,23 @@ def steering(trace: Trace | Evidence, gold: Sequence[str] = (), index: Index | N
     trace = trace_of(trace)
     root = _fallen_back(trace) or root_of(trace, EditedEdges.step, "edited edges", "take the trace of catrag")
     with read_as_written(root.step, METHOD):
-        shown = _steering(trace, root, tuple(gold))
-    return shown if index is None else replace(shown, spelled=_spelled(shown, index))
+        result = _steering(trace, root, tuple(gold))
+    return result if index is None else replace(result, spelled=_spelled(result, index))
 
 
-def _spelled(shown: Steering, index: Index) -> dict[str, str]:
+def _spelled(steering: Steering, index: Index) -> dict[str, str]:
     rows = index.facts.line_row
-    facts = {line: index.facts.facts[rows[line]] for line, _ in shown.linked if line in rows}
+    facts = {line: index.facts.facts[rows[line]] for line, _ in steering.linked if line in rows}
     names = [end for subject, _, obj in facts.values() for end in (subject, obj)]
-    names += [seed.phrase for seed in (*shown.seeds, *shown.rated)]
-    names += [one.name for seed in shown.rated for one in seed.neighbours]
-    names += [name for edge in shown.edges for name in (edge.source, edge.target)] + [name for name, _ in shown.phrases]
-    found = spelled(index, names)
-    return found | {line: fact_line((found[head], said, found[tail])) for line, (head, said, tail) in facts.items()}
+    names += [seed.phrase for seed in (*steering.seeds, *steering.rated)]
+    names += [neighbour.name for seed in steering.rated for neighbour in seed.neighbours]
+    names += [name for edge in steering.edges for name in (edge.source, edge.target)] + [
+        name for name, _ in steering.phrases
+    ]
+    spelling = spelled(index, names)
+    return spelling | {
+        line: fact_line((spelling[head], relation, spelling[tail])) for line, (head, relation, tail) in facts.items()
+    }
 
 
 def _fallen_back(trace: Trace) -> Event | None:

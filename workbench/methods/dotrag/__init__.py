@@ -206,11 +206,11 @@ class DotRAG(Method):
         dots, notes = select(self._context, text, trace)
         results = self.connect(text, dots, trace)
         notes += [f"DOT {dot.number}: {note}" for dot, result in zip(dots, results) for note in result.notes]
-        kept = [path for result in results for path in result.kept]
+        all_kept = [path for result in results for path in result.kept]
         if len(results) > 1 and all(result.meets for result in results):
-            kept, apart = meeting([result.kept for result in results])
+            all_kept, apart = meeting([result.kept for result in results])
             notes += [apart] if apart else []
-        evidence = aggregate(self._context, text, self.label, dots, kept, k, trace)
+        evidence = aggregate(self._context, text, self.label, dots, all_kept, k, trace)
         notes += [evidence.fallback] if evidence.fallback else []
         return replace(evidence, question=question, fallback="; ".join(notes) or None)
 
@@ -223,8 +223,8 @@ class DotRAG(Method):
         workers = min(getattr(self.engine, "workers", 1), len(dots))
         try:
             if workers > 1:
-                return list(in_order(lambda one: self.explore(question, *one), zip(dots, traces, others), workers))
-            return each(lambda *one: self.explore(question, *one), dots, traces, others)
+                return list(in_order(lambda args: self.explore(question, *args), zip(dots, traces, others), workers))
+            return each(lambda *args: self.explore(question, *args), dots, traces, others)
         finally:
             for own in traces:
                 trace.graft(own)

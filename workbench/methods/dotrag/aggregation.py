@@ -30,13 +30,18 @@ def union(
     return [path for path in once if path.id not in gone]
 
 
-def meeting(found: Sequence[Sequence[JudgedPath]]) -> tuple[list[JudgedPath], str]:
+def meeting(paths_of_dots: Sequence[Sequence[JudgedPath]]) -> tuple[list[JudgedPath], str]:
     """Of the paths of several DOTs, the complete ones that end where complete ones of every other DOT end, and all that
     are not complete; all paths, and why, if there is no such end."""
-    ends = [{path.entities[-1] for path in paths if path.complete} for paths in found]
+    ends = [{path.entities[-1] for path in paths if path.complete} for paths in paths_of_dots]
     common = set.intersection(*ends)
-    kept = [path for paths in found for path in paths if not (common and path.complete) or path.entities[-1] in common]
-    return kept, "" if common else "the complete paths of the DOTs have no end in common: all of them are kept"
+    remaining = [
+        path
+        for paths in paths_of_dots
+        for path in paths
+        if not (common and path.complete) or path.entities[-1] in common
+    ]
+    return remaining, "" if common else "the complete paths of the DOTs have no end in common: all of them are kept"
 
 
 def aggregate(
@@ -44,7 +49,7 @@ def aggregate(
     question: str,
     label: str,
     dots: Sequence[SelectedDot],
-    kept: Iterable[JudgedPath],
+    paths_kept: Iterable[JudgedPath],
     k: int,
     trace: Trace,
 ) -> Evidence:
@@ -56,15 +61,15 @@ def aggregate(
     of the whole index."""
     with Aggregation.open(trace) as write:
         settings = context.settings
-        paths = union(kept, settings.prefixes, settings.merge_reversed, settings.prefixes_across)
+        paths = union(paths_kept, settings.prefixes, settings.merge_reversed, settings.prefixes_across)
         confidence = best_confidence((path.entities, path) for path in paths)
         fallback, anywhere = None, False
         if not paths:
             confidence = {row: 0.0 for dot in dots for row in dot.rows}
             anywhere = not confidence or settings.without_paths == "dense"
             fallback = f"no path was kept: {'dense ranking' if anywhere else 'the passages of the anchors'}"
-        found = chunks(context, question, None if anywhere else list(confidence))
-        passages = found[:k]
+        chunks_found = chunks(context, question, None if anywhere else list(confidence))
+        passages = chunks_found[:k]
         write(
             paths=[Aggregation.stored(path) for path in paths],
             no_paths=not paths,
@@ -86,7 +91,7 @@ def aggregate(
         context=ContextGraph(
             tuple(ContextEntity(entity.name, entity.description, type=entity.type) for entity, _ in entities),
             tuple(relation_of(fact) for fact, _ in facts),
-            chunks=tuple(chunk_of(passage) for passage, _ in found),
+            chunks=tuple(chunk_of(passage) for passage, _ in chunks_found),
             paths=tuple(path for path, _ in records),
             layout="paths",
         ),
@@ -109,7 +114,9 @@ def chunks(context: DotContext, question: str, entities: Sequence[int] | None) -
     rows = np.arange(len(passages.passages)) if entities is None else columns(context.typed.stated, entities)
     cosines = passages.vectors[rows] @ context.encode_question(question)
     best = (Scored(passages.passages[rows[at]], float(cosines[at])) for at in top(cosines, settings.chunks))
-    chosen, _ = tokens.leading(best, lambda one, _: tokens.count(one.item.content + "\n\n"), settings.chunk_tokens)
+    chosen, _ = tokens.leading(
+        best, lambda scored, _: tokens.count(scored.item.content + "\n\n"), settings.chunk_tokens
+    )
     return tuple(chosen)
 
 

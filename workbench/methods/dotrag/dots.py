@@ -123,8 +123,8 @@ class Dots(Record):
     @property
     def types(self) -> dict[str, str]:
         """Name → type, of the anchors and candidates of all DOTs."""
-        found = (node for dot in self.dots for node in (*dot.anchors, *_candidates(dot)))
-        return {node.name: node.type for node in found}
+        nodes = (node for dot in self.dots for node in (*dot.anchors, *_candidates(dot)))
+        return {node.name: node.type for node in nodes}
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -236,26 +236,26 @@ class Comparison(Record):
     @property
     def common(self) -> frozenset[str]:
         """The nodes that more than one of the methods found."""
-        return _shared(one.nodes for one in self.found)
+        return _shared(result.nodes for result in self.found)
 
     @property
     def common_passages(self) -> frozenset[str]:
         """The ids of the passages that more than one of the methods found."""
-        return _shared(one.passages for one in self.found)
+        return _shared(result.passages for result in self.found)
 
     def frame(self) -> pd.DataFrame:
         """A row per method: its numbers of results, of nodes shared with another method, and of gold nodes found."""
         import pandas as pd
 
         rows = {
-            one.method: {
-                "passages": len(one.passages),
-                "nodes": len(one.nodes),
-                "paths": len(one.paths),
-                "shared nodes": len(self.common.intersection(one.nodes)),
-                "gold nodes": len(set(self.gold).intersection(one.nodes)) if self.gold else None,
+            result.method: {
+                "passages": len(result.passages),
+                "nodes": len(result.nodes),
+                "paths": len(result.paths),
+                "shared nodes": len(self.common.intersection(result.nodes)),
+                "gold nodes": len(set(self.gold).intersection(result.nodes)) if self.gold else None,
             }
-            for one in self.found
+            for result in self.found
         }
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
 
@@ -305,15 +305,15 @@ def whole_region(index: Index, dot: Dot, most: int | None = None) -> Subgraph:
         why = f"no node of the index is called {strange[0]!r}" if strange else "its search broke before there was one"
         raise SettingError(f"DOT {dot.number} has no region to draw: {why}")
     anchors = [row[anchor.name] for anchor in dot.anchors]
-    asked, reached = dot.region, len(dot.region.hops) - 1
+    searched, reached = dot.region, len(dot.region.hops) - 1
     part = region(
         index.typed,
         anchors,
         dot.rules.allowed_types,
         reached,
         None,
-        relax=asked.filter_relaxed,
-        untyped=not asked.only_typed,
+        relax=searched.filter_relaxed,
+        untyped=not searched.only_typed,
     )
     degrees = index.typed.degrees[part.rows]
     included = np.lexsort((part.rows, -degrees, part.hops))[:most]
@@ -338,8 +338,8 @@ def whole_region(index: Index, dot: Dot, most: int | None = None) -> Subgraph:
 def _final(searched: Dots, paths: Sequence[Mapping]) -> Iterator[JudgedPath]:
     """The paths at the end, with the final verdict on those that two DOTs found."""
     for path in paths:
-        found = searched.path(path["id"])
-        yield replace(found, label=path["label"], confidence=path["confidence"], fate="kept")
+        judged = searched.path(path["id"])
+        yield replace(judged, label=path["label"], confidence=path["confidence"], fate="kept")
 
 
 def _dot(trace: Trace, event: Event) -> Dot:
@@ -365,20 +365,22 @@ def _dot(trace: Trace, event: Event) -> Dot:
 
 def _iteration(trace: Trace, event: Event, before: tuple[str, ...]) -> Iteration:
     start, parts = IterationEvent.read(event), trace.children(event.id)
-    found, drawn, judged, kept = (kind.find(parts) or kind() for kind in (Candidates, DrawnPaths, Verdicts, KeptPaths))
-    dropped = dict.fromkeys(drawn.cut, "cut") | dict(kept.dropped)
+    candidates_event, drawn, judged, kept_event = (
+        kind.find(parts) or kind() for kind in (Candidates, DrawnPaths, Verdicts, KeptPaths)
+    )
+    dropped = dict.fromkeys(drawn.cut, "cut") | dict(kept_event.dropped)
     return Iteration(
         start.iteration,
         start.queries,
         start.dropped,
         tuple(
-            Candidate(name, found.types.get(name, ""), similarity, found.query.get(name, 0))
-            for name, similarity in found.similarities
+            Candidate(name, candidates_event.types.get(name, ""), similarity, candidates_event.query.get(name, 0))
+            for name, similarity in candidates_event.similarities
         ),
-        found.excluded,
+        candidates_event.excluded,
         tuple(drawn.path(id, judged) for id in drawn.paths),
         drawn.without,
-        tuple(name for name in dict.fromkeys([*before, *kept.kept]) if name not in dropped),
+        tuple(name for name in dict.fromkeys([*before, *kept_event.kept]) if name not in dropped),
         dropped,
         event.failure or judged.failure,
     )
@@ -386,10 +388,12 @@ def _iteration(trace: Trace, event: Event, before: tuple[str, ...]) -> Iteration
 
 def _settled(iterations: Sequence[Iteration]) -> Iterator[Iteration]:
     """The iterations, with the final fate of each path."""
-    fates = {name: why for one in iterations for name, why in one.dropped.items()}
+    fates = {name: why for iteration in iterations for name, why in iteration.dropped.items()}
     fates |= dict.fromkeys(iterations[-1].kept if iterations else (), "kept")
-    for one in iterations:
-        yield replace(one, paths=tuple(replace(path, fate=fates.get(path.id, path.fate)) for path in one.paths))
+    for iteration in iterations:
+        yield replace(
+            iteration, paths=tuple(replace(path, fate=fates.get(path.id, path.fate)) for path in iteration.paths)
+        )
 
 
 def _candidates(dot: Dot) -> Iterator[Candidate]:

@@ -216,8 +216,8 @@ class DrawnPaths(TraceEvent):
 
     def path(self, id: str, verdicts: Verdicts) -> JudgedPath:
         """A path with the judge's verdict."""
-        drawn, shown = self.paths[id], (verdicts.passages.get(id, ""), verdicts.similarities.get(id, 0.0))
-        stored = {**drawn, "query_similarity": drawn["similarity"]} | dict(zip(("passage", "similarity"), shown))
+        drawn, judged = self.paths[id], (verdicts.passages.get(id, ""), verdicts.similarities.get(id, 0.0))
+        stored = {**drawn, "query_similarity": drawn["similarity"]} | dict(zip(("passage", "similarity"), judged))
         return read_record(JudgedPath, {"id": id, "types": (), **stored, **verdicts.verdicts.get(id, {})})
 
 

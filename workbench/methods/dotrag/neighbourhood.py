@@ -65,8 +65,8 @@ class DotContext:
 
 def columns(table: sp.csr_array, rows: Iterable[int]) -> np.ndarray:
     """The ascending columns in which some of these rows are not 0; a hundred times faster than slicing the table."""
-    found = [table.indices[table.indptr[row] : table.indptr[row + 1]] for row in rows]
-    return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
+    parts = [table.indices[table.indptr[row] : table.indptr[row + 1]] for row in rows]
+    return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
 
 
 # -- stage 1: selection ------------------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ def _chosen(
 
 def accepted(chosen: select_regions.Output, settings) -> list[Concept]:
     """The names in a specific question; for a broad one, its topics as well, or alone (`broad`)."""
-    low = [Concept(one.span, one.description, one.type) for one in chosen.anchors[: settings.max_concepts]]
+    low = [Concept(anchor.span, anchor.description, anchor.type) for anchor in chosen.anchors[: settings.max_concepts]]
     high = [Concept(topic, level="high") for topic in dict.fromkeys(chosen.topics)]
     if chosen.routing and low:
         return low
@@ -190,10 +190,10 @@ def build_rules(
         met = (typed.leaving(dot.rows), typed.joins)
         value = dot_rules.Input(question, dot.concept, anchors, *graph, context.settings.h_max, *met, tuple(others))
         result = context.ask(dot_rules.PAPER if context.as_paper else dot_rules.STEP, value, trace)
-        said = result.value
-        if said and context.as_paper:  # no first query is asked for
-            said = dot_rules.Output(**said.model_dump(), initial_query="").saying(said.beyond, said.meets)
-        rules = dot_rules.checked(value, said) if said else dot_rules.failed(value)
+        output = result.value
+        if output and context.as_paper:  # no first query is asked for
+            output = dot_rules.Output(**output.model_dump(), initial_query="").saying(output.beyond, output.meets)
+        rules = dot_rules.checked(value, output) if output else dot_rules.failed(value)
         write(**rules.model_dump(), beyond=rules.beyond, failure=result.failure or None)
     return rules, result.failure
 

@@ -32,17 +32,17 @@ class SimplePaths:
     def shortest(self, start: int, end: int, k: int, longest: int) -> list[tuple[int, ...]]:
         """At most `k` paths of 1 to `longest` edges as tuples of nodes, ordered by length, then by nodes. Empty if
         `start` is `end`."""
-        found: list[tuple[int, ...]] = []
+        paths_found: list[tuple[int, ...]] = []
         parts: list[tuple] = []  # (length, best path, how many nodes all paths of the part share, where none goes next)
         self._offer(parts, (start,), set(), end, longest)
         while parts:
             _, path, shared, closed = heappop(parts)
-            found.append(path)
-            if len(found) == k:
+            paths_found.append(path)
+            if len(paths_found) == k:
                 break
             for at in range(shared, len(path)):
                 self._offer(parts, path[:at], {path[at]} | (closed if at == shared else set()), end, longest)
-        return found
+        return paths_found
 
     def _offer(self, parts: list, begin: tuple[int, ...], closed: set[int], end: int, longest: int) -> None:
         """Add the part of the paths that start with `begin` and do not continue to a node of `closed`."""
@@ -86,11 +86,11 @@ class SimplePaths:
         return set().union(*(self._near(other) & nodes for other in others))
 
     def _near(self, node: int) -> set[int]:
-        found = self._sets.get(node)
-        if found is None:
-            found = set(self._indices[self._indptr[node] : self._indptr[node + 1]].tolist())
-            self._sets[node] = found
-        return found
+        neighbours = self._sets.get(node)
+        if neighbours is None:
+            neighbours = set(self._indices[self._indptr[node] : self._indptr[node + 1]].tolist())
+            self._sets[node] = neighbours
+        return neighbours
 
 
 class PathReader:
@@ -108,10 +108,10 @@ class PathReader:
         that confidences of different iterations are comparable."""
         hops = [self._hops.get(pair) or self._hop(*pair) for pair in pairwise(entities)]
         names = tuple(self._typed.names[row] for row in entities)
-        told = " ".join(hop.text for hop in hops)
+        text = " ".join(hop.text for hop in hops)
         return JudgedPath(
             id,
-            f"{' → '.join(names)}: {told}" if self._context.settings.chain else told,
+            f"{' → '.join(names)}: {text}" if self._context.settings.chain else text,
             names,
             tuple(self._typed.types[row] for row in entities),
             tuple(hop.relations for hop in hops),

@@ -112,8 +112,8 @@ class Search:
 
     def fall_back(self, tries: int, trace: Trace) -> list[Query]:
         """A query in another direction, or the question itself if that query is not new; empty if neither is."""
-        kept = tuple(path.passage for path in self.kept.values())
-        value = judge_paths.Search(self.question, self.rules.query_constraints, tuple(self.history), kept, tries)
+        passages = tuple(path.passage for path in self.kept.values())
+        value = judge_paths.Search(self.question, self.rules.query_constraints, tuple(self.history), passages, tries)
         result = self.context.ask(judge_paths.FALLBACK, value, trace)
         if result.failure:
             self.notes.append(f"no fallback query was found ({result.failure})")
@@ -152,10 +152,10 @@ class Search:
         """At most `cap` of the shortest simple paths from each anchor to each candidate, ordered by the similarity of
         the candidate, then by length."""
         with DrawnPaths.open(trace) as write:
-            found = {row: self._paths_to(row) for row in candidates}
-            without = [row for row, paths in found.items() if not paths]
+            by_candidate = {row: self._paths_to(row) for row in candidates}
+            without = [row for row, paths in by_candidate.items() if not paths]
             self.evaluated.update(without)
-            order = [rows for paths in found.values() for rows in paths]
+            order = [rows for paths in by_candidate.values() for rows in paths]
             order.sort(key=lambda rows: (-candidates[rows[-1]], len(rows), rows))
             cap = self.settings.cap
             paths = [
@@ -173,8 +173,8 @@ class Search:
         rows = self.part.rows
         end, *starts = self.part.positions([row, *self.dot.rows])
         longest = self.settings.path_len_max or self.settings.h_max
-        found = (self.simple_paths.shortest(start, end, self.settings.paths_per_pair, longest) for start in starts)
-        return [tuple(rows[list(path)].tolist()) for paths in found for path in paths]
+        routes = (self.simple_paths.shortest(start, end, self.settings.paths_per_pair, longest) for start in starts)
+        return [tuple(rows[list(path)].tolist()) for paths in routes for path in paths]
 
     def judge(self, iteration: int, paths: Sequence[JudgedPath], trace: Trace) -> list[JudgedPath]:
         """The paths with their verdicts. The last entities of judged paths become evaluated. Missing verdicts are
@@ -237,7 +237,7 @@ class Search:
             write(kept=list(self.kept), dropped=dropped)
 
 
-def without_prefixes(paths: Sequence[JudgedPath], which: str, kept: Container[str] = ()) -> dict[str, str]:
+def without_prefixes(paths: Sequence[JudgedPath], which: str, kept_ids: Container[str] = ()) -> dict[str, str]:
     """Id of each path that is dropped because another goes on from it → the id of the longer one; `which`: the setting
     `prefixes`. Ours keeps every complete path, because it ends at an answer. The paper drops a path that begins one of
     those already `kept`; it leaves open what becomes of a kept path that a later one extends: it is dropped, unless it
@@ -250,13 +250,13 @@ def without_prefixes(paths: Sequence[JudgedPath], which: str, kept: Container[st
         for longer in paths
         if len(path.entities) < len(longer.entities)
         and longer.entities[: len(path.entities)] == path.entities
-        and not (path.complete and (which == "incomplete" or not (longer.complete or _later(path, longer, kept))))
+        and not (path.complete and (which == "incomplete" or not (longer.complete or _later(path, longer, kept_ids))))
     }
 
 
-def _later(path: JudgedPath, longer: JudgedPath, kept: Container[str]) -> bool:
+def _later(path: JudgedPath, longer: JudgedPath, kept_ids: Container[str]) -> bool:
     """Whether the path was found after the longer one had been kept."""
-    return longer.id in kept and path.id not in kept
+    return longer.id in kept_ids and path.id not in kept_ids
 
 
 def follow_ups(paths: Sequence[JudgedPath]) -> list[Query]:

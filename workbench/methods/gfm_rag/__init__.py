@@ -144,8 +144,8 @@ class GFMRAG(Method):
         if not starts:
             return self._dense(question, k, failed or "no entity of the graph is linked to the question")
         logits = self.pass_messages(question, starts, trace)
-        found = self.rank_documents(logits, trace)
-        return self._evidence(question, k, logits, found, failed)
+        ranking = self.rank_documents(logits, trace)
+        return self._evidence(question, k, logits, ranking, failed)
 
     def link(self, question: str, trace: Trace | None = None) -> tuple[list[tuple[int, float]], str]:
         """(phrase row, w_e) of the entities of the question, and what failed, in words. Each entity that the Step names
@@ -160,7 +160,7 @@ class GFMRAG(Method):
             phrases = self._facts.phrases
             write(
                 named=named,
-                linked=tuple((one.name, phrases[one.phrase], one.cosine) for one in linked.values()),
+                linked=tuple((link.name, phrases[link.phrase], link.cosine) for link in linked.values()),
                 starts=tuple((phrases[row], weight) for row, weight in starts),
             )
         return starts, f"naming the entities of the question failed: {result.failure}" if result.failure else ""
@@ -193,9 +193,9 @@ class GFMRAG(Method):
                 write(
                     reached=len(rows),
                     messages=tuple(
-                        (phrases[one.source], relation_name(names, one.relation), phrases[end], one.norm)
-                        for one, end in zip(messages, ends)
-                        if one
+                        (phrases[message.source], relation_name(names, message.relation), phrases[end], message.norm)
+                        for message, end in zip(messages, ends)
+                        if message
                     ),
                     entities=tuple((phrases[end], float(norms[at])) for at, end in zip(best, ends)),
                 )
@@ -208,31 +208,31 @@ class GFMRAG(Method):
         vectors, starts = zip(*self._asked(questions, starts))
         return self.reach.logits(torch.stack(vectors), starts).numpy()
 
-    def _asked(self, questions: Sequence[str], starts: Sequence[Sequence[tuple[int, float]]]):
+    def _inputs(self, questions: Sequence[str], starts: Sequence[Sequence[tuple[int, float]]]):
         """(vector, start) of each question, as `Reach` takes them."""
         import torch
 
         from workbench.methods.gfm_rag.reach import Start
 
         return [
-            (torch.tensor(self.index.encode_query(question)), Start(*zip(*one)) if one else Start((), ()))
-            for question, one in zip(questions, starts)
+            (torch.tensor(self.index.encode_query(question)), Start(*zip(*start)) if start else Start((), ()))
+            for question, start in zip(questions, starts)
         ]
 
     def rank_documents(self, logits: np.ndarray, trace: Trace | None = None) -> Ranked:
         with RankedDocuments.open(trace or Trace("off")) as write:
             settings = self.settings
-            found = rank(logits, self._context, self._documents, settings.ranker, settings.top_entities)
+            ranking = rank(logits, self._context, self._documents, settings.ranker, settings.top_entities)
             if trace:
-                rows = found.rows[:TRACED]
+                rows = ranking.rows[:TRACED]
                 write(
                     ranker=settings.ranker,
-                    ties=found.ties,
+                    ties=ranking.ties,
                     tie_rule=TIE_RULE,
-                    given=tuple(self._given(rows, found.weights)),
-                    documents=tuple((self._id(row), float(score)) for row, score in zip(rows, found.scores)),
+                    given=tuple(self._given(rows, ranking.weights)),
+                    documents=tuple((self._id(row), float(score)) for row, score in zip(rows, ranking.scores)),
                 )
-        return found
+        return ranking
 
     def explain(self, question: str, entity: str | None = None, k: int = 5) -> tuple[Scored[Path], ...]:
         """The k paths that carried most of the logit of an entity of the graph, by default the best one that is no
@@ -257,15 +257,15 @@ class GFMRAG(Method):
         relations = torch.from_numpy(self.index.relations.features)
         network, edges = self.checkpoint.network, self.reach.edges
         gradients = edge_gradients(network, vector, start, relations, edges, target)
-        found = best_paths(gradients, edges, start.rows, target, k)
-        return tuple(Scored(self._path(steps), weight) for steps, weight in found)
+        best = best_paths(gradients, edges, start.rows, target, k)
+        return tuple(Scored(self._path(steps), weight) for steps, weight in best)
 
     def _path(self, steps: Sequence[int]) -> Path:
         edges, phrases, names = self.reach.edges, self._facts.phrases, self.index.relations.names
         rows = [int(edges.source[steps[0]]), *(int(edges.target[step]) for step in steps)]
         stated: dict[str, None] = {}
-        for one, other in pairwise(rows):
-            for fact in self._facts.between(one, other):
+        for first, other in pairwise(rows):
+            for fact in self._facts.between(first, other):
                 stated.update((self._id(row), None) for row in self._facts.stating(fact))
         relations = tuple(relation_name(names, int(edges.relation[step])) for step in steps)
         return Path(tuple(phrases[row] for row in rows), relations, tuple(stated))
@@ -326,9 +326,9 @@ class GFMRAG(Method):
     def _id(self, row: int) -> str:
         return self._passages.passages[row].id
 
-    def _evidence(self, question: str, k: int, logits: np.ndarray, found: Ranked, failed: str) -> Evidence:
-        passages, head = self._passages.passages, found.rows[:k]
-        scored = list(ranked([passages[row] for row in head], found.scores[:k]))
+    def _evidence(self, question: str, k: int, logits: np.ndarray, ranking: Ranked, failed: str) -> Evidence:
+        passages, head = self._passages.passages, ranking.rows[:k]
+        scored = list(ranked([passages[row] for row in head], ranking.scores[:k]))
         if self.settings.fill and len(head) < k:
             cosines, seen = self._cosines(question), set(head.tolist())
             rest = [row for row in top(cosines, k + len(head)) if row not in seen][: k - len(head)]
@@ -340,8 +340,8 @@ class GFMRAG(Method):
     def _dense(self, question: str, k: int, why: str) -> Evidence:
         scores = minmax(self._cosines(question))
         best = top(scores, k)
-        found = ranked([self._passages.passages[row] for row in best], scores[best])
-        return Evidence(question, self.label, "minmax-cosine", found, fallback=f"dense ranking, because {why}")
+        dense_ranking = ranked([self._passages.passages[row] for row in best], scores[best])
+        return Evidence(question, self.label, "minmax-cosine", dense_ranking, fallback=f"dense ranking, because {why}")
 
     def _cosines(self, question: str) -> np.ndarray:
         return self._passage_vectors @ self.index.encode_query(question, "passages")

@@ -123,8 +123,8 @@ def shape_of(config: Mapping[str, Any], where: Path) -> Shape:
         raise DataError(
             f"{where}: hidden_dims is {hidden!r}; expected is {width}, the input_dim, for at most 64 layers"
         )
-    known = {"message_func": "distmult", "aggregate_func": "sum", "short_cut": True, "layer_norm": True}
-    for option, value in known.items():
+    expected = {"message_func": "distmult", "aggregate_func": "sum", "short_cut": True, "layer_norm": True}
+    for option, value in expected.items():
         if option in entity and entity[option] != value:
             raise DataError(f"{where}: {option} is {entity[option]!r}; this network has {value!r} only")
     return Shape(text, width, len(hidden))
@@ -153,9 +153,9 @@ def _state(file: Path) -> Mapping[str, Tensor]:
     try:
         stored = torch.load(file, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        said = str(error).splitlines()[0][:200]
+        reason = str(error).splitlines()[0][:200]
         raise DataError(
-            f"{file} holds something other than tensors, so it is not loaded: it could run code ({said})"
+            f"{file} holds something other than tensors, so it is not loaded: it could run code ({reason})"
         ) from None
     except Exception as error:  # torch raises many kinds for a damaged archive
         raise DataError(f"{file} cannot be read as a checkpoint ({type(error).__name__}); fetch it again") from None

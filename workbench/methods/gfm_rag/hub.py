@@ -49,7 +49,7 @@ def cached(repository: str = PUBLISHED) -> list[str]:
     from huggingface_hub import constants
 
     folder = Path(constants.HF_HUB_CACHE) / f"models--{repository.replace('/', '--')}" / "snapshots"
-    return sorted(one.parent.name for one in folder.glob(f"*/{WEIGHTS}") if (one.parent / CONFIG).is_file())
+    return sorted(file.parent.name for file in folder.glob(f"*/{WEIGHTS}") if (file.parent / CONFIG).is_file())
 
 
 def _fetched(repository: str, commit: str) -> Path:
@@ -58,9 +58,9 @@ def _fetched(repository: str, commit: str) -> Path:
     try:
         files = [Path(hf_hub_download(repository, name, revision=commit)) for name in (CONFIG, WEIGHTS)]
     except Exception as error:  # of the network, of the hub, of the disk
-        said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise DataError(
-            f"the checkpoint {repository}@{commit} cannot be fetched ({said}); `hf download {repository} {CONFIG} "
+            f"the checkpoint {repository}@{commit} cannot be fetched ({reason}); `hf download {repository} {CONFIG} "
             f"{WEIGHTS} --revision {commit} --local-dir FOLDER` on a machine with a network, then checkpoint=FOLDER"
         ) from None
     return files[0].parent
@@ -95,7 +95,7 @@ class Trained(Record):
         file = Path(folder).expanduser() / HISTORY
         try:
             stored = json.loads(file.read_text(encoding="utf-8"))
-            history = tuple(Checked(**one) for one in stored["history"])
+            history = tuple(Checked(**row) for row in stored["history"])
             return cls(file.parent, stored["parameters"], stored["skipped"], history)
         except FileNotFoundError:
             raise DataError(f"{file} is missing: the checkpoint was not trained here") from None
@@ -104,7 +104,7 @@ class Trained(Record):
 
     def content(self) -> str:
         """What `open` reads back."""
-        history = [one._asdict() for one in self.history]
+        history = [checked._asdict() for checked in self.history]
         stored = {"parameters": self.parameters, "skipped": self.skipped, "history": history}
         return json.dumps(stored, indent=1) + "\n"
 
@@ -112,8 +112,8 @@ class Trained(Record):
     def stages(self) -> dict[str, tuple[Checked, ...]]:
         """The validations of each stage, the first one before its first step."""
         return {
-            stage: tuple(one for one in self.history if one.stage == stage)
-            for stage in dict.fromkeys(one.stage for one in self.history)
+            stage: tuple(checked for checked in self.history if checked.stage == stage)
+            for stage in dict.fromkeys(checked.stage for checked in self.history)
         }
 
     @property

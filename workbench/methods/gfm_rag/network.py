@@ -68,8 +68,8 @@ class Edges:
 
     def without(self, dropped: Tensor) -> Edges:
         """The edges that the mask does not drop."""
-        kept = ~dropped
-        return Edges(self.source[kept], self.relation[kept], self.target[kept], self.nodes)
+        remaining = ~dropped
+        return Edges(self.source[remaining], self.relation[remaining], self.target[remaining], self.nodes)
 
     def to(self, device: torch.device | str) -> Edges:
         return Edges(self.source.to(device), self.relation.to(device), self.target.to(device), self.nodes)
@@ -124,12 +124,12 @@ class Network(nn.Module):
         states = boundary = start.unsqueeze(-1) * query
         for layer in self.entity_model.layers:
             states = layer(states, boundary, relations, edges)
-        asked = query.expand_as(states)
-        return self.entity_model.mlp(torch.cat([states, asked], dim=-1)).squeeze(-1)
+        query_states = query.expand_as(states)
+        return self.entity_model.mlp(torch.cat([states, query_states], dim=-1)).squeeze(-1)
 
     @property
     def parameters_in_all(self) -> int:
-        return sum(one.numel() for one in self.parameters())
+        return sum(parameter.numel() for parameter in self.parameters())
 
 
 def gathered(states: Tensor, relations: Tensor, edges: Edges) -> Tensor:
@@ -190,8 +190,8 @@ def edges_of(index: Index, pairs: Pairs = "last") -> Edges:
     if pairs == "last":
         keys = heads * len(index.facts.phrases) + tails
         _, last = np.unique(keys[::-1], return_index=True)
-        kept = np.sort(len(keys) - 1 - last)
-        heads, relations, tails = heads[kept], relations[kept], tails[kept]
+        places = np.sort(len(keys) - 1 - last)
+        heads, relations, tails = heads[places], relations[places], tails[places]
     return Edges.of(heads, relations, tails, len(index.facts.phrases), len(index.relations.names))
 
 

@@ -129,7 +129,7 @@ def passing(trace: Trace | Evidence, gold: Sequence[str] = (), index: Index | No
         parts = trace.children(root.id)
         ranked = next((event for event in parts if event.step == RankedEntities.step), None)
         layers = trace.children(ranked.id) if ranked else ()
-        shown = Passing(
+        result = Passing(
             root.inputs["question"],
             root.step,
             LinkedEntities.find(parts) or LinkedEntities(),
@@ -142,11 +142,11 @@ def passing(trace: Trace | Evidence, gold: Sequence[str] = (), index: Index | No
             root.failure,
             trace.engines,
         )
-    return shown if index is None else replace(shown, spelled=_spelled(shown, index))
+    return result if index is None else replace(result, spelled=_spelled(result, index))
 
 
-def _spelled(shown: Passing, index: Index) -> dict[str, str]:
-    given = (entity for _, entity, _ in (shown.documents.given if shown.documents else ()))
-    ranked = (entity for entity, _ in (shown.entities.entities if shown.entities else ()))
-    passed = (end for layer in shown.layers for source, _, to, _ in layer.messages for end in (source, to))
-    return spelled(index, [*shown.first_lit(), *given, *ranked, *passed])
+def _spelled(passing: Passing, index: Index) -> dict[str, str]:
+    given = (entity for _, entity, _ in (passing.documents.given if passing.documents else ()))
+    ranked = (entity for entity, _ in (passing.entities.entities if passing.entities else ()))
+    passed = (end for layer in passing.layers for source, _, to, _ in layer.messages for end in (source, to))
+    return spelled(index, [*passing.first_lit(), *given, *ranked, *passed])

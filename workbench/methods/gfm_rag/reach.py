@@ -86,12 +86,12 @@ class Reach:
     def logits(self, questions: Tensor, starts: Sequence[Start]) -> Tensor:
         """Of questions (batch, text) with their start entities: float32 (batch, nodes). One question after the other is
         faster than several at once, whose states no cache holds."""
-        found = torch.zeros(len(starts), self.edges.nodes)
+        scores = torch.zeros(len(starts), self.edges.nodes)
         with torch.inference_mode():
             for row, (query, start) in enumerate(zip(self.network.question_mlp(questions), starts)):
                 *_, last = self._passed(query, start)
-                found[row] = self._headed(query, last)
-        return found
+                scores[row] = self._headed(query, last)
+        return scores
 
     @torch.inference_mode()
     def traced(self, question: Tensor, start: Start) -> tuple[list[Reached], Tensor]:
@@ -104,7 +104,7 @@ class Reach:
     def strongest(self, before: Reached, layer: int, rows: Sequence[int]) -> list[Message | None]:
         """The message of a layer, from 0 on, that brought most of the change to each of the rows; `before` is what the
         question had changed before the layer. None where no message did."""
-        found: list[Message | None] = []
+        messages: list[Message | None] = []
         ends = torch.tensor(list(rows), dtype=torch.int64)
         begins = torch.searchsorted(self.edges.target, ends).tolist()
         stops = torch.searchsorted(self.edges.target, ends, right=True).tolist()
@@ -115,8 +115,8 @@ class Reach:
             changes = before.changes[torch.searchsorted(before.rows, source)]
             norms = (changes * self._relations[layer][relation]).norm(dim=1)
             best = int(norms.argmax()) if len(norms) else -1
-            found.append(Message(int(source[best]), int(relation[best]), float(norms[best])) if best >= 0 else None)
-        return found
+            messages.append(Message(int(source[best]), int(relation[best]), float(norms[best])) if best >= 0 else None)
+        return messages
 
     def _passed(self, query: Tensor, start: Start) -> Iterator[Reached]:
         weights = dict(sorted(zip(start.rows, start.weights)))
@@ -138,13 +138,13 @@ class Reach:
 
     def _headed(self, query: Tensor, changed: Reached) -> Tensor:
         """The logits of all nodes: those that the question changed, after those that it did not."""
-        last, asked = self.network.entity_model.mlp[2], query @ self._of_query
+        last, query_part = self.network.entity_model.mlp[2], query @ self._of_query
         logits = torch.empty(self.edges.nodes)
         if len(changed.rows) < self.edges.nodes:
             for part, own in self._parts(torch.arange(self.edges.nodes)):
-                logits[part] = torch.relu_(self._head[own] + asked) @ last.weight[0]
+                logits[part] = torch.relu_(self._head[own] + query_part) @ last.weight[0]
         for part, own in self._parts(changed.rows):
-            hidden = torch.addmm(self._head[own], changed.changes[part], self._of_state).add_(asked)
+            hidden = torch.addmm(self._head[own], changed.changes[part], self._of_state).add_(query_part)
             logits[own] = hidden.relu_() @ last.weight[0]
         return logits + last.bias
 
@@ -196,15 +196,15 @@ def edge_gradients(
         logit = network.entity_model.mlp(torch.cat([states[target, 0], query[0]]))
         torch.autograd.backward(logit, inputs=messages)
     step = max(1, BLOCK // network.shape.width)
-    found = np.zeros((len(messages), len(edges)), dtype=np.float32)
+    gradients = np.zeros((len(messages), len(edges)), dtype=np.float32)
     with torch.no_grad():
         for at, (states, vectors, message) in enumerate(zip(before, projected, messages)):
             arrived, left = message.grad[:, 0], states[:, 0]
             for first in range(0, len(edges), step):
                 part = slice(first, first + step)
                 sent = left[edges.source[part]] * vectors[edges.relation[part]]
-                found[at, part] = (arrived[edges.target[part]] * sent).sum(1).numpy()
-    return found
+                gradients[at, part] = (arrived[edges.target[part]] * sent).sum(1).numpy()
+    return gradients
 
 
 def best_paths(
@@ -217,7 +217,7 @@ def best_paths(
     beginnings: dict[int, list[tuple[float, tuple[int, ...], Steps]]] = {
         int(row): [(0.0, (int(row),), ())] for row in dict.fromkeys(starts)
     }
-    found: list[tuple[Steps, float]] = []
+    paths: list[tuple[Steps, float]] = []
     for at, weights in enumerate(gradients):
         here = np.zeros(edges.nodes, dtype=bool)
         here[list(beginnings)] = True
@@ -229,12 +229,12 @@ def best_paths(
                 if end not in nodes:
                     longer.setdefault(end, []).append((total + weight, (*nodes, end), (*steps, row)))
         beginnings = {end: sorted(some, key=_order)[:beams] for end, some in longer.items()}
-        found += [(steps, total / len(steps)) for total, _, steps in beginnings.pop(target, ())]
-    return sorted(found, key=lambda one: (-one[1], len(one[0]), one[0]))[:k]
+        paths += [(steps, total / len(steps)) for total, _, steps in beginnings.pop(target, ())]
+    return sorted(paths, key=lambda pair: (-pair[1], len(pair[0]), pair[0]))[:k]
 
 
-def _order(one: tuple[float, tuple[int, ...], Steps]) -> tuple:
-    return -one[0], one[2]
+def _order(beginning: tuple[float, tuple[int, ...], Steps]) -> tuple:
+    return -beginning[0], beginning[2]
 
 
 def _within(edges: Edges, target: int, layers: int) -> list[np.ndarray]:

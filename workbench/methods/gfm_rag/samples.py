@@ -72,7 +72,7 @@ def supported(
     for question, result in tqdm(pairs, "link questions", len(questions), disable=not progress):
         named = result.value.named_entities if result.value else ()
         starts = {link.phrase: None for name in named if any(map(str.isalnum, name)) for link in near(index, name)}
-        rows = [index.passages.row.get(one) for one in question.support or ()]
+        rows = [index.passages.row.get(passage) for passage in question.support or ()]
         if starts and rows and None not in rows and (positives := _phrases_of(index, rows)):
             samples.append(Sample(question.question, tuple(starts), positives))
     return samples, len(questions) - len(samples)
@@ -100,40 +100,44 @@ def _paths(index: Index, count: int, rng: np.random.Generator) -> list[Sample]:
 
 
 def _hidden(index: Index, count: int, rng: np.random.Generator) -> list[Sample]:
-    told = [one for one in _sentences(index) if len(one.mentions) > 1]
+    with_mentions = [sentence for sentence in _sentences(index) if len(sentence.mentions) > 1]
     samples = []
-    for at in rng.integers(len(told), size=count) if told else ():
-        one = told[at]
-        hidden = one.mentions[rng.integers(len(one.mentions))]
-        starts = _starts(one, hidden.phrase, rng)
+    for at in rng.integers(len(with_mentions), size=count) if with_mentions else ():
+        sentence = with_mentions[at]
+        hidden = sentence.mentions[rng.integers(len(sentence.mentions))]
+        starts = _starts(sentence, hidden.phrase, rng)
         if starts:
-            text = _without(one.text, [hidden], rng)
-            samples.append(Sample(text, starts, _phrases_of(index, [one.passage])))
+            text = _without(sentence.text, [hidden], rng)
+            samples.append(Sample(text, starts, _phrases_of(index, [sentence.passage])))
     return samples
 
 
 def _bridges(index: Index, count: int, rng: np.random.Generator) -> list[Sample]:
-    told = _sentences(index)
+    sentences = _sentences(index)
     by_phrase: dict[int, list[int]] = defaultdict(list)
-    for at, one in enumerate(told):
-        for phrase in {mention.phrase for mention in one.mentions}:
+    for at, sentence in enumerate(sentences):
+        for phrase in {mention.phrase for mention in sentence.mentions}:
             by_phrase[phrase].append(at)
     same, samples = _synonyms(index), []
     limit = max(3, POPULAR * len(index.passages.passages))
     phrases = [phrase for phrase in sorted(by_phrase) if index.graph.passages_of[phrase] <= limit]
     for _ in range(count if phrases else 0):
         phrase = phrases[rng.integers(len(phrases))]
-        first = told[by_phrase[phrase][rng.integers(len(by_phrase[phrase]))]]
+        first = sentences[by_phrase[phrase][rng.integers(len(by_phrase[phrase]))]]
         meant = {phrase, *same.get(phrase, ())}
-        others = [at for one in sorted(meant) for at in by_phrase.get(one, ()) if told[at].passage != first.passage]
+        others = [
+            at for phrase in sorted(meant) for at in by_phrase.get(phrase, ()) if sentences[at].passage != first.passage
+        ]
         starts = _starts(first, phrase, rng)
         if not others or not starts:
             continue
-        second = told[others[rng.integers(len(others))]]
+        second = sentences[others[rng.integers(len(others))]]
         # The second sentence without its names, as often as not: a question seldom names what it asks about.
-        bare = [one for one in second.mentions if one.phrase in meant or (one.name and rng.random() < 0.6)]
+        bare = [
+            mention for mention in second.mentions if mention.phrase in meant or (mention.name and rng.random() < 0.6)
+        ]
         texts = [
-            _without(first.text, [one for one in first.mentions if one.phrase in meant], rng),
+            _without(first.text, [mention for mention in first.mentions if mention.phrase in meant], rng),
             _without(second.text, bare, rng),
         ]
         if rng.random() < 0.5:
@@ -144,8 +148,8 @@ def _bridges(index: Index, count: int, rng: np.random.Generator) -> list[Sample]
 
 def _starts(sentence: _Sentence, hidden: int, rng: np.random.Generator) -> tuple[int, ...]:
     """One to three of the names of a sentence, or of its other phrases where it has none."""
-    names = sorted({one.phrase for one in sentence.mentions if one.name and one.phrase != hidden})
-    names = names or sorted({one.phrase for one in sentence.mentions if one.phrase != hidden})
+    names = sorted({mention.phrase for mention in sentence.mentions if mention.name and mention.phrase != hidden})
+    names = names or sorted({mention.phrase for mention in sentence.mentions if mention.phrase != hidden})
     if not names:
         return ()
     return tuple(sorted(rng.permutation(names)[: rng.integers(1, 4)].tolist()))
@@ -161,13 +165,13 @@ def _sentences(index: Index) -> list[_Sentence]:
     """The sentences of all passages with the phrases of their passage that stand in them, a longer one before those
     within it."""
     normal = PHRASE_RULES[index.facts.metadata["settings"]["normalise"]]
-    found, context = [], index.graph.context
+    sentences_found, context = [], index.graph.context
     for row, passage in enumerate(index.passages.passages):
         phrases = context.indices[context.indptr[row] : context.indptr[row + 1]]
-        known = sorted(
-            ((index.facts.phrases[one], int(one)) for one in phrases), key=lambda pair: (-len(pair[0]), pair)
+        names_by_length = sorted(
+            ((index.facts.phrases[phrase], int(phrase)) for phrase in phrases), key=lambda pair: (-len(pair[0]), pair)
         )
-        patterns = [(phrase, number, _pattern(phrase)) for phrase, number in known if phrase]
+        patterns = [(phrase, number, _pattern(phrase)) for phrase, number in names_by_length if phrase]
         for text in sentences(passage.text):
             if not 4 <= len(apart(text).split()) <= LONGEST:
                 continue
@@ -178,8 +182,8 @@ def _sentences(index: Index) -> list[_Sentence]:
                     mentions.append(_Mention(number, match[0], not first.islower()))
                     rest = rest[: match.start()] + " " * len(match[0]) + rest[match.end() :]
             if mentions:
-                found.append(_Sentence(row, text, tuple(mentions)))
-    return found
+                sentences_found.append(_Sentence(row, text, tuple(mentions)))
+    return sentences_found
 
 
 def _pattern(phrase: str) -> re.Pattern[str]:
@@ -198,9 +202,9 @@ def _first(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 def _synonyms(index: Index) -> dict[int, list[int]]:
     """The synonyms of each phrase, but those with other digits: 1904 is close to 1905 and does not mean it."""
     names, same = index.facts.phrases, defaultdict(list)
-    for one, other in zip(index.synonyms.sources.tolist(), index.synonyms.targets.tolist()):
-        if _digits(names[one]) == _digits(names[other]):
-            same[one].append(other)
+    for first, other in zip(index.synonyms.sources.tolist(), index.synonyms.targets.tolist()):
+        if _digits(names[first]) == _digits(names[other]):
+            same[first].append(other)
     return same
 
 
@@ -210,5 +214,5 @@ def _digits(text: str) -> str:
 
 def _phrases_of(index: Index, passages: Sequence[int]) -> tuple[int, ...]:
     context = index.graph.context
-    rows = {int(one) for row in passages for one in context.indices[context.indptr[row] : context.indptr[row + 1]]}
+    rows = {int(index) for row in passages for index in context.indices[context.indptr[row] : context.indptr[row + 1]]}
     return tuple(sorted(rows))

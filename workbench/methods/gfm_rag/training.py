@@ -80,8 +80,13 @@ class Source(NamedTuple):
     @classmethod
     def of(cls, index: Index, questions: Iterable[Question]) -> Source:
         """With those of the questions whose gold passages are all in the index."""
-        known = index.passages.row
-        return cls(index, tuple(one for one in questions if one.support and all(map(known.__contains__, one.support))))
+        rows = index.passages.row
+        return cls(
+            index,
+            tuple(
+                question for question in questions if question.support and all(map(rows.__contains__, question.support))
+            ),
+        )
 
 
 def train(
@@ -100,30 +105,30 @@ def train(
     `auto` takes a GPU where there is one. Raises SettingError for indexes that do not fit together or `out` of another
     training, DataError where nothing can be trained on."""
     settings = settings or Settings(**given)
-    sources = [one if isinstance(one, Source) else Source(one) for one in sources]
+    sources = [source if isinstance(source, Source) else Source(source) for source in sources]
     encoder = _one_encoder(sources)
     engine = engine or RulesEngine()
-    sources = [Source(one.index.ensure(LAYERS, engine), one.questions) for one in sources]
+    sources = [Source(source.index.ensure(LAYERS, engine), source.questions) for source in sources]
     out = Path(out).expanduser()
     out.mkdir(parents=True, exist_ok=True)
     with _reproducible(device) as where:
         key = key_of(
             settings=asdict(settings), device=where.type, engine=engine.name, encoder=encoder,
-            layers=[[one.index.layer(kind).hash for kind in LAYERS] for one in sources],
-            questions=[[[q.question, q.support] for q in one.questions] for one in sources],
+            layers=[[source.index.layer(kind).hash for kind in LAYERS] for source in sources],
+            questions=[[[q.question, q.support] for q in source.questions] for source in sources],
         )  # fmt: skip
-        if _stands(out, key):
+        if _is_trained(out, key):
             return Trained.open(out)
         course = _Course.open(out / STATE, key)
         text = sources[0].index.relations.vectors.shape[1]
         network = checkpoint.untrained(Shape(text, settings.width, settings.layers), settings.seed).network.to(where)
-        graphs = [_Graph.of(one, settings, engine, where, progress) for one in sources]
+        graphs = [_Graph.of(source, settings, engine, where, progress) for source in sources]
         for number, stage in enumerate(STAGES):
             course = _stage(number, stage, graphs, network, settings, course, out / STATE, progress)
     if course.best is None:
         raise DataError("nothing to train on: no stage has a step and a sample; give more steps, or larger indexes")
     network.load_state_dict(course.best)
-    trained = {"settings": asdict(settings), "sources": [_described(one) for one in sources], "key": key}
+    trained = {"settings": asdict(settings), "sources": [_described(source) for source in sources], "key": key}
     checkpoint.write(out, network, encoder, training=trained)
     skipped = sum(graph.skipped for graph in graphs)
     done = Trained(out, network.parameters_in_all, skipped, tuple(course.history))
@@ -155,11 +160,11 @@ class _Course:
             return cls(key)
         try:
             stored = torch.load(file, map_location="cpu", weights_only=True)
-            course = cls(**{**stored, "history": [Checked(*one) for one in stored["history"]]})
+            course = cls(**{**stored, "history": [Checked(*row) for row in stored["history"]]})
         except (RuntimeError, EOFError, OSError, KeyError, TypeError, ValueError, pickle.UnpicklingError) as error:
-            said = type(error).__name__
+            reason = type(error).__name__
             raise DataError(
-                f"{file} is damaged ({said}), so the training cannot go on; delete it to begin anew"
+                f"{file} is damaged ({reason}), so the training cannot go on; delete it to begin anew"
             ) from None
         if course.key != key:
             raise SettingError(
@@ -169,10 +174,10 @@ class _Course:
         return course
 
     def save(self, file: Path) -> None:
-        checkpoint.save(file, {**self.__dict__, "history": [tuple(one) for one in self.history]})
+        checkpoint.save(file, {**self.__dict__, "history": [tuple(row) for row in self.history]})
 
 
-def _stands(out: Path, key: str) -> bool:
+def _is_trained(out: Path, key: str) -> bool:
     """Whether the training of this key is done: its state goes last. Raises SettingError for another checkpoint."""
     if (out / STATE).exists() or not (out / checkpoint.WEIGHTS).exists():
         return False
@@ -239,11 +244,11 @@ class _Graph:
     @classmethod
     def of(cls, source: Source, settings: Settings, engine: Engine, where: torch.device, progress: bool) -> _Graph:
         index = source.index
-        made = [one for kind in settings.kinds for one in synthetic(index, kind, settings.samples, settings.seed)]
-        asked, skipped = supported(index, source.questions, engine, progress=progress)
-        samples = {"made": made if settings.made else [], "supported": asked}
+        made = [sample for kind in settings.kinds for sample in synthetic(index, kind, settings.samples, settings.seed)]
+        supported_samples, skipped = supported(index, source.questions, engine, progress=progress)
+        samples = {"made": made if settings.made else [], "supported": supported_samples}
         vectors = {
-            stage: torch.from_numpy(index.encoder.encode([one.text for one in some])).to(where)
+            stage: torch.from_numpy(index.encoder.encode([sample.text for sample in some])).to(where)
             for stage, some in samples.items()
             if some
         }
@@ -292,7 +297,7 @@ class _Batches:
             return _completion(network, graph, rng.integers(len(graph.edges), size=self.settings.batch))
         questions, start, positive = graph.batch(stage, rng.choice(graph.trained_on(stage), self.settings.batch))
         random = np.random.default_rng(rng.integers(1 << 62))
-        questions, relations = (self._noisy(one, random) for one in (questions, graph.relations))
+        questions, relations = (self._noisy(tensor, random) for tensor in (questions, graph.relations))
         dropped = torch.from_numpy(random.random(len(graph.edges)) < self.settings.dropped).to(start.device)
         return retrieval_loss(network(questions, start, relations, graph.edges.without(dropped)), positive)
 
@@ -315,7 +320,7 @@ class _Batches:
                 for column, row in enumerate(rows):
                     sought = sorted(set(graph.samples[stage][row].positives) - set(graph.samples[stage][row].starts))
                     others = logits[:, column][positive[:, column] == 0]
-                    ranks = [1 + int((others >= logits[one, column]).sum()) for one in sought]
+                    ranks = [1 + int((others >= logits[row, column]).sum()) for row in sought]
                     total, count = total + sum(1 / rank for rank in ranks), count + len(ranks)
         return total / count if count else 0.0
 
@@ -333,9 +338,9 @@ def _completion(network: Network, graph: _Graph, rows: np.ndarray) -> Tensor:
     columns = torch.arange(len(rows), device=heads.device)
     nodes, total = graph.edges.nodes, len(graph.relations)
     inverse = (kinds + total // 2) % total
-    asked = torch.cat([_keys(heads, kinds, tails, total, nodes), _keys(tails, inverse, heads, total, nodes)])
+    answer_keys = torch.cat([_keys(heads, kinds, tails, total, nodes), _keys(tails, inverse, heads, total, nodes)])
     edges = graph.edges
-    kept = edges.without(torch.isin(_keys(edges.source, edges.relation, edges.target, total, nodes), asked))
+    remaining = edges.without(torch.isin(_keys(edges.source, edges.relation, edges.target, total, nodes), answer_keys))
     relations = network.rel_mlp(graph.relations)
     start = torch.zeros(nodes, len(rows), device=heads.device)
     start[heads, columns] = 1.0
@@ -346,7 +351,7 @@ def _completion(network: Network, graph: _Graph, rows: np.ndarray) -> Tensor:
         also = edges.target[(edges.source == heads[column]) & (edges.relation == kinds[column])]
         counted_in[also, column] = 0.0
     counted_in[tails, columns] = 1.0
-    logits = network.passed(relations.index_select(0, kinds), start, relations, kept)
+    logits = network.passed(relations.index_select(0, kinds), start, relations, remaining)
     return balanced_bce(logits, positive, COMPLETION, counted_in)
 
 
@@ -366,10 +371,10 @@ def _copy(network: Network) -> dict[str, Tensor]:
 def _one_encoder(sources: Sequence[Source]) -> str:
     if not sources:
         raise SettingError("no index to train on; give at least one")
-    names = {one.index.manifest["encoder"]["name"]: one.index.folder for one in sources}
+    names = {source.index.manifest["encoder"]["name"]: source.index.folder for source in sources}
     if len(names) > 1:
-        said = ", ".join(f"{folder} ({name})" for name, folder in names.items())
-        raise SettingError(f"the indexes have several encoders: {said}; build them with one")
+        encoders = ", ".join(f"{folder} ({name})" for name, folder in names.items())
+        raise SettingError(f"the indexes have several encoders: {encoders}; build them with one")
     return checkpoint.plain(next(iter(names)))
 
 

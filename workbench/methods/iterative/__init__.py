@@ -122,8 +122,8 @@ class Iterative(Composite):
                 if thought.done:
                     break
                 merged, searched = (pool, searched) if self.accumulates else (self.pool(), set())
-                found = self._retrieve(merged, number, thought.queries, searched, trace)
-                notes += [f"round {number}: {evidence.fallback}" for evidence in found if evidence.fallback]
+                evidence_found = self._retrieve(merged, number, thought.queries, searched, trace)
+                notes += [f"round {number}: {evidence.fallback}" for evidence in evidence_found if evidence.fallback]
                 pool = merged if len(merged) else pool
         evidence = self.conclude(question, pool, thoughts, k, trace)
         if self.settings.grounds and thoughts and thoughts[-1].done:
@@ -162,7 +162,7 @@ class Iterative(Composite):
         self, pool: Pool, number: int, queries: Sequence[tuple[str, str]], searched: set[str], trace: Trace
     ) -> list[Evidence]:
         """Merge the backbone's results for each new query into the pool, and return them."""
-        found, before = [], pool.ranked()
+        evidence_found, before = [], pool.ranked()
         for origin, query in queries:
             if not query.strip() or normal(query) in searched:
                 continue
@@ -171,12 +171,12 @@ class Iterative(Composite):
                 evidence = self.backbone.retrieve(query, self.settings.depth, trace=trace)
                 ranking = tuple(evidence.ranking)
                 write(scale=evidence.scale, found=len(ranking), fallback=evidence.fallback or None, ranking=ranking)
-            found.append(evidence)
+            evidence_found.append(evidence)
             pool.merge(evidence, number)
         if trace:
             with PoolEvent.open(trace) as write:
                 write(_pool_event(pool, before))
-        return found
+        return evidence_found
 
 
 def contents(entries: Sequence[Entry]) -> tuple[tuple[str, str], ...]:

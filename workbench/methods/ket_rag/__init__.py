@@ -109,7 +109,7 @@ class KETRAG(Method):
         self._rows = Rows(self._pieces, self._skeleton, self.settings.titles)
         self._graph = channels.Skeleton(self._skeleton)
         if self.settings.sources == "bridges":
-            names = [one.name for one in self._skeleton.entities]
+            names = [entity.name for entity in self._skeleton.entities]
             self._bridges = Bridges(names, [piece.text for piece in self._pieces.pieces])
 
     def write(self, context: ContextGraph) -> str:
@@ -154,17 +154,17 @@ class KETRAG(Method):
         if cap == 0 or chosen.strategy == "skeleton":
             return Chunks([], stub_tokens())
         cosines = self._piece_vectors @ query
-        found: list[int] = []
+        rows_found: list[int] = []
         if chosen.strategy in ("keyword", "three"):
             share = cap if chosen.strategy == "keyword" else cap // 2
-            found = self.by_keywords(query, cosines, share, trace)
+            rows_found = self.by_keywords(query, cosines, share, trace)
         if chosen.strategy in ("text", "three"):
             with trace.span("RETRIEVER", "text channel", budget=cap) as span:
-                known = set(found)
-                found += [row for row in top(cosines, CLOSEST).tolist() if row not in known]
-                span.score((self._pieces.pieces[row].id, cosines[row]) for row in found[:TRACED])
-        kept, used = leading(found, self._rows.chunk_tokens, cap, head_tokens("chunks"))
-        return Chunks(kept, used or stub_tokens())
+                present = set(rows_found)
+                rows_found += [row for row in top(cosines, CLOSEST).tolist() if row not in present]
+                span.score((self._pieces.pieces[row].id, cosines[row]) for row in rows_found[:TRACED])
+        fitting, used = leading(rows_found, self._rows.chunk_tokens, cap, head_tokens("chunks"))
+        return Chunks(fitting, used or stub_tokens())
 
     def by_keywords(self, query: np.ndarray, cosines: np.ndarray, cap: int, trace: Trace) -> list[int]:
         """The keyword channel: pieces that fit under a cap, the closest to the question first."""
@@ -174,19 +174,19 @@ class KETRAG(Method):
                 self._keywords, self._pieces, query, cosines, candidates=chosen.keywords, cap=int(chosen.pool * cap),
                 duplicates_end_it=chosen.duplicates_end_pool,
             )  # fmt: skip
-            kept, used = leading(pool.by_cosine(cosines), self._rows.chunk_tokens, cap, head_tokens("chunks"))
+            fitting, used = leading(pool.by_cosine(cosines), self._rows.chunk_tokens, cap, head_tokens("chunks"))
             words = self._keywords.words
             span.set(
                 keywords=pool.keywords,
                 pool=len(pool.brought),
                 pool_tokens=pool.tokens,
                 ended=pool.ended,
-                shown=len(kept),
+                shown=len(fitting),
                 tokens=used,
-                brought={f"chunk_{rank}": words[pool.brought[row]] for rank, row in enumerate(kept, 1)},
+                brought={f"chunk_{rank}": words[pool.brought[row]] for rank, row in enumerate(fitting, 1)},
             )
-            span.score((self._pieces.pieces[row].id, cosines[row]) for row in kept)
-        return kept
+            span.score((self._pieces.pieces[row].id, cosines[row]) for row in fitting)
+        return fitting
 
     def match(self, query: np.ndarray, trace: Trace) -> tuple[list[int], np.ndarray]:
         """Rows of the entities closest to the question, best first, and their cosines; none where θ = 0."""
@@ -199,27 +199,27 @@ class KETRAG(Method):
     def tables(self, entities: Sequence[int], cap: int, trace: Trace) -> channels.Tables:
         """Entities and relationships, under a cap."""
         with trace.span("CHAIN", "skeleton", budget=cap) as span:
-            found = channels.tables(self._graph, self._rows, entities, cap, self.settings.per_entity)
-            shown = [self._skeleton.relations[row] for row, _ in found.relations]
+            chosen = channels.tables(self._graph, self._rows, entities, cap, self.settings.per_entity)
+            relations = [self._skeleton.relations[row] for row, _ in chosen.relations]
             span.set(
-                entities=len(found.entities),
-                relations=[f"{row.source} – {row.target}" for row in shown],
-                tokens=found.tokens,
+                entities=len(chosen.entities),
+                relations=[f"{row.source} – {row.target}" for row in relations],
+                tokens=chosen.tokens,
             )
-        return found
+        return chosen
 
     def sources(self, entities: Sequence[int], chunks: Sequence[int], cap: int, trace: Trace) -> Sources:
         """Texts of the entity channel, under a cap."""
         with trace.span("RETRIEVER", "sources", budget=cap) as span:
             if not self.settings.theta:
-                found = Sources([], [], 0)
+                chosen = Sources([], [], 0)
             elif self.settings.sources == "units":
-                found = self._units(entities, cap)
+                chosen = self._units(entities, cap)
             else:
-                found = self._bridged(entities, chunks, cap)
-            traced = [{"source": unit.id, **why} for unit, why in zip(found.units, found.brought)]
-            span.set(sources=traced, tokens=found.tokens)
-        return found
+                chosen = self._bridged(entities, chunks, cap)
+            traced = [{"source": unit.id, **why} for unit, why in zip(chosen.units, chosen.brought)]
+            span.set(sources=traced, tokens=chosen.tokens)
+        return chosen
 
     def _units(self, entities: Sequence[int], cap: int) -> Sources:
         pairs = [(unit, row) for row in entities for unit in self._graph.units(row)]
@@ -228,18 +228,18 @@ class KETRAG(Method):
             for unit, row in pairs:
                 first.setdefault(unit, row)
             pairs = list(first.items())
-        kept, used = leading(pairs, lambda pair, _: self._rows.unit_tokens(pair[0]), cap, head_tokens("sources"))
-        brought = [{"entity": self._skeleton.entities[row].name} for _, row in kept]
-        return Sources([self._rows.unit(unit) for unit, _ in kept], brought, used)
+        fitting, used = leading(pairs, lambda pair, _: self._rows.unit_tokens(pair[0]), cap, head_tokens("sources"))
+        brought = [{"entity": self._skeleton.entities[row].name} for _, row in fitting]
+        return Sources([self._rows.unit(unit) for unit, _ in fitting], brought, used)
 
     def _bridged(self, entities: Sequence[int], chunks: Sequence[int], cap: int) -> Sources:
         scores, amounts = self._bridges.scores(entities, chunks)
         scores[list(chunks)] = 0.0  # they are shown already
         tied = np.flatnonzero(scores)
         order = tied[np.argsort(-scores[tied], kind="stable")].tolist()
-        kept, used = leading(order, lambda row, _: self._rows.piece_tokens(row), cap, head_tokens("sources"))
-        brought = [{**self._bridge(row, amounts, chunks), "score": float(scores[row])} for row in kept]
-        return Sources([self._rows.piece(row) for row in kept], brought, used)
+        fitting, used = leading(order, lambda row, _: self._rows.piece_tokens(row), cap, head_tokens("sources"))
+        brought = [{**self._bridge(row, amounts, chunks), "score": float(scores[row])} for row in fitting]
+        return Sources([self._rows.piece(row) for row in fitting], brought, used)
 
     def _bridge(self, piece: int, amounts: np.ndarray, chunks: Sequence[int]) -> dict:
         """The entity that brings most to a piece, and the first chunk that names it."""
@@ -250,8 +250,8 @@ class KETRAG(Method):
     # -- what the evidence says ---------------------------------------------------------------------------------------
 
     def _entity(self, row: int) -> Entity:
-        known = self._skeleton.entities[row]
-        return Entity(known.name, self._skeleton.types[row], known.description)
+        entity = self._skeleton.entities[row]
+        return Entity(entity.name, self._skeleton.types[row], entity.description)
 
     def passages(self, context: ContextGraph) -> tuple[Scored[Passage], ...]:
         """The passages of chunks and sources, by the earlier place of either; on a tie, the chunk's first."""
@@ -262,7 +262,7 @@ class KETRAG(Method):
                     rank[passage] = min(place, rank.get(passage, place))
         best = sorted(rank, key=rank.get)
         layer = self.index.passages
-        return ranked([layer.passages[layer.row[one]] for one in best], [1 / rank[one] for one in best])
+        return ranked([layer.passages[layer.row[id]] for id in best], [1 / rank[id] for id in best])
 
     def fallback(self, context: ContextGraph) -> str | None:
         if self.settings.theta and not self._skeleton.entities:

@@ -213,7 +213,7 @@ def tables(skeleton: Skeleton, rows: Rows, entities: Sequence[int], cap: int, pe
     """Both tables under one cap: as many entities as fit, and the relationships of more and more entities, until both
     tables together no longer fit. Links are shown if the first relationship has them, so the columns differ between
     questions."""
-    shown, used = tokens.leading(entities, lambda row, _: rows.entity_tokens(row), cap, head_tokens("entities"))
+    entities_in, used = tokens.leading(entities, lambda row, _: rows.entity_tokens(row), cap, head_tokens("entities"))
     best: list[Related] = []
     more = 0
     for many in range(1, len(entities) + 1):
@@ -221,11 +221,11 @@ def tables(skeleton: Skeleton, rows: Rows, entities: Sequence[int], cap: int, pe
         linked = bool(related) and related[0][1] is not None
         fitting = [(row, links if linked else None) for row, links in related]
         head = head_tokens("relations", linked)
-        fitting, size = tokens.leading(fitting, lambda one, _: rows.relation_tokens(*one), cap, head)
+        fitting, size = tokens.leading(fitting, lambda pair, _: rows.relation_tokens(*pair), cap, head)
         if used + size > cap:
             break
         best, more = fitting, size
-    return Tables(shown, best, used + more)
+    return Tables(entities_in, best, used + more)
 
 
 class Bridges:
@@ -266,11 +266,11 @@ def _named(names: Sequence[str], texts: Sequence[str]) -> sp.csr_array:
             lengths[words[0]].add(len(words))
     named, ends = array("q"), [0]  # the entities of the pieces, one after the other, and where those of each end
     for text in texts:
-        words, found = _words(text), set()
+        words, rows_found = _words(text), set()
         for at, word in enumerate(words):
             for length in lengths.get(word, ()):
-                found.update(rows.get(tuple(words[at : at + length]), ()))
-        named.extend(sorted(found))
+                rows_found.update(rows.get(tuple(words[at : at + length]), ()))
+        named.extend(sorted(rows_found))
         ends.append(len(named))
     shape = (len(texts), len(names))
     return sp.csr_array((np.ones(len(named)), np.array(named, dtype=np.int64), ends), shape=shape).T.tocsr()

@@ -121,20 +121,20 @@ class LightRAG(Method):
         low = low_level(words.get("low", ""), self.index, self._graph, chosen.top_k, chosen.least, trace)
         high = high_level(words.get("high", ""), self.index, self._graph, chosen.top_k, chosen.least, trace)
         with trace.span("CHAIN", "context") as span:
-            found = self.merged(question, low, high) if self._current else self.early(question, low, high)
-            span.set(entities=len(found.entities), edges=len(found.edges), passages=len(found.passages))
-        shown = context.tables(self._graph, found, self._layout)
-        return context.evidence(question, self.label, self._graph, found, k, shown)
+            retrieved = self.merged(question, low, high) if self._current else self.early(question, low, high)
+            span.set(entities=len(retrieved.entities), edges=len(retrieved.edges), passages=len(retrieved.passages))
+        tables = context.tables(self._graph, retrieved, self._layout)
+        return context.evidence(question, self.label, self._graph, retrieved, k, tables)
 
     def keywords(self, question: str, trace: Trace) -> tuple[dict[str, str], str | None]:
         """The keywords of each level that the mode searches, and why there are none, if their Step failed."""
         levels = LEVELS[self.settings.mode]
         if not levels:
             return {}, None
-        found = keywords_of(question, self._graph, self.engine, trace)
-        if self._current and not found.high and not found.low and len(question) < SHORT:
-            found = found._replace(low=question)
-        return {level: getattr(found, level) for level in levels}, found.failure
+        words = keywords_of(question, self._graph, self.engine, trace)
+        if self._current and not words.high and not words.low and len(question) < SHORT:
+            words = words._replace(low=question)
+        return {level: getattr(words, level) for level in levels}, words.failure
 
     def merged(self, question: str, low: Sequence[int], high: Sequence[int]) -> Retrieved:
         """Profiles `current` and `released`, from entities (`low`) and edges (`high`), best first."""
@@ -166,7 +166,7 @@ class LightRAG(Method):
             context.global_side(graph, high, *caps),
             context.local_side(graph, low, chosen.relation_tokens, chosen.text_tokens, chosen.counted),
         )
-        return Retrieved(*(list(dict.fromkeys([*one, *other])) for one, other in zip(*sides)))
+        return Retrieved(*(list(dict.fromkeys([*first, *other])) for first, other in zip(*sides)))
 
     def _direct(self, cosines: np.ndarray, k: int) -> list[int]:
         """The passages closest to the question, whose cosine is at least `least_passage`."""

@@ -33,16 +33,16 @@ def evidence(
     question: str,
     label: str,
     graph: EdgeGraph,
-    found: Retrieved,
+    retrieved: Retrieved,
     k: int,
     context: ContextGraph,
     paths: tuple[Scored[Path], ...] = (),
 ) -> Evidence:
     """At most k passages, and the context, which k does not cut. The ends of the context's relations follow its
     entities. Scores are 1 / rank, but for those of the paths."""
-    passages = [graph.passages[row] for row in found.passages[:k]]
-    entities = dict.fromkeys([*found.entities, *graph.ends_of(found.edges)])
-    facts = [triple for edge in found.edges for triple in graph.triples(edge)]
+    passages = [graph.passages[row] for row in retrieved.passages[:k]]
+    entities = dict.fromkeys([*retrieved.entities, *graph.ends_of(retrieved.edges)])
+    facts = [triple for edge in retrieved.edges for triple in graph.triples(edge)]
     return Evidence(
         question,
         label,
@@ -55,12 +55,12 @@ def evidence(
     )
 
 
-def tables(graph: EdgeGraph, found: Retrieved, layout: str) -> ContextGraph:
+def tables(graph: EdgeGraph, retrieved: Retrieved, layout: str) -> ContextGraph:
     """What was found as LightRAG shows it."""
     return ContextGraph(
-        tuple(map(graph.entity, found.entities)),
-        tuple(map(graph.edge, found.edges)),
-        chunks=tuple(map(graph.unit, found.passages)),
+        tuple(map(graph.entity, retrieved.entities)),
+        tuple(map(graph.edge, retrieved.edges)),
+        chunks=tuple(map(graph.unit, retrieved.passages)),
         layout=layout,
     )
 
@@ -111,11 +111,11 @@ def picked(
 
 def _by_weight(owned: Sequence[Sequence[int]], related: int, unused: str) -> list[int]:
     quotas = np.rint(np.linspace(related, 1, len(owned))).astype(int).tolist()
-    found = [passage for own, quota in zip(owned, quotas) for passage in own[:quota]]
+    passages = [passage for own, quota in zip(owned, quotas) for passage in own[:quota]]
     rest = [own[quota:] for own, quota in zip(owned, quotas)]
     turns = rest if unused == "first" else zip_longest(*rest)
     more = [passage for turn in turns for passage in turn if passage is not None]
-    return found + more[: sum(quotas) - len(found)]
+    return passages + more[: sum(quotas) - len(passages)]
 
 
 def interleaved(*lists: Iterable[int]) -> list[int]:
@@ -159,11 +159,11 @@ def of_entities(graph: EdgeGraph, entities: Sequence[int], counted: str) -> list
     together: Counter[int] = Counter()
     for (_, passage), neighbours in shared.items():
         together[passage] += neighbours
-    found = []
+    passages = []
     for row, own in brought:
         number = together if counted == "all" else {passage: shared[row, passage] for passage in own}
-        found += sorted(own, key=lambda passage: (-number[passage], passage))
-    return list(dict.fromkeys(found))
+        passages += sorted(own, key=lambda passage: (-number[passage], passage))
+    return list(dict.fromkeys(passages))
 
 
 def of_edges(graph: EdgeGraph, edges: Sequence[int]) -> list[int]:

@@ -107,12 +107,12 @@ class EdgeGraph:
         return ContextEntity(entity.name, entity.description, degree=degree, type=entity.type, level=level)
 
     def edge(self, edge: int) -> ContextRelation:
-        one, two = (self.typed.names[row] for row in self.ends[edge].tolist())
+        first, two = (self.typed.names[row] for row in self.ends[edge].tolist())
         weight, rank = float(self.weights[edge]), int(self.ranks[edge])
         stating = tuple(self.passages[row].id for row in self.passages_of_edge(edge))
         words = tuple(sorted({word for row in self.relations(edge) for word in self.typed.keywords[row]}))
         described = self.description(edge)
-        return ContextRelation(one, two, described, weight, rank=rank, passages=stating, keywords=words)
+        return ContextRelation(first, two, described, weight, rank=rank, passages=stating, keywords=words)
 
     def unit(self, row: int) -> Unit:
         return chunk_of(self.passages[row])
@@ -122,8 +122,8 @@ class EdgeGraph:
         return lightrag.entity_line(self.entity(row))
 
     def edge_line(self, edge: int) -> str:
-        one, two = (self.typed.names[row] for row in self.ends[edge].tolist())
-        return lightrag.relation_line(one, two, self.description(edge))
+        first, two = (self.typed.names[row] for row in self.ends[edge].tolist())
+        return lightrag.relation_line(first, two, self.description(edge))
 
     def passage_line(self, row: int) -> str:
         return lightrag.line(content=self.passages[row].content)

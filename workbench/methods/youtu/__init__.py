@@ -96,10 +96,10 @@ class Youtu(Method):
         self._graph, self._schema = self.index.schema_graph, self.index.schema_graph.schema
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
-        asked = self.decompose(question, trace)
+        decomposed = self.decompose(question, trace)
         gathered = Gathered(self._tree, question)
-        self.look_up(gathered, asked.sub_questions, SUB_QUESTION, asked.types, trace)
-        notes = [f"the decomposition failed: {asked.failure}"] if asked.failure else []
+        self.look_up(gathered, decomposed.sub_questions, SUB_QUESTION, decomposed.types, trace)
+        notes = [f"the decomposition failed: {decomposed.failure}"] if decomposed.failure else []
         if self.settings.agent:
             notes += self.reflect(question, gathered, trace)
         return evidence_of(gathered, self.label, self.scale, k, notes, trace)
@@ -111,18 +111,18 @@ class Youtu(Method):
             if result.failure:
                 write(sub_questions=(question,), failure=result.failure)
                 return Asked((question,), failure=result.failure)
-            asked = tuple(result.value.sub_questions[: self.settings.sub_questions])
+            questions = tuple(result.value.sub_questions[: self.settings.sub_questions])
             involved = result.value.involved_types
             types = self._tree.typed(involved.entity_types) if self.settings.schema else frozenset()
-            write(sub_questions=asked, **involved.model_dump(), matched=tuple(sorted(types)))
-        return Asked(asked, types)
+            write(sub_questions=questions, **involved.model_dump(), matched=tuple(sorted(types)))
+        return Asked(questions, types)
 
     def _to_decompose(self, question: str) -> sub_questions.Input:
         question, most = storable(question), self.settings.sub_questions
         if not self.settings.schema:
             return sub_questions.Input(question, most=most)
         parts = (self._schema.entity_types, self._schema.relations, self._schema.attributes)
-        names = (tuple(one.name for one in part) for part in parts)
+        names = (tuple(item.name for item in part) for part in parts)
         met = tuple((span, self._graph.types[row]) for span, row in named(self._graph, question))
         return sub_questions.Input(question, *names, most, met)
 
@@ -137,7 +137,11 @@ class Youtu(Method):
         """Rounds of reflection, which add to the evidence; what went wrong, in words. A round's query is filtered by no
         types."""
         loop = Reflection(
-            self.engine, question, [one.query for one in gathered.found], self.settings.profile == "released", trace
+            self.engine,
+            question,
+            [search.query for search in gathered.found],
+            self.settings.profile == "released",
+            trace,
         )
         loop.run(
             self.settings.max_steps,

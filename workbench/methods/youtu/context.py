@@ -38,8 +38,8 @@ class Gathered:
         self.tree, self.question = tree, question
         self.found: list[Found] = []
 
-    def add(self, found: Found) -> None:
-        self.found.append(found)
+    def add(self, search_result: Found) -> None:
+        self.found.append(search_result)
 
     def triples(self) -> dict[int, float]:
         """The K best of all queries (row → score), best first."""
@@ -59,9 +59,9 @@ class Gathered:
 
     def paths(self) -> list[Scored[Path]]:
         """The K best paths, those that join two seeds or reach a keyword first."""
-        paths = (path for one in self.found for brought in one.brought for path in brought.paths)
-        found = {min(path.triples, path.triples[::-1]): path for path in paths}  # one of both directions
-        best = sorted(found.values(), key=lambda path: (not path.joined, -path.score, path.entities, path.triples))
+        paths = (path for result in self.found for brought in result.brought for path in brought.paths)
+        by_ends = {min(path.triples, path.triples[::-1]): path for path in paths}  # one of both directions
+        best = sorted(by_ends.values(), key=lambda path: (not path.joined, -path.score, path.entities, path.triples))
         return [Scored(self.tree.path_record(path), path.score) for path in best[: self.tree.settings.top_k]]
 
     def graph(self, passages: int, ranked: Sequence[Passage] | None = None) -> ContextGraph:
@@ -86,7 +86,7 @@ class Gathered:
         return self.tree.tree.named[id].summary
 
     def _best(self, route: str, k: int) -> dict[int, float]:
-        through = [brought.through for one in self.found for brought in one.brought if brought.route == route]
+        through = [brought.through for result in self.found for brought in result.brought if brought.route == route]
         scores = fusion.joined(through)
         best = sorted(scores, key=lambda row: (-scores[row], row))[:k]
         return {row: scores[row] for row in best}
@@ -154,10 +154,10 @@ class Reflection:
             if thought.stopped:
                 return
 
-    def answer(self, known: Knowledge) -> None:
+    def answer(self, knowledge: Knowledge) -> None:
         """The first thought: an answer from the evidence of the decomposition."""
         with Initial.open(self.trace) as write:
-            value = answering.Input(self.question, known.text, known.passages)
+            value = answering.Input(self.question, knowledge.text, knowledge.passages)
             (result,) = self.engine.run(answering.STEP, [value], trace=self.trace)
             text = result.value.answer or result.value.thought if result.value else ""
             write(answer=text, failure=result.failure or None)
@@ -165,11 +165,13 @@ class Reflection:
             self.notes.append(f"the initial answer failed: {result.failure}")
         self.thoughts += [text] if text else []
 
-    def think(self, number: int, known: Knowledge, last: bool) -> Round:
+    def think(self, number: int, knowledge: Knowledge, last: bool) -> Round:
         """One request, and what its reply decides."""
-        asked = self.query if self.released else self.question
+        question = self.query if self.released else self.question
         searched = () if self.released else tuple(self.searched)
-        value = reflect.Input(asked, self.query, known.text, known.passages, tuple(self.thoughts), searched, number)
+        value = reflect.Input(
+            question, self.query, knowledge.text, knowledge.passages, tuple(self.thoughts), searched, number
+        )
         (result,) = self.engine.run(reflect.STEP, [value], trace=self.trace)
         if result.failure:
             self.notes.append(f"round {number} of the reflection failed: {result.failure}")

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from workbench.encoding.similarity import minmax, top
 
 
-def kept(found: Iterable[Mapping[int, float]], same: np.ndarray, k: int) -> dict[int, float]:
+def kept(rankings: Iterable[Mapping[int, float]], same: np.ndarray, k: int) -> dict[int, float]:
     """The k best triples, best first: each with its highest score, and of equal (head, relation, tail) the best row."""
-    scores = highest(found)
+    scores = highest(rankings)
     chosen: dict[int, float] = {}
     seen: set[int] = set()
     for row in sorted(scores, key=lambda row: (-scores[row], row)):
@@ -45,10 +45,10 @@ def scaled(ranking: Mapping[int, float]) -> dict[int, float]:
     return dict(zip(ranking, minmax(np.array(list(ranking.values()))).tolist()))
 
 
-def highest(found: Iterable[Mapping[int, float]]) -> dict[int, float]:
+def highest(rankings: Iterable[Mapping[int, float]]) -> dict[int, float]:
     """Each row with its highest score."""
     scores: dict[int, float] = {}
-    for one in found:
-        for row, score in one.items():
+    for ranking in rankings:
+        for row, score in ranking.items():
             scores[row] = max(score, scores.get(row, score))
     return scores

@@ -54,14 +54,14 @@ class Released(Tree):
         filtered = self._filtered(names, types)
         nodes = filtered or self._nodes(query, names)
         rows = self._first_edges(nodes) if filtered else self._one_hop(nodes, vector)
-        found = [Brought("entity", self._reranked(rows, cosines.triples), nodes, filtered=bool(filtered))]
+        brought = [Brought("entity", self._reranked(rows, cosines.triples), nodes, filtered=bool(filtered))]
         direct = top(cosines.triples, self.settings.top_k)
-        found.append(Brought("triple", {row: float(cosines.triples[row]) for row in direct.tolist()}))
+        brought.append(Brought("triple", {row: float(cosines.triples[row]) for row in direct.tolist()}))
         if not filtered:
             closest = top(cosines.passages, self.settings.top_k)
-            found.append(Brought("chunk", {}, {row: float(cosines.passages[row]) for row in closest.tolist()}))
+            brought.append(Brought("chunk", {}, {row: float(cosines.passages[row]) for row in closest.tolist()}))
         switched = self.settings
-        return [one for one in found if getattr(switched, one.route, True)]
+        return [brought for brought in brought if getattr(switched, brought.route, True)]
 
     def _filtered(self, names: np.ndarray, types: frozenset[str]) -> dict[int, float]:
         """The K closest entities of the involved types, or of none; empty where no entity has one of these types."""
@@ -80,12 +80,12 @@ class Released(Tree):
 
     def _sharing(self, query: str) -> list[int]:
         """Entities with a word of the query in their names: 50 for a word, and no further word once there are 200."""
-        found: dict[int, None] = {}
+        rows: dict[int, None] = {}
         for word in keywords(query):
-            if len(found) >= ENOUGH:
+            if len(rows) >= ENOUGH:
                 break
-            found |= dict.fromkeys(self._words.get(word, ())[:PER_WORD])
-        return list(found)
+            rows |= dict.fromkeys(self._words.get(word, ())[:PER_WORD])
+        return list(rows)
 
     def _one_hop(self, nodes: Iterable[int], query: np.ndarray) -> list[int]:
         """The first edge of a node and each of its successors, in either direction, and all of its edges whose relation
@@ -126,22 +126,22 @@ class Released(Tree):
     def fuse(self, brought: Sequence[Brought], cosines: Cosines) -> tuple[dict[int, float], dict[int, float]]:
         """The triples of all routes by score, cut to K with equal ones among them, then each once. Passages: those that
         were searched, and the first of both ends of a kept triple, by cosine."""
-        rows = sorted((pair for one in brought for pair in one.triples.items()), key=lambda pair: (-pair[1], pair[0]))
+        rows = sorted((pair for part in brought for pair in part.triples.items()), key=lambda pair: (-pair[1], pair[0]))
         triples = self._once(rows[: self.settings.top_k])
         ends = (end for row in triples for end in (self.triples.heads[row], self.triples.tails[row]) if end >= 0)
         sources = {int(self.first_passage[end]) for end in ends} - {-1}
-        searched = {row for one in brought if one.route == "chunk" for row in one.through}
+        searched = {row for part in brought if part.route == "chunk" for row in part.through}
         scores = {row: float(cosines.passages[row]) for row in searched | sources}
         return triples, dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
 
-    def all_triples(self, question: str, found: Sequence[Found]) -> dict[int, float]:
+    def all_triples(self, question: str, results: Sequence[Found]) -> dict[int, float]:
         """Those of the sub-questions, cut; then those of the rounds, which are not cut. Equal triples stay once."""
-        rows = self._cut(question, found, "triples", lambda row: " ".join(self.triples.record(row).members))
+        rows = self._cut(question, results, "triples", lambda row: " ".join(self.triples.record(row).members))
         return self._once(rows.items())
 
-    def all_passages(self, question: str, found: Sequence[Found]) -> dict[int, float]:
+    def all_passages(self, question: str, results: Sequence[Found]) -> dict[int, float]:
         """The same of passages."""
-        return self._cut(question, found, "passages", lambda row: self.triples.passages[row].content)
+        return self._cut(question, results, "passages", lambda row: self.triples.passages[row].content)
 
     def ranked(self, question: str, scores: Mapping[int, float], k: int) -> tuple[Scored[Passage], ...]:
         """At most k passages in the order in which they were found, then the others by cosine; scores are 1 / rank."""
@@ -150,9 +150,9 @@ class Released(Tree):
         rows = [*scores, *rest][:k]
         return by_place(self.triples.passages[row] for row in rows)
 
-    def _cut(self, question: str, found: Sequence[Found], part: str, text: Callable[[int], str]) -> dict[int, float]:
-        first = _union(getattr(one, part) for one in found if one.origin == SUB_QUESTION)
-        later = _union(getattr(one, part) for one in found if one.origin != SUB_QUESTION)
+    def _cut(self, question: str, results: Sequence[Found], part: str, text: Callable[[int], str]) -> dict[int, float]:
+        first = _union(getattr(result, part) for result in results if result.origin == SUB_QUESTION)
+        later = _union(getattr(result, part) for result in results if result.origin != SUB_QUESTION)
         return _union([self._most_words(first, set(terms(question.lower())), text), later])
 
     def _once(self, rows: Iterable[tuple[int, float]]) -> dict[int, float]:
@@ -162,12 +162,12 @@ class Released(Tree):
             first.setdefault(int(self.triples.same[row]), (row, score))
         return dict(first.values())
 
-    def _most_words(self, found: Mapping[int, float], words: set[str], text: Callable[[int], str]) -> dict[int, float]:
-        if len(found) <= self.settings.top_k_filter:
-            return dict(found)
-        held = {row: sum(word in text(row).lower() for word in words) for row in found}
-        best = sorted(found, key=lambda row: -held[row])[: self.settings.top_k_filter]  # stable
-        return {row: found[row] for row in best}
+    def _most_words(self, scored: Mapping[int, float], words: set[str], text: Callable[[int], str]) -> dict[int, float]:
+        if len(scored) <= self.settings.top_k_filter:
+            return dict(scored)
+        held = {row: sum(word in text(row).lower() for word in words) for row in scored}
+        best = sorted(scored, key=lambda row: -held[row])[: self.settings.top_k_filter]  # stable
+        return {row: scored[row] for row in best}
 
 
 def keywords(query: str) -> list[str]:
@@ -192,9 +192,9 @@ def _union(parts: Iterable[Mapping[int, float]]) -> dict[int, float]:
 
 
 def _words_of(names: Sequence[str]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    rows_by_word: dict[str, list[int]] = {}
     for row, name in enumerate(names):
         for word in dict.fromkeys(terms(name.lower())):
             if len(word) > 2 or unspaced(word):
-                found.setdefault(word, []).append(row)
-    return found
+                rows_by_word.setdefault(word, []).append(row)
+    return rows_by_word

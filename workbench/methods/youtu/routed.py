@@ -187,7 +187,7 @@ class Routes(Record):
     @property
     def searches(self) -> tuple[Searched, ...]:
         """Every query, in the order in which they were searched."""
-        return (*self.sub_questions, *(one.found for one in self.rounds if one.found))
+        return (*self.sub_questions, *(round.found for round in self.rounds if round.found))
 
     @property
     def stopped(self) -> str:
@@ -207,12 +207,12 @@ def routed(trace: Trace | Evidence, gold: Sequence[str] = ()) -> Routes:
 
 def _routes(trace: Trace, root: Event, gold: tuple[str, ...]) -> Routes:
     parts = trace.children(root.id)
-    asked = Decomposition.find(parts) or Decomposition()
+    decomposition = Decomposition.find(parts) or Decomposition()
     first, ranking = Initial.find(parts), Ranking.find(parts) or Ranking()
     return Routes(
         root.inputs["question"],
         root.step,
-        Involved(asked.entity_types, asked.relations, asked.attributes, asked.matched),
+        Involved(decomposition.entity_types, decomposition.relations, decomposition.attributes, decomposition.matched),
         tuple(_searches(trace, root)),
         first.answer if first else None,
         tuple(_round(trace, part) for part in parts if part.step.startswith("round ")),
@@ -230,17 +230,19 @@ def _searches(trace: Trace, parent: Event) -> Iterator[Searched]:
     for event in trace.children(parent.id):
         if event.step == Search.step:
             search, parts = Search.read(event), trace.children(event.id)
-            kept = Fusion.find(parts) or Fusion()
+            fusion = Fusion.find(parts) or Fusion()
             routes = tuple(_route(part) for part in parts if "route" in part.inputs)
-            yield Searched(search.query, search.origin, routes, kept.triples, kept.passages)
+            yield Searched(search.query, search.origin, routes, fusion.triples, fusion.passages)
 
 
 def _route(event: Event) -> RouteTaken:
-    found = Route.read(event)
-    return RouteTaken(found.route, found.triples, found.through, found.filtered)
+    route = Route.read(event)
+    return RouteTaken(route.route, route.triples, route.through, route.filtered)
 
 
 def _round(trace: Trace, event: Event) -> Reflected:
-    one = Round.read(event)
-    found = next(_searches(trace, event), None)
-    return Reflected(one.round, one.thought, one.answer, one.query, one.marked, one.stopped, found, one.failure)
+    round = Round.read(event)
+    searched = next(_searches(trace, event), None)
+    return Reflected(
+        round.round, round.thought, round.answer, round.query, round.marked, round.stopped, searched, round.failure
+    )

@@ -84,13 +84,13 @@ class Tree:
 
     def _of_members(self) -> sp.csr_array:
         members = [self.tree.communities[id].members for id in self.communities]
-        rows = np.repeat(np.arange(len(members)), [len(one) for one in members])
-        columns = np.array([row for one in members for row in one], dtype=np.int64)
+        rows = np.repeat(np.arange(len(members)), [len(member) for member in members])
+        columns = np.array([row for member in members for row in member], dtype=np.int64)
         shape = (len(members), len(self.graph.names))
         held = sp.coo_array((np.ones(len(rows), np.float32), (rows, columns)), shape=shape).tocsr()
-        found = (held @ self.triples.of_entity).tocsr()
-        found.sort_indices()
-        return found
+        matrix = (held @ self.triples.of_entity).tocsr()
+        matrix.sort_indices()
+        return matrix
 
     def _prepare_entities(self) -> None:
         """The weights that make cosines of entities from those of triples; entities without a triple have their
@@ -119,7 +119,7 @@ class Tree:
     def typed(self, names: Collection[str]) -> frozenset[str]:
         """The types of the graph that names of the schema denote, whatever their case and signs."""
         wanted = {plain(name) for name in names}
-        return frozenset(kind for kind, known in self._plain_types if known in wanted)
+        return frozenset(kind for kind, plain_type in self._plain_types if plain_type in wanted)
 
     @cached_property
     def _plain_types(self) -> list[tuple[str, str]]:
@@ -129,8 +129,8 @@ class Tree:
         """All routes of one query, and their fusion."""
         with Search.open(trace, query=query, origin=origin):
             brought = self.routes(query, cosines, types)
-            for one in brought if trace else ():
-                self._write(one, trace)
+            for part in brought if trace else ():
+                self._write(part, trace)
             with Fusion.open(trace) as write:
                 triples, passages = self.fuse(brought, cosines)
                 if trace:
@@ -140,16 +140,16 @@ class Tree:
     def fuse(self, brought: Sequence[Brought], cosines: Cosines) -> tuple[dict[int, float], dict[int, float]]:
         """The K best triples of all routes, each once, and the K best passages (`fusion.of_passages`)."""
         k = self.settings.top_k
-        triples = fusion.kept([one.triples for one in brought], self.triples.same, k)
+        triples = fusion.kept([part.triples for part in brought], self.triples.same, k)
         return triples, fusion.of_passages(cosines.passages, triples, self.triples.stated, k)
 
-    def all_triples(self, question: str, found: Sequence[Found]) -> dict[int, float]:
+    def all_triples(self, question: str, results: Sequence[Found]) -> dict[int, float]:
         """The K best of several queries (row → score), best first."""
-        return fusion.kept([one.triples for one in found], self.triples.same, self.settings.top_k)
+        return fusion.kept([result.triples for result in results], self.triples.same, self.settings.top_k)
 
-    def all_passages(self, question: str, found: Sequence[Found]) -> dict[int, float]:
+    def all_passages(self, question: str, results: Sequence[Found]) -> dict[int, float]:
         """The passages of several queries (row → score), best first: each by the query that ranks it highest."""
-        return fusion.joined([fusion.scaled(one.passages) for one in found])
+        return fusion.joined([fusion.scaled(result.passages) for result in results])
 
     def ranked(self, question: str, scores: Mapping[int, float], k: int) -> tuple[Scored[Passage], ...]:
         """At most k passages; those that no query found follow by their cosine with the question."""
@@ -198,8 +198,8 @@ class Tree:
         return names.tolist(), codes
 
     def entity(self, cosines: Cosines, entities: dict[int, float], types: frozenset[str]) -> Brought:
-        found = self._best(self.triples.of_entities(entities), cosines.triples)
-        return Brought("entity", found, entities, filtered=bool(types) and self.settings.type_filter != "off")
+        best = self._best(self.triples.of_entities(entities), cosines.triples)
+        return Brought("entity", best, entities, filtered=bool(types) and self.settings.type_filter != "off")
 
     def triple(self, cosines: Cosines, entities: dict[int, float], types: frozenset[str]) -> Brought:
         return Brought("triple", self._best(top(cosines.triples, SPARE * self.settings.top_k), cosines.triples))
@@ -207,9 +207,9 @@ class Tree:
     def community(self, cosines: Cosines, entities: dict[int, float], types: frozenset[str]) -> Brought:
         places = self._closest(cosines)
         scores = {self.communities[place]: float(cosines.communities[place]) for place in places}
-        found = self._best(rows_of(self.community_triples, places), cosines.triples)
+        best = self._best(rows_of(self.community_triples, places), cosines.triples)
         gamma = self.settings.gamma
-        return Brought("community", {row: score * gamma for row, score in found.items() if score > 0}, scores)
+        return Brought("community", {row: score * gamma for row, score in best.items() if score > 0}, scores)
 
     def _closest(self, cosines: Cosines) -> list[int]:
         """Places of the closest communities, best first."""
@@ -218,21 +218,21 @@ class Tree:
     def _keywords(self, cosines: Cosines) -> np.ndarray:
         """The keywords (level 3) of the closest communities, bool (n): those of all communities would let paths that
         lead anywhere come before close ones."""
-        found = np.zeros(len(self.graph.names), dtype=bool)
+        is_keyword = np.zeros(len(self.graph.names), dtype=bool)
         for place in self._closest(cosines):
-            found[list(self.tree.communities[self.communities[place]].keywords)] = True
-        return found
+            is_keyword[list(self.tree.communities[self.communities[place]].keywords)] = True
+        return is_keyword
 
     def path(self, cosines: Cosines, entities: dict[int, float], types: frozenset[str]) -> Brought:
         settings = self.settings
         fits = self._fits(types) if types else np.ones(len(self.graph.names), dtype=bool)
         seeds = sorted(entities, key=lambda row: not fits[row])[: settings.path_seeds]  # stable
-        found = search_paths(
+        paths_found = search_paths(
             self.edges, cosines.triples, np.array(seeds, dtype=np.int64), self._keywords(cosines),
             settings.depth, settings.visits, settings.paths,
         )  # fmt: skip
-        scores = fusion.kept([found.of_triples()], self.triples.same, settings.top_k)
-        return Brought("path", scores, {row: entities[row] for row in seeds}, tuple(found.first(settings.top_k)))
+        scores = fusion.kept([paths_found.of_triples()], self.triples.same, settings.top_k)
+        return Brought("path", scores, {row: entities[row] for row in seeds}, tuple(paths_found.first(settings.top_k)))
 
     # -- in words -----------------------------------------------------------------------------------------------------
 
@@ -256,23 +256,23 @@ class Tree:
         ids = tuple(self.triples.passages[row].id for row in passages)
         return Path(tuple(names[row] for row in path.entities), relations, ids)
 
-    def _write(self, one: Brought, trace: Trace) -> None:
-        with Route.open(trace, route=one.route) as write:
-            write(triples=self.facts(one.triples), through=self._through(one), filtered=one.filtered)
+    def _write(self, brought: Brought, trace: Trace) -> None:
+        with Route.open(trace, route=brought.route) as write:
+            write(triples=self.facts(brought.triples), through=self._through(brought), filtered=brought.filtered)
 
-    def _through(self, one: Brought) -> Scores:
-        if one.route == "path":
-            return tuple((" → ".join(self.path_record(path).nodes), path.score) for path in one.paths)
-        if one.route == "chunk":
-            return self.ids(one.through)
-        named = self.community_name if one.route == "community" else self.graph.names.__getitem__
-        return tuple((named(row), score) for row, score in one.through.items())
+    def _through(self, brought: Brought) -> Scores:
+        if brought.route == "path":
+            return tuple((" → ".join(self.path_record(path).nodes), path.score) for path in brought.paths)
+        if brought.route == "chunk":
+            return self.ids(brought.through)
+        named = self.community_name if brought.route == "community" else self.graph.names.__getitem__
+        return tuple((named(row), score) for row, score in brought.through.items())
 
     def _best(self, rows: np.ndarray, cosines: np.ndarray) -> dict[int, float]:
         """The K best of some triples, equal ones once."""
         best = rows[top(cosines[rows], SPARE * self.settings.top_k)]
-        found = {row: float(cosines[row]) for row in best.tolist()}
-        return fusion.kept([found], self.triples.same, self.settings.top_k)
+        cosines_of = {row: float(cosines[row]) for row in best.tolist()}
+        return fusion.kept([cosines_of], self.triples.same, self.settings.top_k)
 
 
 def plain(name: str) -> str:

@@ -35,7 +35,7 @@ class Triples:
         graph = index.schema_graph
         self.graph, self.passages = graph, index.passages.passages
         self.relations, self.attributes = len(graph.sources), graph.attributes
-        of = np.array([one.entity for one in self.attributes], dtype=np.int64)
+        of = np.array([attribute.entity for attribute in self.attributes], dtype=np.int64)
         self.heads = np.concatenate([np.asarray(graph.sources, dtype=np.int64), of])
         self.tails = np.concatenate([np.asarray(graph.targets, dtype=np.int64), np.full(len(of), -1)])
         self.same = _same(self.heads, self._spelled())
@@ -50,7 +50,7 @@ class Triples:
         """(relation, tail) of each triple."""
         names, graph = self.graph.names, self.graph
         related = [(label, names[tail]) for label, tail in zip(graph.labels, graph.targets.tolist())]
-        return related + [(HAS, one.text) for one in self.attributes]
+        return related + [(HAS, attribute.text) for attribute in self.attributes]
 
     def cosines(self, queries: np.ndarray) -> np.ndarray:
         """Cosines with unit vectors (q, d): float32 (t, q). All queries read the vectors once.
@@ -59,8 +59,8 @@ class Triples:
         import torch
 
         threads.settle_torch()
-        asked = queries if len(queries) > 1 else np.repeat(queries, 2, axis=0)
-        return (torch.from_numpy(self._vectors) @ torch.from_numpy(asked).T).numpy()[:, : len(queries)]
+        both = queries if len(queries) > 1 else np.repeat(queries, 2, axis=0)
+        return (torch.from_numpy(self._vectors) @ torch.from_numpy(both).T).numpy()[:, : len(queries)]
 
     def means(self) -> np.ndarray:
         """The mean vector of each entity's triples, Eq. 4: float32 (n, d); zeros where it has none."""
@@ -101,9 +101,9 @@ def _same(heads: np.ndarray, spelled: Sequence[tuple[str, str]]) -> np.ndarray:
 def _ends(heads: np.ndarray, tails: np.ndarray, entities: int) -> sp.csr_array:
     rows, apart = np.arange(len(heads)), np.flatnonzero((tails >= 0) & (tails != heads))
     ends = np.concatenate([heads, tails[apart]]), np.concatenate([rows, rows[apart]])
-    found = sp.coo_array((np.ones(len(ends[0]), np.float32), ends), shape=(entities, len(heads))).tocsr()
-    found.sort_indices()
-    return found
+    matrix = sp.coo_array((np.ones(len(ends[0]), np.float32), ends), shape=(entities, len(heads))).tocsr()
+    matrix.sort_indices()
+    return matrix
 
 
 class FoundPath(NamedTuple):
@@ -135,8 +135,8 @@ class Paths(NamedTuple):
         rows, scores = self.triples.ravel(), np.repeat(self.scores, length)
         used = np.flatnonzero(rows >= 0)
         order = used[np.lexsort((-scores[used], rows[used]))]
-        found, first = np.unique(rows[order], return_index=True)
-        return dict(zip(found.tolist(), scores[order][first].tolist()))
+        targets, first = np.unique(rows[order], return_index=True)
+        return dict(zip(targets.tolist(), scores[order][first].tolist()))
 
 
 class Edges:
@@ -144,11 +144,11 @@ class Edges:
     triple. Loops are left out."""
 
     def __init__(self, triples: Triples, entities: int):
-        one, other = triples.heads[: triples.relations], triples.tails[: triples.relations]
-        rows = np.flatnonzero(one != other)
-        ends = np.concatenate([one[rows], other[rows]])
+        heads, other = triples.heads[: triples.relations], triples.tails[: triples.relations]
+        rows = np.flatnonzero(heads != other)
+        ends = np.concatenate([heads[rows], other[rows]])
         order = np.lexsort((np.concatenate([rows, rows]), ends))
-        self.others = np.concatenate([other[rows], one[rows]])[order]
+        self.others = np.concatenate([other[rows], heads[rows]])[order]
         self.triples = np.concatenate([rows, rows])[order]
         self.bounds = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=entities))])
 
@@ -170,8 +170,8 @@ def search_paths(
         nodes, triples, totals = _extended(edges, cosines, nodes, triples, totals, visits // depth)
         if not len(nodes):
             break
-        found = _padded(nodes, depth + 1), _padded(triples, depth), totals / length, goals[nodes[:, -1]]
-        levels.append(Paths(*found))
+        arrays = _padded(nodes, depth + 1), _padded(triples, depth), totals / length, goals[nodes[:, -1]]
+        levels.append(Paths(*arrays))
     return _best(levels, most)
 
 
