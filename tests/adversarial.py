@@ -16,7 +16,7 @@ from workbench.measures import OF_SHORT
 from workbench.methods import METHODS
 from workbench.papers.comparable import _foreseen
 from workbench.papers.condition import ALL, of_data
-from workbench.papers.figures import KINDS, Found
+from workbench.papers.figures import KINDS, Measurement
 from workbench.papers.placing import Compared, Measured, places, settings_of
 from workbench.papers.recipes import tables_of
 from workbench.papers.tables import Cell
@@ -86,7 +86,7 @@ def _to_toml(settings: dict[str, Any]) -> dict[str, Any]:
     return {key: "none" if value is None else value for key, value in settings.items()}
 
 
-def scored(found: Found, value: float, spread: float = 0.1) -> Any:
+def scored(found: Measurement, value: float, spread: float = 0.1) -> Any:
     """The run of a measurement whose questions have values around this one."""
     measure = (found.of.place.ours(found.measure) or "").partition(" of covered")[0]
 

@@ -271,9 +271,9 @@ def _chat(deed: Callable[[Deed], None], folder: Path, seen: Seen, login: str) ->
 
 def _sent(chat: object) -> object:
     """What a cluster is sent."""
-    from workbench.cluster.hands import Hands
+    from workbench.cluster.hands import WorkerSetup
 
-    hands = Hands(functools.partial(_work, chat))
+    hands = WorkerSetup(functools.partial(_work, chat))
     return [repr(vars(hands)), pickle.dumps(hands.packed).decode("latin-1")]
 
 

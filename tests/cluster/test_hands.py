@@ -11,7 +11,7 @@ from tiny import TinyEngine
 
 import workbench as wb
 from workbench.cluster import piece
-from workbench.cluster.hands import Hands
+from workbench.cluster.hands import WorkerSetup
 from workbench.cluster.piece import THREADS, check, conditions
 from workbench.errors import ClusterFault, IndexFault, SettingError
 from workbench.evaluation.plan import Plan
@@ -37,42 +37,42 @@ def plan(index, engine, **settings) -> Plan:
 
 def test_the_key_is_in_no_task(tiny_index, tmp_path):
     asked = wb.engine(f"openai:m@{URL}", record=str(tmp_path / "r.sqlite"), budget=Budget(max_calls=3))
-    hands = Hands(plan(tiny_index, asked).ask_job)
+    hands = WorkerSetup(plan(tiny_index, asked).ask_job)
     assert b"recall@5" in hands.packed.content
     whole = pickle.dumps(hands.packed)
     assert KEY.encode() not in whole and b"Bearer" not in whole
-    assert [one for one in hands.asked.values() if one.name != "rules"] == [asked] and hands.budgets == [asked.budget]
+    assert [one for one in hands.engines.values() if one.name != "rules"] == [asked] and hands.budgets == [asked.budget]
 
 
 def test_no_key_that_was_passed_in_is_sent(tiny_index):
     with pytest.raises(SettingError, match="was passed as api_key=…, and keys are never sent to workers") as refused:
-        Hands(plan(tiny_index, wb.engine(f"openai:m@{URL}", api_key=KEY)).ask_job)
+        WorkerSetup(plan(tiny_index, wb.engine(f"openai:m@{URL}", api_key=KEY)).ask_job)
     assert KEY not in str(refused.value)
 
 
 def test_no_login_is_sent(tiny_index, monkeypatch):
     login = "http://user:hunter2-Passw0rd@127.0.0.1:9/v1"
     with pytest.raises(SettingError, match="holds a login, and logins are never sent") as refused:
-        Hands(plan(tiny_index, wb.engine(f"openai:m@{login}")).ask_job)
+        WorkerSetup(plan(tiny_index, wb.engine(f"openai:m@{login}")).ask_job)
     assert "hunter2" not in str(refused.value)
     monkeypatch.setenv("OPENAI_BASE_URL", login)
-    assert b"hunter2" not in Hands(plan(tiny_index, wb.engine("openai:m")).ask_job).packed.content
+    assert b"hunter2" not in WorkerSetup(plan(tiny_index, wb.engine("openai:m")).ask_job).packed.content
 
 
 def test_work_that_holds_the_key_is_refused():
     with pytest.raises(ClusterFault, match="the work holds the key of OPENAI_API_KEY"):
-        Hands(partial(str.count, f"Bearer {KEY}"))
+        WorkerSetup(partial(str.count, f"Bearer {KEY}"))
 
 
 def test_an_engine_of_ones_own_is_refused(tiny_index):
     with pytest.raises(SettingError, match="'tiny' was not made from a SPEC"):
-        Hands(plan(tiny_index, TinyEngine()).ask_job)
+        WorkerSetup(plan(tiny_index, TinyEngine()).ask_job)
 
 
 def test_a_plan_is_made_again_from_what_is_sent(tiny_index, tiny, monkeypatch):
     here = plan(tiny_index, wb.engine("rules"))
     monkeypatch.chdir(tiny_index.folder.parent)
-    packed = Hands(here.ask_job).packed
+    packed = WorkerSetup(here.ask_job).packed
     assert tiny.passages[0].text.encode() not in packed.content
     there = piece.run(packed, (tiny.questions[0], "bm25")).value
     row = here.ask(tiny.questions[0], "bm25").row
@@ -80,7 +80,7 @@ def test_a_plan_is_made_again_from_what_is_sent(tiny_index, tiny, monkeypatch):
 
 
 def test_another_index_in_the_folder_is_noticed(tiny_index, tiny):
-    packed = Hands(plan(tiny_index, wb.engine("rules")).ask_job).packed
+    packed = WorkerSetup(plan(tiny_index, wb.engine("rules")).ask_job).packed
     tiny_index.delete(["p8"], progress=False)
     error = piece.run(packed, (tiny.questions[0], "bm25")).error
     assert isinstance(error, IndexFault) and "a worker finds another index" in str(error)
@@ -89,7 +89,7 @@ def test_another_index_in_the_folder_is_noticed(tiny_index, tiny):
 def test_vectors_on_disk_are_sent_by_their_path(tmp_path):
     np.save(tmp_path / "v.npy", np.arange(20_000, dtype=np.float32).reshape(100, 200))
     vectors = map_vectors(tmp_path / "v.npy")
-    whole, part = (Hands(partial(np.add, one)).packed.content for one in (vectors, vectors[50:]))
+    whole, part = (WorkerSetup(partial(np.add, one)).packed.content for one in (vectors, vectors[50:]))
     assert len(whole) < 1_000 and len(part) > 40_000  # the view of a file is no file
     for content, expected in ((whole, vectors), (part, vectors[50:])):
         assert np.array_equal(pickle.loads(content).args[0], expected)

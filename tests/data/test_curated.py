@@ -10,7 +10,7 @@ from hypothesis import given as any_of
 from hypothesis import strategies as st
 
 import workbench as wb
-from workbench.data.curated import BY_HAND, Said, curated, extracted
+from workbench.data.curated import BY_HAND, Sentences, curated, extracted
 from workbench.data.graph import GoldEntity
 from workbench.errors import SettingError
 from workbench.index.schema_extracting import given
@@ -36,7 +36,7 @@ letters = st.text(st.sampled_from("isKA_ .-é\u0130\u0131\u017f\u212a1"), max_si
 
 @any_of(letters, letters.map(lambda text: text[:3]))
 def test_a_sentence_names_an_entity_by_words_of_their_own(text, form):
-    found = Said(text).naming(GoldEntity(form, "town"))
+    found = Sentences(text).naming(GoldEntity(form, "town"))
     assert found == {at for at, sentence in enumerate(sentences(text)) if stands([form], sentence)}
 
 

@@ -8,7 +8,7 @@ import pytest
 from by_hand import RunByHand, right
 from test_views import HOSTILE, UNSHOWABLE, Checked
 
-from workbench.papers.comparable import Asked, Conditions, Questions, side_by_side
+from workbench.papers.comparable import Conditions, Questions, QuestionScores, side_by_side
 from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition
 from workbench.papers.tables import NOT_COMPARABLE, Claim, Claims, tables
 
@@ -68,7 +68,7 @@ def cell():
 def test_nothing_in_them_is_acted_upon(text, cell):
     one = Condition(text, text, text, text)
     hostile = replace(cell, method=text, backbone=text, data=text, measure=text, label=text, run=text, why=(text,))
-    asked = Questions(hostile, text, (text, text), (Asked(text, text, (0.0, 1.0), text, (text, text)),))
+    asked = Questions(hostile, text, (text, text), (QuestionScores(text, text, (0.0, 1.0), text, (text, text)),))
     claims = Claims(text, (Claim(text, text, True, False, text, text), Claim(text, text, None, None)), ((text, text),))
     for thing in (Conditions(hostile, (text,), (one,), text), asked, claims):
         shown = thing._repr_html_()

@@ -89,7 +89,7 @@ def of_runs(given: Runs, methods: Iterable[str] | None = None) -> Iterator[tuple
         yield from ((label, run, method) for method in known_methods(run, methods))
 
 
-def asked(run: Run, questions: Iterable[Question] | None = None) -> dict[str, Question]:
+def questions_of(run: Run, questions: Iterable[Question] | None = None) -> dict[str, Question]:
     """The questions of the run by id, by default those that it stores. Additional questions are allowed; raises
     :class:`SettingError` unless all of the run's are given, with the gold that it was measured with."""
     given = {question.id: question for question in (run.questions if questions is None else questions)}

@@ -16,7 +16,7 @@ from math import inf
 import numpy as np
 
 from workbench import measures, published
-from workbench.analyses.base import Analysis, asked, cautions, known_methods
+from workbench.analyses.base import Analysis, cautions, known_methods, questions_of
 from workbench.display import tqdm
 from workbench.errors import EngineError, SettingError
 from workbench.evaluation.run import Run
@@ -105,7 +105,7 @@ def recall_curve(
     Rows: method, k, recall (None where the run did not rank so many passages), n."""
     if not all(isinstance(k, int) and k > 0 for k in ks):
         raise SettingError(f"ks={list(ks)!r}; they should be whole numbers from 1 on")
-    gold = {id: set(question.support) for id, question in asked(run, questions).items() if question.support}
+    gold = {id: set(question.support) for id, question in questions_of(run, questions).items() if question.support}
     rows, cut = [], False
     for method in known_methods(run, methods):
         mine = [row for row in run.rows if row["method"] == method and row["question_id"] in gold]

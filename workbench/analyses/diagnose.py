@@ -24,7 +24,7 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.analyses.base import Analysis, asked, frame_of, known_methods
+from workbench.analyses.base import Analysis, frame_of, known_methods, questions_of
 from workbench.analyses.decomposition import covered_only, decomposition
 from workbench.errors import SettingError
 from workbench.evaluation.run import Run
@@ -144,7 +144,7 @@ def diagnose(
     run = run if isinstance(run, Run) else Run(run)
     if run.config["reader"] is None:
         raise SettingError(f"the run {run.folder} has no answers; evaluate with a reader")
-    gold = asked(run, questions)
+    gold = questions_of(run, questions)
     methods = known_methods(run, methods)
     counted = {"measure": measure, "coverage": coverage}
     whole = decomposition(run, methods, **counted)

@@ -16,7 +16,16 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.analyses.base import Analysis, Runs, asked, cautions, frame_of, known_methods, of_runs, same_questions
+from workbench.analyses.base import (
+    Analysis,
+    Runs,
+    cautions,
+    frame_of,
+    known_methods,
+    of_runs,
+    questions_of,
+    same_questions,
+)
 from workbench.errors import SettingError
 from workbench.evaluation.pairs import (
     DIMENSIONS,
@@ -28,8 +37,8 @@ from workbench.evaluation.pairs import (
     no_rules,
     paired,
     pairs_of,
+    row_of,
     side_by_side,
-    told,
     wins,
 )
 from workbench.evaluation.run import Run
@@ -99,7 +108,7 @@ def win_rate(
     no_rules(judge)
     known_methods(run_a, [method_a]), known_methods(run_b, [method_b])
     same_questions(run_a, run_b)
-    gold = asked(run_a, questions)
+    gold = questions_of(run_a, questions)
     pairs = pairs_of(run_a, method_a, run_b, method_b, gold.values(), 2 if both_orders else 1, seed)
     judgements = judged(judge, pairs, folder=run_a.folder if keep else None, progress=progress)
     hops = sorted({question.hops for question in gold.values()} - {None})
@@ -111,7 +120,7 @@ def win_rate(
     return WinRate(
         f"{method_a} against {method_b}", tuple(rows),
         (*cautions(run_a), *_notes(run_a, run_b, judge, judgements, both_orders, seed)),
-        method_a, method_b, tuple(map(told, pairs, judgements)), tuple(on_judge(judgements)), draw="win_rate",
+        method_a, method_b, tuple(map(row_of, pairs, judgements)), tuple(on_judge(judgements)), draw="win_rate",
     )  # fmt: skip
 
 
@@ -261,7 +270,9 @@ def judge_check(
         for row in on_judge(judgements)
     ]
     notes = (f"Judged by {judge.name}: answers of {method} against the words of answers to other questions, shuffled.",)
-    return JudgeCheck(f"{judge.name} on planted pairs", tuple(rows), notes, method, tuple(map(told, pairs, judgements)))
+    return JudgeCheck(
+        f"{judge.name} on planted pairs", tuple(rows), notes, method, tuple(map(row_of, pairs, judgements))
+    )
 
 
 def planted(run: Run, method: str, n: int, seed: int) -> list[Pair]:
@@ -313,7 +324,7 @@ def _judged(run: Run, method: str, judge: Engine) -> list[dict[str, Any]]:
     """One judgement a question, in the order of the run."""
     if run.config["reader"] is None:
         raise SettingError(f"nobody read in the run {run.folder}; make it with a reader: wb.evaluate(…, wb.reader(…))")
-    gold = asked(run)
+    gold = questions_of(run)
     rows = [_unjudged(gold[row["question_id"]], row) for row in run.rows if row["method"] == method]
     left = [(verdict_row, row) for verdict_row, row in rows if verdict_row["verdict"] is None]
     inputs = [

@@ -20,13 +20,13 @@ from workbench.analyses.base import (
     Analysis,
     Runs,
     among,
-    asked,
     cautions,
     cautions_of,
     kinds_among,
     known_methods,
     measured,
     paired,
+    questions_of,
     runs_of,
     same_questions,
     unreachable,
@@ -53,7 +53,7 @@ def by_kind(
 
     Rows: by (type or hops), kind, method, measure, n, value, baseline, difference, low, high (95 %, paired bootstrap
     over the questions of the kind)."""
-    gold = asked(run, questions)
+    gold = questions_of(run, questions)
     (baseline,) = known_methods(run, [baseline or run.methods[0]])
     kinds = list(kinds_among({"question_id": q.id, "type": q.type, "hops": q.hops} for q in gold.values()))
     if not kinds:
@@ -177,7 +177,11 @@ def at_equal_nodes(
     if reference is None:
         raise SettingError(f"the run {run.folder} has no dotrag; name the method whose nodes are counted: reference=…")
     known_methods(run, [reference])
-    gold = {id: question for id, question in asked(run, questions).items() if question.answer_set and question.answers}
+    gold = {
+        id: question
+        for id, question in questions_of(run, questions).items()
+        if question.answer_set and question.answers
+    }
     nodes_of = {(row["question_id"], row["method"]): list(dict.fromkeys(row["nodes"])) for row in run.rows}
     chosen = [name for name in known_methods(run, methods) if any(nodes_of.get((id, name)) for id in gold)]
     rows = []

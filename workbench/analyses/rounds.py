@@ -29,13 +29,13 @@ import pandas as pd
 from workbench.analyses.base import (
     Analysis,
     Runs,
-    asked,
     cautions,
     cautions_of,
     frame_of,
     known_methods,
     measured,
     paired,
+    questions_of,
     runs_of,
 )
 from workbench.display import tqdm
@@ -195,7 +195,7 @@ def promotion(
     After an early stop, ranks stay constant."""
     chosen = iterative_methods(run, methods)
     read = read or parse_spec(run.config["reader"] or "direct")[1].get("k", 5)
-    gold = {id: question.support for id, question in asked(run, questions).items() if question.support}
+    gold = {id: question.support for id, question in questions_of(run, questions).items() if question.support}
     rows: list[dict] = []
     passages: list[dict] = []
     for label in chosen:

@@ -232,7 +232,7 @@ def _restored_question(question: Question, had: Replaced | None, ids: dict[str, 
 # -- linking ----------------------------------------------------------------------------------------------------------
 
 LARGEST = 100  # names of one request to link
-Found = dict[str, list[tuple[str, str]]]  # name → (type, passage id), once for each passage
+Mentions = dict[str, list[tuple[str, str]]]  # name → (type, passage id), once for each passage
 
 
 def linked(data: Dataset, engine: Engine, types: tuple[str, ...] = ()) -> tuple[Named, ...]:
@@ -240,7 +240,7 @@ def linked(data: Dataset, engine: Engine, types: tuple[str, ...] = ()) -> tuple[
     name that was not found would remain in the text."""
     types = types or naming.TYPES
     inputs = [naming.Text(passage.title, passage.text, types) for passage in data.passages]
-    mentions: Found = defaultdict(list)
+    mentions: Mentions = defaultdict(list)
     for passage, output in zip(data.passages, _outputs(engine, naming.FIND, inputs)):
         for mention in output.names:
             if mention.name.strip():
@@ -316,6 +316,6 @@ def _grouped(groups: list[list[str]], types_of: dict[str, str]) -> list[list[str
     return sorted([*merged, *([name] for name in types_of if name not in taken)])
 
 
-def _named(names: list[str], kinds: dict[str, str], mentions: Found) -> Named:
+def _named(names: list[str], kinds: dict[str, str], mentions: Mentions) -> Named:
     passages = dict.fromkeys(passage for name in names for _, passage in mentions[name])
     return Named(names[0], kinds[names[0]], tuple(names[1:]), tuple(passages))

@@ -26,15 +26,15 @@ class Stop:
     """Whether a signal has come: `code` is then the exit code that shells expect, 128 and its number, else 0."""
 
     def __init__(self):
-        self.code, self._said = 0, False
-        self._heard, self._told = socket.socketpair()
+        self.code, self._interrupted = 0, False
+        self._heard, self._writer = socket.socketpair()
 
     def begin(self) -> None:
-        self._told.setblocking(False)
-        signal.set_wakeup_fd(self._told.fileno(), warn_on_full_buffer=False)  # also while C code holds Python up
+        self._writer.setblocking(False)
+        signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)  # also while C code holds Python up
         threading.Thread(target=self._watch, daemon=True).start()
         atexit.register(self._leave)  # before all that the block registers, so it runs behind it
-        self._shown, sys.unraisablehook = sys.unraisablehook, self._unraisable
+        self._hook, sys.unraisablehook = sys.unraisablehook, self._unraisable
         for number in SIGNALS:
             signal.signal(number, self._receive)
 
@@ -42,15 +42,15 @@ class Stop:
         """Only the interpreter's own end is left, which no signal need disturb; the watch stays until it is stopped."""
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
-        sys.unraisablehook = self._shown
+        sys.unraisablehook = self._hook
         if not self.code:
             signal.set_wakeup_fd(-1)
-            self._told.close()
+            self._writer.close()
 
     def say(self) -> None:
         """Say what goes on, once. It goes past `sys.stderr`, whose lock an interrupted thread may hold."""
-        if not self._said:
-            self._said = True
+        if not self._interrupted:
+            self._interrupted = True
             with suppress(OSError):
                 os.write(2, f"\n{SAID}\n".encode())
 
@@ -61,7 +61,7 @@ class Stop:
     def _unraisable(self, what: sys.UnraisableHookArgs) -> None:
         """Show what a destructor or a callback of C swallowed, unless it is the interrupt: the watch sees to that."""
         if not (self.code and issubclass(what.exc_type, KeyboardInterrupt)):
-            self._shown(what)
+            self._hook(what)
 
     def _leave(self) -> None:
         """Leave without taking apart, one by one, the modules that were loaded: with torch it takes a second."""

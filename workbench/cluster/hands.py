@@ -20,7 +20,7 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
-from workbench.cluster.piece import Packed, asked, conditions, kept
+from workbench.cluster.piece import Packed, conditions, opened_engine, reused
 from workbench.encoding import ENCODERS, CachedEncoder, SentenceEncoder, cached
 from workbench.encoding import encoder as known_encoder
 from workbench.encoding.endpoint import EndpointEncoder
@@ -40,11 +40,11 @@ KEY, ADDRESS = "OPENAI_API_KEY", "OPENAI_BASE_URL"
 SHORTEST = 8  # characters of a key that is looked for in what is sent; a placeholder may be part of any word
 
 
-class Hands:
+class WorkerSetup:
     """Work that is packed, with the engines and encoders behind endpoints that it asks, by key, and their budgets."""
 
     def __init__(self, work: Callable):
-        self.asked: dict[str, Any] = {}
+        self.engines: dict[str, Any] = {}
         self.budgets: list[Budget] = []
         self.packed = Packed(self._pickled(work), conditions())
 
@@ -71,7 +71,7 @@ class Hands:
         folder = getattr(thing, "folder", None)
         vectors = None if folder is None else str(folder.absolute())
         key = text_hash(repr((*identity, limited, vectors)))[:12]
-        self.asked.setdefault(key, thing)
+        self.engines.setdefault(key, thing)
         return {**made_from, "key": key, "record": record, "limited": limited, "prompts": prompts, "vectors": vectors}
 
     def _place(self, budget: Budget) -> int:
@@ -81,9 +81,9 @@ class Hands:
 
 
 class _Packer(cloudpickle.Pickler):
-    def __init__(self, file: io.BytesIO, hands: Hands):
+    def __init__(self, file: io.BytesIO, setup: WorkerSetup):
         super().__init__(file)
-        self._hands = hands
+        self._setup = setup
 
     def reducer_override(self, thing: Any) -> Any:
         reduced = self._reduced(thing)
@@ -91,9 +91,9 @@ class _Packer(cloudpickle.Pickler):
 
     def _reduced(self, thing: Any) -> tuple | None:
         if isinstance(thing, EngineBase):
-            return _engine, (self._hands.ask(thing),)
+            return _engine, (self._setup.ask(thing),)
         if isinstance(thing, EndpointEncoder):
-            return _endpoint_encoder, (self._hands.ask(thing),)
+            return _endpoint_encoder, (self._setup.ask(thing),)
         if isinstance(thing, SentenceEncoder):
             return _encoder, (_settings(thing),)
         if isinstance(thing, CachedEncoder):
@@ -187,7 +187,7 @@ def _opened(made_from: Mapping[str, Any], make: Callable[..., Any]) -> Any:
     def made() -> Any:
         return make(made_from["spec"], **made_from["options"], **prompts)
 
-    return asked(made_from["key"], made, record, made_from["limited"])
+    return opened_engine(made_from["key"], made, record, made_from["limited"])
 
 
 # -- what is on disk, and what is made over it -------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def _index(folder: str, manifest: str, encoder: Any) -> Index:
             )
         return index
 
-    return kept(f"index {folder} {manifest} {getattr(encoder, 'name', '')}", opened)
+    return reused(f"index {folder} {manifest} {getattr(encoder, 'name', '')}", opened)
 
 
 def _method(kind: type[Method], index: Index, engine: Any, settings: Mapping[str, Any]) -> Method:

@@ -36,7 +36,7 @@ class Packed(NamedTuple):
 
 
 @dataclass
-class Told:
+class EngineReport:
     """What a piece asked of one engine: its usage by Step, the configurations of servers, what requests were sent
     without, and the rows for its recording."""
 
@@ -52,7 +52,7 @@ class Outcome(NamedTuple):
 
     value: Any
     error: Exception | None
-    told: dict[str, Told]
+    reports: dict[str, EngineReport]
     spent: tuple[tuple[float, int, int], ...]
     answers: Mapping[Path, set[str]]
 
@@ -63,7 +63,7 @@ class _Doing:
     def __init__(self, budgets: Sequence[Budget], answered: Mapping[str, Sequence[Row]]):
         self.budgets, self._lock = budgets, threading.Lock()
         self.meters: dict[str, Meter] = {}
-        self.known = {engine: {row.key: row for row in rows} for engine, rows in answered.items()}
+        self.answered = {engine: {row.key: row for row in rows} for engine, rows in answered.items()}
         self.rows: dict[str, dict[str, Row]] = {}
 
     def meter(self, engine: str) -> Meter:
@@ -79,14 +79,14 @@ class _Doing:
     def row(self, engine: str, key: str) -> Row | None:
         """What this piece was answered, in this attempt or an earlier one."""
         with self._lock:
-            return self.rows.get(engine, {}).get(key) or self.known.get(engine, {}).get(key)
+            return self.rows.get(engine, {}).get(key) or self.answered.get(engine, {}).get(key)
 
-    def told(self) -> dict[str, Told]:
+    def reports(self) -> dict[str, EngineReport]:
         made = {}
         for key in {**self.meters, **self.rows}:
             meter = self.meters.get(key, Meter(apart=True))
             sent = tuple(getattr(_made.get(key), "sent", ()))
-            made[key] = Told(dict(meter.steps), meter.fingerprints, sent, list(self.rows.get(key, {}).values()))
+            made[key] = EngineReport(dict(meter.steps), meter.fingerprints, sent, list(self.rows.get(key, {}).values()))
         return made
 
 
@@ -130,7 +130,7 @@ def _done(packed: Packed, piece: Any, shares: Sequence[Mapping], answered: Mappi
     value, error, usage = None, None, Meter(apart=True)
     try:
         check(packed.conditions)
-        work = kept(f"work {hash(packed.content)}", lambda: pickle.loads(packed.content))
+        work = reused(f"work {hash(packed.content)}", lambda: pickle.loads(packed.content))
         with collect(usage):
             value = work(piece)
     except Exception as raised:
@@ -138,7 +138,7 @@ def _done(packed: Packed, piece: Any, shares: Sequence[Mapping], answered: Mappi
     finally:
         _doing.reset(token)
     spent = tuple((budget.money, budget.tokens, budget.calls) for budget in doing.budgets)
-    return Outcome(value, error, doing.told(), spent, usage.answers)
+    return Outcome(value, error, doing.reports(), spent, usage.answers)
 
 
 def _portable(error: Exception) -> Exception:
@@ -157,7 +157,7 @@ _made: dict[str, Any] = {}  # key → engine or encoder that is asked in this pr
 _making = threading.RLock()
 
 
-def kept(name: str, make: Callable[[], T]) -> T:
+def reused(name: str, make: Callable[[], T]) -> T:
     """What was made under this name before, or is made now; the least recently used are dropped."""
     with _making:
         if name not in _cache:
@@ -168,7 +168,7 @@ def kept(name: str, make: Callable[[], T]) -> T:
         return _cache[name]
 
 
-def asked(key: str, make: Callable[[], T], record: Path | None, limited: int | None) -> T:
+def opened_engine(key: str, make: Callable[[], T], record: Path | None, limited: int | None) -> T:
     """An engine, or an encoder behind an endpoint, of this process. It answers from the recording `record`, to which
     only the process that hands out pieces writes; `limited` is the place of its budget among those of a piece."""
     with _making:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
 
     from workbench.cluster.allowance import Allowance
-    from workbench.cluster.hands import Hands
+    from workbench.cluster.hands import WorkerSetup
     from workbench.cluster.piece import Outcome
 
 THREADS = 64  # of a process of `local[n]`: the most pieces that it does side by side
@@ -103,10 +103,10 @@ class Cluster(Record):
         After an error no further piece is begun; those under way end, because their answers are paid for, and what they
         asked is counted and recorded. An interrupt ends at once."""
         from workbench.cluster.allowance import Allowance
-        from workbench.cluster.hands import Hands
+        from workbench.cluster.hands import WorkerSetup
 
-        hands = Hands(work)
-        yield from _Spreading(self, hands, Allowance(hands.budgets), side).results(pieces)
+        setup = WorkerSetup(work)
+        yield from _Spreading(self, setup, Allowance(setup.budgets), side).results(pieces)
 
     def places(self, side: int) -> int:
         """How many pieces are done at once."""
@@ -154,13 +154,13 @@ class Cluster(Record):
 class _Spreading:
     """The pieces of one call of `spread`, while they are done."""
 
-    def __init__(self, cluster: Cluster, hands: Hands, allowance: Allowance, side: int):
-        self.cluster, self.hands, self.allowance, self.side = cluster, hands, allowance, side
+    def __init__(self, cluster: Cluster, setup: WorkerSetup, allowance: Allowance, side: int):
+        self.cluster, self.setup, self.allowance, self.side = cluster, setup, allowance, side
         self.running: dict[Future, int] = {}
         self.done: dict[int, Outcome] = {}
         self.pieces: dict[int, Any] = {}  # under way
         self.again: dict[int, Any] = {}  # to be begun: the next one, and those whose part of a budget was too small
-        self.known: dict[int, dict[str, list]] = {}  # what those were answered
+        self.answered: dict[int, dict[str, list]] = {}  # what those were answered
         self.name, self._attempts = f"hopscope-{uuid4().hex[:12]}", count()
         self._woken, self._quiet_since, self._found_idle = threading.Event(), time.monotonic(), False
         self._renewed = 0
@@ -203,7 +203,7 @@ class _Spreading:
         from workbench.cluster.piece import run
 
         return self.cluster.client.submit(
-            run, self.hands.packed, self.pieces[number], self.side, shares, self.known.get(number, {}),
+            run, self.setup.packed, self.pieces[number], self.side, shares, self.answered.get(number, {}),
             key=f"{self.name}-{number}-{next(self._attempts)}", pure=False, priority=-number,
         )  # fmt: skip
 
@@ -282,12 +282,12 @@ class _Spreading:
         piece = self.pieces.pop(number)
         if isinstance(outcome.error, BudgetSpent) and not self.allowance.is_spent:
             self._count(outcome)
-            answered = self.known.setdefault(number, {})
-            for key, answer_rows in outcome.told.items():
+            answered = self.answered.setdefault(number, {})
+            for key, answer_rows in outcome.reports.items():
                 answered.setdefault(key, []).extend(answer_rows.rows)
             self.again[number] = piece
             return
-        self.known.pop(number, None)
+        self.answered.pop(number, None)
         self.done[number] = outcome
 
     def _settled(self, outcome: Outcome) -> Any:
@@ -300,7 +300,7 @@ class _Spreading:
         for number in sorted(self.done):
             self._count(self.done[number])
         if isinstance(outcome.error, BudgetSpent):
-            for budget in self.hands.budgets:
+            for budget in self.setup.budgets:
                 budget.check()  # in the words of the whole budget
         raise outcome.error
 
@@ -309,8 +309,8 @@ class _Spreading:
         for recording, keys in outcome.answers.items():
             for key in keys:
                 note_answer(recording, key)
-        for key, report in outcome.told.items():
-            engine = self.hands.asked[key]
+        for key, report in outcome.reports.items():
+            engine = self.setup.engines[key]
             for step, usage in report.steps.items():
                 engine.meter.add(step, usage)
             for name, fingerprints in report.fingerprints.items():

@@ -123,7 +123,7 @@ def _quoted(passage: Passage, head: GoldEntity, tail: GoldEntity) -> str:
     return " ".join(sentences_of.sentences[at] for at in sorted(first or {0}))
 
 
-class Said:
+class Sentences:
     """The sentences of a text, and which of them name an entity."""
 
     def __init__(self, text: str):
@@ -148,7 +148,7 @@ class Said:
         return {at for at, sentence in enumerate(self._lower) if form in sentence and _as_words(form, sentence)}
 
 
-_sentences_naming = lru_cache(maxsize=1000)(Said)  # the facts of a passage mostly stand together
+_sentences_naming = lru_cache(maxsize=1000)(Sentences)  # the facts of a passage mostly stand together
 
 
 def _as_words(form: str, text: str) -> bool:

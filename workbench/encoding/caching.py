@@ -82,7 +82,7 @@ class CachedEncoder:
         """One read-only unit vector, float32, shape (dimension,)."""
         if isinstance(self.encoder, Instructed) and (instructed := self.encoder.as_query(text, task)) is not None:
             return self._vector(instructed)
-        return self._kept((text, task), lambda: self.encoder.encode_query(text, task))
+        return self._cached((text, task), lambda: self.encoder.encode_query(text, task))
 
     def clear(self) -> None:
         """Forget all vectors."""
@@ -91,9 +91,9 @@ class CachedEncoder:
             self._bytes = 0
 
     def _vector(self, text: str) -> np.ndarray:
-        return self._kept((text, None), lambda: self.encoder.encode([text])[0])
+        return self._cached((text, None), lambda: self.encoder.encode([text])[0])
 
-    def _kept(self, key: tuple[str, str | None], encode: Callable[[], np.ndarray]) -> np.ndarray:
+    def _cached(self, key: tuple[str, str | None], encode: Callable[[], np.ndarray]) -> np.ndarray:
         mine = _encoded.get()
         with self._lock:
             if key in self._vectors:

@@ -60,7 +60,7 @@ KNOWN = {
 }
 
 
-def known(model: str) -> Known:
+def facts_of(model: str) -> Known:
     """What is known of a model; the defaults if nothing is."""
     return KNOWN.get(model, Known())
 
@@ -245,7 +245,7 @@ class SentenceEncoder(Record):
         remote_code: bool = False,
         offline: bool | None = None,
     ):
-        facts = known(model)
+        facts = facts_of(model)
         self.model, self.dtype = model, _one_of("dtype", dtype, DTYPES)
         self.max_tokens = _natural("max_tokens", max_tokens) or facts.max_tokens
         self.pooling = _one_of("pooling", pooling, (None, *POOLINGS)) or facts.pooling
@@ -269,7 +269,7 @@ class SentenceEncoder(Record):
             "instruction": plain(self.instruction),
         }
         settings |= {"pooling": self.pooling} if self.pooling else {}
-        settings |= {"passage": self.passage} if self.passage or known(self.model).passage else {}
+        settings |= {"passage": self.passage} if self.passage or facts_of(self.model).passage else {}
         return f"{self.model}[{','.join(parts)}]{templates}", settings
 
     def __repr__(self) -> str:

@@ -56,7 +56,7 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True)
 class Earlier:
-    """The run found in a folder: its configuration, the code that made it (as `Standing.sources`), its questions."""
+    """The run found in a folder: its configuration, the code that made it (as `RunState.sources`), its questions."""
 
     config: dict[str, Any]
     sources: dict[str, dict[str, str]]
@@ -69,7 +69,7 @@ class Earlier:
 
 
 @dataclass
-class Standing:
+class RunState:
     """The state of a run's folder for the requested `config`: valid `rows`, invalid ones (`stale`), the run `before`
     that made these, and `why` they are invalid, in words. Rows of which a trace or a context was `lost` count as not
     made, unless all are gone: somebody then wanted the room."""
@@ -89,7 +89,7 @@ class Standing:
     def of(
         cls, folder: Path, wanted: Mapping[str, Any], parts: Parts, questions: Sequence[Question],
         room: Callable[[str], int | None],
-    ) -> Standing:  # fmt: skip
+    ) -> RunState:  # fmt: skip
         """The state of `folder`; `asked` is the configuration of a run with only the requested parts, and `room` says
         how long a context may be in the window of the reader's engine. Raises :class:`SettingError` if the folder
         contains another run."""
@@ -137,9 +137,9 @@ class Standing:
 class Book:
     """The folder of a run during writing; use inside `locked`."""
 
-    def __init__(self, standing: Standing):
+    def __init__(self, standing: RunState):
         self.standing, self.folder = standing, standing.folder
-        self._kept, self._written = sums.noted(self.folder), set[str]()
+        self._noted, self._written = sums.noted(self.folder), set[str]()
         for name in ("traces", "contexts"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         for torn in self.folder.rglob("*.tmp"):
@@ -239,8 +239,8 @@ class Book:
         Run(self.folder).save_summaries()
 
     def _note(self) -> None:
-        sums.write(self.folder, self._kept, self._written)
-        self._kept, self._written = sums.noted(self.folder), set()
+        sums.write(self.folder, self._noted, self._written)
+        self._noted, self._written = sums.noted(self.folder), set()
 
     def keep(self, name: str, notes: Iterable[str]) -> None:
         """Write what became known while the rows were made into the configuration, beside what earlier calls wrote."""
@@ -295,7 +295,7 @@ class Book:
             places.link(self.folder / "traces", part / "traces", trace_name(*cell))
             for name in filter(None, (row["context"], row["retrieved"])):
                 places.link(self.folder / "contexts", part / "contexts", name)
-        sums.write(part, self._kept, ())
+        sums.write(part, self._noted, ())
         Run(part).save_summaries()
 
 
@@ -397,7 +397,7 @@ def _grown(name: str, value: Any, usual: Any) -> dict[str, Any]:
     return {} if value == usual else {name: value}
 
 
-def _reasons(standing: Standing, left_out: Mapping[str, list[str]]) -> Iterator[str]:
+def _reasons(standing: RunState, left_out: Mapping[str, list[str]]) -> Iterator[str]:
     """Why rows are invalid, a line for each method."""
     stale = standing.stale.items()
     for name, count in Counter(method for (_, method, _), _ in stale).items():
@@ -412,7 +412,7 @@ def _reasons(standing: Standing, left_out: Mapping[str, list[str]]) -> Iterator[
             yield f"{count:,} rows of {name} were asked again, because {what} changed"
 
 
-def _changes(standing: Standing, name: str) -> list[str]:
+def _changes(standing: RunState, name: str) -> list[str]:
     """The changes of a method and of the reader: units of code, then parts of the method's description."""
     were, are = standing.before.sources, standing.sources
     units = [unit for part in (name, "(reader)") for unit in changed(were.get(part, {}), are.get(part, {}))]

@@ -30,7 +30,7 @@ from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
 from workbench.encoding.endpoint import EndpointEncoder
 from workbench.errors import SettingError
-from workbench.evaluation.book import Standing
+from workbench.evaluation.book import RunState
 from workbench.evaluation.evaluate import asked_for, check_whole
 from workbench.evaluation.fitting import fits
 from workbench.evaluation.plan import Plan, Settings
@@ -397,7 +397,7 @@ def estimate_run(
     jobs = missing = plan.jobs(questions, repeats)
     if out is not None:
         config = plan.config(questions, repeats)
-        missing = Standing.of(Path(out), config, plan.parts, questions, plan.room).missing(jobs)
+        missing = RunState.of(Path(out), config, plan.parts, questions, plan.room).missing(jobs)
     left, costs, unknown = Counter(job.method for job in missing), [], []
     for name in left:
         mine = list({job.question.id: job.question for job in missing if job.method == name}.values())

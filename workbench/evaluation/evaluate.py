@@ -15,7 +15,7 @@ from workbench import measures as measures_
 from workbench.display import tqdm
 from workbench.errors import SettingError
 from workbench.evaluation import fitting
-from workbench.evaluation.book import Standing, default_name, locked
+from workbench.evaluation.book import RunState, default_name, locked
 from workbench.evaluation.plan import Plan, skip
 from workbench.evaluation.run import Run
 from workbench.evaluation.scoring import Measures, graph_of
@@ -85,7 +85,7 @@ def evaluate(
     config = plan.config(questions, repeats)
     workers = workers or plan.workers
     with over(cluster), locked(folder), _bar(progress, len(questions) * len(methods) * repeats) as bar:
-        standing, jobs = Standing.of(folder, config, plan.parts, questions, plan.room), plan.jobs(questions, repeats)
+        standing, jobs = RunState.of(folder, config, plan.parts, questions, plan.room), plan.jobs(questions, repeats)
         skip(bar, len(questions) * len(methods) * repeats - len(jobs))  # the first repeat stands for them
         notes = plan.fill(standing, jobs, workers, bar)
     ids = [question.id for question in questions]

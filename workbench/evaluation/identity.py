@@ -67,7 +67,7 @@ def of_reader(reader: Reader | None) -> Identity | None:
 
 def _limits(part: Any) -> dict[str, dict[str, int]]:
     """What the engine's window leaves of a part's own limits, setting → tokens; nothing where these are smaller. A
-    context that one row reads, or not, is cut to the window as that row says (`Standing.fits`)."""
+    context that one row reads, or not, is cut to the window as that row says (`RunState.fits`)."""
     limits = getattr(part, "limits", {})
     return {"window": dict(limits)} if limits else {}
 

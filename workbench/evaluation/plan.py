@@ -17,7 +17,7 @@ from workbench import source
 from workbench.encoding import noting_reuse
 from workbench.errors import EngineError, FileDamaged
 from workbench.evaluation import identity
-from workbench.evaluation.book import Book, Job, Parts, Standing
+from workbench.evaluation.book import Book, Job, Parts, RunState
 from workbench.evaluation.retrieved import Retrieved
 from workbench.evaluation.run import read_trace, summed, varies
 from workbench.evaluation.scoring import Measures, Scoring, measurable
@@ -136,7 +136,7 @@ class Plan(Scoring):
             if always or varies(self.parts.methods[name].description["engine"])
         }
 
-    def fill(self, standing: Standing, wanted: Sequence[Job], workers: int, bar: tqdm) -> tuple[str, ...]:
+    def fill(self, standing: RunState, wanted: Sequence[Job], workers: int, bar: tqdm) -> tuple[str, ...]:
         """Ask what is missing, judge and measure what was not; returns the notes. Deferred rows are not written."""
         book, deferrals = Book(standing), Deferrals()
         jobs = standing.missing(wanted)

@@ -106,7 +106,7 @@ def read_object(folder: Path, name: str) -> dict[str, Any]:
 
 
 def read_sources(folder: Path) -> dict[str, dict[str, str]]:
-    """The code behind a run, as `book.Standing.sources`."""
+    """The code behind a run, as `book.RunState.sources`."""
     return read_object(folder, "sources.json")
 
 

@@ -36,7 +36,7 @@ def close_pairs(
     for sources, targets, cosines in lists.pairs(queries, nearest, "synonyms", "phrase", progress):
         near = cosines >= threshold
         parts.append(np.stack([sources[near], targets[near], cosines[near]]).astype(np.float64))
-    return _both_ways(np.concatenate(parts, axis=1), len(vectors)), lists.said
+    return _both_ways(np.concatenate(parts, axis=1), len(vectors)), lists.metadata
 
 
 class Lists:
@@ -49,7 +49,7 @@ class Lists:
         threads.settle_torch()
         faiss.omp_set_num_threads(threads.cores())
         dimension, metric = vectors.shape[1], faiss.METRIC_INNER_PRODUCT
-        self._vectors, self._found = vectors, 0.0
+        self._vectors, self._recall = vectors, 0.0
         lists = min(4 * isqrt(len(vectors)), len(vectors))
         given = faiss.IndexFlatIP(dimension), dimension, lists
         if halved:
@@ -61,19 +61,19 @@ class Lists:
         self._index.add(vectors)
 
     @property
-    def said(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """Library, lists, how many of them are probed, and the recall."""
         by, index = f"faiss-cpu {version('faiss-cpu')}", self._index
-        return {"by": by, "lists": index.nlist, "probed": index.nprobe, "recall": round(self._found, 4)}
+        return {"by": by, "lists": index.nlist, "probed": index.nprobe, "recall": round(self._recall, 4)}
 
     def probe_enough(self, recall: Callable[[], float], enough: float, gain: float = 0.0) -> None:
         """Probe so many lists that the recall, which is measured with 4, 8, … of them, is `enough`, or that twice as
         many did not `gain` so much."""
         self._index.nprobe, before = min(4, self._index.nlist), -1.0
-        self._found = recall()
-        while self._found < enough and self._found - before >= gain and self._index.nprobe < self._index.nlist:
-            self._index.nprobe, before = min(2 * self._index.nprobe, self._index.nlist), self._found
-            self._found = recall()
+        self._recall = recall()
+        while self._recall < enough and self._recall - before >= gain and self._index.nprobe < self._index.nlist:
+            self._index.nprobe, before = min(2 * self._index.nprobe, self._index.nlist), self._recall
+            self._recall = recall()
 
     def recall(self, rows: np.ndarray, count: int, threshold: float = -np.inf) -> Callable[[], float]:
         """Measures the share found of the products of at least `threshold` of some rows with their `count` others."""

@@ -149,7 +149,7 @@ class Communities(NamedTuple):
     `REFUSED` closest that were refused; `considered` counts all candidates by reason. `overflow`: entities of
     communities beyond the most that are kept."""
 
-    found: list[TreeCommunity]
+    communities: list[TreeCommunity]
     merges: list[Merge]
     considered: dict[str, int]
     overflow: int
@@ -157,7 +157,7 @@ class Communities(NamedTuple):
     def of_entities(self, n: int) -> np.ndarray:
         """The community of each entity, int32 (n,), -1 for none."""
         community_of = np.full(n, -1, dtype=np.int32)
-        for community in self.found:
+        for community in self.communities:
             community_of[list(community.members)] = community.id
         return community_of
 

@@ -66,7 +66,7 @@ class ResolvedLayer(ProfilesLayer):
         groups = clusters(vectors, degrees, settings.threshold, settings.most)
         inputs = {}
         for cluster in groups:
-            value = shown([entities[row] for row in cluster])
+            value = cluster_input([entities[row] for row in cluster])
             key = request_key([[member.label, member.type, member.description] for member in value.members])
             inputs[key] = value
         journal = StepJournal(folder, "clusters.jsonl", engine, curating.CLUSTER, old, build.progress)
@@ -133,7 +133,7 @@ def clusters(vectors: np.ndarray, degrees: Sequence[int], threshold: float, most
     return groups
 
 
-def shown(members: Iterable[EntityProfile]) -> curating.ClusterInput:
+def cluster_input(members: Iterable[EntityProfile]) -> curating.ClusterInput:
     """A cluster as the Step sees it; ids are places."""
     return curating.ClusterInput(
         tuple(

@@ -91,7 +91,7 @@ class Evolution:
         self, seed: Schema, policy: Policy, mu: float, support: int, encode: Callable[[Sequence[str]], np.ndarray]
     ):
         self.schema, self.policy, self.mu, self.support, self._encode = seed, policy, mu, support, encode
-        self.known = dict.fromkeys(KINDS, 0)  # proposals of what the seed has
+        self.already_there = dict.fromkeys(KINDS, 0)  # proposals of what the seed has
         self.scored = False  # whether an engine gave any score
         self._seed = {kind: forms(seed, kind) for kind in KINDS}
         self._candidates: dict[tuple[Kind, str], _Candidate] = {}
@@ -101,7 +101,7 @@ class Evolution:
         for record in proposed:
             form = normal_form(record.name)
             if not form or form in self._seed[record.kind]:
-                self.known[record.kind] += bool(form)
+                self.already_there[record.kind] += bool(form)
                 continue
             candidate = self._candidates.setdefault((record.kind, form), _Candidate(record.kind, record.name))
             if passage not in candidate.passages:
@@ -137,7 +137,7 @@ class Evolution:
 
     def counts(self) -> dict[Kind, dict[str, int]]:
         """Of each kind how many were admitted and rejected, and how often something known was proposed."""
-        counts_by_kind = {kind: {"admitted": 0, "rejected": 0, "known": self.known[kind]} for kind in KINDS}
+        counts_by_kind = {kind: {"admitted": 0, "rejected": 0, "known": self.already_there[kind]} for kind in KINDS}
         for candidate in self._candidates.values():
             counts_by_kind[candidate.kind]["admitted" if candidate.admitted else "rejected"] += 1
         return counts_by_kind
@@ -168,7 +168,7 @@ Stated = dict[tuple[str, str, str], dict[str, None]]  # a triple, or entity, typ
 class Extracted(NamedTuple):
     """(id, output) of the passages that did not fail, how the schema evolved, and what the manifest says of it."""
 
-    found: list[tuple[str, Output]]
+    outputs: list[tuple[str, Output]]
     evolution: Evolution
     summary: dict
 

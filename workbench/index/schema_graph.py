@@ -109,7 +109,7 @@ class SchemaGraphLayer(TypedLayer):
         else:
             extracted = schema_extracting.extract(folder, build, build.writer, settings, seed, old)
             schema, evolution = extracted.evolution.schema, extracted.evolution.proposals()
-            parts_found = schema_extracting.assembled(extracted.found, schema, settings.strict)
+            parts_found = schema_extracting.assembled(extracted.outputs, schema, settings.strict)
             summary = extracted.summary | ({"left_out": parts_found.left_out} if settings.strict else {})
         tables = map(table_of, (parts_found.entities, parts_found.relations), SCHEMAS.values())
         write_graph(cls, folder, build, *tables)

@@ -4,7 +4,7 @@ A layer is written into `<kind>-<key>.part/`, flushed to disk and renamed to `<k
 suffix is whole. When all layers that were asked for stand, `manifest.json` is replaced in one step. What the manifest
 does not name does not count, except that the next build finds it and need not make it again.
 
-Arrays that a method computes from a layer alone, kept in the folder of the index: `derived/NAME-KEY.npz`.
+Arrays that a method computes from a layer alone, cached_arrays in the folder of the index: `derived/NAME-KEY.npz`.
 
 They are no layer: nothing names them, they may be deleted at any time, and who cannot write there computes them anew. A
 name holds the key of its layer, and `Store.prune` removes those of layers that are gone.
@@ -201,7 +201,7 @@ def map_vectors(path: Path) -> np.ndarray:
 Arrays = dict[str, np.ndarray]
 
 
-def kept(path: Path, make: Callable[[], Arrays]) -> Arrays:
+def cached_arrays(path: Path, make: Callable[[], Arrays]) -> Arrays:
     """The arrays of a file; where it is missing or damaged (the members of a ZIP file have checksums), `make()`, which
     is then kept."""
     with suppress(OSError, EOFError, ValueError, KeyError, BadZipFile), np.load(path, allow_pickle=False) as file:

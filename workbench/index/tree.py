@@ -85,17 +85,17 @@ class TreeLayer(Layer):
         graph: SchemaGraphLayer = build.layers["schema_graph"]
         matrix = _entity_matrix(folder, build, settings, graph)
         detected = detect(arrays(graph, matrix), settings)
-        write_rows(folder / "communities.parquet", detected.found, _COMMUNITIES)
+        write_rows(folder / "communities.parquet", detected.communities, _COMMUNITIES)
         write_rows(folder / "merges.parquet", detected.merges, _MERGES)
-        answers, asked_count = _names(folder, build, settings, graph, detected.found, old)
-        named, failures = _settled(answers, detected.found, settings)
+        answers, asked_count = _names(folder, build, settings, graph, detected.communities, old)
+        named, failures = _settled(answers, detected.communities, settings)
         _write_names(folder, named, failures)
         encode_to(folder / "names.npy", list(map(text_of, named.values())), build, "communities")
         return {
-            "communities": len(detected.found),
+            "communities": len(detected.communities),
             "named": len(named),
-            "singletons": sum(len(community.members) == 1 for community in detected.found),
-            "largest": max((len(community.members) for community in detected.found), default=0),
+            "singletons": sum(len(community.members) == 1 for community in detected.communities),
+            "largest": max((len(community.members) for community in detected.communities), default=0),
             "overflow": detected.overflow,
             "candidates": dict(sorted(detected.considered.items())),
             "asked": asked_count,

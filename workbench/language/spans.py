@@ -72,7 +72,7 @@ class Pages(tuple[Page, ...]):
     """Pages in their order, which know those that are about a name."""
 
     def __init__(self, _):
-        self._found: dict[str, list[Page]] = {}
+        self._pages_about: dict[str, list[Page]] = {}
         self._ends: dict[tuple[int, str], list[Page]] = {}  # by the first and the last word of a title, or of its town
         for page in self:
             for name_words in {plain(page.title), plain(page.title.split(", ")[0])} - {()}:
@@ -81,12 +81,12 @@ class Pages(tuple[Page, ...]):
 
     def about(self, name: str) -> list[Page]:
         """Those that are surely about a name; one name begins or ends the other, or it is another's."""
-        if name not in self._found:
+        if name not in self._pages_about:
             name_words = plain(name)
             ends = [self._ends.get((at, name_words[at]), ()) for at in (0, -1)] if name_words else []
             near = {page.number: page for pages_of_end in ends for page in pages_of_end}
-            self._found[name] = [near[at] for at in sorted(near) if about(near[at], name) >= SURE]
-        return self._found[name]
+            self._pages_about[name] = [near[at] for at in sorted(near) if about(near[at], name) >= SURE]
+        return self._pages_about[name]
 
 
 def pages(passages: Iterable[tuple[str, str]]) -> Pages:

@@ -49,18 +49,18 @@ class Refused(CallFailed):
 
     def __init__(self, message: str, reason: str, param: str = ""):
         super().__init__(message)
-        self.said, self.param = reason, param
+        self.reason, self.param = reason, param
 
     @property
     def names(self) -> set[str]:
         """Words of the refusal, among which are arguments. Where it names both limits, the newer is what it wants."""
-        words = set(re.findall(r"\w+", f"{self.param} {self.said}"))
+        words = set(re.findall(r"\w+", f"{self.param} {self.reason}"))
         return words - {NEWER_LIMIT} if LIMIT in words else words
 
     @property
     def of_length(self) -> bool:
         """Whether prompt and answer together, or the answer alone, are too long."""
-        return bool(_TOO_LONG.search(self.said)) and not _OF_SCHEMA.search(self.said)
+        return bool(_TOO_LONG.search(self.reason)) and not _OF_SCHEMA.search(self.reason)
 
 
 @dataclass(frozen=True)
@@ -133,10 +133,10 @@ class Dialect:
         for name in (LIMIT, NEWER_LIMIT, "temperature", "seed"):
             if name in names - self.refused and (name != NEWER_LIMIT or LIMIT in self.refused):
                 return replace(self, refused=self.refused | {name})
-        if (mode := self.mode(request)) != "none" and _OF_SCHEMA.search(refusal.said):
+        if (mode := self.mode(request)) != "none" and _OF_SCHEMA.search(refusal.reason):
             way = _WAYS[_WAYS.index(mode) + 1]
             return None if fixed and way in STRUCTURED else replace(self, structured=way)
-        if "system" in names and _OF_SYSTEM.search(f"{refusal.param} {refusal.said}"):
+        if "system" in names and _OF_SYSTEM.search(f"{refusal.param} {refusal.reason}"):
             return replace(self, refused=self.refused | {"system"})
         return None
 

@@ -45,7 +45,7 @@ class Reading:
     what it is."""
 
     def __init__(self, step: Step, messages: Sequence[Message] = ()):
-        self.step, self.asked = step, messages
+        self.step, self.messages = step, messages
 
     def __call__(self, reply: Reply) -> bool:
         """Whether an answer can be read off the reply."""
@@ -56,7 +56,7 @@ class Reading:
     def of(self, reply: Reply) -> tuple[BaseModel, str]:
         """As `parse`, which reasoning without an answer does not reach."""
         if reply.text.strip() or not (reply.reasoning or reply.reasoning_tokens):
-            return parse(self.step, reply, self.asked)
+            return parse(self.step, reply, self.messages)
         if reply.finish == "length":
             raise Unreadable(
                 f"the limit of tokens went into reasoning ({reply.reasoning_tokens:,}), and none was left for the "

@@ -79,7 +79,7 @@ class Written:
         """The reply to an input."""
         if not self.each:
             return self.text
-        parts = (self._said(number, item) for number, item in enumerate(getattr(value, self.each), 1))
+        parts = (self._line_of(number, item) for number, item in enumerate(getattr(value, self.each), 1))
         return self.text.replace(_ITEMS, self.joined.join(filter(None, parts)))
 
     def _line_of(self, number: int, item: Any) -> str:

@@ -9,7 +9,7 @@ from importlib.metadata import version
 import numpy as np
 
 from workbench.encoding.similarity import top
-from workbench.index.store import Arrays, kept
+from workbench.index.store import Arrays, cached_arrays
 from workbench.methods.base import Method
 from workbench.records import Evidence, ranked
 from workbench.settings import NonNegative, Share, validated
@@ -38,7 +38,7 @@ class BM25(Method):
         self._passages = self.index.passages.passages
         layer, store = self.index.manifest["layers"]["passages"]["key"], self.index.store
         made_by = {"bm25s": version("bm25s"), "words": hash_of(_words)}
-        arrays = kept(store.derived(self.name, layer, **asdict(self.settings), **made_by), self._indexed)
+        arrays = cached_arrays(store.derived(self.name, layer, **asdict(self.settings), **made_by), self._indexed)
         self._words = arrays["words"].tobytes().decode().split("\n")
         self._matrix = tuple(arrays[name] for name in _CSC)
 

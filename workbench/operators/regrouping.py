@@ -93,7 +93,7 @@ class Weighing:
     def _named(self, communities: Communities) -> KnowledgeTree:
         layer = self.tree.tree
         made = Regrouped(
-            communities.found,
+            communities.communities,
             communities.of_entities(len(layer.community_of)),
             {},
             layer.entity_matrix,

@@ -25,7 +25,7 @@ from workbench.index.usage import ARTICLES
 from workbench.methods import METHODS
 from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition, expected_of, named, of_data
 from workbench.papers.conditions import conditions, known_of
-from workbench.papers.figures import Found, found_of
+from workbench.papers.figures import Measurement, measurements_of
 from workbench.papers.placing import Measured, places, settings_of
 from workbench.papers.recipes import Recipe, recipes_of
 from workbench.papers.tables import Cell, Tables, interval_of
@@ -58,7 +58,7 @@ class Conditions(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionScores:
     """A question behind a cell: its scores, one for each side, the answer (of the first side) and the gold."""
 
     question_id: str
@@ -75,7 +75,7 @@ class Questions(Record):
     cell: Cell
     measure: str
     sides: tuple[str, ...]
-    rows: tuple[Asked, ...]
+    rows: tuple[QuestionScores, ...]
 
 
 def side_by_side(tables: Tables, cell: Cell) -> Conditions:
@@ -87,13 +87,13 @@ def side_by_side(tables: Tables, cell: Cell) -> Conditions:
     return _of(source, cell, measurement(tables, cell))
 
 
-def measurement(tables: Tables, cell: Cell) -> Found | None:
+def measurement(tables: Tables, cell: Cell) -> Measurement | None:
     """What was measured for a cell; None without a run."""
     source = published.paper(tables.paper)
     matching = (
         measurement
         for row in _printed(source, cell).itertuples()
-        for measurement in found_of(source, row, tables.measurements)
+        for measurement in measurements_of(source, row, tables.measurements)
         if (str(measurement.of.run.folder), measurement.of.label) == (cell.run, cell.label)
         and measurement.mean == cell.ours
     )
@@ -113,7 +113,7 @@ def asked_for(tables: Tables, cell: Cell) -> Questions:
             asked_question, values = gold.get(name), tuple(of[name] for of in scores)
             answer = "(abstained)" if row["abstained"] else row["failure"] or row["answer"] or ""
             rows.append(
-                Asked(
+                QuestionScores(
                     name,
                     asked_question.question if asked_question else "",
                     values,
@@ -125,7 +125,7 @@ def asked_for(tables: Tables, cell: Cell) -> Questions:
     return Questions(cell, measured.measure, tuple(_name_of(side) for side in measured.sides), tuple(rows))
 
 
-def _of(source: Paper, cell: Cell, measured: Found | None) -> Conditions:
+def _of(source: Paper, cell: Cell, measured: Measurement | None) -> Conditions:
     note = "; ".join(dict.fromkeys(filter(None, _printed(source, cell)["note"])))
     sides = measured.sides if measured else ()
     rows = dict.fromkeys(row for side in sides for row in conditions(side, source.terms, measured.measure))
@@ -135,7 +135,7 @@ def _of(source: Paper, cell: Cell, measured: Found | None) -> Conditions:
     )
 
 
-def _interval(cell: Cell, measured: Found) -> Condition:
+def _interval(cell: Cell, measured: Measurement) -> Condition:
     """Whether our number has an interval, without which there is no verdict."""
     *_, why = interval_of(measured)
     ours = "none" if cell.low is None or cell.high is None else f"{cell.low:.3f}, {cell.high:.3f}"
@@ -239,7 +239,7 @@ class Foreseen(Run):
         return judge, [Judgement("", judge, None, None, a, b, id, True, outcomes) for id in ids]
 
 
-def _foreseen(source: Paper, cell: Cell) -> Iterator[Found]:
+def _foreseen(source: Paper, cell: Cell) -> Iterator[Measurement]:
     """For each recipe of a cell its measurement, as it would be."""
     printed = _printed(source, cell)
     models = {model["called"]: named(model["engine"]) for model in source.terms.get("models", ())} or {None: ()}
@@ -257,4 +257,4 @@ def _foreseen(source: Paper, cell: Cell) -> Iterator[Found]:
             ]
     for measured in wanted.values():
         for row in printed.itertuples():
-            yield from found_of(source, row, measured)
+            yield from measurements_of(source, row, measured)

@@ -1,6 +1,6 @@
-"""The kinds of printed numbers and how each is made of measurements: `sides` says of which, and `found_of` makes it of
-those that runs have. Most are scores of one method; others are differences, gains in percent, win rates, shares of
-errors, hours or lengths of contexts."""
+"""The kinds of printed numbers, and how each is made of measurements: `sides` names them and
+`measurements_of` combines them. Most are scores of one method; others are differences, gains in percent, win rates, shares of errors, hours or
+lengths of contexts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Side(NamedTuple):
     measure: str
 
 
-class Found(NamedTuple):
+class Measurement(NamedTuple):
     """A printed number by measurements: of which method, the values of its questions with those that they are the
     difference from (None without), the methods whose conditions of which measure count, and p of the test against the
     baseline."""
@@ -90,7 +90,7 @@ def _methods(source: Paper, row: Any) -> tuple[str, ...]:
     return of_kind.get(row.kind, (row.method.removesuffix(PARALLEL),))
 
 
-def found_of(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
+def measurements_of(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Measurement]:
     """The number by every choice of a measurement for each of its sides; of a mean by the first of each."""
     each = [
         [measurement for measurement in measurements if _is_at(measurement, side, row.kind)]
@@ -113,12 +113,12 @@ def _is_at(measured: Measured, side: Side, kind: str) -> bool:
 Chosen = tuple[Measured, ...]
 
 
-def _score(source: Paper, row: Any, chosen: Chosen, measurements: Sequence[Measured]) -> Iterator[Found]:
+def _score(source: Paper, row: Any, chosen: Chosen, measurements: Sequence[Measured]) -> Iterator[Measurement]:
     (measured,) = chosen
     if values := measured.values(row.measure):
         static = next((other for other in measurements if _is_baseline(source.terms, other, measured)), None)
         p = measured.p(row.measure, static) if static and static is not measured else None
-        yield Found(measured, list(values.values()), None, chosen, row.measure, p)
+        yield Measurement(measured, list(values.values()), None, chosen, row.measure, p)
 
 
 def _is_baseline(terms: Mapping[str, Any], other: Measured, measured: Measured) -> bool:
@@ -133,7 +133,7 @@ def _is_baseline(terms: Mapping[str, Any], other: Measured, measured: Measured) 
     return same and other.place[:3] == rows and other.place.method != measured.place.method
 
 
-def _difference(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
+def _difference(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Measurement]:
     """Over the questions of both, of one type where the data are called `musique: 3-hop`; the mean of all data sets,
     each of which counts the same, where they are called `mean of the three`."""
     kind = row.data.partition(": ")[2]
@@ -148,10 +148,10 @@ def _difference(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Fou
         base.append([value for _, value in pairs])
     if len(ours) == 1:
         p = paired_test(*([mean_of_repeats(value) for value in side[0]] for side in (ours, base)), seed=SEED)
-    yield Found(chosen[0], _weighted(ours), _weighted(base), chosen, row.measure, p)
+    yield Measurement(chosen[0], _weighted(ours), _weighted(base), chosen, row.measure, p)
 
 
-def _win(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
+def _win(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Measurement]:
     """The share of the questions on which a judge preferred the first method's answer, of the pairs on disk."""
     measured, other = chosen
     if measured.run is other.run:
@@ -160,20 +160,20 @@ def _win(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
             Compared(other.run, other.label, other.place, measured, False),
         )
         if values := compared[0].values(row.measure):
-            yield Found(compared[0], list(values.values()), None, compared, row.measure)
+            yield Measurement(compared[0], list(values.values()), None, compared, row.measure)
 
 
 # -- shares, routing, hours -------------------------------------------------------------------------------------------
 
 
-def _share_of_errors(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
+def _share_of_errors(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Measurement]:
     """Of the wrong answers the share whose answer was in the context."""
     wrong = [each for each in chosen[0].every if each["scores"].get(ACCURACY) == 0]
     if values := by_question((each, each["scores"].get(COVERAGE)) for each in wrong):
-        yield Found(chosen[0], list(values.values()), None, chosen, ACCURACY)
+        yield Measurement(chosen[0], list(values.values()), None, chosen, ACCURACY)
 
 
-def _recomputed(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
+def _recomputed(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Measurement]:
     """Routing from the runs of both prompts, and the labels that a run of the router gave to the same questions."""
     first, second, labels = chosen
     same = len({(side.label, str(side.run.config["questions"])) for side in chosen}) == 1
@@ -183,10 +183,10 @@ def _recomputed(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Fou
         )
         of = "abstained" if row.measure == ABSTAINED else "score"
         if values := [float(answer[of]) for answer in answers.values() if answer[of] is not None]:
-            yield Found(labels, values, None, chosen, ACCURACY)
+            yield Measurement(labels, values, None, chosen, ACCURACY)
 
 
-def _hours(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
+def _hours(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Measurement]:
     """Hours of retrieval for all questions, one after the other or laid out over `WORKERS`, or how many times faster
     these are. The values are each question's part."""
     (measured,) = chosen
@@ -198,13 +198,13 @@ def _hours(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
         lasts = makespan(taken, WORKERS if row.method.endswith(PARALLEL) else 1)
         of_one = [seconds * len(taken) / 3600 * lasts / sum(taken) for seconds in taken]  # whose mean is all hours
         values = [sum(taken) / lasts] * len(taken) if row.measure == "speed-up" else of_one
-        yield Found(measured, values, None, chosen, retrieval)
+        yield Measurement(measured, values, None, chosen, retrieval)
 
 
 # -- gains, lengths ---------------------------------------------------------------------------------------------------
 
 
-def _gain(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
+def _gain(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Measurement]:
     """100 (a/b - 1), the mean over backbones and data sets; b is the static method, or the best of the baselines.
 
     The interval is that of a difference of means, so each side is scaled until the difference is the gain and varies
@@ -224,7 +224,7 @@ def _gain(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
         ours.append([[100 * v / b for v in mine] for mine, _ in pairs])
         base.append([[100 * (a / b**2 * (v - b) + 1) for v in theirs] for _, theirs in pairs])
         of += [measured, best]
-    yield Found(of[0], _weighted(ours), _weighted(base), tuple(of), row.measure)
+    yield Measurement(of[0], _weighted(ours), _weighted(base), tuple(of), row.measure)
 
 
 def _weighted(several: Sequence[Sequence[Value]]) -> list[Value]:
@@ -238,17 +238,17 @@ def _mean(values: Iterable[Value]) -> float:
     return mean_of(map(mean_of_repeats, values)) or 0.0
 
 
-def _share_of_questions(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
+def _share_of_questions(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Measurement]:
     """The questions that both methods answer, one alone, or none, in percent."""
     values = [
         [100.0 * ((x >= RIGHT, y >= RIGHT) == SHARES[row.method]) for x, y in zip(ours, theirs)]
         for ours, theirs in of_both(*(measured.values("f1") for measured in chosen))
     ]
     if values:
-        yield Found(chosen[0], values, None, chosen, "f1")
+        yield Measurement(chosen[0], values, None, chosen, "f1")
 
 
-def _tokens(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
+def _tokens(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Measurement]:
     """The length of the context before compression, or by how much of it compression shortens it, in percent."""
 
     def value(whole: int | None, read: int | None) -> float | None:
@@ -265,10 +265,10 @@ def _tokens(source: Paper, row: Any, chosen: Chosen, _: Any) -> Iterator[Found]:
         for measured in chosen
     ]
     if all(several):
-        yield Found(chosen[0], _weighted(several), None, chosen, NEEDED[row.kind])
+        yield Measurement(chosen[0], _weighted(several), None, chosen, NEEDED[row.kind])
 
 
-KINDS: Mapping[str, Callable[..., Iterator[Found]]] = {
+KINDS: Mapping[str, Callable[..., Iterator[Measurement]]] = {
     "score": _score, "win": _win, "difference": _difference, "share": _share_of_errors, "recomputed": _recomputed,
     "time": _hours, OVER_STATIC: _gain, OVER_BEST: _gain, SHARE: _share_of_questions, TOKENS: _tokens,
     REDUCTION: _tokens,

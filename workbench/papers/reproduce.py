@@ -176,10 +176,10 @@ def _unmeasured(source: published.Paper, result: Tables, runs: Sequence[Run]) ->
     yield f"Nothing of this table was measured: {names} need gold that the questions of {data} do not have."
 
 
-Asked = list[tuple[Engines, Recipe]]
+Assignments = list[tuple[Engines, Recipe]]
 
 
-def with_engines(source: published.Paper, table: str, rows: Rows) -> Asked:
+def with_engines(source: published.Paper, table: str, rows: Rows) -> Assignments:
     """The recipes of a table for the rows that engines are given for."""
     pairs = [(engines, recipe) for called, engines in rows for recipe in recipes(source, table, called)]
     if not pairs and recipes(source, table):
@@ -197,7 +197,7 @@ def with_engines(source: published.Paper, table: str, rows: Rows) -> Asked:
     return pairs
 
 
-def standing_in(pairs: Asked, data: Dataset | str | Path | None) -> Asked:
+def standing_in(pairs: Assignments, data: Dataset | str | Path | None) -> Assignments:
     """The recipes of the first data set alone, where others stand in for it."""
     return [(engines, recipe) for engines, recipe in pairs if data is None or recipe.data == pairs[0][1].data]
 
@@ -209,7 +209,7 @@ def loaded_as(data: Dataset | str | Path, options: Mapping[str, Any]) -> Dataset
     return load(data, **(options if registry.find(str(data)) else {}))
 
 
-def _check_judge(pairs: Asked, table: str, source: published.Paper) -> None:
+def _check_judge(pairs: Assignments, table: str, source: published.Paper) -> None:
     """Before anything is built: rules cannot compare answers."""
     if any(recipe.pairs and engines.judge.name == RulesEngine.name for engines, recipe in pairs):
         raise SettingError(

@@ -32,7 +32,7 @@ from workbench.evaluation.significance import FEWEST, Value, bootstrap_interval,
 from workbench.evaluation.verdict import Verdict
 from workbench.llm import fingerprints
 from workbench.papers.conditions import differences, parts_behind
-from workbench.papers.figures import KINDS, NEEDED, SCORES, Found, found_of
+from workbench.papers.figures import KINDS, NEEDED, SCORES, Measurement, measurements_of
 from workbench.papers.placing import CONTEXT, SEED, Measured, judgements_of, places
 from workbench.published import Key, Paper, stands_for
 from workbench.published.claims import check_claims, is_by_us
@@ -325,7 +325,7 @@ def compare(
 def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Cell]:
     """The cells of one published number: one per measurement, or one without any."""
     cell = Cell(row.table, row.backbone, row.method, row.data, row.measure, row.value, kind=row.kind)
-    results = list(found_of(source, row, measurements))
+    results = list(measurements_of(source, row, measurements))
     if not results:
         absent = source.terms.get("absent", {}).get(row.method)
         yield replace(cell, why=(absent,)) if absent else cell
@@ -371,7 +371,7 @@ def _deviation(measured: Measured, values: Sequence[Value], base: Sequence[Value
     return None if base else deviation(values)
 
 
-def interval_of(measured: Found) -> tuple[float | None, float | None, str]:
+def interval_of(measured: Measurement) -> tuple[float | None, float | None, str]:
     """(low, high, why there is none)."""
     n = len(measured.values)
     if n < FEWEST:

@@ -27,7 +27,7 @@ from workbench import tokens
 from workbench.errors import IndexFault, SettingError
 from workbench.index.communities import mentions, text_units
 from workbench.layouts import graphrag
-from workbench.layouts.evidence import told
+from workbench.layouts.evidence import tables_of
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result, Step
 from workbench.llm.window import room_beside
@@ -232,7 +232,7 @@ class Local(base.ContextReader):
             base.check_shares(self, "reports", "sources")
 
     def uncompressed(self, evidence: Evidence) -> Context:
-        given, held = self.settings, told(evidence)
+        given, held = self.settings, tables_of(evidence)
         entities = tuple(
             ContextEntity(entity.name, entity.description or entity.type)
             for entity, _ in evidence.entities[: given.entities]

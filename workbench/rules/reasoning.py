@@ -32,7 +32,7 @@ from workbench.steps import next_thought as thinking
 from workbench.steps import reflect as reflection
 from workbench.steps import search_or_answer as searching
 from workbench.steps import sub_questions as decomposition
-from workbench.steps.answer import Input as Asked
+from workbench.steps.answer import Input as AnswerInput
 from workbench.steps.final_answer import CUE, UNKNOWN
 from workbench.steps.final_answer import Output as Reply
 from workbench.text import storable
@@ -110,7 +110,7 @@ def _surface(hop: Hop, question: str) -> str:
     return " ".join(dict.fromkeys(words)) or " ".join(hop.words)
 
 
-def stepwise_answer(value: Asked) -> Reply:
+def stepwise_answer(value: AnswerInput) -> Reply:
     """A line for each hop with what was found for it, then the answer. Where paths are complete, their ends alone."""
     if value.ends:
         return _reply([], ", ".join(value.ends))
@@ -118,7 +118,7 @@ def stepwise_answer(value: Asked) -> Reply:
     return _reply(_lines(links(value.question, value.passages), bool(answer)), answer)
 
 
-def sparql_answer(value: Asked) -> Reply:
+def sparql_answer(value: AnswerInput) -> Reply:
     """The query, if patterns can express it, what the hops of the question are bound to, and the answer. A hop without
     a binding ends the chain: the rules abstain. Where paths are complete, their ends alone."""
     if value.ends:

@@ -27,7 +27,7 @@ from workbench.language import verbalisation
 from workbench.language.pipeline import content_words
 from workbench.steps import corpus_questions, reporting, summarising, textualising
 from workbench.steps import name_communities as naming
-from workbench.steps.answer import Input as Asked
+from workbench.steps.answer import Input as AnswerInput
 from workbench.steps.final_answer import UNKNOWN
 from workbench.steps.final_answer import Output as Reply
 from workbench.text import sentences as sentences_of
@@ -219,10 +219,10 @@ ESSAY_LABEL = "By rules, sentences of the passages and not an essay:"
 ESSAY_SENTENCES = 8  # at most
 
 
-def essay_answer(value: Asked) -> Reply:
+def essay_answer(value: AnswerInput) -> Reply:
     """
     >>> read = (("Kestrel FM", "It plays folk. Nora Whitlock founded it."), ("Fog", "Fog is rare."))
-    >>> print(essay_answer(Asked("Who founded Kestrel FM?", "", read)).reply)
+    >>> print(essay_answer(AnswerInput("Who founded Kestrel FM?", "", read)).reply)
     By rules, sentences of the passages and not an essay:
     <BLANKLINE>
     Kestrel FM

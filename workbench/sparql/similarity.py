@@ -40,14 +40,14 @@ class NameSimilarity:
         aliases: Mapping[str, str] | None = None,
         vector_of: Callable[[str], np.ndarray | None] = lambda text: None,
     ):
-        self.encode, self.known = encode, vector_of
+        self.encode, self.vector_of = encode, vector_of
         self.aliases = {fold(alias): name for alias, name in (aliases or {}).items()}
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray | None:
         """(n, d) float32 rows, None without an encoder."""
         if self.encode is None or not texts:
             return None
-        vectors_by_text = {text: self.known(text) for text in dict.fromkeys(texts)}
+        vectors_by_text = {text: self.vector_of(text) for text in dict.fromkeys(texts)}
         new = [text for text, vector in vectors_by_text.items() if vector is None]
         vectors_by_text |= zip(new, np.asarray(self.encode(new), dtype=np.float32) if new else ())
         return np.stack([vectors_by_text[text] for text in texts])
@@ -158,12 +158,12 @@ class Names:
             for word in set(plain(name)) | {str(amount(name)[0])} if amount(name) else set(plain(name)):
                 self._by_word.setdefault(word, []).append(row)
         self._vectors = similarity.vectors(self._meant)
-        self._found: dict[str, np.ndarray] = {}
+        self._cache: dict[str, np.ndarray] = {}
 
     def like(self, name: str) -> np.ndarray:
         """How alike each name is to this one, float (n,)."""
         name = self._similarity.name(name)
-        if name not in self._found:
+        if name not in self._cache:
             scores = np.zeros(len(self.names))
             if self._vectors is not None:
                 cosines = self._vectors @ self._similarity.vectors([name])[0]
@@ -174,8 +174,8 @@ class Names:
                 scores[row] = max(
                     alike(name, self._meant[row]), 0.0 if _differ(name, self._meant[row]) else scores[row]
                 )
-            self._found[name] = scores
-        return self._found[name]
+            self._cache[name] = scores
+        return self._cache[name]
 
 
 def _differ(text: str, other: str) -> bool:

@@ -117,7 +117,7 @@ def table(path: Path, *columns: str) -> list[dict]:
     return frame.select(columns).to_pylist()
 
 
-def the_file(folder: Path, pattern: str) -> Path:
+def single_file(folder: Path, pattern: str) -> Path:
     """The only file below a folder that matches a pattern."""
     matches = sorted(folder.rglob(pattern))
     if len(matches) != 1:

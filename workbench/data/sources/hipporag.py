@@ -27,7 +27,7 @@ from typing import Any
 from workbench.data import lines
 from workbench.data.folder import Extraction
 from workbench.data.lines import read_json
-from workbench.data.sources.entry import Converted, one, passage_id, passages, table
+from workbench.data.sources.entry import Converted, passage_id, passages, single_file, table
 from workbench.errors import DataError
 from workbench.records import Question
 from workbench.text import counted, storable
@@ -44,7 +44,7 @@ _CUE = re.compile(r"\A\s*verify the following claim\s*:\s*", re.IGNORECASE)
 
 def read(folder: Path, name: str | None = None) -> Converted:
     """Read a folder with `<name>_corpus.json` and `<name>.json`; without a name, the only ones there."""
-    corpus = one(folder, f"{name or '*'}_corpus.json")
+    corpus = single_file(folder, f"{name or '*'}_corpus.json")
     name = corpus.name.removesuffix("_corpus.json")
     try:
         return _converted(corpus, corpus.with_name(f"{name}.json"), sorted(folder.glob("openie_*.json")))
@@ -274,7 +274,7 @@ def _joined(text: Any, family: str) -> str:
 
 def read_hotpotqa(folder: Path) -> Converted:
     """The authors' Parquet file on the hub: `context` and `supporting_facts` are structs of columns."""
-    path = one(folder, "validation-*.parquet")
+    path = single_file(folder, "validation-*.parquet")
     rows = table(path, "id", "question", "answer", "type", "supporting_facts", "context")
     try:
         listed = [
@@ -296,12 +296,12 @@ def read_hotpotqa(folder: Path) -> Converted:
 
 def read_musique(folder: Path) -> Converted:
     """The authors' JSON Lines file, with the paragraphs of a question in `paragraphs`."""
-    return read_pooled(lines.rows(one(folder, "musique_ans_v1.0_dev.jsonl")), "musique")
+    return read_pooled(lines.rows(single_file(folder, "musique_ans_v1.0_dev.jsonl")), "musique")
 
 
 def read_two_wiki(folder: Path) -> Converted:
     """The authors' Parquet file on the hub: `context` and `supporting_facts` are HotpotQA's lists, written as JSON."""
-    path = one(folder, "dev.parquet")
+    path = single_file(folder, "dev.parquet")
     rows = table(path, "_id", "type", "question", "answer", "context", "supporting_facts")
     try:
         listed = [{**row, **{name: _json(row[name]) for name in ("context", "supporting_facts")}} for row in rows]

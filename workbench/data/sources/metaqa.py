@@ -16,7 +16,7 @@ from pathlib import Path
 from workbench.data.folder import Dataset
 from workbench.data.lines import read_text
 from workbench.data.origin import Origin
-from workbench.data.sources.entry import Converted, one
+from workbench.data.sources.entry import Converted, single_file
 from workbench.errors import DataError
 from workbench.records import Question, Triple
 from workbench.text import storable
@@ -31,7 +31,7 @@ def read(folder: Path, split: str | None = "dev", *, brackets: bool = False, fil
     the answers are a set; the type is the walk that answers the question. With `filtered`, questions that this walk
     does not answer exactly are left out. Without a split, only the triples are read.
     """
-    base = one(folder, "kb.txt")
+    base = single_file(folder, "kb.txt")
     triples: set[tuple[str, ...]] = set()
     lines = _lines(base)
     for number, line in enumerate(lines, 1):

@@ -35,7 +35,7 @@ from workbench import tokens
 from workbench.data import splitter
 from workbench.data.lines import objects, read_json, read_text, regular, rows, string, value
 from workbench.data.schemas import paper_schema
-from workbench.data.sources.entry import Converted, one, passages, table
+from workbench.data.sources.entry import Converted, passages, single_file, table
 from workbench.errors import DataError, SettingError
 from workbench.records import Passage, Question
 from workbench.text import counted, storable
@@ -59,7 +59,7 @@ def read_ultradomain(
     """Each book once, split into passages: at `window`, the windows of so many tokens that LightRAG's code cuts, in the
     middle of a word if need be; at `sentence`, of that length, but at the end of a paragraph or a sentence."""
     books: dict[str, str] = {}
-    for where, row in rows(one(folder, f"{domain}.jsonl")):
+    for where, row in rows(single_file(folder, f"{domain}.jsonl")):
         about = row.get("meta")
         books.setdefault(
             string(row, "context", where), str(about.get("title") or "") if isinstance(about, dict) else ""
@@ -121,7 +121,7 @@ def read_textbooks(folder: Path, size: int = 1200, overlap: int = 100, unit: str
 
 
 def _of_textbooks(folder: Path, kind: str) -> Iterator[Question]:
-    for number, (where, row) in enumerate(rows(one(folder, f"{kind}.jsonl")), 1):
+    for number, (where, row) in enumerate(rows(single_file(folder, f"{kind}.jsonl")), 1):
         choices = value(row, "Choices", where, dict, {})
         answer = _answer(row.get("Answer"), where)
         listed = [f"{letter}. {choices[letter]}" for letter in sorted(choices)]
@@ -143,14 +143,14 @@ def _answer(given: Any, where: str) -> str:
 
 
 def _text(folder: Path, book: int) -> str:
-    return storable(read_text(one(folder, f"textbook{book}.md")))
+    return storable(read_text(single_file(folder, f"textbook{book}.md")))
 
 
 def read_levels(folder: Path, domain: str, size: int = 1200, overlap: int = 100, unit: str = "tokens") -> Converted:
     """The questions with their level as type, and the texts, split into passages as those of UltraDomain."""
     passages = tuple(
         Passage(f"{string(row, 'corpus_name', where)}#{number}", string(row, "corpus_name", where), text)
-        for where, row in _listed(one(folder, f"{domain}.json"))
+        for where, row in _listed(single_file(folder, f"{domain}.json"))
         for number, text in enumerate(splitter.split(storable(string(row, "context", where)), size, overlap, unit), 1)
     )
     questions = tuple(
@@ -160,7 +160,7 @@ def read_levels(folder: Path, domain: str, size: int = 1200, overlap: int = 100,
             (storable(_answer(row.get("answer"), where)),),
             type=string(row, "question_type", where).lower(),
         )
-        for where, row in _listed(one(folder, f"{domain}_questions.json"))
+        for where, row in _listed(single_file(folder, f"{domain}_questions.json"))
     )
     return Converted(passages, questions, documents=len({passage.title for passage in passages}))
 
@@ -171,7 +171,7 @@ def read_multihop_rag(folder: Path, size: int = 256, overlap: int = 0, unit: str
     is in them, as the publisher's script counts hits; a question with a fact that was cut has no support. `null`
     questions have no evidence."""
     pieces: dict[str, list[Passage]] = {}
-    articles = list(_listed(one(folder, "corpus.json")))
+    articles = list(_listed(single_file(folder, "corpus.json")))
     for number, (where, row) in enumerate(articles, 1):
         title = storable(string(row, "title", where))
         named = f"{title} ({string(row, 'source', where)}, {string(row, 'published_at', where)[:10]})"
@@ -181,7 +181,7 @@ def read_multihop_rag(folder: Path, size: int = 256, overlap: int = 0, unit: str
         )
     questions = tuple(
         _of_articles(number, row, where, pieces)
-        for number, (where, row) in enumerate(_listed(one(folder, "MultiHopRAG.json")), 1)
+        for number, (where, row) in enumerate(_listed(single_file(folder, "MultiHopRAG.json")), 1)
     )
     lacking = sum(not question.support for question in questions if question.hops)
     notes = (f"{counted(lacking, 'question')} with a fact that no passage holds whole: no support",) if lacking else ()
@@ -222,9 +222,14 @@ def _listed(path: Path) -> Iterator[tuple[str, dict]]:
 def read_anonyrag(folder: Path, language: str) -> Converted:
     """`annoyrag_<language>_text_chunks.parquet` (idx, title, chunk) and `…_qa.parquet` (question, answer, relations,
     entities, query_type). `relations` and `entities` are those that a question was made from, and are not read."""
-    chunks = table(one(folder, f"annoyrag_{language}_text_chunks.parquet"), "idx", "title", "chunk")
+    chunks = table(single_file(folder, f"annoyrag_{language}_text_chunks.parquet"), "idx", "title", "chunk")
     rows = table(
-        one(folder, f"annoyrag_{language}_qa.parquet"), "question", "answer", "relations", "entities", "query_type"
+        single_file(folder, f"annoyrag_{language}_qa.parquet"),
+        "question",
+        "answer",
+        "relations",
+        "entities",
+        "query_type",
     )
     texts, repeated = passages(
         f"an{language[0]}", ((str(row["title"] or ""), str(row["chunk"] or "")) for row in chunks)
@@ -244,7 +249,7 @@ def read_anonyrag(folder: Path, language: str) -> Converted:
 def read_ketrag(folder: Path, prefix: str = "mk") -> Converted:
     """Read a folder with `document.txt` and `qa-pairs.json`, at any depth. There are no gold passages and no
     aliases."""
-    document, pairs = one(folder, "document.txt"), one(folder, "qa-pairs.json")
+    document, pairs = single_file(folder, "document.txt"), single_file(folder, "qa-pairs.json")
     lines, asked_pairs = read_text(document).split("\n"), read_json(pairs, list)
     try:
         questions = tuple(map(_of_ketrag, asked_pairs))

@@ -45,7 +45,7 @@ class Hop(NamedTuple):
         return self.start != self.head
 
 
-class Asked(NamedTuple):
+class GeneratedQuestion(NamedTuple):
     """A question before it has an id."""
 
     text: str
@@ -68,14 +68,14 @@ class Questions:
         shapes = set(SHAPES)
         for number in range(self.world.dials.questions):
             shape = SHAPES[number % len(SHAPES)]
-            question = self._asked(*shape, number, seen) if shape in shapes else None
+            question = self._question(*shape, number, seen) if shape in shapes else None
             if question is None:
                 shapes.discard(shape)
                 continue
             seen.add(question.text)
             yield self._row(question, *shape, number)
 
-    def _question(self, kind: str, hops: int, number: int, seen: set[str]) -> Asked | None:
+    def _question(self, kind: str, hops: int, number: int, seen: set[str]) -> GeneratedQuestion | None:
         draws = self.world.draws("question", number)
         for _ in range(ATTEMPTS):
             question = self._attempt(kind, hops, draws)
@@ -83,7 +83,7 @@ class Questions:
                 return question
         return None
 
-    def _attempt(self, kind: str, hops: int, draws: Draws) -> Asked | None:
+    def _attempt(self, kind: str, hops: int, draws: Draws) -> GeneratedQuestion | None:
         if kind in ("set", "count"):
             return self._all(hops, draws, counted=kind == "count")
         if kind == "comparison":
@@ -96,7 +96,7 @@ class Questions:
         walk = walk and self._walk(walk, hops, draws, backward=kind == "bridge")
         return walk and self._chain(walk, draws)
 
-    def _row(self, question: Asked, kind: str, hops: int, number: int) -> dict[str, Any]:
+    def _row(self, question: GeneratedQuestion, kind: str, hops: int, number: int) -> dict[str, Any]:
         row = {
             "id": f"q{number + 1:0{len(str(self.world.dials.questions))}}",
             "question": question.text,
@@ -186,17 +186,17 @@ class Questions:
 
     # Types of questions
 
-    def _chain(self, walk: list[Hop], draws: Draws) -> Asked:
+    def _chain(self, walk: list[Hop], draws: Draws) -> GeneratedQuestion:
         pair = tuple(hop.relation for hop in walk[-2:])
         if pair in _KINSHIP and not walk[-1].backward and not walk[-2].backward:
-            x, lead = self._told(walk[:-2], walk[0].start, draws)
+            x, lead = self._description(walk[:-2], walk[0].start, draws)
             text = f"{lead}Who was {_KINSHIP[pair]}?".format(x=x)
         else:
-            x, lead = self._told(walk[:-1], walk[0].start, draws)
+            x, lead = self._description(walk[:-1], walk[0].start, draws)
             text = lead + self._final(walk, draws).format(x=x, year=walk[-1].year)
-        return Asked(text, self._answers(walk[-1].end), self._steps(walk), _support(walk), [walk[0].start])
+        return GeneratedQuestion(text, self._answers(walk[-1].end), self._steps(walk), _support(walk), [walk[0].start])
 
-    def _all(self, hops: int, draws: Draws, counted: bool) -> Asked | None:
+    def _all(self, hops: int, draws: Draws, counted: bool) -> GeneratedQuestion | None:
         table = PHRASINGS["count" if counted else "all"]
         relation = draws.pick(list(table))
         tail = RELATIONS[relation].tail
@@ -214,7 +214,7 @@ class Questions:
         support = [*_support(walk), *heads]
         if len(heads) < 2 or len(heads) != hops - before or len(set(support)) != hops:
             return None
-        x, lead = self._told(walk, walk[0].start if walk else at, draws)
+        x, lead = self._description(walk, walk[0].start if walk else at, draws)
         text = lead + self._near(table[relation], draws, nested=bool(walk)).format(x=x)
         names = tuple(self.world.name(head) for head in heads)
         given = f"#{len(walk)}" if walk else self.world.name(at)
@@ -233,9 +233,9 @@ class Questions:
                 "question": f"How many are #{len(steps)}?", "answer": total, "support": None, "count": f"#{len(steps)}",
             })  # fmt: skip
         answers = (total, _NUMBERS[len(heads)]) if counted else names
-        return Asked(text, answers, steps, support, [walk[0].start if walk else at])
+        return GeneratedQuestion(text, answers, steps, support, [walk[0].start if walk else at])
 
-    def _comparison(self, hops: int, draws: Draws) -> Asked | None:
+    def _comparison(self, hops: int, draws: Draws) -> GeneratedQuestion | None:
         if hops == 2 and draws.chance(0.3):
             return self._same(draws)
         attribute = draws.pick(list(PHRASINGS["compared"]))
@@ -245,7 +245,7 @@ class Questions:
             return None
         return self._weighed([[hop] for hop in valued], draws)
 
-    def _bridge_comparison(self, hops: int, draws: Draws) -> Asked | None:
+    def _bridge_comparison(self, hops: int, draws: Draws) -> GeneratedQuestion | None:
         attribute = draws.pick(list(PHRASINGS["compared"]))
         kind = draws.pick(ATTRIBUTES[attribute].of)
         lengths = {3: (2, 1), 4: (2, 2), 5: (3, 2)}[hops]
@@ -267,7 +267,7 @@ class Questions:
             return None
         return self._weighed(walks, draws)
 
-    def _weighed(self, walks: list[list[Hop]], draws: Draws) -> Asked | None:
+    def _weighed(self, walks: list[list[Hop]], draws: Draws) -> GeneratedQuestion | None:
         """Which of the entities that walks lead to wins by the attribute in which the walks end."""
         attribute = walks[0][-1].relation
         compare = PHRASINGS["compared"][attribute]
@@ -277,7 +277,7 @@ class Questions:
         best = (min if by == "earlier" else max)(contents)
         if contents.count(best) != 1 or len(set(compared)) != len(compared):
             return None
-        descriptions = [self._told(walk[:-1], walk[0].start, draws, one_sentence=True)[0] for walk in walks]
+        descriptions = [self._description(walk[:-1], walk[0].start, draws, one_sentence=True)[0] for walk in walks]
         steps: list[dict[str, Any]] = []
         of, pick = [], []
         for walk in walks:
@@ -303,9 +303,9 @@ class Questions:
         })  # fmt: skip
         support = [entity for walk in walks for entity in _support(walk)]
         starts = [walk[0].start for walk in walks]
-        return Asked(text, answers, steps, support, starts)
+        return GeneratedQuestion(text, answers, steps, support, starts)
 
-    def _same(self, draws: Draws) -> Asked | None:
+    def _same(self, draws: Draws) -> GeneratedQuestion | None:
         """Whether a relation of two entities has the same tail."""
         relation = draws.pick(list(PHRASINGS["same"]))
         kind = RELATIONS[relation].head
@@ -328,9 +328,11 @@ class Questions:
             "question": "Are #1 and #2 the same?", "answer": answer, "support": None,
             "compare": {"of": ["#1", "#2"], "by": "same", "pick": ["yes", "no"]},
         })  # fmt: skip
-        return Asked(PHRASINGS["same"][relation].format(x=x, y=y), (answer,), steps, [subject, other], [subject, other])
+        return GeneratedQuestion(
+            PHRASINGS["same"][relation].format(x=x, y=y), (answer,), steps, [subject, other], [subject, other]
+        )
 
-    def _unanswerable(self, hops: int, draws: Draws) -> Asked | None:
+    def _unanswerable(self, hops: int, draws: Draws) -> GeneratedQuestion | None:
         """A walk to an entity whose article does not state what is asked for."""
         walk = self._opened("bridge" if draws.chance(0.4) else "compositional", draws)
         walk = walk and self._walk(walk, hops - 1, draws)
@@ -344,14 +346,14 @@ class Questions:
         if not missing:
             return None
         relation = draws.pick(missing)
-        x, lead = self._told(walk, walk[0].start, draws)
+        x, lead = self._description(walk, walk[0].start, draws)
         text = lead + self._near(PHRASINGS["final"][relation], draws, nested=True).format(x=x)
         steps = self._steps(walk)
         missing = {
             "pattern": [*(step["pattern"] for step in steps), [f"#{len(walk)}", relation, "?"]],
             "answers": [step["answer"] for step in steps],
         }
-        return Asked(text, (), [], [], [walk[0].start], missing)
+        return GeneratedQuestion(text, (), [], [], [walk[0].start], missing)
 
     # Words
 

@@ -209,7 +209,7 @@ def by_words_shared(held: sp.csr_array, k: int, progress: bool = False) -> tuple
 
     lists.probe_enough(recall, ENOUGH_WORDS, GAIN)
     pairs = lists.pairs(every, CANDIDATES, "pieces by words", "piece", progress)
-    return np.concatenate([_sharing(held, *ends, k)[:, :2] for *ends, _ in pairs]), lists.said
+    return np.concatenate([_sharing(held, *ends, k)[:, :2] for *ends, _ in pairs]), lists.metadata
 
 
 def by_cosine(vectors: np.ndarray, k: int, progress: bool = False) -> tuple[np.ndarray, dict[str, Any]]:
@@ -220,7 +220,7 @@ def by_cosine(vectors: np.ndarray, k: int, progress: bool = False) -> tuple[np.n
     for sources, targets, cosines in lists.pairs(every, 2 * k, "pieces by vectors", "piece", progress):
         cosines = np.round(cosines.astype(np.float64), DIGITS)
         parts.append(_first(sources, targets, cosines, k)[:, :2])
-    return np.concatenate(parts).astype(np.int64), lists.said
+    return np.concatenate(parts).astype(np.int64), lists.metadata
 
 
 def _first(sources: np.ndarray, targets: np.ndarray, scores: np.ndarray, k: int) -> np.ndarray:

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from workbench.display import tqdm
 from workbench.errors import Deferred, SettingError
-from workbench.llm.batch.state import Asked, Asking, File, Pending, State, held
+from workbench.llm.batch.state import Asking, File, Pending, PendingRequest, State, held
 from workbench.llm.call import REASONING, CallFailed, Reply, Request
 from workbench.llm.chat import ChatEngine, Recorded
 from workbench.llm.endpoint import NO_KEY
@@ -173,7 +173,7 @@ def _replace(part: Path, folder: Path) -> None:
         part.rmdir()
 
 
-def line(pending: Asked, asking: Asking) -> bytes:
+def line(pending: PendingRequest, asking: Asking) -> bytes:
     """A request as a line: its key in the recording is what names it. `asking` is how its engine is asked."""
     request, dialect = pending.request, asking.dialect
     body = dialect.arguments(request, dialect.limit(request, asking.reasoning))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from workbench.display import tqdm
 from workbench.errors import DataError, EngineRefused
-from workbench.llm.batch.state import Asked, Pending, State, held
+from workbench.llm.batch.state import Pending, PendingRequest, State, held
 from workbench.llm.call import CallFailed, Reply, Request
 from workbench.llm.endpoint import blot_of, reply_of, shortened
 from workbench.llm.negotiation import Negotiation, Refused
@@ -102,7 +102,7 @@ class _Reading:
         self.sent = {name: asking.dialect for name, asking in state.asking.items()}
         self.agreed = {name: asking.negotiation for name, asking in state.asking.items()}
         self.failures: dict[str, dict[str, str]] = {}  # custom_id, or place → line of the file
-        self.found = Read(state.round)
+        self.summary = Read(state.round)
 
     def of(self, paths: Sequence[Path], final: bool, progress: bool) -> Read:
         lines = (line for path in paths for line in lines_of(path, self.blot))
@@ -113,7 +113,7 @@ class _Reading:
         if final:
             self._settle()
         self._close()
-        return self.found
+        return self.summary
 
     def _take(self, lines: Sequence[Line]) -> None:
         """Some results, in one transaction."""
@@ -122,18 +122,18 @@ class _Reading:
         for line in lines:
             key = line.custom_id
             if key in outcomes or (key in before and key not in pending):
-                self.found.repeated += 1
+                self.summary.repeated += 1
             elif key not in pending:
                 self._fail(line.place, key, line.failure or "no request of this batch has this custom_id")
             elif (outcome := self._outcome(line, pending[key])) is not None:
                 outcomes[key] = outcome
         self.pending.answer(outcomes)
-        self.found.answers += len(outcomes)
-        self.found.unreadable += sum(not good for _, good in outcomes.values())
+        self.summary.answers += len(outcomes)
+        self.summary.unreadable += sum(not good for _, good in outcomes.values())
         for key in outcomes:
             self.failures.pop(key, None)
 
-    def _outcome(self, line: Line, pending: Asked) -> tuple[Reply, bool] | None:
+    def _outcome(self, line: Line, pending: PendingRequest) -> tuple[Reply, bool] | None:
         """The reply to a request, and whether it can be read; None if there is none."""
         request, agreed = pending.request, self.agreed.get(pending.content["engine"]) or Negotiation()
         dialect = self.sent.get(request.engine, agreed.dialect)
@@ -187,7 +187,7 @@ class _Reading:
         failed = [(key, CallFailed(line["failure"])) for key, line in self.failures.items() if key in waiting]
         for some in _chunks(failed):
             self.pending.answer({key: (failure, False) for key, failure in some})
-        self.found.final = True
+        self.summary.final = True
 
     @property
     def _file(self) -> Path:
@@ -197,12 +197,12 @@ class _Reading:
         """The failures, and what was learned of the endpoint."""
         for line in self.failures.values():
             why = line["failure"]
-            self.found.failed[why] = self.found.failed.get(why, 0) + 1
+            self.summary.failed[why] = self.summary.failed.get(why, 0) + 1
         text = "".join(json.dumps(line) + "\n" for line in self.failures.values())
         if text or self._file.exists():
             write_atomically(self._file, text)
-            self.found.file = self._file
-        self.found.learned = tuple(self._learned())
+            self.summary.file = self._file
+        self.summary.learned = tuple(self._learned())
         self.state.read = self.state.round
         self.state.save()
 

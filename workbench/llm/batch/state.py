@@ -154,7 +154,7 @@ def held(folder: str | Path) -> AbstractContextManager[None]:
 # -- requests that wait ------------------------------------------------------------------------------------------------
 
 
-class Asked(NamedTuple):
+class PendingRequest(NamedTuple):
     """A request that waits. `content` is what determines its answer (`Request.content`)."""
 
     key: str
@@ -201,18 +201,18 @@ class Pending:
     def engines(self, round: int) -> list[str]:
         return self._column("SELECT DISTINCT engine FROM asked WHERE round = ? ORDER BY engine", [round])
 
-    def of(self, round: int, engine: str) -> Iterator[Asked]:
+    def of(self, round: int, engine: str) -> Iterator[PendingRequest]:
         """The requests of a round for an engine, those of a Step together, whatever order they came in."""
         query = "SELECT key, request FROM asked WHERE round = ? AND engine = ? ORDER BY step, key"
         with self._file.transaction() as connection:
             for key, request in connection.execute(query, (round, engine)):
-                yield Asked(key, json.loads(request))
+                yield PendingRequest(key, json.loads(request))
 
-    def find(self, keys: Sequence[str]) -> dict[str, Asked]:
+    def find(self, keys: Sequence[str]) -> dict[str, PendingRequest]:
         """Key → request, of those that wait."""
         query = f"SELECT key, request FROM asked WHERE key IN ({','.join('?' * len(keys))})"
         with self._file.transaction() as connection:
-            return {key: Asked(key, json.loads(request)) for key, request in connection.execute(query, keys)}
+            return {key: PendingRequest(key, json.loads(request)) for key, request in connection.execute(query, keys)}
 
     def answered(self, keys: Sequence[str]) -> set[str]:
         """Those of the keys that the recording holds an outcome for."""

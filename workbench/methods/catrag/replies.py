@@ -50,7 +50,7 @@ class KeptReplies(EngineBase):
             return self._rate(inputs, trace)
         if step.name not in _QUESTION_OF:
             return self._ask(step, inputs, trace)
-        new = [value for value in dict.fromkeys(inputs) if not self._known(step, value)]
+        new = [value for value in dict.fromkeys(inputs) if not self._is_answered(step, value)]
         results = dict(zip(new, self._ask(step, new, trace)))
         self._results |= {(step.name, value): result for value, result in results.items() if not result.failure}
         return [results.get(value) or self._results[step.name, value] for value in inputs]
@@ -88,7 +88,7 @@ class KeptReplies(EngineBase):
         for seed, neighbour in self.by_hand(question):
             self.rate(question, seed, neighbour, None)
 
-    def _known(self, step: Step, value: Any) -> bool:
+    def _is_answered(self, step: Step, value: Any) -> bool:
         key = step.name, value
         taken = self._taken.get((step.name, _as_traced(_QUESTION_OF[step.name](value))))
         if key not in self._results and taken:
@@ -122,7 +122,7 @@ class KeptReplies(EngineBase):
         if result and result.failure:
             return result
         numbered = enumerate(zip(_pairs(value), value.neighbours), 1)
-        ratings = (self._said(number, neighbour.name, pair) for number, (pair, neighbour) in numbered)
+        ratings = (self._rating_of(number, neighbour.name, pair) for number, (pair, neighbour) in numbered)
         return Result(rate_neighbours.Output(ratings=[rating for rating in ratings if rating]))
 
     def _rating_of(self, number: int, name: str, pair: Pair) -> Rating | None:

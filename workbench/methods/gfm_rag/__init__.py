@@ -182,7 +182,7 @@ class GFMRAG(Method):
 
     def _passed(self, question: str, starts: Sequence[tuple[int, float]], trace: Trace) -> np.ndarray:
         """The logits, with an event for each layer."""
-        layers, logits = self.reach.traced(*self._asked([question], [starts])[0])
+        layers, logits = self.reach.traced(*self._inputs([question], [starts])[0])
         phrases, names = self._facts.phrases, self.index.relations.names
         for number, (rows, changes) in enumerate(layers):
             with PassedLayer.open(trace, layer=number) as write:
@@ -205,7 +205,7 @@ class GFMRAG(Method):
         """Of several questions at once, each with its start phrases and their weights: float32 (questions, n_e)."""
         import torch
 
-        vectors, starts = zip(*self._asked(questions, starts))
+        vectors, starts = zip(*self._inputs(questions, starts))
         return self.reach.logits(torch.stack(vectors), starts).numpy()
 
     def _inputs(self, questions: Sequence[str], starts: Sequence[Sequence[tuple[int, float]]]):
@@ -253,7 +253,7 @@ class GFMRAG(Method):
             target = next((int(row) for row in top(logits, len(starts) + 1) if row not in first), starts[0][0])
         else:
             target = self._facts.phrase_row[entity]
-        ((vector, start),) = self._asked([question], [starts])
+        ((vector, start),) = self._inputs([question], [starts])
         relations = torch.from_numpy(self.index.relations.features)
         network, edges = self.checkpoint.network, self.reach.edges
         gradients = edge_gradients(network, vector, start, relations, edges, target)

@@ -37,7 +37,7 @@ from workbench.trace import Trace
 SCALES = {"paper": "minmax-cosine", "released": "1/rank"}
 
 
-class Asked(NamedTuple):
+class Decomposed(NamedTuple):
     """The sub-questions, the types of the graph that they involve, and why there is only the question itself."""
 
     sub_questions: tuple[str, ...]
@@ -104,18 +104,18 @@ class Youtu(Method):
             notes += self.reflect(question, gathered, trace)
         return evidence_of(gathered, self.label, self.scale, k, notes, trace)
 
-    def decompose(self, question: str, trace: Trace) -> Asked:
+    def decompose(self, question: str, trace: Trace) -> Decomposed:
         """The sub-questions of a question, with the types that they involve; one request."""
         with Decomposition.open(trace) as write:
             (result,) = self.engine.run(sub_questions.STEP, [self._to_decompose(question)], trace=trace)
             if result.failure:
                 write(sub_questions=(question,), failure=result.failure)
-                return Asked((question,), failure=result.failure)
+                return Decomposed((question,), failure=result.failure)
             questions = tuple(result.value.sub_questions[: self.settings.sub_questions])
             involved = result.value.involved_types
             types = self._tree.typed(involved.entity_types) if self.settings.schema else frozenset()
             write(sub_questions=questions, **involved.model_dump(), matched=tuple(sorted(types)))
-        return Asked(questions, types)
+        return Decomposed(questions, types)
 
     def _to_decompose(self, question: str) -> sub_questions.Input:
         question, most = storable(question), self.settings.sub_questions
@@ -139,7 +139,7 @@ class Youtu(Method):
         loop = Reflection(
             self.engine,
             question,
-            [search.query for search in gathered.found],
+            [search.query for search in gathered.results],
             self.settings.profile == "released",
             trace,
         )
@@ -155,4 +155,4 @@ class Youtu(Method):
         return Knowledge(layout.write(graph), tuple((unit.title, unit.text) for unit in graph.chunks))
 
 
-__all__ = ["Asked", "Youtu"]
+__all__ = ["Decomposed", "Youtu"]

@@ -12,7 +12,7 @@ from workbench.llm.engine import Engine
 from workbench.methods.iterative import normal
 from workbench.methods.youtu import fusion
 from workbench.methods.youtu.routed import Initial, Ranking, Round
-from workbench.methods.youtu.routes import Found, Tree
+from workbench.methods.youtu.routes import SearchResult, Tree
 from workbench.records import (
     ContextEntity,
     ContextGraph,
@@ -36,18 +36,18 @@ class Gathered:
 
     def __init__(self, tree: Tree, question: str):
         self.tree, self.question = tree, question
-        self.found: list[Found] = []
+        self.results: list[SearchResult] = []
 
-    def add(self, search_result: Found) -> None:
-        self.found.append(search_result)
+    def add(self, search_result: SearchResult) -> None:
+        self.results.append(search_result)
 
     def triples(self) -> dict[int, float]:
         """The K best of all queries (row → score), best first."""
-        return self.tree.all_triples(self.question, self.found)
+        return self.tree.all_triples(self.question, self.results)
 
     def passages(self) -> dict[int, float]:
         """Those of all queries (row → score), best first."""
-        return self.tree.all_passages(self.question, self.found)
+        return self.tree.all_passages(self.question, self.results)
 
     def communities(self) -> dict[int, float]:
         """The best communities (id → score), best first."""
@@ -59,7 +59,7 @@ class Gathered:
 
     def paths(self) -> list[Scored[Path]]:
         """The K best paths, those that join two seeds or reach a keyword first."""
-        paths = (path for result in self.found for brought in result.brought for path in brought.paths)
+        paths = (path for result in self.results for brought in result.brought for path in brought.paths)
         by_ends = {min(path.triples, path.triples[::-1]): path for path in paths}  # one of both directions
         best = sorted(by_ends.values(), key=lambda path: (not path.joined, -path.score, path.entities, path.triples))
         return [Scored(self.tree.path_record(path), path.score) for path in best[: self.tree.settings.top_k]]
@@ -86,7 +86,7 @@ class Gathered:
         return self.tree.tree.named[id].summary
 
     def _best(self, route: str, k: int) -> dict[int, float]:
-        through = [brought.through for result in self.found for brought in result.brought if brought.route == route]
+        through = [brought.through for result in self.results for brought in result.brought if brought.route == route]
         scores = fusion.joined(through)
         best = sorted(scores, key=lambda row: (-scores[row], row))[:k]
         return {row: scores[row] for row in best}

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from workbench.encoding.similarity import minmax, top
 
 
-def kept(rankings: Iterable[Mapping[int, float]], same: np.ndarray, k: int) -> dict[int, float]:
+def fused(rankings: Iterable[Mapping[int, float]], same: np.ndarray, k: int) -> dict[int, float]:
     """The k best triples, best first: each with its highest score, and of equal (head, relation, tail) the best row."""
     scores = highest(rankings)
     chosen: dict[int, float] = {}

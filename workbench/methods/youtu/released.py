@@ -21,7 +21,7 @@ import numpy as np
 from workbench.encoding.similarity import top
 from workbench.index import Index
 from workbench.language.pipeline import parse
-from workbench.methods.youtu.routes import SUB_QUESTION, Brought, Cosines, Found, Tree
+from workbench.methods.youtu.routes import SUB_QUESTION, Brought, Cosines, SearchResult, Tree
 from workbench.methods.youtu.triples import slice_of
 from workbench.records import Passage, Scored, by_place
 from workbench.text import storable, terms, unspaced
@@ -134,12 +134,12 @@ class Released(Tree):
         scores = {row: float(cosines.passages[row]) for row in searched | sources}
         return triples, dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
 
-    def all_triples(self, question: str, results: Sequence[Found]) -> dict[int, float]:
+    def all_triples(self, question: str, results: Sequence[SearchResult]) -> dict[int, float]:
         """Those of the sub-questions, cut; then those of the rounds, which are not cut. Equal triples stay once."""
         rows = self._cut(question, results, "triples", lambda row: " ".join(self.triples.record(row).members))
         return self._once(rows.items())
 
-    def all_passages(self, question: str, results: Sequence[Found]) -> dict[int, float]:
+    def all_passages(self, question: str, results: Sequence[SearchResult]) -> dict[int, float]:
         """The same of passages."""
         return self._cut(question, results, "passages", lambda row: self.triples.passages[row].content)
 
@@ -150,7 +150,9 @@ class Released(Tree):
         rows = [*scores, *rest][:k]
         return by_place(self.triples.passages[row] for row in rows)
 
-    def _cut(self, question: str, results: Sequence[Found], part: str, text: Callable[[int], str]) -> dict[int, float]:
+    def _cut(
+        self, question: str, results: Sequence[SearchResult], part: str, text: Callable[[int], str]
+    ) -> dict[int, float]:
         first = _union(getattr(result, part) for result in results if result.origin == SUB_QUESTION)
         later = _union(getattr(result, part) for result in results if result.origin != SUB_QUESTION)
         return _union([self._most_words(first, set(terms(question.lower())), text), later])

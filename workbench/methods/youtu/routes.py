@@ -52,7 +52,7 @@ class Brought(NamedTuple):
     filtered: bool = False
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """What the routes of one query brought, and what is kept of it: triples and passages (row → score), best first."""
 
     query: str
@@ -125,7 +125,7 @@ class Tree:
     def _plain_types(self) -> list[tuple[str, str]]:
         return [(kind, plain(kind)) for kind in self._type_codes[0]]
 
-    def search(self, query: str, origin: str, cosines: Cosines, types: frozenset[str], trace: Trace) -> Found:
+    def search(self, query: str, origin: str, cosines: Cosines, types: frozenset[str], trace: Trace) -> SearchResult:
         """All routes of one query, and their fusion."""
         with Search.open(trace, query=query, origin=origin):
             brought = self.routes(query, cosines, types)
@@ -135,19 +135,19 @@ class Tree:
                 triples, passages = self.fuse(brought, cosines)
                 if trace:
                     write(triples=self.facts(triples), passages=self.ids(passages))
-        return Found(query, origin, brought, triples, passages)
+        return SearchResult(query, origin, brought, triples, passages)
 
     def fuse(self, brought: Sequence[Brought], cosines: Cosines) -> tuple[dict[int, float], dict[int, float]]:
         """The K best triples of all routes, each once, and the K best passages (`fusion.of_passages`)."""
         k = self.settings.top_k
-        triples = fusion.kept([part.triples for part in brought], self.triples.same, k)
+        triples = fusion.fused([part.triples for part in brought], self.triples.same, k)
         return triples, fusion.of_passages(cosines.passages, triples, self.triples.stated, k)
 
-    def all_triples(self, question: str, results: Sequence[Found]) -> dict[int, float]:
+    def all_triples(self, question: str, results: Sequence[SearchResult]) -> dict[int, float]:
         """The K best of several queries (row → score), best first."""
-        return fusion.kept([result.triples for result in results], self.triples.same, self.settings.top_k)
+        return fusion.fused([result.triples for result in results], self.triples.same, self.settings.top_k)
 
-    def all_passages(self, question: str, results: Sequence[Found]) -> dict[int, float]:
+    def all_passages(self, question: str, results: Sequence[SearchResult]) -> dict[int, float]:
         """The passages of several queries (row → score), best first: each by the query that ranks it highest."""
         return fusion.joined([fusion.scaled(result.passages) for result in results])
 
@@ -231,7 +231,7 @@ class Tree:
             self.edges, cosines.triples, np.array(seeds, dtype=np.int64), self._keywords(cosines),
             settings.depth, settings.visits, settings.paths,
         )  # fmt: skip
-        scores = fusion.kept([paths_found.of_triples()], self.triples.same, settings.top_k)
+        scores = fusion.fused([paths_found.of_triples()], self.triples.same, settings.top_k)
         return Brought("path", scores, {row: entities[row] for row in seeds}, tuple(paths_found.first(settings.top_k)))
 
     # -- in words -----------------------------------------------------------------------------------------------------
@@ -272,7 +272,7 @@ class Tree:
         """The K best of some triples, equal ones once."""
         best = rows[top(cosines[rows], SPARE * self.settings.top_k)]
         cosines_of = {row: float(cosines[row]) for row in best.tolist()}
-        return fusion.kept([cosines_of], self.triples.same, self.settings.top_k)
+        return fusion.fused([cosines_of], self.triples.same, self.settings.top_k)
 
 
 def plain(name: str) -> str:

@@ -33,7 +33,7 @@ class BudgetFill:
     """`left` tokens, and what is in so far: a unit's place → its text, lines, sentences so far."""
 
     left: int
-    asked: dict[str, float]
+    weights: dict[str, float]
     shorten: bool = True
     sentences: set[str] = field(default_factory=set)
     units: dict[int, str] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class BudgetFill:
     def _some(self, sentences: Sequence[str], limit: int) -> list[str]:
         """As many sentences as fit into `limit` tokens, in their order."""
         chosen = []
-        for at in sorted(range(len(sentences)), key=lambda at: (-weight(sentences[at], self.asked), at)):
+        for at in sorted(range(len(sentences)), key=lambda at: (-weight(sentences[at], self.weights), at)):
             cost = size(f"{sentences[at]} {GAP} ")
             if cost <= limit:
                 chosen.append(at)

@@ -102,7 +102,7 @@ class Assembly:
 
     def __init__(self, question: str, graph: ContextGraph, hops: dict[str, int], stop: frozenset[str] = STOP):
         self.hops = dict(sorted(hops.items(), key=lambda item: (item[1], item[0])))
-        self.shown = list(self.hops)
+        self.names = list(self.hops)
         self.described = {entity.name: entity for entity in graph.entities}  # the last of a name
         self.relations: dict[str, list[ContextRelation]] = defaultdict(list)
         for relation in graph.relations:
@@ -131,7 +131,7 @@ class Assembly:
     def cut(self, budget: int) -> None:
         """Leave out the lines from the first on that `budget` cl100k tokens do not hold."""
         names, hop = [], None
-        for name in self.shown:
+        for name in self.names:
             if (at := self.hops[name]) != hop:
                 budget, hop = budget - _apart(heading(at)), at
             lines = [*self._lines(name)]
@@ -143,11 +143,11 @@ class Assembly:
             if fit < len(lines):
                 break
             budget -= costs[-1]
-        self.shown = names
+        self.names = names
 
     def blocks(self) -> Iterator[tuple[int, str, Part]]:
         """(hop, text, part) of the lines of each hop."""
-        for hop, group in groupby(self.shown, key=self.hops.__getitem__):
+        for hop, group in groupby(self.names, key=self.hops.__getitem__):
             names, head = tuple(group), heading(hop)
             lines = [line for name in names for line in self._lines(name)]
             yield hop, "\n".join([head, *lines]), (head, hop, names)
@@ -161,8 +161,8 @@ class Assembly:
         """The rows that were written."""
         ids = {id(unit) for unit in units}
         return ContextGraph(
-            tuple(self.described[name] for name in self.shown if name in self.described),
-            tuple(relation for name in self.shown for relation in self.relations[name]),
+            tuple(self.described[name] for name in self.names if name in self.described),
+            tuple(relation for name in self.names for relation in self.relations[name]),
             tuple(unit for _, unit in self.sources if id(unit) in ids),
             tuple(unit for _, unit in self.chunks if id(unit) in ids),
         )

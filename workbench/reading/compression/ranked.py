@@ -34,7 +34,7 @@ class Walk:
     """`hops`: name → hop, nearest and strongest first. `scores`: of each unit, the higher the better."""
 
     texts: Texts
-    asked: dict[str, float]
+    weights: dict[str, float]
     mentions: list[list[str]]
     hops: dict[str, int]
     scores: list[float]
@@ -53,7 +53,7 @@ def walk(
     rank_constant: float,
 ) -> Walk:
     texts = Texts(units)
-    weights = texts.asked(question)
+    weights = texts.weights_of(question)
     described = [entity.name for entity in graph.entities]
     ends = [end for relation in graph.relations for end in (relation.source, relation.target)]
     names = _spelt([*described, *ends, *(text.subject for text in texts.texts)])
@@ -75,7 +75,7 @@ def walk(
 def seeds(question: str, names: dict[str, str], texts: Texts, share: float) -> list[str]:
     """Names that stand in the question at word boundaries, or share words of it with at least `share` of their rarity,
     so that a word which half of the units hold makes none."""
-    spaced, weights = f" {_key(question)} ", texts.asked(question)
+    spaced, weights = f" {_key(question)} ", texts.weights_of(question)
     seed_names = []
     for key, name in names.items():
         parts = set(families(key.split()))
@@ -174,7 +174,7 @@ def assemble(
     hop_of = [min((hops[name] for name in mentioned if name in hops), default=None) for mentioned in walk.mentions]
     headings = {hop: heading(hop) for hop in dict.fromkeys([*sorted(set(hops.values())), None])}
     heads = sum(size(head + "\n\n") for head in headings.values())
-    fill = BudgetFill(budget - heads, walk.asked, shorten)
+    fill = BudgetFill(budget - heads, walk.weights, shorten)
     candidates = _lines(graph, walk) if lines else []
 
     def divide():
@@ -199,11 +199,11 @@ def _lines(graph: ContextGraph, walk: Walk) -> list[Line]:
     for place, entity in enumerate(graph.entities):
         name = spelt.get(_key(entity.name))
         if name and entity.description:
-            shared = weight(f"{entity.name} {entity.description}", walk.asked)
+            shared = weight(f"{entity.name} {entity.description}", walk.weights)
             rows.append(line_of(entity, (hops[name], -shared, place, 0), name))
     for place, relation in enumerate(graph.relations):
         source, target = spelt.get(_key(relation.source)), spelt.get(_key(relation.target))
         if source and target:
-            shared = weight(f"{relation.source} {relation.description} {relation.target}", walk.asked)
+            shared = weight(f"{relation.source} {relation.description} {relation.target}", walk.weights)
             rows.append(line_of(relation, (min(hops[source], hops[target]), -shared, place, 1), source))
     return sorted(rows, key=lambda line: line.rank)

@@ -60,7 +60,7 @@ class Similarity:
         graph = tables(context)
         texts = Texts((*graph.chunks, *graph.sources))
         lines = _lines(graph) if self.lines else []
-        fill = BudgetFill(self.budget - sum(size(head + "\n\n") for head in (GRAPH, TEXTS)), texts.asked(question))
+        fill = BudgetFill(self.budget - sum(size(head + "\n\n") for head in (GRAPH, TEXTS)), texts.weights_of(question))
         chosen = [lines[at] for at in self._ranked(question, [line.text for line in lines])]
         by_rank = self._ranked(question, [text.text for text in texts.texts])
 

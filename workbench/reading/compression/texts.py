@@ -97,7 +97,7 @@ class Texts:
         n, holding = max(len(self.texts), 1), max(self._units_of[family], 1)
         return math.log(1 + (n - holding + 0.5) / (holding + 0.5))
 
-    def asked(self, question: str) -> dict[str, float]:
+    def weights_of(self, question: str) -> dict[str, float]:
         """The families of the words of a question that say something, with their rarity."""
         content = dict.fromkeys(word for word in words(question) if word not in empty_words())
         return {family: self.rarity(family) for family in families(content)}
