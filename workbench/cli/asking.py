@@ -20,10 +20,10 @@ from workbench.text import clean
 def ask(
     folder: opt.FolderOrName,
     question: str,
-    retrieving: opt.Retrieving = opt.RETRIEVING,
+    retrieving: opt.Retrieving,
+    of_reader: opt.OfReader,
+    model: opt.Model,
     reader: opt.Reader = "direct",
-    of_reader: opt.OfReader = opt.OF_READER,
-    model: opt.Model = opt.MODEL,
 ) -> Output:
     """The answer to a question, with the passages that it was read from; with --reader none, these alone."""
     import workbench as wb
@@ -137,7 +137,7 @@ def estimate(
             opening.questions(questions, opened),
             [wb.method(spec, opened, runner) for spec in method],
         )
-        read_by, judging = opening.reader(reader, runner, opened, opt.OF_READER), model(judge) if judge else None
+        read_by, judging = opening.reader(reader, runner, opened, opt.OfReader()), model(judge) if judge else None
         estimated = wb.estimate_run(
             asked_questions, chosen, read_by, judge=judging, out=folder, limit=limit, repeats=repeats, **sampled
         )
@@ -147,25 +147,20 @@ def estimate(
 
 @verb
 def evaluate(
-    folder: opt.Folder,
-    questions: opt.Questions,
+    options: opt.EvaluationOptions,
+    of_reader: opt.OfReader,
     method: opt.Methods = ["hipporag2", "dense"],  # noqa: B006 (typer copies it)
     ranking: opt.Rankings = None,
     qrels: opt.Qrels = None,
     reader: opt.Reading = None,
-    of_reader: opt.OfReader = opt.OF_READER,
-    model: opt.Model = opt.MODEL,
     run: Annotated[
         Path | None, typer.Option("--out", "-o", help="folder of the run; by default named after all settings")
     ] = None,
-    options: opt.RunOptions = opt.RUN,
-    depth: opt.Depth = opt.DEPTH,
     trace: Annotated[str, typer.Option(help="off, ids or full")] = "full",
     measure: Annotated[
         list[str] | None, typer.Option(help="a measure instead of the usual ones; give it again for more")
     ] = None,
     judge: opt.Judge = None,
-    encoder: opt.OwnEncoder = None,
 ) -> Output:
     """Run methods over questions; stopped, the same command goes on. Tables, traces and contexts are in the run's
     folder."""
@@ -175,14 +170,14 @@ def evaluate(
     from workbench.evaluation.significance import UNCORRECTED
     from workbench.llm.engine import no_model
 
-    opened, runner = opening.index_and_engine(folder, model, encoder)
-    gold = opening.questions(questions, opened)
+    opened, runner = opening.index_and_engine(options.folder, options, options.encoder)
+    gold = opening.questions(options.questions, opened)
     gold = exchange.read_qrels(qrels, gold, opened.passages.row) if qrels else gold
     others = [system for file in ranking or () for system in wb.rankings(file, opened, gold)]
     oracle = [wb.oracle(opened, gold)] if "oracle" in method else []
     chosen = [*(wb.method(spec, opened, runner) for spec in method if spec != "oracle"), *oracle, *others]
-    judging = opening.engine(model, judge) if judge else None
-    given = {**vars(options), **vars(depth), "trace": trace, "judge": judging}
+    judging = opening.engine(options, judge) if judge else None
+    given = {**options.of_run, "trace": trace, "judge": judging}
     given |= {"measures": measure} if measure else {}
     read = opening.reader(reader, runner, opened, of_reader)
     done = wb.evaluate(gold, chosen, read, run, **given)
@@ -202,31 +197,25 @@ def evaluate(
 
 @verb
 def grid(
-    folder: opt.Folder,
-    questions: opt.Questions,
+    options: opt.EvaluationOptions,
     to: Annotated[Path, typer.Option("--out", "-o", help="folder of the grid; the same command goes on there")],
     method: opt.Methods = ["hipporag2"],  # noqa: B006 (typer copies it)
     reader: Annotated[
         list[str], typer.Option("--reader", "-r", help="a reader's SPEC, or LABEL: SPEC; give it again for more")
     ] = ["direct"],  # noqa: B006
-    model: opt.Model = opt.MODEL,
-    options: opt.RunOptions = opt.RUN,
-    depth: opt.Depth = opt.DEPTH,
     tokens: Annotated[
         int, typer.Option(help="of a context, for readers whose SPEC has neither k nor budget; 0: each its default")
     ] = 12_000,
-    encoder: opt.OwnEncoder = None,
 ) -> Output:
     """Methods × readers over the same questions, each retrieved once. Stopped, the same command goes on."""
     import workbench as wb
     from workbench.evaluation.significance import UNCORRECTED
 
-    opened, runner = opening.index_and_engine(folder, model, encoder)
+    opened, runner = opening.index_and_engine(options.folder, options, options.encoder)
     chosen = [wb.method(spec, opened, runner) for spec in method]
     readers = {label or spec: spec for label, _, spec in (spec.rpartition(": ") for spec in reader)}
-    done = wb.grid(
-        opening.questions(questions, opened), chosen, readers, to, tokens=tokens or None, **vars(options), **vars(depth)
-    )
+    gold = opening.questions(options.questions, opened)
+    done = wb.grid(gold, chosen, readers, to, tokens=tokens or None, **options.of_run)
     table, compared = done.table().reset_index().to_dict("records"), done.compare().to_dict("records")
     summary = {"folder": str(done.folder), "engine": runner.name, "readers": done.readers, "warnings": done.warnings}
     return Output(
@@ -245,6 +234,7 @@ _OF_GRID = (
 
 @verb
 def table(
+    options: opt.RunOptions,
     paper: Annotated[str, typer.Argument(help="bdtr, catrag, dotrag, reasoning or youtu", metavar="PAPER")] = "bdtr",
     number: Annotated[
         str | None, typer.Argument(help="the table's number or name, such as 1: it is run", metavar="[TABLE]")
@@ -257,14 +247,12 @@ def table(
         list[str] | None,
         typer.Option(help="a wording from a file that is the source's, as run.json names it: 'answer v2 file 0123…'"),
     ] = None,
-    model: opt.Model = opt.MODEL,
     reader_engine: Annotated[
         list[str] | None, typer.Option(help="the engine that answers, if it is another; one for each model of the rows")
     ] = None,
     judge: Annotated[str | None, typer.Option(help="the engine that judges answers, if it is another")] = None,
     data: Annotated[str | None, typer.Option(help="a data set in the place of all of the table's")] = None,
     encoder: opt.Encoder = None,
-    run: opt.RunOptions = opt.RUN,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="folder of the indexes and runs")] = None,
     plan: Annotated[bool, typer.Option("--plan", help="say what it takes; ask nothing")] = False,
     form: Annotated[str, typer.Option("--format", help="text, csv, markdown or latex")] = "text",
@@ -287,25 +275,24 @@ def table(
         if number is None:
             raise SettingError(f"--plan: name the table as well, such as {paper} 1")
         planned = planning.plan(
-            paper, number, model.engine, reader_engine=reader_engine, judge=judge, data=data, limit=run.limit,
-            repeats=run.repeats,
+            paper, number, options.engine, reader_engine=reader_engine, judge=judge, data=data, limit=options.limit,
+            repeats=options.repeats,
         )  # fmt: skip
         whole = {"rows": planned.frame.to_dict("records"), "notes": list(planned.notes)}
         return Output(whole, [planned], wrapped=False)
     if number is None:
         tables = wb.tables(paper, beside or (), source_prompts=source_prompt or ())
     else:
-        engines = _limited(model, [*(reader_engine or ()), *([judge] if judge else [])])
+        engines = _limited(options, [*(reader_engine or ()), *([judge] if judge else [])])
         tables = reproduce.reproduce(
-            paper, number, engines[model.engine], reader_engine=[engines[spec] for spec in reader_engine or ()],
-            judge=engines.get(judge), data=data, encoder=encoder, out=out, **vars(run),
+            paper, number, engines[options.engine], reader_engine=[engines[spec] for spec in reader_engine or ()],
+            judge=engines.get(judge), data=data, encoder=encoder, out=out, **options.of_run,
         )  # fmt: skip
     whole = {**asdict(tables), "counts": tables.counts(), "warnings": list(tables.warnings)}
-    shown_tables, notes = (
-        (tables, []) if form == "text" else (escape(written(tables, form)), warning_lines(tables.warnings))
-    )
     code = 0 if number is None else code_of(tables.runs)
-    return Output(whole, [shown_tables], notes, code=code, wrapped=False)
+    if form == "text":
+        return Output(whole, [tables], code=code, wrapped=False)
+    return Output(whole, [escape(written(tables, form))], warning_lines(tables.warnings), code=code, wrapped=False)
 
 
 def _limited(model: opt.Model, others: list[str]) -> dict[str, Any]:

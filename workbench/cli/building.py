@@ -20,10 +20,10 @@ from workbench.views.terminal import cell_text
 @verb
 def index(
     data: opt.Data,
+    model: opt.Model,
     folder: Annotated[
         Path | None, typer.Option("--out", "-o", help="folder of the index; indexes/NAME by default")
     ] = None,
-    model: opt.Model = opt.MODEL,
     encoder: opt.Encoder = None,
     layers: opt.Layers = None,
     extraction: opt.Extraction = None,
@@ -76,7 +76,7 @@ def index(
 def insert(
     folder: opt.Folder,
     data: opt.Data,
-    model: opt.Model = opt.MODEL,
+    model: opt.Model,
     encoder: opt.OwnEncoder = None,
     keep_going: opt.KeepGoing = False,
     read: opt.Read = None,
@@ -109,7 +109,7 @@ def insert(
 def delete(
     folder: opt.Folder,
     passages: Annotated[list[str], typer.Argument(help="ids of passages", metavar="ID…")],
-    model: opt.Model = opt.MODEL,
+    model: opt.Model,
     encoder: opt.OwnEncoder = None,
     keep_going: opt.KeepGoing = False,
 ) -> Output:
@@ -129,6 +129,7 @@ def train(
     what: Annotated[str, typer.Argument(help="gfm: a checkpoint of GFM-RAG", metavar="gfm")],
     indexes: Annotated[list[Path], typer.Argument(help="folders of indexes, of one encoder", metavar="INDEX…")],
     to: Annotated[Path, typer.Option("--out", "-o", help="folder of the checkpoint; the same command goes on there")],
+    model: opt.Model,
     questions: Annotated[
         list[Path] | None,
         typer.Option("--questions", "-q", help="a questions.jsonl with support in one of the indexes; repeatable"),
@@ -137,7 +138,6 @@ def train(
         list[str] | None, typer.Option("--set", help="key=value: made=4000, width=64, layers=6, kinds=path+bridge")
     ] = None,
     device: Annotated[str, typer.Option(help="auto (a GPU where there is one), cpu or cuda")] = "auto",
-    model: opt.Model = opt.MODEL,
 ) -> Output:
     """Train a model on the graphs of indexes: on questions made of them, and on questions with gold passages."""
     import workbench as wb

@@ -22,6 +22,7 @@ from packaging.requirements import Requirement
 from pydantic import RootModel
 
 from workbench import encoding, integrity
+from workbench.encoding import models
 from workbench.errors import EXTRAS, WorkbenchError, install_extra
 from workbench.language import pipeline
 from workbench.llm import Step, engine, local
@@ -33,6 +34,7 @@ from workbench.text import counted
 
 WIDGETS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
 _INSTALL = "make setup" if is_checkout() else "pip install --upgrade hopscope"
+_OTHER_PYTHON = "make setup PY=python3.11" if is_checkout() else "python3.11 -m pip install hopscope"
 _PYTHON = quote(sys.executable)
 _ASK = "export OPENAI_API_KEY=… or OPENAI_BASE_URL=…, or name a model: workbench doctor --ask --model MODEL"
 _Reply = RootModel[str]  # of any words
@@ -85,8 +87,7 @@ def _need(good: object, description: str, lacking: str) -> str:
 
 def _environment(_: Path | None) -> Iterator[Finding]:
     running, fits = f"{platform.python_version()} in {sys.prefix}", (3, 11) <= sys.version_info[:2] < (3, 13)
-    remedy = "make setup PY=python3.11" if is_checkout() else "python3.11 -m pip install hopscope"
-    yield _look("Python", lambda: _need(fits, running, f"{running}; 3.11 or 3.12 is needed"), remedy)
+    yield _look("Python", lambda: _need(fits, running, f"{running}; 3.11 or 3.12 is needed"), _OTHER_PYTHON)
     yield _look("packages", _packages)
     yield Finding("installation", f"hopscope {_version('hopscope')} in {ROOT}")
     for name, extra in EXTRAS.items():
@@ -101,13 +102,11 @@ def _environment(_: Path | None) -> Iterator[Finding]:
 def _packages() -> str:
     """Those that are needed without extras, in the right version of whatever build, such as that without CUDA."""
     whole = map(Requirement, requires("hopscope") or ())
-    needed = [
-        requirement for requirement in whole if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-    ]
+    needed = [package for package in whole if package.marker is None or package.marker.evaluate({"extra": ""})]
     wrong = [
-        f"{requirement.name} {here or 'not installed'}, needed {requirement.specifier}"
-        for requirement in needed
-        if not (here := _version(requirement.name)) or not requirement.specifier.contains(here, prereleases=True)
+        f"{package.name} {here or 'not installed'}, needed {package.specifier}"
+        for package in needed
+        if not (here := _version(package.name)) or not package.specifier.contains(here, prereleases=True)
     ]
     return _need(not wrong, f"{len(needed)} as needed", "; ".join(wrong))
 
@@ -121,16 +120,17 @@ def _version(package: str) -> str:
 
 
 def _models() -> Iterator[Finding]:
-    yield _look("encoder", lambda: f"{(one := encoding.encoder()).name}, {one.dimension} dimensions")
-    device = lambda: encoding.models.device_here(encoding.models.check_device(None))  # noqa: E731
-    yield _look("device of encoders", device, "unset WORKBENCH_DEVICE")
+    yield _look("encoder", lambda: "{0.name}, {0.dimension} dimensions".format(encoding.encoder()))
+    yield _look("device of encoders", lambda: models.device_here(models.check_device(None)), "unset WORKBENCH_DEVICE")
     for name, weights in integrity.WEIGHTS.items():
         if weights.place is not None:  # each file is read in full, and none is loaded
-            check = lambda name=name: f"{counted(integrity.check_weights(name), 'file')} as known"  # noqa: E731
-            yield _look(f"weights {name}", check, weights.remedy)
+            yield _look(f"weights {name}", partial(_weights, name), weights.remedy)
     yield _look("English pipeline", lambda: "{name} {version}".format(**pipeline.nlp().meta))
-    small = lambda: local.model_file("smollm2").name  # noqa: E731
-    yield _look("model local:smollm2", small, local.INSTALL_SMALL, optional=True)
+    yield _look("model local:smollm2", lambda: local.model_file("smollm2").name, local.INSTALL_SMALL, optional=True)
+
+
+def _weights(name: str) -> str:
+    return f"{counted(integrity.check_weights(name), 'file')} as known"
 
 
 def _endpoint() -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cached_property, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -110,6 +110,35 @@ class Model:
         return Budget(**given) if any(limit is not None for limit in given.values()) else None
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(Model):
+    """A model, and how many questions it is asked, how often, and by how many workers: `table`."""
+
+    limit: Limit = None
+    workers: Workers = None
+    repeats: Repeats = 1
+    cluster: Cluster = None
+
+    @property
+    def of_run(self) -> dict[str, Any]:
+        """Those that `wb.evaluate`, `wb.grid` and `reproduce` take under the same names."""
+        return {name: getattr(self, name) for name in _OF_RUN if hasattr(self, name)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationOptions(RunOptions):
+    """A run over an index: `evaluate` and `grid`."""
+
+    folder: Folder
+    questions: Questions
+    k: Ranked = None
+    budget: Budget = None
+    encoder: OwnEncoder = None
+
+
+_OF_RUN = ("limit", "workers", "repeats", "cluster", "k", "budget")
+
+
 @dataclass(frozen=True)
 class Retrieving:
     """How passages are retrieved for one question."""
@@ -122,34 +151,12 @@ class Retrieving:
 
 
 @dataclass(frozen=True)
-class RunOptions:
-    """How many questions are asked, how often, and by whom."""
-
-    limit: Limit = None
-    workers: Workers = None
-    repeats: Repeats = 1
-    cluster: Cluster = None
-
-
-@dataclass(frozen=True)
-class Depth:
-    """How much is retrieved for each question of a run."""
-
-    k: Ranked = None
-    budget: Budget = None
-
-
-@dataclass(frozen=True)
 class OfReader:
     """What options add to a reader's SPEC."""
 
     compress: Compress = None
     route: Route = None
     retry: Retry = None
-
-
-# Where nothing is given.
-MODEL, RETRIEVING, RUN, DEPTH, OF_READER = Model(), Retrieving(), RunOptions(), Depth(), OfReader()
 
 
 def flattened(function: Callable, json: bool) -> Callable:
@@ -160,7 +167,8 @@ def flattened(function: Callable, json: bool) -> Callable:
     for name, given in signature(function).parameters.items():
         if name in groups:
             of_group = get_type_hints(groups[name], include_extras=True)
-            parameters += [_keyword(field.name, field.default, of_group[field.name]) for field in fields(groups[name])]
+            required = sorted(fields(groups[name]), key=lambda field: field.default is not MISSING)
+            parameters += [_keyword(field.name, field.default, of_group[field.name]) for field in required]
         else:
             parameters.append(given.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name]))
     if json:
@@ -178,4 +186,5 @@ def flattened(function: Callable, json: bool) -> Callable:
 
 
 def _keyword(name: str, default: Any, annotation: Any) -> Parameter:
+    default = Parameter.empty if default is MISSING else default
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -1,5 +1,5 @@
-"""The kinds of printed numbers, and how each is made of measurements: `sides` names them and
-`measurements_of` combines them. Most are scores of one method; others are differences, gains in percent, win rates, shares of errors, hours or
+"""The kinds of printed numbers, and how each is made of measurements: `sides` names them and `measurements_of` combines
+them. Most are scores of one method; others are differences, gains in percent, win rates, shares of errors, hours or
 lengths of contexts."""
 
 from __future__ import annotations
