@@ -36,7 +36,7 @@ OURS = {id: printed(text) for id, text in TEXTS.items()}
 
 
 def said(text: str, id: str) -> str:
-    return judged(text, OURS)[id].said
+    return judged(text, OURS)[id].label
 
 
 def test_layout_signs_capitals_and_names_of_placeholders_do_not_matter():
@@ -88,7 +88,7 @@ def test_the_verdicts_are_those_of_the_reference(shared):
     seen = Counter()
     for text in (one for seed in range(40) for one in variants(random.Random(seed))):
         assert fingerprints.normal(text) == reference.normalised(text), text
-        ours = {id: (one.said, one.share) for id, one in judged(text, OURS).items()}
+        ours = {id: (one.label, one.share) for id, one in judged(text, OURS).items()}
         assert ours == reference.judged(text, theirs), text
         seen.update(verdict for verdict, _ in ours.values())
     assert set(seen) == {"same", "holds", "damaged", "unsure", "part", "other"}

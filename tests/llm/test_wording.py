@@ -202,7 +202,7 @@ def test_runs_and_layers_carry_what_a_file_is_to_the_prompts_of_sources(folder, 
     signed = maker(engine, fact_filter.STEP, named_entities.TRIPLES)
     (_, steps) = signed_by(signed)
     assert steps.endswith(f" file {prompts['triples'].hash} holds 100% of paper-1.2")
-    assert {file: verdict and verdict.said for file, verdict in held(prompts).items()} == {
+    assert {file: verdict and verdict.label for file, verdict in held(prompts).items()} == {
         "answer": None, "answer.open": "same", "triples": "holds",
     }  # fmt: skip
 

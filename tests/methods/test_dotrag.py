@@ -18,12 +18,12 @@ QUESTION = "In which languages are the films by the director of Kestrel?"
 TYPES = {
     "Kestrel": "film", "Owl Night": "film", "Red Moor": "film", "Far Shore": "film", "Nora Hale": "person",
     "Ivo Brand": "person", "French": "language", "Dutch": "language", "1984": "year", "Drama": "genre", "moor": "tag",
-    "Blot": "unknown",
+    "Redact": "unknown",
 }  # fmt: skip
 TRIPLES = [
     ("Kestrel", "directed by", "Nora Hale"), ("Kestrel", "written by", "Nora Hale"),
     ("Kestrel", "starred", "Ivo Brand"), ("Kestrel", "in language", "Dutch"), ("Kestrel", "released in", "1984"),
-    ("Kestrel", "has genre", "Drama"), ("Kestrel", "tied to", "Blot"),
+    ("Kestrel", "has genre", "Drama"), ("Kestrel", "tied to", "Redact"),
     ("Owl Night", "directed by", "Nora Hale"), ("Owl Night", "in language", "French"),
     ("Owl Night", "has genre", "Drama"),
     ("Red Moor", "starred", "Ivo Brand"), ("Red Moor", "in language", "French"), ("Red Moor", "released in", "1984"),
@@ -481,7 +481,7 @@ def test_tau_is_that_at_which_the_index_s_own_names_find_their_nodes(index):
 
     class Blurred(Names):
         def encode(self, texts):
-            return super().encode([text + (" Blot" if " is a " in text else "") for text in texts])
+            return super().encode([text + (" Redact" if " is a " in text else "") for text in texts])
 
     graph = TypedGraph(TYPES, TRIPLES, Names(), told=False)
     assert wb.method("dotrag", GraphIndex(graph, Blurred()), engine()).settings.tau == 0.89

@@ -95,7 +95,7 @@ def test_entities_without_a_type_pass_or_do_not(index, monkeypatch):
     for evidence in (with_blot, without):
         (dot,) = dots(evidence).dots
         names = {node.name for node in whole_region(index, dot).nodes}
-        assert len(names) == region_of(evidence)["nodes"] and ("Blot" in names) is (evidence is with_blot)
+        assert len(names) == region_of(evidence)["nodes"] and ("Redact" in names) is (evidence is with_blot)
 
 
 def test_a_concept_that_no_entity_is_similar_to_has_no_dot(index):
@@ -129,7 +129,7 @@ def test_a_region_that_ends_before_its_hops_says_so(index):
 
 def test_the_model_is_told_them_where_the_types_are_the_paper_s():
     types = {name: {"language": "language", "film": "movie"}.get(kind, kind) for name, kind in TYPES.items()}
-    types |= {"Blot": "theme"}
+    types |= {"Redact": "theme"}
     index = GraphIndex(TypedGraph(types, TRIPLES, Names()), Names())
     described = DotRAG(index, Scripted(), metadata="paper")._context
     assert described.about.startswith("A graph of the world of films")

@@ -10,12 +10,12 @@ from workbench.operators.region import region
 # Kestrel - Nora Hale - Owl Night - French, the walk that a question about languages takes, and what leads astray.
 TYPES = {
     "Kestrel": "film", "Owl Night": "film", "Red Moor": "film", "Nora Hale": "person", "French": "language",
-    "1984": "year", "Drama": "genre", "Blot": "unknown", "Far": "film", "Alone": "film",
+    "1984": "year", "Drama": "genre", "Redact": "unknown", "Far": "film", "Alone": "film",
 }  # fmt: skip
 TRIPLES = [
     ("Kestrel", "directed by", "Nora Hale"), ("Owl Night", "directed by", "Nora Hale"),
     ("Owl Night", "in language", "French"), ("Kestrel", "released in", "1984"), ("Red Moor", "released in", "1984"),
-    ("Red Moor", "has genre", "Drama"), ("Kestrel", "has genre", "Drama"), ("Kestrel", "tied to", "Blot"),
+    ("Red Moor", "has genre", "Drama"), ("Kestrel", "has genre", "Drama"), ("Kestrel", "tied to", "Redact"),
     ("Far", "in language", "French"), ("Kestrel", "written by", "Nora Hale"),
 ]  # fmt: skip
 
@@ -36,7 +36,7 @@ def hops(typed, found):
 def test_it_is_reached_through_admitted_entities_only(typed):
     """Red Moor is a film, but there is no way to it other than by a year and a genre."""
     found = around(typed, "Kestrel")
-    assert hops(typed, found) == {"Kestrel": 0, "Nora Hale": 1, "Blot": 1, "Owl Night": 2, "French": 3}
+    assert hops(typed, found) == {"Kestrel": 0, "Nora Hale": 1, "Redact": 1, "Owl Night": 2, "French": 3}
     assert found.sizes() == [1, 2, 1, 1]
     assert found.pruned == {"genre": 1, "year": 1}
     assert (found.edges, found.filter_relaxed, found.truncated) == (4, False, False)  # two relations of a pair are one
@@ -53,7 +53,7 @@ def test_a_bridge_that_is_filtered_away_is_a_bridge_lost(typed):
 def test_hops_are_those_inside_the_region_and_anchors_are_never_filtered(typed):
     assert "French" not in hops(typed, around(typed, "Kestrel", h_max=2))
     found = around(typed, "1984", "Drama", allowed=["film"])
-    assert hops(typed, found) == {"1984": 0, "Drama": 0, "Kestrel": 1, "Red Moor": 1, "Blot": 2}
+    assert hops(typed, found) == {"1984": 0, "Drama": 0, "Kestrel": 1, "Red Moor": 1, "Redact": 2}
     alone, nothing = around(typed, "Alone"), around(typed)
     assert (hops(typed, alone), alone.edges, alone.filter_relaxed) == ({"Alone": 0}, 0, False)
     assert len(nothing.rows) == 0 and nothing.sizes() == [] and nothing.edges == 0

@@ -35,7 +35,7 @@ from workbench.text import counted
 WIDGETS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget"}
 _INSTALL = "make setup" if is_checkout() else "pip install --upgrade hopscope"
 _OTHER_PYTHON = "make setup PY=python3.11" if is_checkout() else "python3.11 -m pip install hopscope"
-_PYTHON = quote(sys.executable)
+_PIP = f"{quote(sys.executable)} -m pip install"
 _ASK = "export OPENAI_API_KEY=… or OPENAI_BASE_URL=…, or name a model: workbench doctor --ask --model MODEL"
 _Reply = RootModel[str]  # of any words
 
@@ -95,8 +95,8 @@ def _environment(_: Path | None) -> Iterator[Finding]:
         yield _look(f"extra {name}", partial(_need, not extra.missing, here, extra.lack), install_extra(name),
                     optional=True)  # fmt: skip
     for kind, point in broken():  # of what other packages add
-        remedy = f"{_PYTHON} -m pip install --upgrade {quote(point.package)}"
-        yield Finding(f"{kind[:-1]} {point.name} of {point.package}", point.why, False, remedy)
+        what = f"{kind[:-1]} {point.name} of {point.package}"
+        yield Finding(what, point.why, False, f"{_PIP} --upgrade {quote(point.package)}")
 
 
 def _packages() -> str:
@@ -158,10 +158,9 @@ def _notebooks() -> Iterator[Finding]:
     """Jupyter, the kernel that the notebooks ask for, and the half of each widget library that runs in the browser."""
     for name in ("jupyterlab", "ipykernel"):
         yield _look(name, partial(version, name))
-    yield _look("kernel python3", _kernel, f"{_PYTHON} -m ipykernel install --sys-prefix --name python3")
-    for name, extension in WIDGETS.items():
-        remedy = f"{_PYTHON} -m pip install --force-reinstall --no-deps {name}"
-        yield _look(f"widgets of {name}", partial(_widgets, name, extension), remedy)
+    yield _look("kernel python3", _kernel, f"{quote(sys.executable)} -m ipykernel install --sys-prefix --name python3")
+    for name in WIDGETS:
+        yield _look(f"widgets of {name}", partial(_widgets, name), f"{_PIP} --force-reinstall --no-deps {name}")
 
 
 def _kernel() -> str:
@@ -171,10 +170,10 @@ def _kernel() -> str:
     return _need(shutil.which(program), program, f"{program} does not exist")
 
 
-def _widgets(name: str, extension: str) -> str:
+def _widgets(name: str) -> str:
     from jupyter_core.paths import jupyter_path
 
-    there = any(Path(place, extension, "package.json").exists() for place in jupyter_path("labextensions"))
+    there = any(Path(place, WIDGETS[name], "package.json").exists() for place in jupyter_path("labextensions"))
     return _need(there, f"{name} {version(name)}", "without its extension of JupyterLab")
 
 

@@ -61,11 +61,11 @@ DEFERRED = 75  # the code of a verb that waits for a batch: try again later
 
 
 class Output(NamedTuple):
-    """What a verb says: `json` with --json, else what is `shown`, one after the other, and then the `notes`, on the
+    """What a verb says: `json` with --json, else its `parts`, one after the other, and then the `notes`, on the
     error stream. Lines are marked up for rich, records display themselves. Any `code` but 0 is a fault."""
 
     json: Any
-    shown: Sequence[Any]
+    parts: Sequence[Any]
     notes: Sequence[str] = ()
     code: int = 0
     wrapped: bool = True
@@ -152,7 +152,7 @@ def show(output: Output, as_json: bool) -> None:
         written = json.dumps(_without_nan(output.json), indent=1, ensure_ascii=False, default=str)
         sys.stdout.write(printable_json(written) + "\n")
     else:
-        for part in output.shown:
+        for part in output.parts:
             text = part if isinstance(part, str | Table | Group) else escape(repr(part))
             out.print(text, soft_wrap=not output.wrapped)
         for note in output.notes:

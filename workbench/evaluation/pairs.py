@@ -41,17 +41,17 @@ class Pair(NamedTuple):
     a: str
     b: str
     a_first: bool
-    shown: judge_pair.Input
+    judged: judge_pair.Input
     repeat: int = 0
 
     @property
     def key(self) -> str:
-        return request_key(self.a, self.b, self.question.id, self.a_first, asdict(self.shown))
+        return request_key(self.a, self.b, self.question.id, self.a_first, asdict(self.judged))
 
     @property
     def answers(self) -> dict[str, str]:
         """By side, as the judge saw them."""
-        both = (self.shown.answer_1, self.shown.answer_2)
+        both = (self.judged.answer_1, self.judged.answer_2)
         return dict(zip("ab", both if self.a_first else both[::-1]))
 
 
@@ -148,7 +148,7 @@ def judged(
     for number, group in groupby(pairs, attrgetter("repeat")):
         mine, label = list(group), f"judge pairs of repeat {number}" if number else "judge pairs"
         with deferrals, repeating(number):
-            inputs = [pair.shown for pair in mine]
+            inputs = [pair.judged for pair in mine]
             results = retrying.ask_in_groups(
                 judge, judge_pair.STEP, inputs, lambda value, output: "", RETRIES, label=label, progress=progress
             )

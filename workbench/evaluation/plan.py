@@ -71,7 +71,7 @@ class Attempt:
 
     evidence: Evidence | None = None
     retrieved: Context | None = None
-    shown: Context | None = None
+    context: Context | None = None
     answer: Answer | None = None
     failure: str | None = None
     reused: bool = False
@@ -79,14 +79,14 @@ class Attempt:
     @cached_property
     def texts(self) -> dict[str, str]:
         """File → text of the contexts that the row names."""
-        return {_file_of(text): text.text for text in (self.named, self.shown) if text}
+        return {_file_of(text): text.text for text in (self.named, self.context) if text}
 
     @property
     def named(self) -> Context | None:
         """The retrieved context, if its text does not follow from the ranking: a reader, or the method itself, laid it
         out."""
         own = self.evidence is not None and self.evidence.context is not None
-        return self.retrieved if self.shown or own else None
+        return self.retrieved if self.context or own else None
 
     @property
     def layout(self) -> str | None:
@@ -294,13 +294,13 @@ class Plan(Scoring):
             attempt.answer = self.reader.read(question, attempt.evidence, contexts=contexts, trace=trace)
             attempt.failure = attempt.answer.failure
         finally:  # a reader that fails has seen its context
-            attempt.shown, attempt.retrieved = contexts.shown, contexts.retrieved
+            attempt.context, attempt.retrieved = contexts.shown, contexts.retrieved
 
     def _row(self, attempt: Attempt, job: Job) -> dict[str, Any]:
         """The row without its measurements."""
         question, name, repeat = job
         decides = self.parts.methods[name].key, self.parts.reader and self.parts.reader.key
-        evidence, retrieved, context, answer = attempt.evidence, attempt.retrieved, attempt.shown, attempt.answer
+        evidence, retrieved, context, answer = attempt.evidence, attempt.retrieved, attempt.context, attempt.answer
         return {
             "question_id": question.id,
             "type": question.type,

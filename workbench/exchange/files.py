@@ -284,7 +284,7 @@ class Gathering:
 
     def entity(self, where: str, name: str, passages: Iterable[str], type: str = "", description: str = "") -> None:
         """An entity and the passages that name it."""
-        name, ids = self._name(where, name), self._known(where, passages)
+        name, ids = self._name(where, name), self._present(where, passages)
         if not name:
             self.leave_out("entity without a name", "entities without a name")
             return
@@ -307,7 +307,11 @@ class Gathering:
         weight: float | None = None,
     ) -> None:
         """A triple and the passages that state it. `wording` is its relation."""
-        source, target, ids = self._name(where, source), self._name(where, target), self._known(where, passages)
+        source, target, ids = (
+            self._name(where, source),
+            self._name(where, target),
+            self._present(where, passages),
+        )
         if not source or not target:
             self.leave_out("relation without a name at one end", "relations without a name at one end")
             return
@@ -326,7 +330,7 @@ class Gathering:
         """A question, whose gold passages have to be there."""
         if question.id in self._questions:
             raise DataError(f"{where}: the question id {question.id[:200]!r} occurs twice; ids must be unique")
-        self._questions[question.id] = replace(question, support=self._known(where, question.support))
+        self._questions[question.id] = replace(question, support=self._present(where, question.support))
 
     def leave_out(self, what: str, many: str = "", count: int = 1) -> None:
         """Record something that an index cannot hold; equal descriptions are counted together."""
@@ -361,7 +365,7 @@ class Gathering:
             )
         return storable(name).strip()
 
-    def _known(self, where: str, ids: Iterable[str]) -> tuple[str, ...]:
+    def _present(self, where: str, ids: Iterable[str]) -> tuple[str, ...]:
         present = []
         for passage_id in dict.fromkeys(map(storable, ids)):
             if passage_id in self.passages:

@@ -59,7 +59,7 @@ class EntitySummariesLayer(Layer):
             phrase=np.array(list(summaries), dtype=object),
             summary=np.array(list(summaries.values()), dtype=object),
         )
-        return {"summaries": len(summaries), "asked": journal.asked, **counts(answers.values())}
+        return {"summaries": len(summaries), "asked": journal.requested, **counts(answers.values())}
 
     def __init__(self, folder: Path):
         super().__init__(folder)

@@ -78,13 +78,13 @@ class ExtractionsLayer(Layer):
             unextracted, lambda group: extract(build.engine, list(group.values())), "extract facts", unit="passage"
         )
         given = {record.passage_id: record for record in build.data.extractions or ()}
-        answered = {**(old.extracted if old else {}), **answers.known}
+        answered = {**(old.extracted if old else {}), **answers.entries}
         keyed = ((_key(passage), passage) for passage in build.data.passages)
         table = [_of_passage(key, passage, given.get(passage.id), answered.get(key)) for key, passage in keyed]
         text = write_lines(folder / "table.jsonl", (extracted.row() for extracted in table))
         return {
             "content": text_hash(text),  # what the layers above depend on, however the records came about
-            "extracted": answers.asked,
+            "extracted": answers.requested,
             **counts(table),
             "entities": sum(len(extracted.record.entities) for extracted in table),
             "triples": sum(len(extracted.record.triples) for extracted in table),

@@ -94,19 +94,19 @@ class Journal(Generic[E]):
     ):
         self.made_by, self.progress, self.used = made_by, progress, dict[str, E]()
         old = list(old)
-        self.known: dict[str, E] = {entry.key: entry for entry in old if reusable(entry, made_by)}
-        self._reused, self._asked_before = {*self.known}, {entry.key for entry in old if entry.made_by == made_by}
+        self.entries: dict[str, E] = {entry.key: entry for entry in old if reusable(entry, made_by)}
+        self._reused, self._asked_before = {*self.entries}, {entry.key for entry in old if entry.made_by == made_by}
         self._requested, self._failed = 0, dict[str, E]()
         self._unread: dict[str, str] = {}  # reply → why it could not be read
 
     @property
-    def asked(self) -> int:
+    def requested(self) -> int:
         """How many of the entries used the previous layer did not have."""
         return len(self.used.keys() - self._reused)
 
     def missing(self, keys: Iterable[str]) -> list[str]:
         """The keys that need a request, in their order."""
-        return [key for key in keys if key not in self.known]
+        return [key for key in keys if key not in self.entries]
 
     def ask(
         self, inputs: Mapping[str, T], answer: Callable[[dict[str, T]], Iterable[E]], label: str = "", unit: str = "it"
@@ -115,7 +115,7 @@ class Journal(Generic[E]):
         of a group are deferred, the others are asked for alone, and `Deferred` is raised when all have been."""
         if missing := self.missing(inputs):
             self._request({key: inputs[key] for key in missing}, answer, label, unit)
-        entries = {key: self.known[key] for key in inputs}
+        entries = {key: self.entries[key] for key in inputs}
         self.used |= entries
         self._check(entries)
         return entries
@@ -135,7 +135,7 @@ class Journal(Generic[E]):
                     for item in group:
                         with deferrals:
                             entries += answer(dict([item]))
-                self.known |= {entry.key: entry for entry in entries}
+                self.entries |= {entry.key: entry for entry in entries}
                 bar.update(len(entries))
         deferrals.end()
 
@@ -149,7 +149,7 @@ class Journal(Generic[E]):
         if layer is None or self.made_by is None or not _most(len(self._failed), self._requested):
             return
         new = self.used.keys() - self._asked_before
-        if _most(len(self._failed), len(self.known)) or _most(len(self._failed.keys() & new), len(new)):
+        if _most(len(self._failed), len(self.entries)) or _most(len(self._failed.keys() & new), len(new)):
             reasons = [str(entry.failure) for entry in self._failed.values()]
             raise MostFailed(_message_of_failures(layer, self.made_by, reasons, self._requested, self._unread))
 

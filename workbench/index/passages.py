@@ -36,7 +36,7 @@ class PassagesLayer(Layer):
         passages = build.data.passages
         _check(passages)
         encode_to(folder / "vectors.npy", _contents(passages), build, "passages")
-        columns = {name: pa.array([getattr(one, name) for one in passages], pa.string()) for name in _COLUMNS}
+        columns = {name: pa.array([getattr(passage, name) for passage in passages], pa.string()) for name in _COLUMNS}
         write_table(folder / "table.parquet", **columns)
         return {"passages": len(passages)}
 

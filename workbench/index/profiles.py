@@ -298,8 +298,8 @@ def _written(
     summary = {
         **counts([*records.used.values(), *fused.used.values()]),
         "skipped": sum(answer.output["skipped"] for answer in records.used.values() if answer.output),
-        "extracted": records.asked,
-        "fused": fused.asked,
+        "extracted": records.requested,
+        "fused": fused.requested,
     }
     description = build.data.schema.description if build.data.schema else ""
     return profiles, _schema(profiles, records, types, description), summary

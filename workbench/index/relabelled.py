@@ -73,7 +73,7 @@ class RelabelledLayer(ProfilesLayer):
         changed = sum(entity.type != kind for entity, kind in zip(entities, given))
         typed = tuple(replace(entity, type=kind) for entity, kind in zip(entities, given))
         schema = replace(below.schema, entity_types=tuple(EntityType(*pair) for pair in _with_unsure(types)))
-        summary = {**counts(answers.values()), "asked": journal.asked, "changed": changed}
+        summary = {**counts(answers.values()), "asked": journal.requested, "changed": changed}
         return write_profiles(folder, Profiles(typed, relations_of(tables.relations)), schema, summary)
 
     def __repr__(self) -> str:

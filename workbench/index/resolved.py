@@ -85,7 +85,7 @@ class ResolvedLayer(ProfilesLayer):
         profiles = resolved(Profiles(entities, relations), merges)
         write_lines(folder / "merges.jsonl", (merge._asdict() for merge in merges))
         summary = {
-            **counts(answers.values()), "encoder": build.encoder.name, "asked": journal.asked,
+            **counts(answers.values()), "encoder": build.encoder.name, "asked": journal.requested,
             "clusters": len(inputs), "merged": sum(len(merge.names) - 1 for merge in merges),
         }  # fmt: skip
         return write_profiles(folder, profiles, below.schema, summary)

@@ -207,7 +207,7 @@ def extract(
         "repaired": made["repaired"] + sum(output.repaired for output in outputs),
         "dropped": sum(output.dropped for output in outputs),
         "shortened": sum(output.shortened for output in outputs),
-        "extracted": journal.asked,
+        "extracted": journal.requested,
         "proposals": evolution.counts(),
         "gate": "support and score" if evolution.scored else "support alone",
     }

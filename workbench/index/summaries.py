@@ -245,7 +245,7 @@ class SummariesLayer(Layer):
             "content": text_hash(text),
             "encoder": build.encoder.name,
             "passages": len(passages.passages),
-            "asked": writer.journal.asked,
+            "asked": writer.journal.requested,
             **{name: made[name] for name in ("made_by", "failures", "cut")},
             "levels": np.bincount([c.level for c in clusters if not c.summary.failure], minlength=1).tolist()[1:],
             "coarse": coarse,  # levels for which not every number of components was tried

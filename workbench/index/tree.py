@@ -268,7 +268,7 @@ def _names(
     request = _requested(engine, settings.naming_batch)
     answers = journal.run({keys[id]: value for id, value in inputs.items()}, request, "name communities")
     journal.settle()
-    return {id: answers[key] for id, key in keys.items()}, journal.asked
+    return {id: answers[key] for id, key in keys.items()}, journal.requested
 
 
 def _requested(engine: Engine, batch: int) -> Callable[[list[Community]], list[Result]]:

@@ -37,7 +37,7 @@ def write(graph: ContextGraph) -> str:
         table("Entities of the low level", "entities", _entities(low)),
         table("Paths", "paths", reversed(paths)),
     )
-    return BETWEEN.join(one for one in tables if one)
+    return BETWEEN.join(table for table in tables if table)
 
 
 def table(title: str, columns: str, rows: Iterable[Sequence]) -> str:

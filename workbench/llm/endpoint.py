@@ -31,7 +31,7 @@ from workbench.llm.negotiation import Negotiation, Refused, negotiation
 from workbench.llm.payloads import of_message
 from workbench.text import storable
 
-Blot = Callable[[str], str]  # takes secrets out of a text
+Redact = Callable[[str], str]  # takes secrets out of a text
 
 NO_KEY = "none"  # local servers require a key but ignore it
 _SHORT = 8  # characters below which a key or a password may occur in other words
@@ -132,7 +132,7 @@ class _Connection:
     client: Any
     url: str | None
     timeout: float
-    blot: Blot
+    blot: Redact
 
     def ask(self, what: str, no_answer: str, send: Callable[[Any], Any]) -> Any:
         """The client's answer; the fault of its error is raised here, where that error and its key are not attached."""
@@ -196,13 +196,13 @@ def connect(base_url: str | None, api_key: str | None, timeout: float, http_clie
     return _Connection(client, url, timeout, blot)
 
 
-def blot_of(base_url: str | None = None, api_key: str | None = None) -> Blot:
+def blot_of(base_url: str | None = None, api_key: str | None = None) -> Redact:
     """What removes the key and the login for an endpoint from a text that may hold them."""
     url, key = _given(base_url, api_key)
     return _blot(key, url, _address(url)[1])
 
 
-def _blot(key: str, url: str | None, login: dict[str, str]) -> Blot:
+def _blot(key: str, url: str | None, login: dict[str, str]) -> Redact:
     parts = urlsplit(url or "")
     password = parts.password or parts.username or ""
     secrets_in_query = [value for name, value in parse_qsl(parts.query) if _OF_A_SECRET.search(name)]
@@ -242,7 +242,7 @@ def _address(url: str | None) -> tuple[str | None, dict[str, str]]:
     return urlunsplit(parts._replace(netloc=host)), {"Authorization": f"Basic {login}"}
 
 
-def reply_of(response: Any, seconds: float, blot: Blot) -> Reply:
+def reply_of(response: Any, seconds: float, blot: Redact) -> Reply:
     """The client does not validate a server's reply, so any part of it may be missing or of another type."""
     try:
         choice, usage = response.choices[0], getattr(response, "usage", None)
@@ -341,7 +341,7 @@ def _count(usage: Any, name: str) -> int:
     return value if type(value) is int and 0 <= value < _TOKENS else 0
 
 
-def _status_error(error, what: str, blot: Blot) -> Exception:
+def _status_error(error, what: str, blot: Redact) -> Exception:
     body = f" - {error.response.text}" if str(error) == f"Error code: {error.status_code}" else ""  # Gemini's is a list
     status, whole = error.status_code, blot(f"{error}{body}")[:_COMPLAINT]
     message = shortened(whole)  # a key cut in two would not be found
@@ -373,7 +373,7 @@ def shortened(text: str, limit: int = 500) -> str:
 # -- keys --------------------------------------------------------------------------------------------------------------
 
 
-def blotter(secrets: Iterable[str]) -> Blot:
+def blotter(secrets: Iterable[str]) -> Redact:
     """What replaces secrets wherever they occur in a text, and lone surrogates with them.
 
     A short secret, most likely a placeholder such as "x", is replaced only as a whole word: other words may contain it.
@@ -395,7 +395,7 @@ def _forms(secret: str) -> set[str]:
     return {secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], quote(secret), quote(secret, safe="")}
 
 
-def guard_logs(blot: Blot) -> None:
+def guard_logs(blot: Redact) -> None:
     """Have the loggers of the HTTP libraries write nothing that `blot` removes, as long as somebody holds it.
 
     They log headers of answers, addresses of redirects and errors that quote what came."""
@@ -408,7 +408,7 @@ def guard_logs(blot: Blot) -> None:
 class _Guard(logging.Filter):
     def __init__(self):
         super().__init__()
-        self.blots: weakref.WeakSet[Blot] = weakref.WeakSet()
+        self.blots: weakref.WeakSet[Redact] = weakref.WeakSet()
 
     def filter(self, record: logging.LogRecord) -> bool:
         masked = self._blotted(message := record.getMessage())

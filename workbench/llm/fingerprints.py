@@ -48,17 +48,17 @@ class Verdict(NamedTuple):
     windows do, as after a slip of the pen. `unsure`: so, but as much of a similar prompt. `part`: three tenths of them.
     `other`: fewer."""
 
-    said: str
+    label: str
     share: float
     id: str
 
     @property
     def theirs(self) -> bool:
         """Whether the text counts as the source's own."""
-        return self.said in THEIRS
+        return self.label in THEIRS
 
     def __str__(self) -> str:
-        return f"{self.said} {int(100 * self.share)}% of {self.id}"
+        return f"{self.label} {int(100 * self.share)}% of {self.id}"
 
 
 def normal(text: str) -> str:
@@ -95,7 +95,7 @@ def recognised(text: str, step: str) -> Verdict | None:
     mine = {id for id, prompt in printed_prompts().items() if step in prompt.steps}
     verdicts = [verdict for id, verdict in judged(text, printed_prompts()).items() if id in mine] if mine else []
     best = max(verdicts, key=lambda verdict: (verdict.theirs, verdict.share), default=None)
-    return None if best is None or best.said == "other" else best
+    return None if best is None or best.label == "other" else best
 
 
 def read(wording: str) -> tuple[str, Verdict | None]:

@@ -215,7 +215,9 @@ def worked_engine(folder: str = "") -> WorkedEngine:
 def worked_folder(data: str) -> Path:
     """Where the replies of a data set are."""
     place = bundled(data) or Path(data).expanduser()
-    chosen = next((one for one in (place / FOLDER, place) if one.is_dir() and any(one.glob("*.toml"))), None)
+    chosen = next(
+        (folder for folder in (place / FOLDER, place) if folder.is_dir() and any(folder.glob("*.toml"))), None
+    )
     if chosen is None:
         raise SettingError(f"{place} holds no worked replies: it needs TOML files, in itself or in {FOLDER}/")
     return chosen

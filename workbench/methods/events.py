@@ -43,7 +43,7 @@ class TraceEvent(Record):
             yield lambda record=None, **others: (record or cls(**inputs, **others))._write(span)
 
     def _write(self, span: Span) -> Self:
-        names = [one.name for one in fields(self) if one.name not in (*self.inputs, self.scores, "failure")]
+        names = [field.name for field in fields(self) if field.name not in (*self.inputs, self.scores, "failure")]
         outputs = {name: getattr(self, name) for name in (*names, "failure")}
         span.set(**{name: value for name, value in outputs.items() if value is not None})
         if self.scores:
@@ -64,7 +64,9 @@ class TraceEvent(Record):
 
     @classmethod
     def _unwritten(cls, event: Event) -> bool:
-        needed = {one.name for one in fields(cls) if one.default is one.default_factory is MISSING} - {*cls.inputs}
+        needed = {field.name for field in fields(cls) if field.default is field.default_factory is MISSING} - {
+            *cls.inputs
+        }
         return bool(needed) and event.failure is not None and needed.isdisjoint(event.outputs)
 
 

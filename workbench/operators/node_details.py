@@ -42,7 +42,7 @@ def node_details(index: Index, node: str | int, limit: int = 50) -> NodeDetails:
         name, kind = index.facts.phrases[row], "phrase"
     triples = tuple(index.facts.triple(fact, _ids(index, index.facts.stating(fact))) for fact in facts[:limit])
     mentioned = {name, *(entity.name for entity, _ in near[:limit])}
-    mentioned.update(end for one in triples for end in (one.subject, one.object))
+    mentioned.update(end for triple in triples for end in (triple.subject, triple.object))
     title = {name: index.passages.passages[row - n].title or name} if row >= n else {}
     return NodeDetails(
         name,

@@ -123,7 +123,7 @@ def _whose(wording: str, source: Sequence[str]) -> tuple[bool | None, str]:
         return False, "ours"
     if verdict.theirs:
         return True, f"{SOURCES} prompt (fingerprint)"
-    unsure = verdict.said == "unsure"
+    unsure = verdict.label == "unsure"
     return None if unsure else False, f"{verdict.share:.0%} of {SOURCES}{', as of another of its prompts' * unsure}"
 
 

@@ -176,7 +176,7 @@ class ContextReader(Record):
         """The answer. Its trace is the evidence's, with the reading added, unless another is given."""
         trace, contexts = trace_of(evidence, trace), contexts or self.contexts(evidence)
         with trace.span("CHAIN", self.label, question=question, tokens=contexts.retrieved.tokens) as span:
-            context = self._shown(contexts, trace)
+            context = self._final(contexts, trace)
             if context.cut_to is not None:
                 span.set(cut_to=context.cut_to)
             answer = replace(
@@ -259,7 +259,7 @@ class ContextReader(Record):
         smaller.settings = replace(self.settings, budget=room)
         return smaller.uncompressed(evidence)
 
-    def _shown(self, contexts: Contexts, trace: Trace) -> Context:
+    def _final(self, contexts: Contexts, trace: Trace) -> Context:
         if self.compressor is None:
             return contexts.shown
         with trace.span("CHAIN", "compress") as span:

@@ -21,7 +21,7 @@ from workbench.language.questions import Analysis, Hop, analyse, kin_of
 from workbench.language.relations import kind_of, relatedness, stem, words
 from workbench.language.spans import Page, Pages, about, pages, plain
 from workbench.rules.hops import Candidate, candidates, measures
-from workbench.steps import answer as asked
+from workbench.steps import answer as answering
 from workbench.steps import final_answer, reporting
 from workbench.steps.final_answer import UNKNOWN
 from workbench.steps.final_answer import Output as Reply
@@ -39,14 +39,14 @@ FEW = 5  # words of an answer that is short already
 FLAT = 0.6  # worth of a hop read as one with its inner hops, against one resolved step by step
 
 
-def answer(value: asked.Input) -> asked.Output:
+def answer(value: answering.Input) -> answering.Output:
     """Where paths are complete, all of their ends; else what the passages say."""
     if value.ends:
-        return asked.Output(thought="The complete paths end there.", answer=", ".join(value.ends), abstained=False)
+        return answering.Output(thought="The complete paths end there.", answer=", ".join(value.ends), abstained=False)
     return short_answer(value.question, value.passages, value.mode)
 
 
-def answer_briefly(value: asked.Input) -> Reply:
+def answer_briefly(value: answering.Input) -> Reply:
     return Reply(reply=answer(value).answer or UNKNOWN)
 
 
@@ -71,7 +71,7 @@ def shorten_answer(value: final_answer.LongAnswer) -> Reply:
     return Reply(reply=short_answer(value.question, [("", value.answer)], "open").answer or " ".join(words))
 
 
-def short_answer(question: str, passages: Passages, mode: str = "reject") -> asked.Output:
+def short_answer(question: str, passages: Passages, mode: str = "reject") -> answering.Output:
     """A short answer with the sentences it was read in, or none."""
     best = _best(question, tuple((title, text) for title, text in passages))
     if isinstance(best, str):
@@ -79,7 +79,7 @@ def short_answer(question: str, passages: Passages, mode: str = "reject") -> ask
     thought = " → ".join(dict.fromkeys(best.sentences))
     if best.confidence < ENOUGH and mode == "reject":
         return _abstain(f"too little ground for “{best.text}” in: {thought}")
-    return asked.Output(thought=f"read in: {thought}", answer=best.text, abstained=False)
+    return answering.Output(thought=f"read in: {thought}", answer=best.text, abstained=False)
 
 
 @lru_cache(KEPT)
@@ -136,8 +136,8 @@ def _flat(hop: Hop) -> Hop:
     return Hop(tuple(dict.fromkeys(words)), hop.wants, hop.head, tuple(dict.fromkeys(names)))
 
 
-def _abstain(why: str) -> asked.Output:
-    return asked.Output(thought=why, answer="", abstained=True)
+def _abstain(why: str) -> answering.Output:
+    return answering.Output(thought=why, answer="", abstained=True)
 
 
 # -- comparisons ------------------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ class Link:
     `names` are those of the question and, after them, the values of the inner hops; `last` is the hop whose answer is
     the question's."""
 
-    asked: str
+    relation: str
     names: tuple[str, ...]
     candidates: tuple[Candidate, ...]
     last: bool = False
@@ -64,7 +64,7 @@ class Link:
     @property
     def query(self) -> str:
         """The hop as a query of its own."""
-        return " ".join([*self.names, self.asked]).strip()
+        return " ".join([*self.names, self.relation]).strip()
 
 
 def links(question: str, passages: Passages) -> list[Link]:
@@ -242,7 +242,7 @@ def search_or_answer(value: searching.Input) -> searching.Output:
     hops, and of the question with what was found, that was not searched for."""
     chain = links(value.question, value.passages)
     read = [sentence for link in chain if link.grounded for sentence in link.candidates[0].sentences]
-    notes = " ".join(one for one in dict.fromkeys(read) if not any(one in note for note in value.notes))
+    notes = " ".join(text for text in dict.fromkeys(read) if not any(text in note for note in value.notes))
     answer = short_answer(value.question, value.passages).answer if chain and all(c.grounded for c in chain) else ""
     if answer:
         return searching.Output(notes=notes, answer=answer)
@@ -261,7 +261,7 @@ def directions(value: exploring.DirectionsInput) -> exploring.DirectionsOutput:
     chosen = ([link for link in missing if link.names] or missing)[: value.width]
     total = sum(range(1, len(chosen) + 1))
     targets = [
-        exploring.Target(entity=" ".join(link.names), relation=link.asked, score=weight / total)
+        exploring.Target(entity=" ".join(link.names), relation=link.relation, score=weight / total)
         for link, weight in zip(chosen, range(len(chosen), 0, -1))
     ]
     return exploring.DirectionsOutput(sufficient=bool(chain) and not missing, targets=targets)

@@ -169,9 +169,9 @@ class _Aligned:
         senses = [(word, sense) for word, sense in zip(near, words.senses(near)) if any(sense)]
         self.reading, self.lexicon = reading, words
         self.words = tuple(word for word, _ in senses)
-        self.asked = bool(senses) and senses[-1][0].asked
+        self.asks_type = bool(senses) and senses[-1][0].asked
         self.senses = [sense for _, sense in senses]
-        self.called = max(self.senses[-1].types.values(), default=0.0) if self.asked else 0.0
+        self.called = max(self.senses[-1].types.values(), default=0.0) if self.asks_type else 0.0
         if self.called < CALLED:
             self.called = 0.0
         best = [max((*relations.values(), *types.values())) for relations, types in self.senses]
@@ -185,7 +185,7 @@ class _Aligned:
     def gains(self, kind: int, name: str, last: bool) -> list[float]:
         """What each word gains by telling a relation (0) or a type (1); the asked one tells only a walk's end."""
         gains = [sense[kind].get(name, 0.0) for sense in self.senses]
-        if self.asked and not last:
+        if self.asks_type and not last:
             gains[-1] = 0.0
         return gains
 

@@ -48,7 +48,7 @@ class Senses(NamedTuple):
 
 @dataclass(frozen=True)
 class Lexicon:
-    """`relations` and `types`: name -> {stem of a word: worth}; `called`: as `relations`, by the labels alone; `told`:
+    """`relations` and `types`: name -> {stem of a word: worth}; `called`: as `relations`, by the labels alone; `descriptions`:
     the texts that tell the relations and the types, by name; `kinds`: type -> kind of answer (person, date, …);
     `acting`: label -> whether the head is what acts; `particles`: label -> the preposition that ends it; `of_persons`:
     the relations that may have a person at an end."""
@@ -56,7 +56,7 @@ class Lexicon:
     relations: Mapping[str, Mapping[str, float]]
     types: Mapping[str, Mapping[str, float]]
     called: Mapping[str, Mapping[str, float]]
-    told: tuple[Mapping[str, Facets], Mapping[str, Facets]]
+    descriptions: tuple[Mapping[str, Facets], Mapping[str, Facets]]
     kinds: Mapping[str, str]
     acting: Mapping[str, bool]
     particles: Mapping[str, str]
@@ -105,7 +105,7 @@ class Lexicon:
 
     @cached_property
     def _tables(self) -> tuple[_Table, _Table]:
-        return tuple(map(_table, self.told))
+        return tuple(map(_table, self.descriptions))
 
 
 class _Table(NamedTuple):
@@ -193,8 +193,8 @@ def lexicon(types: Types, relations: Relations) -> Lexicon:
         },
         {label: dict.fromkeys(_families([label]), 1.0) for label in labels},
         (
-            {relation[0]: _told_relation(relation) for relation in relations},
-            {name: _told_type(name, what, relations) for name, what, _ in types},
+            {relation[0]: _describe_relation(relation) for relation in relations},
+            {name: _describe_type(name, what, relations) for name, what, _ in types},
         ),
         kinds,
         {relation[0]: acts for relation in relations if (acts := _head_acts(*relation[:3])) is not None},
@@ -218,7 +218,7 @@ def _genus(name: str, definition: str) -> dict[str, float]:
     return dict.fromkeys(nouns - _DEFINING - _families([name]), GENUS)
 
 
-def _told_relation(relation) -> Facets:
+def _describe_relation(relation) -> Facets:
     label, heads, tails, definition = relation
     ends = " ".join(filter(None, (_end(heads), spelled(label), _end(tails))))
     return [[text for text in (spelled(label), ends, definition) if text] or [label]]
@@ -233,7 +233,7 @@ def unnamed(type_: str) -> bool:
     return "→" in type_
 
 
-def _told_type(name: str, definition: str, relations: Relations) -> Facets:
+def _describe_type(name: str, definition: str, relations: Relations) -> Facets:
     """Its name and definition; of a type that was inferred, its examples, its name and relations, and both together."""
     if not (match := _EXAMPLES.search(definition)):
         return [[spelled(name) or name, *([f"{spelled(name)}: {definition}"] if definition else [])]]

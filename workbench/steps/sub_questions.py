@@ -63,7 +63,7 @@ class Output(BaseModel):
 
     @field_validator("sub_questions", mode="before")
     @classmethod
-    def _asked(cls, value: Any) -> list[str]:
+    def _texts_only(cls, value: Any) -> list[str]:
         texts = list(_texts(value.splitlines() if isinstance(value, str) else value))
         if not texts:
             raise ValueError("there is no sub-question")

@@ -85,8 +85,8 @@ class SkeletonLayer(Layer):
         return {
             **counts([*records.used.values(), *fused.used.values()]),
             "skipped": sum(answer.output["skipped"] for answer in records.used.values() if answer.output),
-            "extracted": records.asked,
-            "fused": fused.asked,
+            "extracted": records.requested,
+            "fused": fused.requested,
             "encoder": build.encoder.name,
             "core": len(chosen),
             "chunks": len(chunks),

@@ -79,7 +79,7 @@ class Replay(Record):
     @property
     def stopped(self) -> int | None:
         """The round whose thought ended the search; None if the method continued to its last round."""
-        return next((one.number for one in self.rounds if one.done), None)
+        return next((round.number for round in self.rounds if round.done), None)
 
     @property
     def concludes(self) -> bool:
@@ -89,7 +89,10 @@ class Replay(Record):
     @property
     def stages(self) -> tuple[str, ...]:
         """The names of the stages of a replay: the rounds, then the end if there is a conclusion."""
-        return (*(RoundEvent.step.format(round=one.number) for one in self.rounds), *([END] if self.concludes else []))
+        return (
+            *(RoundEvent.step.format(round=round.number) for round in self.rounds),
+            *([END] if self.concludes else []),
+        )
 
     def ranking(self, stage: int) -> Ranking:
         """The order of the passages at a stage, by its position in `stages`."""
