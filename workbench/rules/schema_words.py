@@ -48,10 +48,10 @@ class Senses(NamedTuple):
 
 @dataclass(frozen=True)
 class Lexicon:
-    """`relations` and `types`: name -> {stem of a word: worth}; `called`: as `relations`, by the labels alone; `descriptions`:
-    the texts that tell the relations and the types, by name; `kinds`: type -> kind of answer (person, date, …);
-    `acting`: label -> whether the head is what acts; `particles`: label -> the preposition that ends it; `of_persons`:
-    the relations that may have a person at an end."""
+    """`relations` and `types`: name -> {stem of a word: worth}; `called`: as `relations`, by the labels alone;
+    `descriptions`: texts about the relations and about the types, by name; `kinds`: type -> kind of answer (person,
+    date, …); `acting`: label -> whether the head is what acts; `particles`: label -> the preposition that ends it;
+    `of_persons`: the relations that may have a person at an end."""
 
     relations: Mapping[str, Mapping[str, float]]
     types: Mapping[str, Mapping[str, float]]
