@@ -83,7 +83,7 @@ def gold(given: argparse.Namespace) -> None:
             found = [detect(seen, perception) for perception in perceptions]
             report(name, [one.of_entities(len(types)) for one in found], types)
             print(f"  candidates of the first: {found[0].considered}")
-            most = [len(one.found) for one in found]
+            most = [len(one.communities) for one in found]
             report("  k-means alone", [k_means(seen.vectors, *one) for one in zip(most, seeds)], types)
             report("  Leiden alone", [nearest_leiden(graph, *one) for one in zip(most, seeds)], types)
 
@@ -194,7 +194,7 @@ def timed(given: argparse.Namespace) -> None:
     parts = sum(map(len, begun.clusters))
     print(f"representations {represented:.1f} s, k-means {started:.1f} s, merging {spent - started:.1f} s of the "
           f"processor; k-means and merging {wall:.1f} s by the clock")  # fmt: skip
-    print(f"{len(begun.clusters)} clusters, {parts:,} parts, {len(found.found)} communities, {found.overflow:,} "
+    print(f"{len(begun.clusters)} clusters, {parts:,} parts, {len(found.communities)} communities, {found.overflow:,} "
           f"entities beyond these, candidates {found.considered}")  # fmt: skip
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2:.2f} GiB")
 

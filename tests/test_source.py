@@ -166,7 +166,7 @@ def test_wrapped_partial_and_closed_over_functions_are_followed():
 
 @pytest.mark.parametrize("array", [np.arange(3), pd.Series([0, 1, 2]), pd.DataFrame({"a": [0, 1, 2]})])
 def test_arrays_count_by_what_they_hold(array):
-    told = source._told
+    told = source._text_of_value
     assert told(array) == told(array.copy()) != told(array + 1)
 
 

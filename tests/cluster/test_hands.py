@@ -26,7 +26,7 @@ URL = "http://127.0.0.1:9/v1"
 def _as_in_a_new_process(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    monkeypatch.setattr(piece, "_kept", type(piece._kept)())
+    monkeypatch.setattr(piece, "_cache", type(piece._cache)())
     monkeypatch.setattr(piece, "_made", {})
 
 

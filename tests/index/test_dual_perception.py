@@ -57,7 +57,7 @@ def similarity(merge: dual.Merge, settings: Perception) -> float:
 
 
 def partition(found: dual.Communities) -> set[frozenset[int]]:
-    return {frozenset(community.members) for community in found.found}
+    return {frozenset(community.members) for community in found.communities}
 
 
 # -- 200 random graphs -----------------------------------------------------------------------------------------------
@@ -75,13 +75,13 @@ def test_what_holds_for_every_graph(seed):
     )  # fmt: skip
     n, begun = len(graph.vectors), start(graph, settings)
     found = detect(graph, settings, begun)
-    held = [member for community in found.found for member in community.members]
+    held = [member for community in found.communities for member in community.members]
     assert len(held) == len(set(held)) and set(held) <= set(range(n))
     assert profile == "released" or sorted(held) == list(range(n)), "a partition"
     assert profile != "released" or found.overflow == n - len(held)
-    assert len(found.found) <= settings.max_communities
-    assert [community.id for community in found.found] == list(range(len(found.found)))
-    sizes = [len(community.members) for community in found.found]
+    assert len(found.communities) <= settings.max_communities
+    assert [community.id for community in found.communities] == list(range(len(found.communities)))
+    sizes = [len(community.members) for community in found.communities]
     assert sizes == sorted(sizes, reverse=True)
     _check_representatives(found, relations, settings)
     _check_merges(found, begun, settings)
@@ -90,7 +90,7 @@ def test_what_holds_for_every_graph(seed):
 
 
 def _check_representatives(found, relations, settings) -> None:
-    for community in found.found:
+    for community in found.communities:
         assert list(community.members) == sorted(community.members)
         assert community.keywords[0] == community.centre and set(community.keywords) <= set(community.members)
         assert len(set(community.keywords)) == len(community.keywords) == min(5, len(community.members))
@@ -117,7 +117,7 @@ def _check_merges(found, begun, settings) -> None:
     assert found.considered.get("merged", 0) == sum(m.merged for m in found.merges)
     parts = sum(map(len, begun.clusters))
     if paper and parts - found.considered.get("merged", 0) <= settings.max_communities:
-        assert len(found.found) == parts - found.considered.get("merged", 0) and found.overflow == 0
+        assert len(found.communities) == parts - found.considered.get("merged", 0) and found.overflow == 0
 
 
 def _check_relabelled(graph, settings, found, draw) -> None:
@@ -135,8 +135,8 @@ def _check_relabelled(graph, settings, found, draw) -> None:
         ),
         settings,
     )
-    back = [(tuple(sorted(entities[row] for row in c.members)), entities[c.centre]) for c in other.found]
-    assert back == [(c.members, c.centre) for c in found.found]
+    back = [(tuple(sorted(entities[row] for row in c.members)), entities[c.centre]) for c in other.communities]
+    assert back == [(c.members, c.centre) for c in found.communities]
     assert other.considered == found.considered
 
 
@@ -159,13 +159,13 @@ def test_a_graph_worked_out_by_hand_as_in_the_paper():
     # Centres 0 and 2 share no relation; 0.7·0.8 = 0.56 is enough.
     assert {other.left, other.right} == {(0, 1), (2, 3)} and other.merged and other.size == 4
     assert (other.overlap, other.cosine) == pytest.approx((0, 0.8))
-    assert found.found[0].members == (0, 1, 2, 3)
+    assert found.communities[0].members == (0, 1, 2, 3)
     assert partition(found) == {frozenset({0, 1, 2, 3}), frozenset({4, 5}), frozenset({6, 7})}
     # Merged: triples 2, 1, 2, 1 of 6, and each cosine to the sum (3.6, 1.2) is 3/√10.
-    whole = found.found[0]
+    whole = found.communities[0]
     assert whole.cohesion == pytest.approx(1 / 4 + 7 / 3 * 3 / 10**0.5)
     assert set(whole.keywords[:2]) == {0, 2} and set(whole.keywords[2:]) == {1, 3}
-    assert next(c.centre for c in found.found if 4 in c.members) == 4
+    assert next(c.centre for c in found.communities if 4 in c.members) == 4
 
 
 def test_eq_6_has_the_norms_that_are_printed_or_those_of_a_jaccard_similarity():
@@ -213,7 +213,7 @@ def test_a_graph_worked_out_by_hand_as_in_the_released_code():
     assert partition(found) == {frozenset(range(8)), frozenset({8, 9}), frozenset({10, 11})}
     assert found.considered == {"merged": 1} and first in (6, 7)
     # Of the eight, the cosines to (7.6, 1.2) favour (1, 0): 0.3·6/6 + 0.7·0.988 is the most; then 5, 4, 3.
-    assert found.found[0].keywords[:4] == (2, 5, 4, 3) and found.found[0].centre == 2
+    assert found.communities[0].keywords[:4] == (2, 5, 4, 3) and found.communities[0].centre == 2
     assert settings.max_iter == 1 and settings.max_communities == 100
 
 
@@ -226,7 +226,7 @@ def test_a_score_is_the_overlap_of_relations_plus_the_cosine_as_often_as_lambda_
     """With the sum, a shortcut is taken: here the Jaccard index is written out."""
     graph, relations = random_graph(seed)
     settings = Perception(pooled=pooled)
-    community, *_ = detect(graph, settings).found
+    community, *_ = detect(graph, settings).communities
     whole = sum((relations[member] for member in community.members), Counter())
     if pooled == "mean":
         whole = Counter({label: count / len(community.members) for label, count in whole.items()})
@@ -248,9 +248,9 @@ def test_equal_relations_with_orthogonal_embeddings_do_not_merge():
     begun = dual.Start(np.arange(4), [[np.array([0, 1]), np.array([2, 3])]])
     (merge,) = detect(graph, Perception(), begun).merges
     assert (merge.overlap, merge.cosine, merge.reason) == (1, 0, "dissimilar")
-    assert len(found.found) == 1 and len(detect(graph, Perception(), begun).found) == 2
-    assert len(detect(graph, Perception(perception="relations"), begun).found) == 1
-    assert len(detect(graph, Perception(perception="embeddings"), begun).found) == 2
+    assert len(found.communities) == 1 and len(detect(graph, Perception(), begun).communities) == 2
+    assert len(detect(graph, Perception(perception="relations"), begun).communities) == 1
+    assert len(detect(graph, Perception(perception="embeddings"), begun).communities) == 2
 
 
 # -- what each setting does ------------------------------------------------------------------------------------------
@@ -267,28 +267,28 @@ def test_what_is_beyond_the_most_communities_joins_the_nearest_or_none():
     all_of_them = detect(graph, Perception())
     few = detect(graph, Perception(max_communities=2))
     left = detect(graph, Perception.of(profile="released", max_communities=2))
-    assert len(all_of_them.found) > 2 == len(few.found) == len(left.found)
-    kept = [set(community.members) for community in all_of_them.found[:2]]
-    assert sorted(member for c in few.found for member in c.members) == list(range(72))
-    assert all(any(one <= set(c.members) for c in few.found) for one in kept)
+    assert len(all_of_them.communities) > 2 == len(few.communities) == len(left.communities)
+    kept = [set(community.members) for community in all_of_them.communities[:2]]
+    assert sorted(member for c in few.communities for member in c.members) == list(range(72))
+    assert all(any(one <= set(c.members) for c in few.communities) for one in kept)
     assert few.overflow == 72 - sum(map(len, kept)) > 0
-    assert left.overflow == (left.found and 72 - sum(len(c.members) for c in left.found)) > 0
+    assert left.overflow == (left.communities and 72 - sum(len(c.members) for c in left.communities)) > 0
     assert (left.of_entities(72) == -1).sum() == left.overflow and (few.of_entities(72) >= 0).all()
 
 
 def test_parts_merge_until_they_would_be_too_large():
     graph = grouped(1, 40)
-    assert {len(c.members) for c in detect(graph, Perception()).found} != {40}  # k of 40 is 4: clusters do not merge
+    assert {len(c.members) for c in detect(graph, Perception()).communities} != {40}  # k of 40 is 4: clusters do not merge
     begun = dual.Start(np.arange(40), [[np.arange(at, at + 10) for at in range(0, 40, 10)]])
     settings = Perception(epsilon=5.0)
-    assert [len(c.members) for c in detect(graph, settings, begun).found] == [40]
+    assert [len(c.members) for c in detect(graph, settings, begun).communities] == [40]
     assert {m.round for m in detect(graph, settings, begun).merges} == {1, 2}
     capped = detect(graph, Perception(epsilon=5.0, size_cap=25), begun)
-    assert [len(c.members) for c in capped.found] == [20, 20] and capped.considered["size"] == 1
+    assert [len(c.members) for c in capped.communities] == [20, 20] and capped.considered["size"] == 1
     assert capped.considered["taken"] == 4, "all six pairs are close, two merge"
     once = detect(graph, Perception(epsilon=5.0, max_iter=1), begun)
-    assert [len(c.members) for c in once.found] == [20, 20]
-    assert len(detect(graph, Perception(max_iter=0), begun).found) == 4
+    assert [len(c.members) for c in once.communities] == [20, 20]
+    assert len(detect(graph, Perception(max_iter=0), begun).communities) == 4
 
 
 def test_the_merges_that_are_told_of_are_bounded_and_counted():
@@ -312,7 +312,7 @@ def test_the_last_bits_of_vectors_decide_nothing(seed, profile):
     found = detect(graph, settings)
     for noise in range(3):
         other = detect(other_bits(graph, noise), settings)
-        assert [one[:4] for one in other.found] == [one[:4] for one in found.found]
+        assert [one[:4] for one in other.communities] == [one[:4] for one in found.communities]
         assert other.considered == found.considered
 
 

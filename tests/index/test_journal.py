@@ -103,7 +103,7 @@ def test_what_is_deferred_holds_up_nothing_else(tmp_path):
     made, model = opened(tmp_path, None), Model(defers=(INPUTS["k2"], INPUTS["k6"]))
     with pytest.raises(Deferred) as deferred:
         made.run(INPUTS, lambda group: model.run(STEP, group), "shout")
-    assert deferred.value.requests == 2 and len(made.known) == len(model.asked) == 5
+    assert deferred.value.requests == 2 and len(made.entries) == len(model.asked) == 5
     assert made.missing(INPUTS) == ["k2", "k6"]
 
 
@@ -164,7 +164,7 @@ def test_makers_failures_and_defects_are_counted(tmp_path):
     made = filled(tmp_path / "a", Model(fails=(INPUTS["k1"],), cuts=(INPUTS["k2"], INPUTS["k3"])))
     expected = {"made_by": ["openai:one (shout v1)"], "failures": 1, "cut": 2, "repaired": 0}
     assert counts(made.used.values()) == expected
-    assert counts(opened(tmp_path / "b", Model(), tmp_path / "a").known.values())["cut"] == 2, "also once read back"
+    assert counts(opened(tmp_path / "b", Model(), tmp_path / "a").entries.values())["cut"] == 2, "also once read back"
     more = [*made.used.values(), Answer("x", "rules (shout v1)", None, "repaired", "{}")]
     assert counts(more) == expected | {"made_by": ["openai:one (shout v1)", "rules (shout v1)"], "repaired": 1}
     assert counts([]) == {"made_by": [], "failures": 0, "cut": 0, "repaired": 0}

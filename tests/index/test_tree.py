@@ -98,7 +98,7 @@ def test_the_communities_are_those_of_the_graph_as_it_is_perceived(index):
     graph, layer = index.schema_graph, index.tree
     given = {"beta": 4}
     found = dual_perception.detect(tree.arrays(graph, layer.entity_matrix), dual_perception.Perception(**given))
-    assert layer.communities == found.found and layer.merges == found.merges
+    assert layer.communities == found.communities and layer.merges == found.merges
     assert sorted(member for c in layer.communities for member in c.members) == list(range(13))
     assert all(len({name.split()[0] for name in names(index, c)} & {"Town", "Person"}) <= 1 for c in layer.communities)
     for community in layer.communities:

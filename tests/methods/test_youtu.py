@@ -144,7 +144,7 @@ ROWS = st.dictionaries(st.integers(0, 30), st.floats(-1, 1), max_size=20)
 
 @given(st.lists(ROWS, max_size=4), st.integers(1, 8), st.lists(st.integers(0, 12), min_size=31, max_size=31))
 def test_fusion_keeps_at_most_k_and_no_triple_twice(found, k, same):
-    kept = fusion.kept(found, np.array(same), k)
+    kept = fusion.fused(found, np.array(same), k)
     assert len(kept) <= k and len({same[row] for row in kept}) == len(kept)
     best = {}
     for one in found:

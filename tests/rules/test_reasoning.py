@@ -44,7 +44,7 @@ def test_each_passage_carries_the_chain_one_hop_further(passages, grounded, quer
 )
 def test_verbs_stand_as_in_the_question(question, last):
     """Searched for as "bear", a birth would not be found."""
-    assert links(question, [])[-1].asked == last
+    assert links(question, [])[-1].relation == last
 
 
 def test_a_comparison_has_a_link_for_each_side():
@@ -54,4 +54,4 @@ def test_a_comparison_has_a_link_for_each_side():
     assert links("", [STATION]) == links("Is it?", [STATION]) == []
     founder, _, _ = links(MAYOR, [STATION, ("", "\x00\u202e"), ("", "")])
     assert founder.candidates[0].sentences == (STATION[1],)
-    assert (founder.asked, founder.names) == ("founder", ("Kestrel FM",))
+    assert (founder.relation, founder.names) == ("founder", ("Kestrel FM",))
