@@ -18,6 +18,7 @@ from workbench.testing import CHECKS
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "adding_a_method.md").read_text(encoding="utf-8")
+EXTENDING = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 
 
 def write(folder: Path) -> dict:
@@ -56,6 +57,88 @@ def test_a_package_that_follows_the_page_passes_the_contract(tmp_path):
     assert 25 <= len((tmp_path / "two_stage.py").read_text(encoding="utf-8").splitlines()) <= 40
     tested = run("-m", "pytest", "-q", "-p", "no:cacheprovider", folder=tmp_path)
     assert tested.returncode == 0 and f"{2 * len(CHECKS)} passed" in tested.stdout, tested.stdout[-3000:]
+
+
+# -- what each part takes, as docs/extending.md says ------------------------------------------------------------------
+
+
+def block(page: str, text: str, end: str = "\Z", language: str = "python") -> str:
+    """The block of a page that holds a text, up to what only tries it out."""
+    (found,) = [one for one in re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL) if text in one]
+    return re.split(end, found, maxsplit=1)[0].rstrip() + "\n"
+
+
+def write_parts(folder: Path) -> dict[str, int]:
+    """The files of the page's last table, each the block that shows it. Returns file → lines."""
+    imports = block(EXTENDING, "from workbench.llm.step import Step", "\Z")
+    helps = block(EXTENDING, "HELPS = Step", r"\nengine = ")
+    files = {
+        "two_stage.py": block(PAGE, "class TwoStage"),
+        "two_stages.py": block(PAGE, "def two_stages", r"\nsteps = "),
+        "prompts/helps.md": block(EXTENDING, "=== system", language="text"),
+        "helps.py": f"{imports}\n\n{helps}",
+        "titles.py": block(EXTENDING, "class Titles", r"\nwb\.register"),
+        "brief.py": block(EXTENDING, "def brief", r"\nwb\.register"),
+        "papers/lakes.csv": re.search(r"(?: {4}(?:table|\d),.*\n)+", EXTENDING)[0].replace("    ", ""),
+        "papers/lakes.toml": block(EXTENDING, 'title = "Lakes"', language="toml"),
+    }
+    for name, content in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(content, encoding="utf-8")
+    return {name: content.count("\n") for name, content in files.items()}
+
+
+def test_each_part_takes_the_files_and_lines_that_the_page_says(tmp_path):
+    rows = EXTENDING.partition("## What each takes")[2]
+    stated = [re.findall(r"`([\w./]+)`|(\d+)", row) for row in re.findall(r"^\| .*`.*\|$", rows, re.MULTILINE)]
+    names = [name for row in stated for name, _ in row if name]
+    lines = [int(number) for row in stated for _, number in row if number]
+    written = {name.removeprefix("papers/"): count for name, count in write_parts(tmp_path).items()}
+    assert dict(zip(names, lines, strict=True)) == written
+
+
+USE = """
+from pathlib import Path
+import json
+import workbench as wb
+from workbench import published
+from workbench.views.widget import StageStepper
+from two_stages import two_stages
+
+data = wb.load("meridian")
+index = wb.Index.build(data, None, "index", layers=["passages"], progress=False)
+method = wb.method("two-stage[pool=20]", index)
+steps = StageStepper(index, two_stages, data.questions, kind=method.label)
+steps.ask("Who built the viaduct?")
+evidence = method.retrieve("Who built the viaduct?", k=5)
+answer = wb.reader("titles[k=3]", wb.engine("rules")).read("Who built the viaduct?", evidence)
+run = wb.evaluate(data.questions[:2], [method], wb.reader("titles"), "run", measures=["brief"], progress=False)
+step = wb.steps.catalogue()["helps"]
+(helps,) = wb.engine("rules").run(step, [step.input("Who built the viaduct?", "The viaduct was built by Weiss.")])
+tables = wb.tables
+published.HERE, published._fingerprints = Path("papers"), dict
+(vectors, words) = tables("lakes").cells
+print(json.dumps({
+    "passages": len(evidence.passages), "stages": [stage.name for stage in steps.shown], "reader": answer.reader,
+    "measured": len(run.rows), "helps": helps.value.helps, "printed": [vectors.published, words.published],
+}))
+"""
+
+
+@pytest.mark.slow
+def test_each_part_of_the_page_works_from_a_package_of_its_own(tmp_path):
+    """It builds an index with the encoder, in a process of its own."""
+    write_parts(tmp_path)
+    install(
+        tmp_path, write(tmp_path), readers={"titles": "titles:Titles"}, measures={"brief": "brief:brief"},
+        steps={"helps": "helps:HELPS"},
+    )  # fmt: skip
+    used = run("-c", USE, folder=tmp_path)
+    assert used.returncode == 0, used.stderr[-3000:]
+    assert json.loads(used.stdout) == {
+        "passages": 5, "stages": ["bm25", "order by cosine"], "reader": "titles[k=3]", "measured": 2, "helps": True,
+        "printed": [0.61, 0.52],
+    }  # fmt: skip
 
 
 MEASURE = '''

@@ -177,7 +177,7 @@ def register(
 
 def broken() -> list[tuple[str, Broken]]:
     """(kind, entry point) of everything that could not be loaded."""
-    return [(kind, point) for kind, kind_name in KINDS.items() for point in kind_name.registry.broken]
+    return [(kind, point) for kind, definition in KINDS.items() for point in definition.registry.broken]
 
 
 def exporting(package: str, places: Iterable[str]) -> Callable[[str], Any]:

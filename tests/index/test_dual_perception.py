@@ -278,7 +278,7 @@ def test_what_is_beyond_the_most_communities_joins_the_nearest_or_none():
 
 def test_parts_merge_until_they_would_be_too_large():
     graph = grouped(1, 40)
-    assert {len(c.members) for c in detect(graph, Perception()).communities} != {40}  # k of 40 is 4: clusters do not merge
+    assert {len(c.members) for c in detect(graph, Perception()).communities} != {40}  # k of 40 is 4: none merges
     begun = dual.Start(np.arange(40), [[np.arange(at, at + 10) for at in range(0, 40, 10)]])
     settings = Perception(epsilon=5.0)
     assert [len(c.members) for c in detect(graph, settings, begun).communities] == [40]
