@@ -1,5 +1,5 @@
-"""The program `workbench`, also as `python -m workbench`. Ctrl-C and SIGTERM end it from its first moment: what it
-needs is loaded once they do."""
+"""The program `workbench`, also as `python -m workbench`. Ctrl-C and SIGTERM end it from the first moment, so the
+command line is imported only after their handlers are installed."""
 
 from __future__ import annotations
 

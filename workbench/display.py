@@ -1,4 +1,4 @@
-"""How things are shown: as HTML, as text, as a picture.
+"""Display of records as HTML, as text and as a picture.
 
 Whoever has something to show asks here, and knows no screen: :mod:`workbench.views` registers with these functions, and
 is found by its name when something is first shown."""

@@ -1,4 +1,4 @@
-"""Errors, by who can fix them, and what is said where the packages of an extra are missing. Every message names the
+"""Errors, grouped by who can fix them, and the message about an extra that is not installed. Every message names the
 value, the expectation and the next step."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Whether files hold what was written. Checksums (CRC-32, two gigabytes a second) find what disks, copies and editors
-damage; they are no protection against forgery.
+"""Checks that files hold what was written. Checksums (CRC-32, two gigabytes a second) find damage by disks, copies and
+editors; they do not protect against forgery.
 
 A folder has a manifest: a JSON object, written after its files, that has their sizes and checksums. It is *sealed*, as
 nothing else vouches for it: its last member, `sum`, is the checksum of the others. Without it, digits that flip in a

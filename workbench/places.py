@@ -1,5 +1,5 @@
-"""What comes with the workbench and where it stands; default folders of indexes, runs and figures; the lock of a folder
-that is written, and files replaced whole."""
+"""Where the files of the workbench are; default folders of indexes, runs and figures; locks of folders; and files that
+are replaced whole."""
 
 from __future__ import annotations
 

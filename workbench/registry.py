@@ -1,4 +1,4 @@
-"""What there is of each kind, by name: methods, readers, compressors, measures, Steps and encoders.
+"""The registries: methods, readers, compressors, measures, Steps and encoders, by name.
 
 A package adds to a kind by an entry point, a notebook by `register`:
 

@@ -1,4 +1,4 @@
-"""Which code a result depends on, in units that each have a hash, so that a change is detected and named.
+"""The code that a result depends on, in units with a hash each, so that a change is detected and named.
 
 A result may be reused only while the code that made it is unchanged. That code is known by its modules: a file of the
 package, or beside the notebook, and every file that it imports, each hashed without comments, docstrings and what only

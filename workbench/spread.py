@@ -1,4 +1,4 @@
-"""Pieces of work, done here or spread over the workers of a cluster: one interface, whose results come in order.
+"""Pieces of work, done here or by the workers of a cluster, through one interface that keeps the order of results.
 
     with over("local[2]"):  # or tcp://…; without it, or with None, everything is done in this process
         for result in spread(pieces, work):

@@ -1,4 +1,4 @@
-"""Counts of cl100k_base tokens, the unit of every budget. The tokenizer's tables come with a package."""
+"""Counts of cl100k_base tokens, the unit of every budget. The tokenizer's tables are packaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What more passages bring, and how long retrieval takes ("Beyond Static Retrieval").
+"""The effect of more passages on the answer, and the time that retrieval takes ("Beyond Static Retrieval").
 
 * `quality_against_k`: quality by the number read, over the same evidence (figure 4c).
 * `recall_curve`: recall@k over k, from the rankings that a run keeps (figures 4a and 4b).

@@ -1,5 +1,5 @@
-"""How far walks are drawn into hubs, and what each mechanism of CatRAG changes about it (CatRAG, arXiv 2602.01965, the
-analysis of hub bias on 100 random questions of MuSiQue).
+"""How strongly random walks drift into hubs, and how each mechanism of CatRAG changes this (CatRAG, arXiv 2602.01965,
+the analysis of hub bias on 100 random questions of MuSiQue).
 
 Strength is the weighted degree in the static graph, whatever a question edits; the numbers of one walk are those of
 `operators.walk_distribution`."""

@@ -1,4 +1,4 @@
-"""What a model as judge says of answers.
+"""Verdicts of a model as judge: win rates, checks with planted answers, and judged accuracy.
 
 * `win_rate`: how often it prefers one method's answers to another's (DotRAG, Tables 1 and 3), and which place it
   prefers.

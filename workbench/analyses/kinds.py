@@ -1,4 +1,4 @@
-"""What methods and readers reach by kind of question, its type and its number of hops.
+"""Results of methods and readers by kind of question: its type and its number of hops.
 
 * `by_kind`: quality, with the difference to a baseline ("Beyond Static Retrieval", figures 2 and 6).
 * `gains_by_kind`: what one reader gains over another, over the same questions and evidence ("The Reasoning Bottleneck

@@ -1,4 +1,5 @@
-"""What the rounds of an iterative method bring ("Beyond Static Retrieval", arXiv 2509.25530), from runs and traces.
+"""The contribution of each round of an iterative method ("Beyond Static Retrieval", arXiv 2509.25530), from runs and
+traces.
 
 * `gains_over_static`: what iteration gains over its backbone alone, by data set (figure 1).
 * `rounds_curve`: quality over the number of rounds, and how many questions stopped early (figure 4d).

@@ -1,4 +1,4 @@
-"""Names and placeholders: who goes by which names, and the table that maps each placeholder back (AnonyRAG;
+"""Names and placeholders: the forms of each name, and the table that maps each placeholder back (AnonyRAG;
 Youtu-GraphRAG, arXiv 2508.19855).
 
 The table is a file of its own beside the anonymised data folder, so that no method reads it."""

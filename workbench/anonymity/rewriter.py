@@ -1,4 +1,5 @@
-"""Replacement of names by placeholders in texts: which forms a name has, where they stand, and whom each one means.
+"""Replacement of names by placeholders in texts: the forms of a name, their occurrences, and the entity that each
+occurrence means.
 
 Forms are matched whole and the longest first, regardless of case and accents. A form is a name, an alias, a part of
 a name that no text has in lower case, or a word derived from one (`Norland` → `Norlanders`). A form that several share

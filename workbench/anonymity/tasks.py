@@ -1,5 +1,5 @@
-"""The tasks of AnonyRAG, made of an anonymised data set and its table: anonymity reversion and multiple choice
-(Youtu-GraphRAG, arXiv 2508.19855), and the filter of what a model answers without retrieval."""
+"""The tasks of AnonyRAG over an anonymised data set: anonymity reversion and multiple choice (Youtu-GraphRAG, arXiv
+2508.19855), and a filter for questions that a model answers without retrieval."""
 
 from __future__ import annotations
 

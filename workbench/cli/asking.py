@@ -1,4 +1,4 @@
-"""Verbs that ask: one question, or many, and what that will take."""
+"""Verbs that ask questions, one or many, and verbs that estimate their cost."""
 
 from __future__ import annotations
 

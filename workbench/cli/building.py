@@ -1,4 +1,4 @@
-"""Verbs that write data, that make and change an index of them, and that make something of its graph."""
+"""Verbs that write data, build and change an index, and train on its graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to choose from, a row each, read off the registries: methods, readers, compressors, measures.
+"""The rows of `workbench list`: one per registered method, reader, compressor or measure.
 
 `catalogue.json` has the rows of everything that comes with the workbench, so that a list loads none of it:
 

@@ -1,4 +1,4 @@
-"""Whether what is on disk is what was written: an index, a run, a grid, a recording, a bundle.
+"""Checks that an index, a run, a grid, a recording or a bundle on disk is as it was written.
 
 workbench.cli.check.check("indexes/meridian")     what is damaged, and what makes it again; nothing is changed"""
 

@@ -1,4 +1,4 @@
-"""What this machine has, what is missing, and the one command that mends it.
+"""A check of this machine: what is installed, what is missing, and the command that fixes it.
 
     workbench.cli.doctor.examine(ask=True)      with one tiny call to the endpoint of the environment
 

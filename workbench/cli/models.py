@@ -1,4 +1,4 @@
-"""Verbs about models: what one can carry, and asking one in batches."""
+"""Verbs about models: recorded answers and batches."""
 
 from __future__ import annotations
 

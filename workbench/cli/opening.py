@@ -1,4 +1,4 @@
-"""What verbs open for the options that they were given: engines, encoders, indexes, questions, readers."""
+"""Opens what the options of a verb name: engines, encoders, indexes, questions, readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of the command line, each defined once; those that go together are one parameter of a verb."""
+"""The options of the command line, each declared once; options that belong together are one record."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The command line itself: its verbs register here (`verb`), and say what they found (`Output`): tables, or JSON with
-`--json`. Errors that are meant for the user have no traceback."""
+"""The frame of the command line: verbs register here (`verb`) and return an `Output`, which is shown as tables, or as
+JSON with `--json`. Errors meant for the user have no traceback."""
 
 from __future__ import annotations
 

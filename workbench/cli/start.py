@@ -1,4 +1,4 @@
-"""Verbs to begin with: what there is to choose from, what this machine lacks, the notebooks."""
+"""The first verbs: `list`, `doctor`, and those that copy, open and run the notebooks."""
 
 from __future__ import annotations
 

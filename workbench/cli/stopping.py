@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end a command in the same way: at once, with one line that says what goes on.
+"""Ctrl-C and SIGTERM end a command in the same way: at once, with one line about what continues.
 
 Either raises `KeyboardInterrupt` in the main thread, where pools, connections and locks are given back on its way out.
 What does not end by itself within `GRACE` seconds (a long computation in C, a thread that still waits for an answer, an

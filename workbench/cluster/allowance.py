@@ -1,4 +1,4 @@
-"""Budgets over many processes: each piece gets a part of what is left, and what it spent comes back with it.
+"""Budgets shared by many processes: each piece of work gets a share of what is left, and returns what it did not spend.
 
 The parts that are out never add up to more than what was left when they were given, so calls never exceed their limit,
 and money and tokens by no more than the calls in flight, as in one process. A piece whose part was too small is done

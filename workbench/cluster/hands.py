@@ -1,4 +1,4 @@
-"""What a worker is given: work as a pickle in which heavy and secret things stand by what they are made of.
+"""What a worker receives: the work as a pickle in which large and secret objects are replaced by how to make them.
 
     engine, encoder        its SPEC and options, without key, recording and budget
     index                  its folder and the hash of its manifest

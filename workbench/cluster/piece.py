@@ -1,4 +1,4 @@
-"""One piece of work in the process of a worker: what it gives, and what it asked of engines on the way."""
+"""One piece of work in a worker's process: its result, and the requests that it made of engines."""
 
 from __future__ import annotations
 

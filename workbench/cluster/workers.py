@@ -1,4 +1,4 @@
-"""The processes of a Dask cluster, and pieces of work that they do.
+"""The processes of a Dask cluster, and the pieces of work that they carry out.
 
 Dask schedules, transfers, and starts a worker that died anew. A piece that was under way there is done again by
 another, at most as often as the scheduler allows (`distributed.scheduler.allowed-failures`, 3 by default)."""

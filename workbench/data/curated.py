@@ -1,4 +1,4 @@
-"""Extractions that a data set offers beside what an engine would extract, by name: `curated` is made of its gold graph.
+"""Ready-made extractions of a data set, by name, in place of an engine's: `curated` is made from its gold graph.
 
     data.offers                                  # ("curated",) of a data set with a gold graph
     index = wb.Index.build(data, extraction="curated")

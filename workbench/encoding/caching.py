@@ -1,4 +1,4 @@
-"""What an encoder is, and a cache of the vectors of one.
+"""The interface of an encoder, and a cache of its vectors.
 
 Query-time encoding goes through `cached(encoder)`, which stores vectors by text. The last bits of a vector depend on
 the other texts of its batch and on the number of threads, so the cache encodes each text alone, on one thread: its

@@ -1,4 +1,5 @@
-"""all-MiniLM-L6-v2, as it is packaged, in plain torch: the vectors of sentence-transformers, to the bit.
+"""all-MiniLM-L6-v2 in plain torch, from the packaged weights; its vectors equal those of sentence-transformers bit by
+bit.
 
 That library and transformers take several times as long to load as torch alone, and a first question needs nothing
 else of them. Other models, and this one with another precision, pooling or device, are loaded by them.

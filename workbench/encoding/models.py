@@ -1,5 +1,4 @@
-"""Models of sentence-transformers: the encoder, what is known of some, the wording of instructions, and how a model is
-loaded.
+"""Encoders of sentence-transformers: loading, known facts about some models, and the wording of their instructions.
 
 Texts are deduplicated, sorted by their number of tokens, and cut into batches of equal token count, so almost no time
 is spent on padding (`benchmarks/encoding.py` compares the rate with the library's own batching).

@@ -1,4 +1,4 @@
-"""Scores of rows against a query vector, and choosing the best of them."""
+"""Scores of rows against a query vector, and selection of the highest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Vectors by content: what an encoder has made of a text is kept in the working folder, and no text is encoded twice.
+"""Vectors by content: the vector of each encoded text is stored in the working folder, so that no text is encoded
+twice.
 
 A store is a pair of files for one encoder and dimension. `….f32` holds rows of float32 and only grows; `….sqlite` holds
 hash of a text → row, and how many rows count. Rows are on the disk before their keys are: what a killed process leaves

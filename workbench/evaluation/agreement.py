@@ -1,5 +1,5 @@
-"""How far the facts of one index are those of another over the same passages, such as facts by rules or by a model
-against curated ones, and what that makes of retrieval.
+"""Agreement of the facts of two indexes over the same passages, such as facts by rules or by a model against curated
+ones, and its effect on retrieval.
 
     found = wb.compare_extractions(index, curated)              # precision and recall of names, pairs and facts
     found = wb.compare_extractions(index, curated, (run, other))    # and the means of a run on each

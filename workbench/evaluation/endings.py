@@ -1,4 +1,4 @@
-"""The configurations that a file of worked replies was written for (`llm/worked.py`), asked."""
+"""Runs the configurations that a file of worked replies was written for (`llm/worked.py`)."""
 
 from __future__ import annotations
 

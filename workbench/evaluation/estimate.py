@@ -1,4 +1,4 @@
-"""Estimates of a build or an evaluation before it starts: requests, tokens and money per Step. Nothing is asked.
+"""Estimates of a build or an evaluation before it starts: requests, tokens and money per Step. No model is asked.
 
 A sample of the passages or questions goes through the real code. In the place of each model stands an engine that
 counts: it counts the prompts, and the rules answer. The counts times the rest give the estimate. Two assumptions are

@@ -1,4 +1,4 @@
-"""Whether a configuration fits into the windows of its models, before anything is paid."""
+"""Checks that a configuration fits the windows of its models before anything is paid."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The identity of a run's rows: for each part (method, reader, judge, measure) the code that it may run, its Steps, the
-layers that it reads, and its settings. Each row stores the key of all of these, so that a row made otherwise is
+layers that it reads, and its settings. Each row stores the keys of all of these, so that a row made differently is
 detected and computed again."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Who made a number: the engine of a method's Steps, of the reader and of the judge, and who wrote the layers. Rules
-are named wherever they had a part, so that no table shows theirs as a model's."""
+"""Who made a number: the engines of a method's Steps, of the reader, of the judge and of the layers. Rules are named
+wherever they took part, so that no table shows their numbers as a model's."""
 
 from __future__ import annotations
 

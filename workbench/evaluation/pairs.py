@@ -1,5 +1,5 @@
-"""Pairs of answers before a judge: what it is shown, who won, its judgements in the folder of a run, and two answers to
-a question side by side.
+"""Pairs of answers before a judge: the judge's input, the winner, the judgements in the folder of a run, and two
+answers to a question side by side.
 
 A judgement is known by what was compared, answers included, so it stands for these answers only: after a method or a
 reader has changed, the pair is judged anew. What saves requests is the recording of the judge."""

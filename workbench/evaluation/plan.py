@@ -1,4 +1,4 @@
-"""An evaluation as a plan: what asks the questions of a run, judges, and measures what is missing."""
+"""The plan of an evaluation: what asks the questions of a run, judges the answers, and measures."""
 
 from __future__ import annotations
 

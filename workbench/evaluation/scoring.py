@@ -1,4 +1,4 @@
-"""What is computed from a row: the input of the measures, their values, and the verdict of a judge."""
+"""The input of the measures for a row, their values, and the verdict of a judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of a run: what they held when it was closed, in its `checksums.json`, and the same files read.
+"""The files of a run: their checksums when it was closed (`checksums.json`), and readers that check them.
 
 Rows are noted as one file. Seconds differ between equal runs, so `timings.jsonl` is not noted, nor are tables and
 counts that follow from the rows: every evaluation writes them anew."""

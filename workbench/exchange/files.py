@@ -1,5 +1,5 @@
-"""Read files of other programs: each error names the file and the remedy, and nothing in a file is evaluated. What is
-read becomes a data set piece by piece, with every id checked (`Gathering`)."""
+"""Reading files of other programs: each error names the file and the remedy, and nothing in a file is evaluated. A
+`Gathering` turns what is read into a data set, piece by piece, and checks every id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HippoRAG and HippoRAG 2: the OpenIE results, the part that a model was paid for.
+"""HippoRAG and HippoRAG 2: the OpenIE results, the part of an index that is paid for.
 
 Supported: the released HippoRAG 2 (`openie_results_ner_<model>.json`: `docs` with `idx`, `passage`,
 `extracted_entities`, `extracted_triples`) and the released first version (`openie_<data>_results_ner_<model>_<n>.json`:

@@ -1,4 +1,4 @@
-"""Traces as OpenInference spans, for Arize Phoenix and what else reads its files: JSON Lines, one span per line.
+"""Traces as OpenInference spans, for Arize Phoenix and other readers of its files: JSON Lines, one span per line.
 
 A line is a span as Phoenix itself writes and takes it: `name`, `context` (`trace_id` of 32 hex digits, `span_id` of
 16), `parent_id`, `span_kind`, `start_time`, `end_time`, `status_code`, `status_message`, `attributes`, `events`.

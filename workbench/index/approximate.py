@@ -1,4 +1,4 @@
-"""Near vectors among more than can all be compared: FAISS's inverted lists.
+"""Nearest vectors where there are too many to compare all pairs: FAISS's inverted lists.
 
 K-means groups the vectors, and each is compared with those of the groups nearest to it. How many groups are probed is
 settled by measuring: ever more, until enough is found of what exact products find for a sample."""

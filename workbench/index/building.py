@@ -1,5 +1,4 @@
-"""Bringing the layers of an index up to date: which there are, in what order they are built, and under which key each
-stands.
+"""Brings the layers of an index up to date: which layers exist, in what order they are built, and the key of each.
 
 The key of a layer says all that determines it. A layer that stands is left alone unless it is asked for; one that is
 asked for is made where nothing stands under its key, and where a request failed it is asked again."""

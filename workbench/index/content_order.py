@@ -1,6 +1,5 @@
-"""An order of entities by what they are, so that what is computed of a graph depends neither on the order in which its
-entities came nor on the last bits of vectors, in which processors differ: it is one of relations, then of numbers, so
-what is almost the same stays where it was."""
+"""An order of entities by content, so that results over a graph depend neither on the order of its entities nor on the
+last bits of vectors, in which processors differ: relations decide first, then rounded numbers."""
 
 from __future__ import annotations
 

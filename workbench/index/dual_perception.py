@@ -1,5 +1,4 @@
-"""Communities that are perceived twice, by their relations and by their embeddings (Youtu-GraphRAG, arXiv 2508.19855,
-Section 4.2).
+"""Communities by dual perception: by relations and by embeddings (Youtu-GraphRAG, arXiv 2508.19855, Section 4.2).
 
 K-means parts the entities into clusters and each cluster into parts; parts of one cluster are merged where they agree.
 Profile `paper` follows Eqs. 4–7 as they are printed, `workbench` reads Eq. 6 as the Jaccard similarity that the text

@@ -1,4 +1,4 @@
-"""The index: a folder of layers, built once, opened by anyone.
+"""The index: a folder of layers over one corpus, built once and opened by every method.
 
     index = Index.build(data, engine, "indexes/meridian")
     index = Index.open("indexes/meridian")

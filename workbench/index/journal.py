@@ -1,4 +1,5 @@
-"""The answers that a layer is made of: those of the layer that stood before, and what an engine is asked for the rest.
+"""The answers from which a layer is made: those of its previous version are reused, the rest is requested from an
+engine.
 
 They are in memory until the layer writes its files, each once and whole. What a model answers is in the store of its
 engine before it is given (`llm/record.py`), so a build that is stopped asks for nothing twice; an engine without a

@@ -1,4 +1,4 @@
-"""What a layer is. Each kind of layer is one class in a file of this folder, listed in `building.py`.
+"""The base class of layers. Each kind of layer is a class in a file of this folder, listed in `building.py`.
 
 A layer is a function of its inputs (the layers below), its settings, what the data bring, the encoder and its maker,
 and of nothing else: the class names them, and `building.py` makes its key of them. `build` writes files into a folder,

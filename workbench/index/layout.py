@@ -1,4 +1,4 @@
-"""The layout of a graph, computed here and not by the page, so that the same graph gives the same picture."""
+"""The layout of a graph, computed in Python, so that the same graph always gives the same picture."""
 
 from __future__ import annotations
 

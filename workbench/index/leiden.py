@@ -1,4 +1,5 @@
-"""Communities within communities: Leiden (Traag, Waltman and van Eck 2019) by igraph, again on each that is too large.
+"""Hierarchical communities: Leiden (Traag, Waltman and van Eck 2019) by igraph, applied again to each community that is
+too large.
 
 Microsoft GraphRAG's hierarchy: level 0 is the coarsest; a community of more than `max_size` members is split
 at the next level, and members of the others do not appear there again.

@@ -1,4 +1,5 @@
-"""Layer `resolved`: the profiles with entities that are one thing merged (DotRAG, entity resolution on UltraDomain).
+"""Layer `resolved`: the profiles after entity resolution, which merges entities that are one thing (DotRAG on
+UltraDomain).
 
 Entities whose vectors are similar form clusters, and a Step says which members of a cluster are the same. "Greedy
 agglomerative" is all that the paper says of the clusters; here they are stars: the entity with the most neighbours that

@@ -1,5 +1,5 @@
-"""What the layer `schema_graph` is made of: passages extracted within a schema that evolves, and the graph of what was
-extracted (levels 1 and 2 of Youtu-GraphRAG's knowledge tree).
+"""Extraction within a schema that evolves, and the graph of its results, for the layer `schema_graph` (levels 1 and 2
+of Youtu-GraphRAG's knowledge tree).
 
 The journal `records.jsonl` keeps each answer under the passage and the schema that it was asked with. The schema
 changes at the boundaries of batches alone, in the order of the corpus, so a build repeats whatever the order of the

@@ -1,4 +1,4 @@
-"""Layers on disk, such that a killed process, a full disk or a second process loses nothing.
+"""Layers on disk. A killed process, a full disk or a second process loses nothing.
 
 A layer is written into `<kind>-<key>.part/`, flushed to disk and renamed to `<kind>-<key>/`: a folder without the
 suffix is whole. When all layers that were asked for stand, `manifest.json` is replaced in one step. What the manifest

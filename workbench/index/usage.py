@@ -1,4 +1,4 @@
-"""What the construction of an index took: calls, tokens and seconds, per layer and Step.
+"""The cost of building an index: calls, tokens and seconds, per layer and Step.
 
 `usage.jsonl` in the folder of an index gets lines when a layer is built, and keeps those of earlier builds: it is a
 bill, not a part of the index. No key and no hash covers it, because its seconds are the machine's. What a build asked

@@ -1,4 +1,4 @@
-"""English as spaCy reads it, shared by methods, readers, layers and rules; no Step has its rule here.
+"""English as spaCy parses it, shared by methods, readers, layers and rules. Rule bodies of Steps are in `rules/`.
 
     pipeline        the pipeline and its last parses; content words
     ner             spaCy's entity decoder in numpy

@@ -1,4 +1,4 @@
-"""Which other language than English a text is plainly in: for what reads English alone, so that it can say so.
+"""Detection of texts that are plainly in another language, so that what reads English alone can say so.
 
 A script tells, or the words that every sentence of a language needs and no other's. Names and single words tell
 nothing. What is in doubt counts as English, so nothing is said of it.

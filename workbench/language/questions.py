@@ -1,4 +1,4 @@
-"""What a question asks, read off its text: its kind, the kind of its answer, whom it names, how its parts nest.
+"""Analysis of a question from its text: its kind, the kind of its answer, its names, and how its parts nest.
 
     Where was the director of "Dune Fever" born?
     asked: [born] wants a place  <-  [director] wants a person  <-  "Dune Fever"

@@ -1,4 +1,4 @@
-"""Pages as the rules of answering read them: the names of a page, and which names are the same."""
+"""Pages as the rules of answering read them: the names on a page, and which of them are the same."""
 
 from __future__ import annotations
 

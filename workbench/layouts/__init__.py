@@ -1,4 +1,4 @@
-"""Contexts as text and back: a layout is a module with `write(graph) -> str` and `parse(text) -> ContextGraph`.
+"""Contexts as text: a layout is a module with `write(graph) -> str` and `parse(text) -> ContextGraph`.
 
     ket_rag    four tables of `|` under dashed headers (KET-RAG's released code), which is Microsoft GraphRAG's layout
     lightrag   fenced blocks of JSON lines and a list of references (lightrag-hku 1.5.7)

@@ -1,4 +1,4 @@
-"""The tables of any evidence, so that code for tables works with every method."""
+"""Tables of any evidence, so that code for tables works with every method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each notebook opens, `wb.lessons.Lab(data, engine)`, and what it checks and concludes, in a module each."""
+"""One module per notebook: what it opens (`wb.lessons.Lab(data, engine)`), checks and concludes."""
 
 from importlib import import_module
 from typing import Any

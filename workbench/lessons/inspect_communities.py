@@ -1,4 +1,4 @@
-"""Notebook 02: whether a tree of communities is what its numbers say, and whether its agent helped."""
+"""Notebook 02: checks that a tree of communities is as its numbers say, and whether its agent helped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notebook 04: whether a replay is what happened, and whether iteration helped."""
+"""Notebook 04: checks that a replay shows what happened, and whether iteration helped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the verdicts and the closing sentences of several notebooks have in common."""
+"""Sentences that several notebooks share in their verdicts and conclusions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notebook 07: whether verdicts say what their conditions say, and what the printed numbers are worth."""
+"""Notebook 07: checks that verdicts follow from their conditions, and how far the printed numbers can be compared."""
 
 from __future__ import annotations
 

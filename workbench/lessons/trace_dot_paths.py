@@ -1,4 +1,4 @@
-"""Notebook 03: whether the paths of DotRAG are paths of the graph, and whether they led to the answer."""
+"""Notebook 03: checks that DotRAG's paths are paths of the graph, and whether they led to the answer."""
 
 from __future__ import annotations
 

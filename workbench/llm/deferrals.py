@@ -1,4 +1,4 @@
-"""Work in pieces, of which some wait for the replies of a batch (`workbench.llm.batch.export`)."""
+"""Work in pieces, some of which wait for the replies of a batch (`workbench.llm.batch.export`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a text is a prompt that a source prints, told without its text: `fingerprints.json` has hashes alone.
+"""Recognition of prompts that a source prints, without their text: `fingerprints.json` holds hashes alone.
 
 Two texts are compared in a normal form in which line ends, signs, capitals and the names of placeholders leave no
 trace, so that what was typed or extracted from a PDF is recognised; letters, digits, their order and the places of

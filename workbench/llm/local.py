@@ -1,4 +1,4 @@
-"""Engine `local`: llama.cpp inside this process, used as a chat endpoint.
+"""Engine `local`: llama.cpp in this process, used as a chat endpoint.
 
     local:/models/qwen.gguf     any model as a GGUF file
     local:smollm2               SmolLM2-135M-Instruct, which comes as a package; for trying things out, not for studies

@@ -1,4 +1,4 @@
-"""The cost of a run: calls, tokens, seconds and money, per Step; and a budget, limits on them that stop a run.
+"""The cost of a run per Step (calls, tokens, seconds and money), and a budget that stops it.
 
 Prices are data with a date; an unknown price is unknown, not zero.
 

@@ -1,4 +1,4 @@
-"""What an endpoint takes for a model: found out once, from what it refuses, and remembered while the process lives.
+"""What an endpoint accepts for a model: learned once, from what it refuses, and remembered while the process lives.
 
 Endpoints of one protocol differ. Reasoning models of OpenAI want `max_completion_tokens` and neither a temperature nor
 a system message that others need; some servers know no `seed`, no JSON schema, or no bounds in one. There is one rule:

@@ -1,5 +1,5 @@
-"""What stands in a reply: the reasoning before the answer, cut off so that a draft is never taken for it, and the JSON
-of the answer: whole, inside fences or prose, unfinished, or broken and repaired (by json_repair).
+"""The parts of a reply: reasoning before the answer, which is cut off so that a draft is never taken for the answer;
+and the JSON of the answer, whole, inside fences or prose, unfinished, or broken and repaired (by json_repair).
 
 Where several objects stand in a reply the last one comes first, because models write drafts, examples and the form that
 they were given before the answer. Nothing is evaluated as code, which some released programs do.

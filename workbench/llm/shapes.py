@@ -1,4 +1,4 @@
-"""How what a model wrote is brought into the shape that was asked for, before it is validated.
+"""Brings a model's JSON into the requested shape before it is validated.
 
 It applies to replies alone: what a rule body makes is validated as it is. A `Reading` in the annotation of a field says
 how that field is read. A form that was copied from the prompt (`"…"`, `"<the query>"`) is no answer.

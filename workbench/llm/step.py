@@ -1,4 +1,4 @@
-"""A Step: one thing that a language model is asked, as a typed function over a batch.
+"""A Step: one request to a language model, as a typed function over a batch.
 
 A Step has a name, an input type, an output type (pydantic) and a prompt, which is a file of text
 (`workbench.llm.template`). The Steps themselves are in `workbench/steps/`, their prompts in `prompts/` there. What does

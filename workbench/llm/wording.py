@@ -1,4 +1,4 @@
-"""Prompts from files: the wording of a source that may not be copied into this package, brought by its user.
+"""Prompts from files: a source's own wording, which may not be copied into this package, supplied by the user.
 
     engine = wb.engine("openai:gpt-4o-mini", prompts="prompts/hipporag2")  # a folder: one file for each Step
 

@@ -1,4 +1,4 @@
-"""Worked replies: what an expert would reply, written by hand in the folder `worked/` of a data set, a TOML file per
+"""Worked replies: the replies of an expert, written by hand in the folder `worked/` of a data set, one TOML file per
 question.
 
     engine = wb.engine("worked")            # those of the bundled corpus; wb.engine("worked:FOLDER") of another folder

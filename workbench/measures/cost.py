@@ -1,4 +1,4 @@
-"""What an answer took: tokens, requests, US dollars, seconds.
+"""The cost of an answer: tokens, requests, US dollars, seconds.
 
 Steps that evaluate an answer are part of the measurement and excluded; `usage.json` has them. `usage` is Step → calls,
 prompt_tokens, completion_tokens, money, as in a row.

@@ -1,4 +1,5 @@
-"""coverage: 1 if the retrieved context contains a gold answer or alias, else 0: could the reader have known?
+"""coverage: 1 if the retrieved context contains a gold answer or alias, else 0. It tells whether the reader could have
+known the answer.
 
 The context is the text before any compression (`workbench.evaluation.evaluate`). The measure comes from "The Reasoning
 Bottleneck in Graph-RAG" (arXiv 2603.14045, section 4.5).

@@ -1,4 +1,4 @@
-"""The ends of the scale between which every method lies.
+"""Baselines at both ends of the scale: no passages, all passages, and the gold ones.
 
     none           no passage at all: what the reader's model knows by itself (closed book)
     long_context   the corpus in its order, up to a budget of tokens: no retrieval, a long window

@@ -1,5 +1,5 @@
-"""What methods share that contain other methods: an iterative method and its backbone, a fusion and what it fuses, a
-reranker and what it orders anew. Such a method needs the layers, Steps and engines of its parts as well as its own."""
+"""The base class of methods that contain other methods: an iterative method and its backbone, a fusion and its parts, a
+reranker and its first stage. Such a method needs the layers, Steps and engines of its parts as well as its own."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The ranking of another system as a method: what it found is read from a TREC run file, and everything that works with
-a method works with it: measures, comparisons, readers, analyses.
+"""The ranking of another system as a method, read from a TREC run file. Measures, comparisons, readers and analyses
+work with it as with any method.
 
     theirs = wb.rankings("colbert.run", index, data.questions)
     run = wb.evaluate(data.questions, [wb.method("hipporag2", index, engine), *theirs])

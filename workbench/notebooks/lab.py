@@ -1,5 +1,5 @@
 """What every notebook opens: data, an engine for the questions that it shows and one for the rest, and an index. What
-cannot be shown stands as a sentence that says so, so that no cell asks whether it is there."""
+cannot be shown displays itself as a sentence, so that no cell needs a condition."""
 
 from __future__ import annotations
 

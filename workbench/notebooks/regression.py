@@ -1,4 +1,4 @@
-"""Regression runs: the verdict and the key numbers of an executed notebook, recorded, and what has moved since.
+"""Regression runs: the verdict and the key numbers of an executed notebook, and their differences from a baseline.
 
 A *baseline* is a JSON file for each notebook, one number a line, made to be read in a diff. It holds the parameters,
 the checks and facts of the verdict, the means of every run that the notebook made (`table.csv`), a hash of what each

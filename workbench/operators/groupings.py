@@ -1,4 +1,4 @@
-"""Groupings of the same entities, compared: the tree of Youtu-GraphRAG, Leiden's communities, RAPTOR's clusters.
+"""Comparison of groupings of the same entities: the tree of Youtu-GraphRAG, Leiden's communities, RAPTOR's clusters.
 
 A grouping puts each entity, by its name in the layer `schema_graph`, into one group at most. What it leaves out is not
 compared.

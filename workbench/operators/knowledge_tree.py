@@ -1,5 +1,5 @@
-"""The knowledge tree as one can walk it: communities (level 4), keywords (3), entities and triples (2), attributes (1),
-and from a passage to its place in it (Youtu-GraphRAG, Eq. 8).
+"""Navigation of a knowledge tree: communities (level 4), keywords (3), entities and triples (2), attributes (1), and
+the place of a passage in it (Youtu-GraphRAG, Eq. 8).
 
 The tree is in two layers of an index: `schema_graph` holds levels 1 and 2, `tree` levels 3 and 4. A `KnowledgeTree`
 answers where something stands; what it returns are records of names, which need neither layer."""

@@ -1,4 +1,4 @@
-"""Everything that an index holds about one node, shown after a click on it."""
+"""Everything that an index holds about one node."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Communities of a knowledge tree by other settings than the index has, and what became of each; other groupings of
-the same entities (`groupings.py`) as far as an index has what they need."""
+"""The communities of a knowledge tree under other settings, what became of each, and other groupings of the same
+entities (`groupings.py`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the entities of an index are, for pictures in which a type has one colour."""
+"""The types of an index's entities, for pictures that give each type a colour."""
 
 from __future__ import annotations
 

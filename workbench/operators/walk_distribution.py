@@ -1,5 +1,5 @@
-"""What a walk makes of a question: the probability distribution that explains the rank of a passage, how much of it
-ends in hubs (the hub bias of CatRAG), and the dense ranking below the few passages that a walk finds."""
+"""The random walk of a question: the probability distribution that explains the rank of a passage, its share in hubs
+(the hub bias of CatRAG), and the dense ranking below the few passages that a walk reaches."""
 
 from __future__ import annotations
 

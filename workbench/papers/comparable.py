@@ -1,4 +1,4 @@
-"""What stands between a cell and a comparable number: the conditions on both sides, and the questions behind it.
+"""What separates a cell from a comparable number: the conditions on both sides, and the questions behind it.
 
 `side_by_side` holds a cell's measurement against the paper; a cell without one, the run that the paper asks for.
 `asked_for` lists the questions behind a measurement."""

@@ -1,6 +1,5 @@
-"""Which row of a paper's tables a method of a run belongs to, and what was measured there: its rows, its values, and
-the judgements of its answers. Where it belongs says nothing of whether the numbers are comparable: `conditions.py`
-does."""
+"""The row of a paper's tables that a method of a run belongs to, and what was measured there: its rows, its values, and
+the judgements of its answers. Whether the numbers are comparable is decided by `conditions.py`."""
 
 from __future__ import annotations
 

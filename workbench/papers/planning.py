@@ -1,5 +1,5 @@
-"""What a table of a paper, or one cell, takes before anything is asked: calls, tokens, dollars and hours. The prompts
-are counted on an index of a few passages that rules write."""
+"""The cost of a paper's table, or of one cell, before anything is asked: calls, tokens, dollars and hours. Prompts are
+counted on a small index that rules write."""
 
 from __future__ import annotations
 

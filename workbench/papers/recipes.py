@@ -1,5 +1,5 @@
-"""What has to be run for a table of a paper: for each of its data sets the methods, readers and layers, read off the
-conditions of the paper (`published/<paper>.toml`), so that a run made so differs in as little as it can."""
+"""The runs that a paper's table needs: for each of its data sets the methods, readers and layers, derived from the
+paper's conditions (`published/<paper>.toml`), so that a run differs in as little as possible."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A table of a paper by one call: the data, the indexes, the runs, and the paper's cells beside ours. Everything that
-exists already is kept: the same call goes on where it was stopped."""
+"""Reproduces a paper's table in one call: the data, the indexes, the runs, and the paper's cells beside ours. What
+exists already is kept, so the same call resumes where it stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The claims of a paper: data in `<paper>.toml`, held against numbers, the paper's own or measured ones.
+"""The claims of a paper, as data in `<paper>.toml`, checked against numbers: the paper's own or measured ones.
 
     [[claims]]
     says = "SPARQL gains less on LightRAG than on KET-RAG"  # in our words

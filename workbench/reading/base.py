@@ -1,4 +1,4 @@
-"""What a reader is: evidence in, answer out.
+"""The base class of readers: evidence in, answer out.
 
 All readers but `global` are a `ContextReader`. They differ in the context that they lay out (`uncompressed`) and in the
 defaults of their `Settings`; what becomes of a context is the same for all of them, and is here:

@@ -1,5 +1,5 @@
-"""The prompts that a reader can ask about a context, by the names that settings and results know them by; and which of
-them a question is asked with, by its kind ("The Reasoning Bottleneck in Graph-RAG", section 3.5)."""
+"""The prompts of a reader, by the names used in settings and results; and routing, the choice among them by the kind of
+the question ("The Reasoning Bottleneck in Graph-RAG", section 3.5)."""
 
 from __future__ import annotations
 

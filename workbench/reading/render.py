@@ -1,4 +1,4 @@
-"""Evidence as text, under a token budget. Rendering comes last: whatever works on evidence works on records."""
+"""Evidence as text within a token budget. Rendering is the last step; everything before it works on records."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Answers that a model makes short before EM and F1 (`rewrite=true`; "The Reasoning Bottleneck in Graph-RAG", arXiv
-2603.14045, does so for its 8B model, with a prompt that it does not give).
+"""Shortening of answers by a model before EM and F1 (`rewrite=true`; "The Reasoning Bottleneck in Graph-RAG", arXiv
+2603.14045, does so for its 8B model, with a prompt that it does not print).
 
 The reader's own answer stays as it is: accuracy, its judge and abstentions are of that text, only EM and F1 of the
 short one (`measures.OF_SHORT`). The setting is of every reader, and of none: `workbench.reading.reader` puts what is

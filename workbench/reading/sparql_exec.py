@@ -1,5 +1,5 @@
-"""Reader `sparql-exec`: the question as triple patterns, carried out on the facts of what was retrieved; no prompt but
-that of the patterns is asked.
+"""Reader `sparql-exec`: the question as triple patterns, executed on the retrieved facts. The only prompt is the one
+for the patterns.
 
 The answer is what the query binds, with the passages that state the facts it was matched with; `Answer.proof` has the
 bindings, and where the chain breaks if nothing is bound. Then the reader abstains, or asks the prompt of `retry`. With

@@ -1,4 +1,4 @@
-"""Reader `structured`: entities, relations, paths and passages of the evidence in one context, a short answer.
+"""Reader `structured`: entities, relations, paths and passages of the evidence in one context, and a short answer.
 
     paths      paths in words, then passages, as DotRAG reads them; for any method: facts are paths of one edge
     lightrag   blocks of JSON lines and a list of references (LightRAG, arXiv 2410.05779; lightrag-hku 1.5.7)

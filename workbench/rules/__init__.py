@@ -1,4 +1,5 @@
-"""What the engine `rules` does for a Step: spaCy and arithmetic. No rule knows a benchmark or the bundled corpus.
+"""The rule bodies of Steps, for the engine `rules`: spaCy and arithmetic. No rule knows a benchmark or the bundled
+corpus.
 
 `RULES` names the rule body of every Step that has one. A body takes the Step's `Input` and returns its `Output`, under
 the name of the Step. The modules are imported on first use, so that the table itself costs nothing.

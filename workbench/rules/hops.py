@@ -1,4 +1,4 @@
-"""One hop: what stands in the relation asked for to the names given, in some sentence of the pages.
+"""One hop: candidates for what stands in the requested relation to the given names, in some sentence of the pages.
 
     worth of a span = fit of its kind x presence of the names x (ground + relation words near it)
 

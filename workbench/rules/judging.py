@@ -1,5 +1,5 @@
-"""Rule bodies of `judge`, `judge_answer`, `judge_pair` and `verify_claim`: what arithmetic can say of an answer, and
-the words, quantities and negations of a claim against those of the passages.
+"""Rule bodies of `judge`, `judge_answer`, `judge_pair` and `verify_claim`: arithmetic on an answer, and the words,
+quantities and negations of a claim against those of the passages.
 
 `judge` compares two dates or two numbers, however they are written. All else is `unknown`, and every reason begins with
 "rules:". A claim is supported if the passages hold nearly all of its content words and all of its dates and numbers,

@@ -1,4 +1,4 @@
-"""Rule bodies of `judge_paths` and `fallback_query`: is a path complete, what to search for from its end, and else.
+"""Rule bodies of `judge_paths` and `fallback_query`: whether a path is complete, and what to search for from its end.
 
 Where the rules of a search are walks, as `schema_walks` writes them, a path is held against them hop by hop. Types
 count for less than labels, because entities of one name share one type. Where the rules are prose, or the graph has no

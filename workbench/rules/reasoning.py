@@ -1,4 +1,4 @@
-"""The links of a question's chain, each with what was found for it, and the rule bodies that read them:
+"""The chain of a question as links, each with its candidates, and the rule bodies that read them:
 
     reasoning before an answer   `stepwise_answer`, `sparql_answer`
     BDTR                         what to search for next, the chain so far, and the passages that support it

@@ -1,4 +1,4 @@
-"""What the words of a question may mean in a graph: which of its relations, which of its types of entities.
+"""What the words of a question may mean in a graph: which of its relations, and which of its entity types.
 
 A schema is read once: its names and, for less, its definitions give the words; families of words and groups of like
 meaning (`relations.relatedness`) carry over to other words. All other words the packaged encoder reads in the question

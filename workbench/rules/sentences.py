@@ -1,4 +1,4 @@
-"""A question around one of its names: its words in the order of their distance from it, and what it asks for."""
+"""A question around one of its names: its words by their distance from it, and the type that it asks for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SPARQL that a model or a rule wrote in plain English, executed on the retrieved facts."""
+"""SPARQL written by a model or a rule, executed on the retrieved facts."""
 
 from workbench.sparql.facts import facts_of
 from workbench.sparql.matching import execute

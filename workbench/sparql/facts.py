@@ -1,5 +1,5 @@
-"""The facts that a query is carried out on: those of the retrieved graph, each with the passages that state it; and in
-which words a passage states one.
+"""The facts on which a query is executed: those of the retrieved graph, with the passages that state them and the words
+in which a passage does.
 
 A fact may have been extracted loosely ("X has 1889"), so what joins its ends is looked up where it stands: in a
 sentence that names both, the title standing for one of them, with the words of a pattern's predicate near the value.

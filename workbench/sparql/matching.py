@@ -1,4 +1,4 @@
-"""Triple patterns matched with facts, and joined.
+"""Matching of triple patterns with facts, and joins.
 
 Softly: a fact is worth its relation's similarity x that of its ends to the pattern's terms, or to what these are bound
 to, x how well a value is of the kind asked for. Patterns are joined in the order of what is bound, constants first, and

@@ -1,4 +1,4 @@
-"""Triple patterns read off what a model, a person or a rule wrote as SPARQL.
+"""Triple patterns, parsed from SPARQL written by a model, a person or a rule.
 
 Read: SELECT, with any prose and code fences around it, with or without WHERE, PREFIX and final dots; `;` and `,`;
 IRIs and prefixed names (by their last part, underscores and camel case undone), quoted texts, bare words. The last

@@ -1,4 +1,4 @@
-"""What an executed query says of an answer: verified, contradicted or unsupported.
+"""What an executed query says about an answer: verified, contradicted or unsupported.
 
 A fact may have been extracted loosely, and a relation matched by similarity alone. So an answer is verified only where
 every hop of its binding is also read off a passage that states the fact: a sentence that names both ends (the title

@@ -1,5 +1,5 @@
-"""What a reply in prose says, without what models put around it: fences, emphasis, quotation marks, a label, a line
-that only announces the answer, an object that wraps it. And which words say that there is nothing."""
+"""Reading replies in prose: fences, emphasis, quotation marks, labels, announcing lines and wrapping objects are
+removed, and words that state that there is nothing are recognised."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Further requests: for outputs that do not fit their input, with what was wrong said in the request; for the records
-that a reply missed, the gleaning of GraphRAG and LightRAG."""
+"""Further requests: for outputs that do not fit their input, with the flaw stated in the request; and for records that
+a reply missed (the gleaning of GraphRAG and LightRAG)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a method must do, as tests for a package that adds one. Needs pytest and hypothesis; no model is loaded.
+"""The contract of a method, as tests for a package that adds one. Needs pytest and hypothesis; no model is loaded.
 
     from workbench.testing import MethodContract
 

@@ -1,6 +1,6 @@
-"""Schemas of well-known graphs that come as bare triples, in `seeds/` those with which extraction begins, and in
-`dotrag/` what the paper of DotRAG tells its model of its graphs (MetaQA, UltraDomain CS and Mixed). Names of types and
-relations are the graphs' own; the definitions are ours, in `dotrag/` the paper's in our words."""
+"""Schemas of well-known graphs that come as bare triples; in `seeds/` the schemas with which an extraction begins; in
+`dotrag/` the descriptions that DotRAG's paper gives its model of its graphs (MetaQA, UltraDomain CS and Mixed). Names
+of types and relations are the graphs' own; the definitions are ours, those in `dotrag/` the paper's in our words."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The samples published by HippoRAG and HippoRAG 2, and what has their questions: CatRAG's sample of HoVer and the
-whole development sets of HotpotQA, MuSiQue and 2WikiMultiHopQA.
+"""The samples published by HippoRAG and HippoRAG 2, and data sets with the same questions: CatRAG's sample of HoVer and
+the whole development sets of HotpotQA, MuSiQue and 2WikiMultiHopQA.
 
 Of a sample, `<name>_corpus.json` is a list of {"title", "text"}, or one object of title → sentences; `<name>.json` is a
 list of questions, with gold passages in `paragraphs`, `contexts`, or `context` with `supporting_facts`.

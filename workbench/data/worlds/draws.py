@@ -1,4 +1,4 @@
-"""Chance without a state, and what is drawn with it: draws, links between numbered entities, and names.
+"""Stateless randomness: draws, links between numbered entities, and names, each computed from a seed and a key.
 
 Every draw is computed from a key, so any entity of a world can be computed at any time. `Draws` is SplitMix64 (Steele,
 Lea, Flood, "Fast splittable pseudorandom number generators", 2014), started at a key. `Shuffle` is a bijection of

@@ -1,4 +1,4 @@
-"""The facts of a world, computed entity by entity from its number: none of them is kept.
+"""The facts of a world, computed entity by entity from its number; none is stored.
 
 People live in five generations, 32 years apart, so that times are possible: a mother is 17 to 47 years older than her
 child, nobody founds, writes or governs before 25 or after death, no ship sails before its launch.

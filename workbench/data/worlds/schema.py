@@ -1,6 +1,5 @@
-"""What a world is made of: kinds of entities and their shares, relations with head and tail, attributes with units;
-the dials that can be set, and between which bounds; the sentences and questions of all worlds. The tables are TOML
-files beside this one."""
+"""The schema of a world: kinds of entities and their shares, relations with head and tail, attributes with units; its
+dials and their bounds; the templates of sentences and questions. The tables are TOML files beside this one."""
 
 from __future__ import annotations
 

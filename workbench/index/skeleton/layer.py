@@ -1,4 +1,4 @@
-"""The layer on disk."""
+"""The layer `skeleton` on disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who writes: the engine, whose texts are checked here, and the template for what it does not write.
+"""The writers of a textualisation: an engine, whose texts are checked here, and a template for the rest.
 
 Marks in an article: `<topic>`, `[name]`. What counts as mentioned is what stands between brackets, exactly: a name
 that is part of a longer one is not found by accident.

@@ -1,5 +1,5 @@
-"""Batches: what a build or an evaluation would ask next, as files for an endpoint's batch API or for a program that
-reads such files; and their results, as answers of a recording.
+"""Batches: the next requests of a build or an evaluation, as files for a batch API or a program that reads such files;
+and their results, as answers in a recording.
 
     with Export("batches/first") as export:
         wb.Index.build("meridian", export.engine("openai:gpt-4o-mini"))

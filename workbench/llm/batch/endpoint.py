@@ -1,4 +1,4 @@
-"""The files of a round, given to an endpoint that has a batch API, looked after, and their results fetched.
+"""Submits the files of a round to an endpoint's batch API, follows their progress, and fetches their results.
 
 What was submitted is written down at once, so the same command goes on where it was stopped and submits nothing twice.
 Only the client holds the key, and all that comes back is freed of it.

@@ -1,5 +1,5 @@
-"""Results of batches, read into the recording. What is no answer is kept apart, with the reason, and asked for again
-by the next export."""
+"""Reads the results of batches into the recording. What is not an answer is kept apart with its reason, and the next
+export requests it again."""
 
 from __future__ import annotations
 

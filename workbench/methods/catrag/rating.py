@@ -1,4 +1,4 @@
-"""Dynamic edge weighting: which neighbours of a seed are rated, and what a rating does to an edge.
+"""Dynamic edge weighting: which neighbours of a seed are rated, and how a rating changes an edge.
 
 The out-edges of a few phrases, by kind: a copy that a question may edit, while the graph stays as it is.
 

@@ -1,4 +1,4 @@
-"""Replies of an engine to CatRAG, kept so that the plain method runs again with other settings without asking again."""
+"""Replies of an engine to CatRAG, kept so that the method can run again with other settings without new requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How CatRAG steered a walk, read from its trace: kept facts, seeds and anchors, ratings, edited edges.
+"""How CatRAG steered a walk, read from its trace: filtered facts, seeds and anchors, ratings, edited edges.
 
 Nothing is recomputed, so a saved trace suffices, without index or engine. An index adds how the passages spell the
 phrases.

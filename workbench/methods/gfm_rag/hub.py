@@ -1,5 +1,5 @@
-"""The files of a checkpoint: where they are (bundled, in a folder, or on the Hugging Face hub), and the course of the
-training that wrote it, as a record that shows itself.
+"""The files of a checkpoint (bundled, in a folder, or on the Hugging Face hub), and the course of its training as a
+record.
 
 A hub id needs its commit, `owner/name@commit`: a repository may replace its weights, and other weights give other
 results (the published one did so once). Its two files are fetched once, then taken from the hub's cache."""

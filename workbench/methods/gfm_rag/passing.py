@@ -1,4 +1,5 @@
-"""How a question's messages passed, read from its trace: what lit up layer by layer, and what documents got of it.
+"""How messages passed for a question, read from the trace: which entities became active layer by layer, and the
+documents' scores.
 
 Nothing is recomputed, so a saved trace suffices, without index or checkpoint. An index adds how the passages spell the
 phrases.

@@ -1,4 +1,4 @@
-"""The logits of questions over one index, for less work than the network's own `forward`.
+"""The logits of questions over one index, computed with less work than the network's own `forward`.
 
 With no start entity, the states of the network depend on the graph alone. These base states are computed once. A
 question changes only what its entities reach: h₀ at its entities, after one layer their neighbours, and so on. Messages

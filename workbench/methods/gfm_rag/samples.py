@@ -1,4 +1,4 @@
-"""Questions to train on: made of an index's own facts and passages, or given with their supporting passages.
+"""Training questions: made from an index's own facts and passages, or given with their supporting passages.
 
 Three kinds are made, none of which needs a model:
 

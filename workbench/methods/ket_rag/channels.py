@@ -1,4 +1,4 @@
-"""How many cl100k tokens the rows of a context have: each is counted by itself, and once.
+"""Token counts of the rows of a context, each counted once.
 
 Their sum is the count of the whole, because the tokenizer joins nothing across a line feed that a word or a number
 follows. A header is counted with the blank lines before it, for which the whole may need a token fewer.

@@ -1,4 +1,4 @@
-"""Youtu-GraphRAG: an agent takes a question apart by the schema of a knowledge tree, and searches it in four ways.
+"""Youtu-GraphRAG: an agent decomposes a question by the schema of a knowledge tree, and searches the tree in four ways.
 
 Follows "Youtu-GraphRAG" (profile `paper`; docs/youtu.md says what the paper leaves open, and what we chose) and its
 code (TencentCloudADP/youtu-graphrag, d982b5a; profile `released`):

@@ -1,4 +1,4 @@
-"""Fusion: what the routes and the queries brought, as one list of triples and one ranking of passages."""
+"""Fusion: the results of routes and queries as one list of triples and one ranking of passages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A context made shorter before it is read. A new compressor is a file in this folder and a line in `COMPRESSORS`."""
+"""Compression of a context before it is read. A new compressor is a file in this folder and a line in `COMPRESSORS`."""
 
 from __future__ import annotations
 

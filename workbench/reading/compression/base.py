@@ -1,5 +1,5 @@
-"""What a compressor is: a context in, one of at most `budget` tokens out, and what became of each row of its tables;
-and what compression is measured against: the beginning of a context, and the chunks that stand first in it."""
+"""The interface of a compressor: a context in, one of at most `budget` tokens out, and what became of each row of its
+tables; and the baselines of compression: the beginning of a context, and its first chunks."""
 
 from __future__ import annotations
 

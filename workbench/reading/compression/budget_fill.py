@@ -1,5 +1,5 @@
-"""Filling a budget: units by rank, whole ones while they fit, no sentence twice, then lines of the graph, then whatever
-sentences of the next units still fit."""
+"""Filling a budget: whole units by rank while they fit, no sentence twice, then lines of the graph, then sentences of
+further units that still fit."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Compression by similarity, for contexts without a gradient to walk along: where a method lays out hundreds of
-entities and relations that all touch the question (LightRAG), hops say nothing; similarity to the question still does.
+"""Compression by similarity, for contexts whose entities and relations all touch the question (LightRAG): hops cannot
+order them, similarity to the question can.
 
 Units and lines of the tables are chosen by maximal marginal relevance (Carbonell and Goldstein, 1998): like the
 question, unlike what is chosen already. Similarity is the cosine of TF-IDF vectors within the context, or of an

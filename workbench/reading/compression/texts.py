@@ -1,5 +1,5 @@
-"""The units of a context as words and sentences, read once: how rare a word is among them, which unit speaks of what
-the question names, what a unit is about, and where the names of the tables occur.
+"""The units of a context as words and sentences: how rare a word is among them, which units mention the question's
+names, and where the names of the tables occur.
 
 A word is a run of letters and digits, case folded, or one han or kana character (`text.words`). Words of the
 question are compared by their family (`directed`, `director`)."""
