@@ -45,7 +45,7 @@ def checksum(content: bytes) -> str:
 
 
 def checksum_of(path: Path) -> str:
-    """That of a file, read once per process as long as neither its size nor its time changes; links to one file share
+    """The checksum of a file, read once per process while its size and time stay the same; links to one file share
     it."""
     stat = path.stat()
     key = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
@@ -59,7 +59,7 @@ def checksum_of(path: Path) -> str:
 
 
 def seal(value: Mapping[str, Any]) -> dict[str, Any]:
-    """An object, sealed; one that has a seal gets another.
+    """A JSON object with a checksum of itself; an earlier one is replaced.
 
     >>> seal({"lake": "Mira"})
     {'lake': 'Mira', 'sum': '3369ee30'}
@@ -88,14 +88,13 @@ def note(folder: Path, names: Iterable[str]) -> dict[str, Note]:
 
 
 def files_of(folder: Path) -> list[str]:
-    """The names of the files of a folder, which may be in folders of it; those that a lock or a stopped process left
-    do not count."""
+    """The names of the files in a folder and its subfolders, without locks and leftovers of stopped processes."""
     paths = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in (".lock", ".tmp", ".part"))
     return sorted(path.relative_to(folder).as_posix() for path in paths if path.name != ".lock")
 
 
 def flaw(path: Path, noted: Note) -> str | None:
-    """What is wrong with a file, in words; None if it is as it was noted."""
+    """What is wrong with a file, in words; None if it is as noted."""
     size, sum_ = noted
     if not path.exists():
         return "is missing"
@@ -107,7 +106,7 @@ def flaw(path: Path, noted: Note) -> str | None:
 
 
 def flaws(folder: Path, noted: Mapping[str, Note]) -> dict[str, str]:
-    """Name → what is wrong with it, of the files that are not as they were noted."""
+    """Name → flaw, for the files that are not as noted."""
     return {name: reason for name, note in noted.items() if (reason := flaw(folder / name, note))}
 
 
@@ -127,7 +126,7 @@ class Weights:
 
     @property
     def place(self) -> Path | None:
-        """Their folder on this machine; the package is found, and not imported."""
+        """Their folder on this machine; the package is located but not imported."""
         spec = importlib.util.find_spec(self.package)
         return Path(spec.origin).parent / self.folder if spec and spec.origin else None
 
@@ -147,8 +146,8 @@ WEIGHTS = {
 
 
 def check_weights(name: str, folder: Path | None = None) -> int:
-    """How many files these weights have. Raises :class:`FileDamaged` where one in `folder`, by default that of the
-    package, is not the one that is known."""
+    """Check the files of these weights and return their number. Raises :class:`FileDamaged` if one in `folder`, by
+    default the package's, is not the known one."""
     weights = WEIGHTS[name]
     place, wanted = folder or weights.place, _table()[name]
     if place is None:

@@ -35,13 +35,13 @@ def home() -> Path:
 
 
 def answers() -> Path:
-    """The file that keeps what was paid for: `WORKBENCH_ANSWERS`, otherwise `answers.sqlite` in `home`."""
+    """The file of paid answers: `WORKBENCH_ANSWERS`, otherwise `answers.sqlite` in `home`."""
     named = os.environ.get("WORKBENCH_ANSWERS")
     return Path(named).expanduser() if named else home() / "answers.sqlite"
 
 
 def vectors() -> Path:
-    """The folder that keeps what was encoded: `WORKBENCH_VECTORS`, otherwise `vectors` beside `answers`."""
+    """The folder of stored vectors: `WORKBENCH_VECTORS`, otherwise `vectors` beside `answers`."""
     named = os.environ.get("WORKBENCH_VECTORS")
     return Path(named).expanduser() if named else answers().with_name("vectors")
 
@@ -113,8 +113,7 @@ def link(source: Path, target: Path, name: str) -> None:
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether another process holds the lock of a folder. Who may only read it cannot know, and is told that none
-    does."""
+    """Whether another process holds the lock of a folder. Without permission to write there, the answer is no."""
     if folder.resolve() in _mine or not (folder / ".lock").exists():
         return False
     try:
@@ -138,7 +137,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def flush(path: Path) -> None:
-    """Wait until a file, or what a folder names, is on the disk."""
+    """Wait until a file, or the listing of a folder, is on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

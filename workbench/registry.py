@@ -57,7 +57,8 @@ class Registry(MutableMapping[str, T]):
         self._lock = RLock()
 
     def add(self, thing: T, name: str | None = None) -> T:
-        """Register a thing under its name; one of the same definition, as of a cell that is run again, replaces it."""
+        """Register a thing under its name; another version of the same definition, as from a cell that runs again, is
+        replaced."""
         name = name or _name_of(thing)
         noun, new = self.kind.removesuffix("s"), _definition(thing)
         if missing := [need for need in self.needs if not hasattr(thing, need)]:
@@ -71,7 +72,7 @@ class Registry(MutableMapping[str, T]):
         return thing
 
     def package(self, name: str) -> str:
-        """The package that brings a thing; `hopscope` of our own, nothing of what a notebook registered."""
+        """The package that provides a thing: `hopscope` for our own, empty for what a notebook registered."""
         module = getattr(self[name], "__module__", "")
         return self._packages.get(name, GROUP if module.partition(".")[0] == "workbench" else "")
 
@@ -81,7 +82,7 @@ class Registry(MutableMapping[str, T]):
         return tuple(self._broken or ())
 
     def look_up(self, name: str) -> T:
-        """The thing of this name; :class:`SettingError` with the known ones."""
+        """The thing of this name. Raises :class:`SettingError` with the known names."""
         if name not in self:
             guess, available = did_you_mean(name, self), f"here are {', '.join(self)}"
             raise SettingError(
@@ -132,7 +133,7 @@ class Registry(MutableMapping[str, T]):
 
 @dataclass(frozen=True)
 class Kind:
-    """Where the registry of a kind stands, and how one of its things is told."""
+    """Where the registry of a kind is, and how to recognise its things."""
 
     place: str  # module:attribute
     fits: Callable[[Any], bool]

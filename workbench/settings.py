@@ -135,7 +135,7 @@ def _explained(cls: Any, error: Mapping[str, Any]) -> Exception:
 
 
 def _choices(annotation: Any) -> list[str]:
-    """What a `Literal`, or one that may also be None, allows; nothing of other annotations."""
+    """The values that a `Literal`, optionally with None, allows; empty for other annotations."""
     if get_origin(annotation) is Literal:
         return [str(choice).lower() if choice is None else str(choice) for choice in get_args(annotation)]
     optional = [part for part in get_args(annotation) if part is not NoneType]
@@ -215,7 +215,7 @@ def _spelt(value: Any) -> str:
 
 
 def split_outside(text: str, mark: str) -> list[str]:
-    """Parts between the marks that stand outside brackets.
+    """Split a text at the marks outside brackets.
 
     >>> split_outside("bm25+hipporag2[backbone=a+b]", "+")
     ['bm25', 'hipporag2[backbone=a+b]']

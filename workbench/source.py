@@ -71,7 +71,7 @@ def hash_of(*roots: Any, versions: bool = True) -> str:
 
 
 def closure(*modules: str, apart: Iterable[str] = ()) -> set[str]:
-    """The modules, and those that they import, without what determines no result, and without what is `apart`."""
+    """The modules and all that they import, without modules that determine no result, and without those kept apart."""
     reached, left = set[str](), list(modules)
     while left:
         name = left.pop()
@@ -196,7 +196,7 @@ def _file(module: str) -> Path | None:
 
 
 def _path(module: str) -> str:
-    """A module as it is named to users."""
+    """The path of a module as shown to users."""
     return f"{module.removeprefix(f'{_PACKAGE}.').replace('.', '/')}.py"
 
 
@@ -348,7 +348,7 @@ class _Walk:
 
 
 def _parts(value: Any) -> list[Any] | None:
-    """What Python's own containers and wrappers hold; None of anything else."""
+    """The contents of Python's own containers and wrappers; None for anything else."""
     if isinstance(value, dict | MappingProxyType):
         return [*value, *value.values()]
     if isinstance(value, tuple | list | set | frozenset):
@@ -419,7 +419,7 @@ def _module_of(value: Any) -> str:
 
 
 def _text_of_value(value: Any) -> str | None:
-    """A value as text that is equal in every process; code by name alone, and None of what is neither."""
+    """A value as text that is equal in every process: code by name alone, and None for other objects."""
     if isinstance(value, _PLAIN):
         return f"{type(value).__qualname__} {value!r}"
     if isinstance(value, FunctionType | type):

@@ -71,5 +71,5 @@ def over(cluster: Workers | str | None) -> Iterator[None]:
 
 
 def by_size(items: list[Any], size: int) -> Iterator[list[Any]]:
-    """Pieces of so many items, the last one perhaps smaller."""
+    """The items in pieces of a given size, the last one perhaps smaller."""
     return (items[start : start + size] for start in range(0, len(items), size))

@@ -78,7 +78,7 @@ def spelt_out(text: str) -> str:
 
 
 def printable_json(written: str) -> str:
-    """JSON with such characters as escapes, so that it says the same."""
+    """JSON with unprintable characters as escapes, so that its meaning stays the same."""
     return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", written)
 
 
@@ -98,7 +98,7 @@ def text_hash(text: str) -> str:
 
 
 def bytes_hash(raw: bytes) -> str:
-    """The same of what is encoded already."""
+    """The same hash of bytes."""
     return hashlib.sha256(raw).hexdigest()[:16]
 
 
@@ -113,7 +113,7 @@ def ascii_phrase(text: str) -> str:
 
 
 def unicode_phrase(text: str) -> str:
-    """The same for every script: compose, fold case, keep letters, marks and digits, one space between words.
+    """The same for every script: compose, fold case, keep letters, marks and digits, with one space between words.
 
     A run of marks alone, such as an emoji's invisible selector, is not a word.
     """
@@ -148,7 +148,7 @@ PHRASE_RULES = {"unicode": unicode_phrase, "ascii": ascii_phrase}
 
 
 def normal_form(name: str) -> str:
-    """Under which names of types, relations and attributes are one (Youtu-GraphRAG's schemas).
+    """The form under which names of types, relations and attributes are equal (Youtu-GraphRAG's schemas).
 
     >>> normal_form(" Time-Period"), normal_form("time_period")
     ('time period', 'time period')
@@ -262,7 +262,7 @@ def wrapped(*paragraphs: str, width: int = 100) -> str:
 
 
 def titled(title: str, text: str) -> str:
-    """A text below its title, if it has one."""
+    """A text below its title, if there is one."""
     return f"{title}\n{text}" if title else text
 
 
@@ -279,7 +279,7 @@ def split_title(text: str, longest: int, ends: str) -> tuple[str, str]:
 
 
 def counted(count: int, singular: str, many: str = "") -> str:
-    """A count with its noun; `many` where the plural is not `one` with an s.
+    """A count with its noun; `many` is the plural where it is not the singular with an s.
 
     >>> counted(1, "name"), counted(2300, "entity", "entities")
     ('1 name', '2,300 entities')

@@ -96,8 +96,8 @@ def in_order(
 
 
 def left() -> bool:
-    """Whether an interrupt has ended what this call is a job of, so that nobody waits for it and nothing more should be
-    asked."""
+    """Whether an interrupt has ended the call that this job belongs to, so that nobody waits for its result and no more
+    requests should be sent."""
     return any(event.is_set() for event in _LEFT.get())
 
 

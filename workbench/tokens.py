@@ -90,7 +90,7 @@ def leading(items: Iterable[T], size: Callable[[T, int], int], cap: float, used:
 
 
 def leading_texts(texts: Iterable[str], cap: float, joint: str = "") -> int:
-    """How many of the first texts fit into so many tokens, with `joint` between them."""
+    """How many of the first texts fit into `cap` tokens, with `joint` between them."""
     texts = list(texts)
     fitting, used = leading(texts, lambda text, _: count(text + joint), cap)
     return len(fitting) + (

@@ -47,7 +47,7 @@ def ask(
 
 
 def _answer(answer, lacking: list[str]) -> tuple[dict, list[str], bool]:
-    """(JSON, lines, whether it failed) of an answer, with what was `lacking` when it was read."""
+    """(JSON, lines, whether it failed) for an answer, with what was `lacking` when it was read."""
     from workbench.llm.engine import no_model, whose_words
     from workbench.views.contexts import excerpt
     from workbench.views.records import REPLY, failure_of, unread_reply
@@ -120,7 +120,7 @@ def estimate(
     from workbench.evaluation.estimate import Unasked
 
     def model(spec: str):
-        """What the SPEC names; a model that cannot be asked is estimated all the same."""
+        """The engine of a SPEC; one that cannot be asked can still be estimated."""
         try:
             return opening.engine(opt.Model(spec))
         except EngineRefused as error:
@@ -296,7 +296,7 @@ def table(
 
 
 def _limited(model: opt.Model, others: list[str]) -> dict[str, Any]:
-    """SPEC → engine, of all that a table asks; one that may cost money needs a limit."""
+    """SPEC → engine, for all engines that a table asks; an engine that may cost money needs a limit."""
     specs = dict.fromkeys([model.engine, *others])
     sends = opening.exporting.get() is None and not model.replay
     if sends and model.limits is None and (paid := [spec for spec in specs if spec.startswith("openai:")]):

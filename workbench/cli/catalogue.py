@@ -29,7 +29,7 @@ def rows(kind: str) -> list[Row]:
 
 
 def methods() -> list[Row]:
-    """Every method: whose it is, the layers it needs, what it asks a model per question, its settings."""
+    """Every method: its package, its layers, its Steps per question, its settings."""
     from workbench.methods import METHODS
 
     return _rows(
@@ -46,7 +46,7 @@ def methods() -> list[Row]:
 
 
 def readers() -> list[Row]:
-    """Every reader: what it reads, what it asks a model by its default settings, whether it needs an index."""
+    """Every reader: what it reads, its Steps with default settings, whether it needs an index."""
     from workbench.reading import READERS
 
     return _rows(
@@ -79,7 +79,7 @@ def compressors() -> list[Row]:
 
 
 def measures() -> list[Row]:
-    """Every measure: what it says, what it needs, whether it is measured unless others are named, whose it is."""
+    """Every measure: its definition, what it needs, whether it is a default, its package."""
     from workbench import measures as measured
     from workbench.measures.definitions import definition
 
@@ -121,7 +121,7 @@ def stored() -> str:
 
 
 def _rows(things: Mapping[str, Any], row: Callable[[str, Any], Row], registry: Registry | None = None) -> list[Row]:
-    """A row for each thing, with the package that brings it where one is not ours."""
+    """A row for each thing, with its package if that is not ours."""
     registry = things if registry is None else registry
     packages = {name: registry.package(name) if name in registry else GROUP for name in things}
     foreign = {package for package in packages.values()} - {GROUP}

@@ -29,7 +29,7 @@ EVIDENCE = "retrieved"  # the folder of a grid with its evidence
 
 @dataclass(frozen=True, repr=False)
 class Damage(Record):
-    """A file that is not what was written: what is wrong with it, and the `remedy`, a command or what to do."""
+    """A file that differs from what was written: what is wrong, and the `remedy`, a command or an instruction."""
 
     file: str
     what: str
@@ -77,7 +77,7 @@ def _alone(kind: str, path: Path) -> Iterator[None]:
 
 
 def kind_of(path: Path) -> str:
-    """What stands at a place."""
+    """The kind of what a path holds."""
     kinds = {"manifest.json": "index", "run.json": "run", "grid.json": "grid", "bundle.json": "bundle"}
     if path.is_file():
         return "recording"

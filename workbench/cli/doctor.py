@@ -42,8 +42,8 @@ _Reply = RootModel[str]  # of any words
 
 @dataclass(frozen=True, repr=False)
 class Finding(Record):
-    """One thing looked at. `good` means that nothing has to be done; `remedy` is the command to do it, or, where the
-    thing is `optional`, to have more."""
+    """The result of one check. `good` means that nothing has to be done; `remedy` is the command that fixes it, or adds
+    more if the thing is `optional`."""
 
     what: str
     found: str
@@ -71,7 +71,7 @@ def examine(folder: str | Path | None = None, *, ask: bool = False, model: str |
 
 
 def _look(what: str, look: Callable[[], str], remedy: str = _INSTALL, *, optional: bool = False) -> Finding:
-    """What `look` says; whatever it raises is to be mended, unless the thing is `optional`."""
+    """The finding of one check; an exception is a fault, unless the thing is `optional`."""
     try:
         return Finding(what, look())
     except Exception as error:
@@ -100,7 +100,7 @@ def _environment(_: Path | None) -> Iterator[Finding]:
 
 
 def _packages() -> str:
-    """Those that are needed without extras, in the right version of whatever build, such as that without CUDA."""
+    """Check the packages that are needed without extras by version, whatever their build, such as one without CUDA."""
     whole = map(Requirement, requires("hopscope") or ())
     needed = [package for package in whole if package.marker is None or package.marker.evaluate({"extra": ""})]
     wrong = [
@@ -141,7 +141,7 @@ def _endpoint() -> Iterator[Finding]:
 
 
 def _answer(model: str | None) -> Finding:
-    """One tiny call. What the engine says of a failure holds no key: it is blotted out there."""
+    """One tiny request. Failures that an engine reports contain no key: it is removed there."""
     step = Step("doctor", _Reply, lambda text: [{"role": "user", "content": text}], read=_Reply, max_tokens=16)
 
     def answer() -> str:
@@ -178,7 +178,7 @@ def _widgets(name: str) -> str:
 
 
 def _machine(folder: Path) -> Iterator[Finding]:
-    """Whether what is made has a place."""
+    """Check the room on the disk and the permission to write."""
     there = next(path for path in [folder.absolute(), *folder.absolute().parents] if path.exists())
     free, place = shutil.disk_usage(there).free / 2**30, quote(str(there))
     lacking = f"{free:,.1f} GiB free; an index of 10,000 passages takes about 0.2 GiB"

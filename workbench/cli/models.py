@@ -75,7 +75,7 @@ def answers(
 
 
 def _used(places: list[Path], into: Path | None) -> Output:
-    """What indexes, runs and grids used; copied into a recording of its own, if there is to be one."""
+    """The answers that indexes, runs and grids used, copied into a recording of their own if one is named."""
     from workbench.cli.check import kind_of
     from workbench.evaluation import Grid, Run
     from workbench.index import Index

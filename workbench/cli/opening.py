@@ -21,7 +21,7 @@ def names(given: str | None) -> list[str] | None:
 
 
 def pairs(option: str, given: list[str] | None) -> dict[str, Any]:
-    """What an option that is given as key=value, perhaps several times, says."""
+    """The values of an option that is given as key=value, perhaps several times."""
     pairs = [pair.partition("=") for pair in given or ()]
     if bad := [key for key, equals, _ in pairs if not equals]:
         raise SettingError(f"{option} {bad[0]!r}: write key=value")
@@ -43,7 +43,8 @@ def skipped_lines(loaded) -> list[str]:
 
 
 def questions(file: Path, index=None):
-    """Those of a file, or of the data set in a folder; their gold passages must be in the index, if there is one."""
+    """The questions of a file, or of the data set in a folder; their gold passages must be in the index, if there is
+    one."""
     import workbench as wb
     from workbench.data.folder import read_questions
 
@@ -58,7 +59,7 @@ def questions(file: Path, index=None):
 
 
 def encoder_of(model: opt.Model, spec: str, offline: bool = False, **settings: Any):
-    """The encoder of a SPEC; one behind an endpoint is recorded, replayed and limited as an engine is."""
+    """The encoder of a SPEC; one behind an endpoint is recorded, replayed and limited like an engine."""
     import workbench as wb
     from workbench.encoding import ENCODERS, asks_endpoint
 
@@ -144,7 +145,7 @@ def asks_for_vectors(folder: Path, encoder: str | None) -> bool:
 
 
 def encoder_lines(index) -> list[str]:
-    """What an encoder behind an endpoint was asked for."""
+    """A line on the requests of an encoder behind an endpoint."""
     meter = getattr(index.encoder_in_use, "meter", None)
     return [f"Encoded with {escape(index.encoder_in_use.name)}: {escape(repr(meter))}"] if meter else []
 

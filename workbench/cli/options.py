@@ -92,7 +92,7 @@ Repeats = Annotated[int, typer.Option(help="how often each question is asked, ea
 
 @dataclass(frozen=True)
 class Model:
-    """Who is asked, where the answers are kept, and how much at most is spent."""
+    """The engine, where its answers are recorded, and its budget."""
 
     engine: Engine = "rules"
     record: Record = None
@@ -160,7 +160,8 @@ class OfReader:
 
 
 def flattened(function: Callable, json: bool) -> Callable:
-    """The function with a parameter for each field of a parameter that is a group of options, and one for --json."""
+    """The function with one parameter for each field of its parameters that are groups of options, and one for
+    --json."""
     hints = get_type_hints(function, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters = []

@@ -61,7 +61,7 @@ DEFERRED = 75  # the code of a verb that waits for a batch: try again later
 
 
 class Output(NamedTuple):
-    """What a verb says: `json` with --json, else its `parts`, one after the other, and then the `notes`, on the
+    """The output of a verb: `json` with --json, else its `parts`, one after the other, and then the `notes`, on the
     error stream. Lines are marked up for rich, records display themselves. Any `code` but 0 is a fault."""
 
     json: Any
@@ -87,11 +87,11 @@ def _options(
         bool, typer.Option("--version", is_eager=True, callback=_say_versions, help="say the versions, Python's too")
     ] = False,
 ) -> None:
-    """What stands before the verb."""
+    """Options before the verb."""
 
 
 def verb(function: Callable | None = None, *, json: bool = True, of: typer.Typer = app, **settings: Any) -> Callable:
-    """Register a verb, with the option --json. What is meant for the user is printed in one line, with exit code 1."""
+    """Register a verb, with the option --json. An error meant for the user is printed in one line, with exit code 1."""
     if function is None:
         return lambda function: verb(function, json=json, of=of, **settings)
 
@@ -133,7 +133,7 @@ def fields_of(record: Any, *names: str, **more: Any) -> dict:
 
 
 def rows_of(frame) -> list[dict]:
-    """The rows of a data frame, with None for what is not defined."""
+    """The rows of a data frame, with None for undefined values."""
     return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 

@@ -87,7 +87,7 @@ def lab(
 
 
 def _kept_notes(copies: dict[Path, str]) -> list[str]:
-    """What is said of copies that were not renewed."""
+    """Remarks on copies that were not renewed because they have edits."""
     why = "has changes of yours and is kept, although its original is newer; rename it to have the new one beside it"
     return [f"{escape(str(copy))} {why}" for copy, state in copies.items() if state == "kept"]
 

@@ -23,7 +23,7 @@ SAID = "stopped; what is done is kept, and the same command goes on from there"
 
 
 class Stop:
-    """Whether a signal has come: `code` is then the exit code that shells expect, 128 and its number, else 0."""
+    """Whether a signal has come: `code` is then the exit code that shells expect, 128 plus its number, else 0."""
 
     def __init__(self):
         self.code, self._interrupted = 0, False

@@ -274,8 +274,8 @@ def conditions() -> dict[str, str]:
 
 
 def check(wanted: Mapping[str, str]) -> None:
-    """Compute with as many threads as `asked`, on which the last bits of vectors depend; raises :class:`ClusterFault`
-    where this process has another version of something."""
+    """Compute with as many threads as the process that asks, because the last bits of vectors depend on them. Raises
+    :class:`ClusterFault` if a package has another version here."""
     mine = _installed()
     if differing := [name for name, version in wanted.items() if name != THREADS and mine.get(name) != version]:
         name = differing[0]

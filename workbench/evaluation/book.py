@@ -38,7 +38,7 @@ FIXED = ("format", "reader", "k", "budget", "trace")
 
 
 class Job(NamedTuple):
-    """A question that is asked of a method, in a repeat."""
+    """A question for a method, in a repeat."""
 
     question: Question
     method: str
@@ -56,7 +56,7 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True)
 class Earlier:
-    """The run found in a folder: its configuration, the code that made it (as `RunState.sources`), its questions."""
+    """The run that a folder holds: its configuration, the code that made it (as `RunState.sources`), its questions."""
 
     config: dict[str, Any]
     sources: dict[str, dict[str, str]]
@@ -114,15 +114,15 @@ class RunState:
         return standing
 
     def holds(self, row: Mapping[str, Any]) -> bool:
-        """Whether the method, the reader and the question of a row are unchanged, and what was read of its context
-        would be read today."""
+        """Whether a row is still valid: its method, reader and question are unchanged, and today's window would leave
+        its context as it was."""
         method, question = self.config["methods"].get(row["method"]), self.questions.get(row["question_id"])
         reading = self.config["reading"] and self.config["reading"]["key"]
         same = bool(method and question and row.get("key") == row_key(method["key"], reading, question))
         return same and self.fits(row)
 
     def fits(self, row: Mapping[str, Any]) -> bool:
-        """Whether the window would cut the context of a row to what it was cut to, or as little as it was not cut."""
+        """Whether today's window truncates this row's context as it did then."""
         question, cut_to = self.questions.get(row["question_id"]), row.get("cut_to")
         if question is None or (cut_to is None and row["read_tokens"] is None):
             return True
@@ -184,8 +184,8 @@ class Book:
             yield add
 
     def _timing(self, cell: sums.Cell, timing: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The seconds of a row and the answers that it used. What its judge alone was asked (without seconds) is added
-        to what it used before."""
+        """The seconds of a row and the answers that it used. Answers that only its judge requested (without seconds)
+        are added to the previous ones."""
         before = {} if "seconds" in timing else self._timed.get(cell)
         if before is None:
             return None
@@ -207,7 +207,7 @@ class Book:
             self._written.add(f"traces/{name}")
 
     def _loosen(self) -> None:
-        """From here on, the files are no longer those that were noted when the run was closed."""
+        """Mark the checksums of the run as outdated: from here on its files change."""
         (self.folder / sums.FILE).unlink(missing_ok=True)
 
     def _replace(self, name: str, text: str) -> None:
@@ -243,7 +243,7 @@ class Book:
         self._noted, self._written = sums.noted(self.folder), set()
 
     def keep(self, name: str, notes: Iterable[str]) -> None:
-        """Write what became known while the rows were made into the configuration, beside what earlier calls wrote."""
+        """Add to the configuration what became known while rows were made, beside what earlier calls wrote."""
         if merged := sorted({*self.standing.config.get(name, ()), *notes}):
             self.standing.config[name] = merged
             self._replace("run.json", json_text(self.standing.config))
@@ -308,7 +308,7 @@ def files_of(row: Mapping[str, Any], trace: str) -> Iterator[tuple[str, str]]:
 
 def check_same(folder: Path, wanted: Mapping[str, Any]) -> dict | None:
     """The configuration of the run in a folder, None without one. Raises :class:`SettingError` if its rows were made
-    under other conditions than those `asked` for."""
+    under other conditions than the `wanted` ones."""
     if not (folder / "run.json").exists():
         return None
     before = sums.read_config(folder)
@@ -329,7 +329,7 @@ def check_same(folder: Path, wanted: Mapping[str, Any]) -> dict | None:
 
 
 def _other_seeds(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:
-    """Engines of both that are asked with another seed; without a word, it is 0."""
+    """Engines of both configurations whose requests carry different seeds (0 if not stated)."""
     were, are = (config.get("seeds", {}) for config in (before, wanted))
     both = {*_engines(before)} & {*_engines(wanted)}
     for name in sorted(both):
@@ -393,7 +393,7 @@ def _merged(before: Mapping, wanted: Mapping, questions: Iterable[Question], lef
 
 
 def _grown(name: str, value: Any, usual: Any) -> dict[str, Any]:
-    """An entry of a configuration that has it only where it says something."""
+    """An entry of a configuration, left out where it has its default."""
     return {} if value == usual else {name: value}
 
 

@@ -23,7 +23,7 @@ class Endings(Record):
 
     @property
     def otherwise(self) -> tuple[Ask, ...]:
-        """The configurations that end otherwise than their file says."""
+        """The configurations that end differently from what their file states."""
         return tuple(ask for ask, answer in zip(self.example.asks, self.answers) if ending(answer) != ask.answer)
 
 

@@ -58,7 +58,7 @@ LONGER = 2  # the factor within which answers are assumed to be as long as the r
 
 
 class Range(NamedTuple):
-    """A number, and where it may lie; `low` and `high` are None where nothing is said of that."""
+    """A number and its range; `low` and `high` are None if the range is unknown."""
 
     value: float
     low: float | None
@@ -78,8 +78,8 @@ NOTHING = exactly(0)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Cost(Record):
-    """The cost of a Step, or of work without a model; `money` in US dollars, and `batched` the same if what models are
-    asked is asked in batches. None means unknown."""
+    """The cost of a Step, or of work without a model; `money` in US dollars, `batched` the same by a batch API. None
+    means unknown."""
 
     part: str
     step: str
@@ -136,8 +136,8 @@ def unasked(engine: Engine | str) -> Engine:
 
 
 class Counting(EngineBase):
-    """The rules under the name of another engine, with its wording and its window; its meter has what that one would be
-    asked."""
+    """The rules under the name of another engine, with its wording and its window; its meter counts what that engine
+    would be asked."""
 
     def __init__(self, of: Engine):
         super().__init__()
@@ -171,7 +171,7 @@ def prompt_tokens(step: Step, value: Any) -> int:
 
 
 def in_place_of(engine: Engine, counting: dict[int, Counting]) -> Engine:
-    """What answers for an engine: one that counts; engines that ask no model answer themselves."""
+    """The counting stand-in of an engine; engines that ask no model stand for themselves."""
     return engine if no_model(engine.name) else counting.setdefault(id(engine), Counting(engine))
 
 
@@ -218,7 +218,7 @@ class _CountingEncoder:
         return self.encode([text])[0]
 
     def cost(self, times: float) -> Cost:
-        """Of so many times the texts: what an endpoint is sent; the seconds of an encoder of this machine."""
+        """The cost of `times` as many texts: requests of an endpoint, or seconds of an encoder on this machine."""
         if isinstance(self.of, EndpointEncoder):
             size = times * sum(text.tokens for batch in self.of.batches(self.texts) for text in batch)
             calls = max(times * len(self.texts) / self.of.batch_size, size / self.of.batch_tokens)
@@ -303,8 +303,8 @@ def _counted(
     left: Sequence[Passage], records: Iterable[Extraction] = (), index: Index | None = None,
     settings: Mapping[str, Mapping] | None = None,
 ) -> tuple[list[Cost], list[str]]:  # fmt: skip
-    """The costs of these layers of all of `data`, by a build from a sample; and the Steps of which it says too
-    little."""
+    """The costs of these layers for all of `data`, extrapolated from a build of a sample; and the Steps for which the
+    sample is too small."""
 
     def spread(passages: Iterable[Passage], n: int) -> list[Passage]:
         return stratified(list(passages), n, lambda passage: (tokens.count(passage.content), passage.id))
@@ -441,13 +441,13 @@ def _run(plan: Plan, name: str, sample: Sequence[Question], times: float) -> tup
 
 
 def _behind_endpoints(methods: Iterable[Method]) -> list[EndpointEncoder]:
-    """The encoders of the methods' indexes that are asked over a network, each once."""
+    """The methods' encoders that are behind an endpoint, each once."""
     encoders = {id(method.index.encoder): method.index.encoder for method in methods}
     return [encoder for encoder in encoders.values() if isinstance(encoder, EndpointEncoder)]
 
 
 def _costs(part: str, engine: Engine, times: float) -> list[Cost]:
-    """So many times what a counting engine counted, a row per Step; none of rules."""
+    """The counts of a counting engine, multiplied, with a row per Step; none for rules."""
     costs = []
     for step, used in engine.meter.steps.items() if isinstance(engine, Counting) and times else ():
         prompt, answers = times * used.prompt_tokens, times * used.completion_tokens

@@ -94,7 +94,7 @@ def evaluate(
 
 
 def cut_to_k(run: Run) -> Iterator[str]:
-    """For which methods a final set of passages, whose size they choose, did not fit into the k passages asked for."""
+    """The methods that choose the size of their final set, and for which that set did not fit into k passages."""
     for name in run.methods:
         mine = [row for row in run.rows if row["method"] == name]
         if cut := sum(CUT_TO_K in (row["fallback"] or "") for row in mine):
@@ -114,7 +114,7 @@ def asked_for(
     questions: Iterable[Question], methods: Mapping[str, Method] | Sequence[Method], limit: int | None, by: str
 ) -> tuple[list[Question], dict[str, Method]]:
     """The first `limit` questions, each once, and the methods by label. Raises :class:`SettingError` if there are no
-    questions or no methods, if something else is among the questions, or if two of them share an id."""
+    questions or no methods, if something else is among the questions, or if two questions share an id."""
     by_id: dict[str, Question] = {}
     for question in islice(questions, limit):
         if not isinstance(question, Question):

@@ -42,7 +42,7 @@ def fits(methods: Mapping[str, Method], reader: Reader | None, judging: Engine |
 
 
 def check(methods: Mapping[str, Method], reader: Reader | None, judging: Engine | None) -> None:
-    """As `fits`, with a warning for what is shortened."""
+    """As `fits`, with a warning about what is shortened."""
     for note in fits(methods, reader, judging):
         warnings.warn(note, stacklevel=3)
 

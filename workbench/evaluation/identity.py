@@ -168,7 +168,7 @@ def _answering(engine: Engine) -> tuple[bool, ...]:
 
 
 def _used(index: Index, layers: Iterable[str]) -> list[str]:
-    """The existing ones among the layers, with those below them."""
+    """The layers that exist, with those below them."""
     from workbench.index.building import closure
 
     standing = index.manifest["layers"]

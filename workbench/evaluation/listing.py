@@ -77,7 +77,7 @@ class Between(Record):
 
     @property
     def conditions(self) -> list[dict[str, str]]:
-        """`differing` in words: the condition, and what it was of the first run and of the second."""
+        """`differing` in words: the condition, and its value in the first and in the second run."""
         return [
             {"condition": name, "first": was, "second": now}
             for name, pair in self.differing.items()

@@ -29,8 +29,8 @@ def made_by(config: Mapping[str, Any], method: str) -> str:
 
 
 def without_model(config: Mapping[str, Any], method: str, after: Container[str] = PARTS) -> tuple[str, ...]:
-    """What had a part in it that is no model's: rules, replies or facts written by hand. `after`: which of `PARTS` make
-    what is measured.
+    """The parts of a number that no model made: rules, replies or facts written by hand. `after`: the `PARTS` that lead
+    to the number.
 
     >>> described = {"engine": "worked:meridian#7000ef98", "layers": {"extractions": {"made_by": ["curated, by hand"]}}}
     >>> without_model({"methods": {"m": described}, "reading": {"engine": "openai:70b"}}, "m")

@@ -81,7 +81,7 @@ class Judgement(NamedTuple):
 
     @property
     def winners(self) -> dict[str, str]:
-        """Dimension → "a" or "b", wherever they stood; empty with a failure."""
+        """Dimension → "a" or "b", independent of the order of the answers; empty with a failure."""
         output = self.output or {}
         return {name: "a" if (verdict["winner"] == 1) == self.a_first else "b" for name, verdict in output.items()}
 
@@ -172,8 +172,8 @@ def _keep(path: Path, judgements: Sequence[Judgement], number: int) -> None:
 
 
 def on_disk(run: Run, a: str, b: str) -> tuple[str, list[Judgement]]:
-    """(the judge, its judgements) of the answers that two methods of a run have now, in all repeats, of the judge that
-    was asked last; nothing where none was."""
+    """(the judge, its judgements) of the current answers of two methods of a run, in all repeats, by the most recent
+    judge; empty without one."""
     if not (standing := standing_of(run, a, b)):
         return "", []
     wanted = {(pair.repeat, pair.key) for pair in pairs_of(run, a, run, b, run.questions, 2)}
@@ -181,7 +181,7 @@ def on_disk(run: Run, a: str, b: str) -> tuple[str, list[Judgement]]:
 
 
 def standing_of(run: Run, a: str, b: str) -> dict[tuple[int, str], Judgement]:
-    """(repeat, key) → the last judgement of the judge that was asked last, which is that of the first repeat."""
+    """(repeat, key) → the last judgement by the most recent judge, which is the judge of the first repeat."""
     entries = [entry for entry in _stored(run) if (entry.a, entry.b) == (a, b)]
     last = next((entry.made_by for entry in reversed(entries) if not entry.repeat), None)
     return {(entry.repeat, entry.key): entry for entry in entries if entry.made_by == last}
@@ -321,8 +321,8 @@ def kept_pair(run: Run, a: str, b: str, question: Question, number: int = 0) -> 
 def asked_pair(
     question: Question, a: tuple[str, Answer], b: tuple[str, Answer], judge: Engine | None
 ) -> ComparedAnswers:
-    """Two answers, each with the SPEC of its method, and what a judge says of them now, in both orders; nothing without
-    a judge, or where one failed."""
+    """Two answers, each with the SPEC of its method, and a judge's verdicts on them in both orders; no verdicts without
+    a judge, or if an answer failed."""
     names = {name for spec, _ in (a, b) for name in (spec, spec.partition("[")[0])} - COMMON_WORDS
     answers = {
         side: f"failure: {answer.failure}" if answer.failure else blinded(answer.text, answer.passages, names)

@@ -90,7 +90,7 @@ class Attempt:
 
     @property
     def layout(self) -> str | None:
-        """That of the context which the method lays out itself, if it is what was retrieved."""
+        """The layout of the context that the method writes itself, if that is what was retrieved."""
         own = self.evidence and self.evidence.context
         return own.layout if own and self.retrieved and self.retrieved.graph is own else None
 
@@ -116,8 +116,8 @@ class Plan(Scoring):
         return cls(methods, reader, judge, chosen, depth, settings.get("budget"), settings.get("trace", "full"))
 
     def jobs(self, questions: Sequence[Question], repeats: int) -> list[Job]:
-        """All that is asked, in the order of repeats, questions and methods; after the first repeat only of the methods
-        whose rows can differ."""
+        """All jobs, in the order of repeats, questions and methods; after the first repeat only for methods whose rows
+        can differ."""
         methods = [self.methods, *[self.varying] * (repeats - 1)]
         return [
             Job(question, name, number)
@@ -137,7 +137,7 @@ class Plan(Scoring):
         }
 
     def fill(self, standing: RunState, wanted: Sequence[Job], workers: int, bar: tqdm) -> tuple[str, ...]:
-        """Ask what is missing, judge and measure what was not; returns the notes. Deferred rows are not written."""
+        """Do the missing jobs, and judge and measure what was not; returns the notes. Deferred rows are not written."""
         book, deferrals = Book(standing), Deferrals()
         jobs = standing.missing(wanted)
         skip(bar, len(wanted) - len(jobs))
@@ -226,7 +226,7 @@ class Plan(Scoring):
 
     @property
     def sent(self) -> list[str]:
-        """How engines were asked otherwise than usual, because their endpoints do not take it, in words."""
+        """How requests differed from the usual because an endpoint does not accept it, in words."""
         notes = {engine.name: getattr(engine, "sent", ()) for engine in self.engines}
         return [f"{name} was asked with {'; '.join(sent)}" for name, sent in notes.items() if sent]
 
@@ -249,7 +249,7 @@ class Plan(Scoring):
         return Parts(methods, identity.of_reader(self.reader), identity.of_judge(self.judge), measured)
 
     def room(self, question: str) -> int | None:
-        """Tokens of a context in the window of the reader's engine; None where no window is known."""
+        """The tokens of context that fit into the window of the reader's engine; None if no window is known."""
         return getattr(self.reader, "room", lambda question: None)(question)
 
     def close(self) -> None:
@@ -448,6 +448,6 @@ def _answers_of(usage: Meter) -> dict[str, Any]:
 
 
 def _served(usage: Meter) -> dict[str, dict[str, list[str]]]:
-    """`fingerprints`: engine → what its servers say of their configuration; nothing if none says it."""
+    """`fingerprints`: engine → the configurations that its servers report; empty if none does."""
     fingerprints_of = {name: sorted(fingerprints) for name, fingerprints in sorted(usage.fingerprints.items())}
     return {"fingerprints": fingerprints_of} if fingerprints_of else {}

@@ -122,7 +122,8 @@ class Retrieved:
 
 
 def read(file: FilePath) -> tuple[dict[str, Any], Evidence, Trace]:
-    """What is stored under a name: all of it, the evidence, and its trace with seconds. Raises :class:`FileDamaged`."""
+    """What is stored under a name: the whole record, the evidence, and its trace with seconds. Raises
+    :class:`FileDamaged`."""
     try:
         stored, seconds = (_read(file.with_suffix(end)) for end in (".json", ".seconds"))
         trace, evidence = Trace.open(file.with_suffix(".jsonl")), evidence_of(stored["evidence"])

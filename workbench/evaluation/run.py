@@ -233,15 +233,16 @@ class Run(Record):
         return pd.DataFrame(rows)
 
     def asked(self, method: str) -> int:
-        """How many times every question was asked; a repeat that is not finished does not count. A deterministic method
-        is asked once and stands for all."""
+        """How many times every question was asked; an unfinished repeat does not count. A deterministic method is asked
+        once, which stands for all repeats."""
         if self.deterministic(method):
             return self.repeats
         counts = Counter(row["question_id"] for row in self._all_of(method))
         return min(counts.values(), default=0)
 
     def tested(self, measures: Sequence[str] | None) -> list[str]:
-        """The measures asked for, by default the hypotheses among the run's, or without any, all that are no cost."""
+        """The measures asked for; by default the hypotheses among the run's measures, or without any, all that are not
+        costs."""
         if measures is not None:
             return list(measures)
         hypotheses = [name for name in HYPOTHESES if name in self.measures]
@@ -323,7 +324,7 @@ class Run(Record):
 
     @property
     def timed(self) -> list[dict]:
-        """The seconds of each question and method, by stage; none where they were not kept."""
+        """The seconds of each question and method, by stage; empty if they were not kept."""
         path = self.folder / sums.TIMINGS
         rows = sums.read_rows(path)
         for number, row in enumerate(rows, 1):
@@ -407,7 +408,7 @@ def varies(engines: str | None) -> bool:
 
 
 def _served(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """What a server says of itself, where it changed."""
+    """Remarks on servers whose reported configuration changed."""
     served: dict[str, Counter[str]] = {}
     for row in rows:
         for engine, fingerprints in row.get("fingerprints", {}).items():

@@ -98,7 +98,7 @@ class Scoring:
 
 
 def graph_of(methods: Mapping[str, Method]) -> Index | None:
-    """The index whose graph defines, for all methods, which nodes a passage represents; None without one."""
+    """The index whose graph defines, for all methods, the nodes that a passage represents; None without one."""
     return next((method.index for method in methods.values() if "typed" in method.index.manifest["layers"]), None)
 
 

@@ -48,8 +48,8 @@ def _read(path: Path, _inode: int, _changed: int, _size: int) -> Mapping[str, No
 
 
 def write(folder: Path, notes: Mapping[str, Note], written: Collection[str]) -> None:
-    """Note what a run holds: files that were not `written` since as they were noted (`kept`), because only this tells
-    later whether they still hold it."""
+    """Write the checksums of a run. Files not `written` since keep their earlier `notes`, because only these tell later
+    whether they changed."""
     names = [name for name in NAMED if (folder / name).exists()]
     held = [f"{place}/{path.name}" for place in PLACES for path in sorted((folder / place).glob("*"))]
     unchanged = {name: notes[name] for name in held if name in notes and name not in written}
@@ -79,7 +79,7 @@ def damaged(path: Path, what: str, remedy: str = "delete it, and the same evalua
 
 
 def content(folder: Path, name: str) -> bytes:
-    """The content of a file of a run. Raises :class:`FileMissing`, and :class:`FileDamaged` where it is not what was
+    """The content of a file of a run. Raises :class:`FileMissing`, and :class:`FileDamaged` if it differs from what was
     written."""
     path, note_before = folder / name, noted(folder).get(name)
     if not path.exists():
@@ -142,7 +142,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def read_context(folder: Path, name: str) -> str:
-    """A text that a reader saw, or the one before compression."""
+    """A context on disk: the text that a reader saw, or the one before compression."""
     try:
         return content(folder, f"contexts/{name}").decode("utf-8")
     except UnicodeDecodeError as error:

@@ -41,7 +41,7 @@ class Verdict(Record):
         return result
 
     def none(self, name: str, count: int) -> bool:
-        """The check that there is no such thing."""
+        """Check that there are none of these."""
         return self.check(name, count, "0", lambda value: value == 0)
 
     def state(self, **facts: Any) -> None:

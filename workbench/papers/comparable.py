@@ -79,8 +79,8 @@ class Questions(Record):
 
 
 def side_by_side(tables: Tables, cell: Cell) -> Conditions:
-    """The conditions of a cell of these tables: of its measurement, or without one of the run that the paper asks
-    for."""
+    """The conditions of a cell of these tables: those of its measurement, or without one, those of the run that the
+    paper asks for."""
     source = published.paper(tables.paper)
     if cell.run is None:
         return _of(source, cell, next(_foreseen(source, cell), None))
@@ -240,7 +240,7 @@ class Foreseen(Run):
 
 
 def _foreseen(source: Paper, cell: Cell) -> Iterator[Measurement]:
-    """For each recipe of a cell its measurement, as it would be."""
+    """For each recipe of a cell, the measurement as it would be."""
     printed = _printed(source, cell)
     models = {model["called"]: named(model["engine"]) for model in source.terms.get("models", ())} or {None: ()}
     kind = cell.data.partition(": ")[2]

@@ -134,7 +134,7 @@ COMPARED: Mapping[str, Callable[[Any, Any], Compared]] = {"equal": _equal, "name
 
 
 def named(names: str | Sequence[str]) -> tuple[str, ...]:
-    """The names of one thing, of which a file may give one or several."""
+    """The names of one thing; a file may state one or several."""
     return (names,) if isinstance(names, str) else tuple(names)
 
 
@@ -154,7 +154,7 @@ def model_of(name: str) -> str:
 
 
 def same(ours: Any, theirs: Any) -> bool:
-    """Whether a setting of a run is one of a TOML file, which spells `None` as "none".
+    """Whether a setting of a run equals one in a TOML file, where `None` is written "none".
 
     >>> same(True, True), same(5, 5.0), same(None, "none"), same("paper", "released")
     (True, True, True, False)

@@ -93,7 +93,7 @@ def parts_behind(terms: Terms, measure: str) -> list[str]:
 
 
 def parts_of(measured: Measured, terms: Terms, measure: str) -> dict[str, Mapping[str, Any]]:
-    """What a run says of these parts."""
+    """What a run reports about these parts."""
     judge = {**(measured.run.config.get("judging") or {}), "engine": measured.run.judge}
     if measure in terms["reader"].get("compared", ()):
         judge = {"engine": measured.judgements[0], "prompts": {judge_pair.STEP.name: judge_pair.STEP.wording}}
@@ -135,7 +135,7 @@ def _only(values: Sequence[float]) -> Any:
 
 
 def _encoder(measured: Measured, terms: Terms, measure: str) -> Facts:
-    """Of a method that has one."""
+    """The encoder, for methods that have one."""
     if measured.place.encoder != "":
         ours = measured.described.get("encoder")
         yield "encoder", Stated(named(measured.place.encoder or ()), "encoder", "named"), [ours] if ours else NOTHING
@@ -145,8 +145,8 @@ def _encoder(measured: Measured, terms: Terms, measure: str) -> Facts:
 
 
 def _data_set(measured: Measured, terms: Terms, measure: str) -> Facts:
-    """Its name, its size, and, where these are the paper's, what it holds: a name and two numbers are easily shared.
-    Questions that were generated are nobody's."""
+    """The name, the size and, if they are the paper's, the content of the data set: a name and two numbers are easily
+    shared. Generated questions have no published content."""
     config, data = measured.run.config, measured.place.data
     if measured.place.why:
         yield "row", Stated(None, "methods.why"), "; ".join(measured.place.why)
@@ -232,7 +232,7 @@ def _layers(measured: Measured, terms: Terms, measure: str) -> Facts:
 
 
 def _written(kind: str, layer: Mapping[str, Any], expected: Sequence[str], source: Sequence[str]) -> Facts:
-    """By the engines and Steps that signed a layer; what the data brought says no prompts."""
+    """The engines and Steps that signed a layer; what the data brought has no prompts."""
     makers = layer.get("made_by") or ()
     signed = [(RULES, "") if by_rules(maker) else signed_by(maker) or (maker, "") for maker in makers]
     yield f"{kind}: made by", Stated(expected, "engines.index", "named"), [by for by, _ in signed] or NOTHING
@@ -272,7 +272,7 @@ def _method(measured: Measured, terms: Terms, measure: str) -> Facts:
 
 
 def _asked_of(terms: Terms, measure: str) -> Mapping[str, Any]:
-    """Settings of the reader that the name of a measure stands for."""
+    """The reader's settings that the name of a measure implies."""
     return terms.get("measured", {}).get(measure, {}).get("asked", {})
 
 
@@ -389,13 +389,13 @@ def _free(measured: Measured, terms: Terms, measure: str, options: Mapping[str, 
 
 
 def _read_with(measured: Measured) -> dict[str, Any]:
-    """The settings of the run's reader, of a known one with its defaults."""
+    """The settings of the run's reader, with its defaults if the reader is known."""
     name, given = parse_spec(measured.run.config["reader"] or "none")
     return {**defaults(READERS[name]), **given} if name in READERS else given
 
 
 def _without_effect(measured: Measured, expected: Mapping[str, Any]) -> set[str]:
-    """The settings of a reader that change nothing where every context is the one that the method lays out itself."""
+    """The reader's settings that have no effect when every context is laid out by the method."""
     own = all(row.get("layout") for row in measured.every if row["failure"] is None)
     return set(expected.get("free_in_own_context", ())) if own else set()
 
@@ -419,7 +419,7 @@ def _compression(ours: str | None, stated: Stated, options: Mapping[str, Any]) -
 
 
 def _measure(measured: Measured, terms: Terms, measure: str) -> Facts:
-    """How it is taken, and what else the paper leaves open of the method, its backbone and the data."""
+    """How the measure is taken, and what else the paper leaves open about the method, its backbone and the data."""
     ours, place, open_ = measured.place.ours(measure), measured.place, terms.get("unsaid", {})
     says = terms.get("measures", {}).get(ours, "")
     yield "measure", Stated(measure, f"measures.{ours}"), f"{ours}: {says}" if says else measure

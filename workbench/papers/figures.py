@@ -122,8 +122,8 @@ def _score(source: Paper, row: Any, chosen: Chosen, measurements: Sequence[Measu
 
 
 def _is_baseline(terms: Mapping[str, Any], other: Measured, measured: Measured) -> bool:
-    """Whether `other` is the baseline of `one`: in the same run, or, if the reader determines the row, in a run of the
-    same questions."""
+    """Whether `other` is the baseline of `measured`: in the same run, or, if the reader determines the row, in a run of
+    the same questions."""
     name = terms.get("baseline", STATIC)
     if "readers" not in terms:
         return other.run is measured.run and other.place[:3] == (measured.place.backbone, name, measured.place.data)

@@ -55,7 +55,7 @@ class Place(NamedTuple):
     made_by: Mapping[str, Any] = {}
 
     def ours(self, measure: str) -> str | None:
-        """Our measure for one of the paper's."""
+        """Our measure for a measure of the paper."""
         return measure if self.measures is None else self.measures.get(measure)
 
 
@@ -138,7 +138,7 @@ def _of_model(terms: Terms, run: Run, place: Place) -> Place:
 
 
 def row_of_model(terms: Terms, engines: str) -> Mapping[str, Any]:
-    """Which of the models that make a row one of these engines is; the last one stands for all others."""
+    """The model's row that one of these engines fills; the last row stands for all other models."""
     models = {model_of(engine) for engine in engines.split(", ")}
     return next((term for term in terms["models"] if models & {*named(term["engine"])}), terms["models"][-1])
 
@@ -177,7 +177,7 @@ def _how(run: Run) -> dict[str, Any]:
 
 
 def by_question(values: Iterable[tuple[Mapping[str, Any], float | None]]) -> dict[str, list[float]]:
-    """Question id → the values of its rows, (row, value), without those that are None."""
+    """Question id → the values of its rows, given as (row, value), without None."""
     values_of: dict[str, list[float]] = {}
     for row, value in values:
         if value is not None:
@@ -191,7 +191,7 @@ def of_both(ours: Mapping[str, T], theirs: Mapping[str, T]) -> list[tuple[T, T]]
 
 
 def judgements_of(run: Run, a: str, b: str) -> tuple[str, list[Judgement]]:
-    """(the judge, what it said of the answers of two methods): on disk, or as a run that is foreseen says it."""
+    """(the judge, its judgements of the answers of two methods): from disk, or as a foreseen run has them."""
     foreseen = getattr(run, "judgements", None)
     return foreseen(a, b) if foreseen else on_disk(run, a, b)
 
@@ -239,7 +239,7 @@ class Measured:
 
     @property
     def reading(self) -> dict:
-        """What the run says of its reader; nothing without one."""
+        """The run's description of its reader; empty without one."""
         return self.run.config.get("reading") or {}
 
     def counted(self, measure: str) -> list[dict]:

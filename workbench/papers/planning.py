@@ -183,7 +183,7 @@ def of_judging(recipe: Recipe, here: Counted, engines: Engines, repeats: int = 1
 
 
 def _times(amounts: dict[str, Any], factor: float | None) -> dict[str, Any]:
-    """Amounts so many times; None where they, or the factor, are unknown."""
+    """Amounts multiplied; None if they or the factor are unknown."""
     return {name: None if None in (amount, factor) else amount * factor for name, amount in amounts.items()}
 
 

@@ -64,7 +64,7 @@ class Recipe:
 
 
 def tables_of(source: Paper) -> list[str]:
-    """The tables that runs can fill: those with a row for which there is a recipe."""
+    """The tables that runs can fill: those with a recipe for at least one row."""
     return [table for table in dict.fromkeys(source.printed["table"]) if recipes(source, table)]
 
 
@@ -119,7 +119,7 @@ class _Ranking(NamedTuple):
 
 
 def _model_of(terms: Mapping[str, Any], row: Side) -> str | None:
-    """The model by which a row is told apart from others, as the paper calls it; None of a row of none."""
+    """The model that distinguishes a row from others, under the paper's name; None if no model does."""
     called = row.method.rpartition(", ")[2] if "readers" in terms else row.backbone
     return next((called for model in terms.get("models", ()) if model["called"] == called), None)
 

@@ -42,7 +42,7 @@ SEED = 0  # of generated questions
 
 @dataclass(frozen=True)
 class Engines:
-    """Who is asked: for the index and the methods, for answers, and to judge them. By default one for all."""
+    """The engines of a table: for the index and the methods, for answers, and for judging. By default one for all."""
 
     steps: Engine
     reader: Engine
@@ -229,7 +229,7 @@ def _generated(recipe: Recipe, index: Index, engines: Engines, place: Path, prog
 def _index(
     recipe: Recipe, loaded: Dataset, engines: Engines, encoder: str | None, place: Path, progress: bool
 ) -> Index:
-    """The index of `workbench index` where it is the same; else one of the paper's own, in `place`."""
+    """The index that `workbench index` would build, if it is the same; else one of the paper's own, in `place`."""
     folder = place / "indexes" / slug(loaded.name, engines.steps.name, encoder, recipe.variant)
     kinds, settings = layers_of(recipe, loaded)
     if not Store(folder).read_manifest()["layers"] and _is_index_of(place_of(loaded), recipe, loaded, engines, encoder):

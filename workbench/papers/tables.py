@@ -152,7 +152,7 @@ class Tables(Record):
         return frame_of(rows).reindex(columns=list(Cell.__dataclass_fields__))
 
     def of_claims(self) -> Claims:
-        """The claims by the paper's own numbers beside those by ours."""
+        """The claims by the paper's own numbers beside the claims by ours."""
         own, ours = (
             {check.name: check for check in part.checks} if part else {} for part in (self.claims, self.measured)
         )
@@ -227,7 +227,7 @@ def tables(
 def made_without_model(
     terms: Mapping[str, Any], cells: Iterable[Cell], measurements: Iterable[Measured]
 ) -> dict[tuple[str, str], tuple[str, ...]]:
-    """(run, label) → what had a part in what these cells measure of it that is no model's."""
+    """(run, label) → what took part in the numbers of these cells that is no model's."""
     after: dict[tuple[str | None, str | None], set[str]] = {}
     for cell in cells:
         after.setdefault((cell.run, cell.label), set()).update(parts_behind(terms, NEEDED.get(cell.kind, cell.measure)))
@@ -275,7 +275,7 @@ def _tested(cells: Sequence[Cell]) -> Iterator[str]:
 def judged_pairs(
     source: Paper, measurements: Sequence[Measured]
 ) -> Iterator[tuple[Run, str, str, str, list[Judgement]]]:
-    """(run, two methods of it that the paper compares, the judge, what it said of their answers)."""
+    """(run, the two methods that the paper compares, the judge, its judgements of their answers)."""
     compared = {row.method for row in source.printed.itertuples() if row.kind == "win"}
     wanted = dict.fromkeys(source.compared(method) for method in sorted(compared))
     judged = {
@@ -365,7 +365,7 @@ def _remarks(note: str, n: int) -> Iterator[str]:
 
 
 def _deviation(measured: Measured, values: Sequence[Value], base: Sequence[Value] | None) -> float | None:
-    """That between repeats, of a single number; 0 where no model is asked."""
+    """The deviation of a number between repeats; 0 if no model is asked."""
     if measured.repeats > 1 and measured.deterministic:
         return 0.0
     return None if base else deviation(values)
