@@ -88,14 +88,14 @@ def test_inputs_are_requested_in_groups_and_the_file_holds_a_line_for_each(tmp_p
         "key": "k0", "made_by": "openai:one (shout v1)", "failure": None, "flaw": None,
         "output": {"text": "TOWN 0 東京"},
     }  # fmt: skip
-    assert [row["key"] for row in rows] == list(INPUTS) == list(made.used) and made.asked == 7
+    assert [row["key"] for row in rows] == list(INPUTS) == list(made.used) and made.requested == 7
     assert settled(tmp_path).isascii()
 
 
 def test_the_file_holds_what_is_used_and_nothing_else(tmp_path):
     filled(tmp_path / "a", Model())
     made = filled(tmp_path / "b", model := Model(), tmp_path / "a", {"k3": INPUTS["k3"], "new": "x"})
-    assert model.asked == ["x"] and made.asked == 1
+    assert model.asked == ["x"] and made.requested == 1
     assert [json.loads(line)["key"] for line in settled(tmp_path / "b").splitlines()] == ["k3", "new"]
 
 
@@ -137,7 +137,7 @@ OTHERS = {"model": "openai:one", "another model": "openai:two", "rules": "rules"
 def test_whose_answers_are_reused(tmp_path, first, then, asked):
     filled(tmp_path / "a", Model(OTHERS[first]))
     made = filled(tmp_path / "b", model := Model(OTHERS[then]), tmp_path / "a")
-    assert len(model.asked) == made.asked == asked
+    assert len(model.asked) == made.requested == asked
     assert counts(made.used.values())["made_by"] == [f"{OTHERS[then if asked else first]} (shout v1)"]
 
 
@@ -155,7 +155,7 @@ def test_failures_are_retried_and_successes_are_not(tmp_path, name):
     made = filled(tmp_path / "a", first := Model(name, fails=failing))
     assert counts(made.used.values())["failures"] == 2 and len(first.asked) == 7, "one request each within a build"
     made = filled(tmp_path / "b", second := Model(name), tmp_path / "a")
-    assert second.asked == list(failing) and made.asked == 2
+    assert second.asked == list(failing) and made.requested == 2
     filled(tmp_path / "fresh", Model(name))
     assert settled(tmp_path / "b") == settled(tmp_path / "fresh")
 
