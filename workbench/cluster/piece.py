@@ -101,7 +101,7 @@ def run(
     answered: Mapping[str, Sequence[Row]] = {},
 ) -> Outcome:
     """Do one piece, when fewer than `side` others are under way in this process. `shares` are the limits of its part of
-    each budget; `known` is what an earlier attempt was answered (engine → rows of its recording)."""
+    each budget; `answered` are the answers of an earlier attempt (engine → rows of its recording)."""
     mark = object()
     _begun.add(mark)
     try:

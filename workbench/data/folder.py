@@ -191,7 +191,7 @@ def read_questions(
     answer_set: bool = False,
     skipped: Mapping[str, str] | None = None,
 ) -> list[Question]:
-    """Questions of one file. With `known` passage ids, other gold ids are an error, because recall would be wrong.
+    """Questions of one file. With the passages' `ids`, other gold ids are an error, because recall would be wrong.
 
     `seen` (question id → place) is shared by the files of a folder, so that their ids are unique. `answer_set` is the
     default for questions that do not state it: questions on a ready graph, which name a `topic_entity`, are answered by
@@ -304,7 +304,7 @@ def read_triples(path: Path) -> Iterator[Triple]:
 
 
 def read_profiles(path: Path, ids: set[str]) -> dict[str, Any]:
-    """`profiles` and `left_out` of a data set, from the file that `write_folder` writes; `known` are the ids of its
+    """`profiles` and `left_out` of a data set, from the file that `write_folder` writes; `ids` are those of its
     passages."""
     content = read_object(path)
     parts: dict[str, tuple] = {}

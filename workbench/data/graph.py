@@ -101,7 +101,7 @@ class GoldGraph:
 
 
 def read_graph(folder: Path, ids: set[str]) -> GoldGraph:
-    """Read and check `schema.json`, `entities.jsonl` and `triples.jsonl`; `known` are the corpus's passage ids."""
+    """Read and check `schema.json`, `entities.jsonl` and `triples.jsonl`; `ids` are the corpus's passage ids."""
     schema = read_schema(folder / "schema.json", typed=True)
     entities = _read_entities(folder / "entities.jsonl", schema, ids)
     triples = _read_triples(folder / "triples.jsonl", schema, entities, ids)

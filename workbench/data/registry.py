@@ -197,8 +197,8 @@ def load_entry(entry: Entry, offline: bool | None = None, **options) -> Dataset:
 
 
 def drawn(data: Dataset, sample: Sample, expected: int | None = None) -> Dataset:
-    """A sample of a data set whose corpus stays whole. `known` is how many questions the whole data set has: drawn from
-    fewer, its name would stand for other questions, so that is an error."""
+    """A sample of a data set whose corpus stays whole. `expected` is the number of questions of the whole data set: a
+    sample from fewer would stand for other questions under the same name, so that is an error."""
     if expected is not None and len(data.questions) != expected:
         raise DataError(
             f"{data.folder} holds {len(data.questions):,} of the {counted(expected, 'question')} of {data.name}, so a "

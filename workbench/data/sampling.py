@@ -43,7 +43,7 @@ class Sample:
 
 
 def parse(name: str, names: Collection[str]) -> tuple[str, Sample | None]:
-    """The data set and the sample that a name states; no sample if it names none of the `known` data sets.
+    """The data set and the sample that a name states; no sample if it names none of the known data sets.
 
     >>> parse("musique/dev/500@42", ["musique/dev"]), parse("my/500@42", ["musique/dev"])
     (('musique/dev', Sample(n=500, seed=42, per_hop=False)), ('my/500@42', None))

@@ -230,7 +230,7 @@ def _rows(connection: sqlite3.Connection) -> int:
 
 
 def _fill(positions: np.ndarray, connection: sqlite3.Connection, keys: Sequence[bytes]) -> None:
-    """Write the row of each key that has one into `found`."""
+    """Write the row of each key that has one into `positions`."""
     for start in range(0, len(keys), _AT_ONCE):
         some = keys[start : start + _AT_ONCE]
         marks = ",".join("?" * len(some))

@@ -90,7 +90,7 @@ class RunState:
         cls, folder: Path, wanted: Mapping[str, Any], parts: Parts, questions: Sequence[Question],
         room: Callable[[str], int | None],
     ) -> RunState:  # fmt: skip
-        """The state of `folder`; `asked` is the configuration of a run with only the requested parts, and `room` says
+        """The state of `folder`; `wanted` is the configuration of a run with only the requested parts, and `room` says
         how long a context may be in the window of the reader's engine. Raises :class:`SettingError` if the folder
         contains another run."""
         config = check_same(folder, wanted)

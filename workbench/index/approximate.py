@@ -67,8 +67,8 @@ class Lists:
         return {"by": by, "lists": index.nlist, "probed": index.nprobe, "recall": round(self._recall, 4)}
 
     def probe_enough(self, recall: Callable[[], float], enough: float, gain: float = 0.0) -> None:
-        """Probe so many lists that the recall, which is measured with 4, 8, … of them, is `enough`, or that twice as
-        many did not `gain` so much."""
+        """Raise the number of probed lists, 4, 8, …, until the recall is `enough` or another doubling gains less than
+        `gain`."""
         self._index.nprobe, before = min(4, self._index.nlist), -1.0
         self._recall = recall()
         while self._recall < enough and self._recall - before >= gain and self._index.nprobe < self._index.nlist:
@@ -76,7 +76,7 @@ class Lists:
             self._recall = recall()
 
     def recall(self, rows: np.ndarray, count: int, threshold: float = -np.inf) -> Callable[[], float]:
-        """Measures the share found of the products of at least `threshold` of some rows with their `count` others."""
+        """The share of the products of at least `threshold` that is found, for some rows with their `count` others."""
         truth = _exact(self._vectors, rows, threshold, count)
 
         def measured() -> float:
@@ -131,7 +131,8 @@ def highest(values: np.ndarray, count: int) -> np.ndarray:
 
 
 def share_found(approximate: Iterable[np.ndarray], truth: Sequence[np.ndarray]) -> float:
-    """The share of true values, descending for each row, for which one as high was found: of equals, any will do."""
+    """The share of true values, descending for each row, for which a value as high was found: among equals, any will
+    do."""
     hit = sum(min(int((some >= true[-1] - _CLOSE * abs(true[-1])).sum()), len(true))
               for some, true in zip(approximate, truth) if len(true))  # fmt: skip
     wanted = sum(map(len, truth))
@@ -144,7 +145,7 @@ def sampled(rows: np.ndarray) -> np.ndarray:
 
 
 def _both_ways(pairs: np.ndarray, n: int) -> np.ndarray:
-    """Each pair in both directions, once: what one end has missed, the other may have found."""
+    """Each pair in both directions, once, because one end may find what the other missed."""
     both = np.concatenate([pairs, pairs[[1, 0, 2]]], axis=1)
     place = both[0].astype(np.int64) * n + both[1].astype(np.int64)
     return both[:, np.unique(place, return_index=True)[1]]

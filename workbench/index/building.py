@@ -86,7 +86,7 @@ def check_data(store: Store, manifest: Mapping, data: Dataset) -> None:
 
 
 def encoder_of(store: Store, manifest: Mapping) -> Encoder:
-    """The encoder of the index in a folder; the usual one where there is none yet."""
+    """The encoder of the index in a folder; the default encoder if there is no index yet."""
     return made_with(store, manifest) if manifest["layers"] else known_encoder()
 
 
@@ -136,7 +136,7 @@ def write_layers(
     wanted: Collection[str],
     settings: Mapping[str, Mapping],
 ) -> None:
-    """Bring the layers that stand or are `asked` for up to date, with what is below them and what the data bring; then
+    """Bring the layers that are present or `wanted` up to date, with what is below them and what the data bring; then
     name them all in the manifest, in one step. A layer has the settings given, by default those that it had. Where one
     is deferred, those that are not made of it are made, and none is named."""
     kinds = _with_brought(closure({*wanted, *manifest["layers"]}), build.data)
@@ -163,7 +163,7 @@ def _with_brought(kinds: list[str], data: Dataset) -> list[str]:
 
 
 def _manifest_of(build: Build, before: Mapping) -> dict[str, Any]:
-    """What the manifest says of the layers of a build."""
+    """The manifest's entries for the layers of a build."""
     data, encoder_settings = build.data, getattr(build.encoder, "settings", None)
     made_by = (name for metadata in build.named.values() for name in metadata.get("made_by", ()))
     return {
@@ -212,7 +212,7 @@ def _brought_up_to_date(
     store: Store, manifest: dict, kind: str, build: Build, chosen: Mapping, wanted: Collection[str]
 ) -> str:
     """The key under which a layer stands, once it is made, and once what failed in it was asked for again. One that is
-    not `asked` for stays as it is, whoever made it, if it is made of what there is now."""
+    not `wanted` stays as it is, whoever made it, if it is made of what there is now."""
     settings, layers = _settings(kind, chosen), manifest["layers"]
     if kind in layers and kind not in wanted and _is_made_of(kind, build, settings, layers):
         key = layers[kind]["key"]
@@ -231,7 +231,7 @@ def _brought_up_to_date(
 def _make(
     store: Store, kind: str, key: str, build: Build, settings: Any, old: Layer | None, present: Mapping | None = None
 ) -> bool:
-    """Make a layer, unless its files are those that `stands`; whether it was made."""
+    """Make a layer, unless its files equal those that are `present`. Returns whether it was made."""
     layer = LAYERS[kind][0]
     checked = ending_where_most_fail(kind, build.keep_going)
     with store.writing(kind, key) as folder, metered(store.folder, kind, build.engine), checked:
@@ -242,7 +242,7 @@ def _make(
 
 
 def _key(kind: str, build: Build, settings: Any) -> str:
-    """The key of a layer over those that `build` has: the hash of all that determines it."""
+    """The key of a layer over the layers of `build`: the hash of everything that determines it."""
     layer = LAYERS[kind][0]
     below, made_by = _contents(kind, build.named), {"maker": layer.maker(build)} if layer.steps else {}
     of = {"encoder": build.encoder.name, **made_by, **layer.of_data(build, settings)}
@@ -250,7 +250,7 @@ def _key(kind: str, build: Build, settings: Any) -> str:
 
 
 def _keys(store: Store, kind: str, key: str) -> tuple[str | None, str]:
-    """The key under which a layer stands, if it does, and the one under which it is made next.
+    """The key of the present layer, if there is one, and the key under which it is made next.
 
     Each has two names, `key` and `key-2`, so that it stands until another, for which what failed was asked again, is
     whole. Where both are whole, that with fewer failures is the later one."""
@@ -262,7 +262,7 @@ def _keys(store: Store, kind: str, key: str) -> tuple[str | None, str]:
 
 
 def _contents(kind: str, named: Mapping[str, Mapping]) -> dict[str, str]:
-    """Kind → content of the layers that a layer is made of, of those that a manifest names."""
+    """Kind → content of the layers from which a layer is made, as far as a manifest names them."""
     layer = LAYERS[kind][0]
     given = layer.with_given if named.get("profiles", {}).get("given") else ()
     below = [kind for kind in (*layer.inputs, *layer.optional, *given) if kind in named]
@@ -278,8 +278,8 @@ def _is_made_of(kind: str, build: Build, settings: Any, named: Mapping[str, Mapp
 
 
 def _old(store: Store, manifest: dict, kind: str, build: Build) -> Layer | None:
-    """The layer that the manifest names, if what it holds is of use for the one to be built: vectors of another encoder
-    are not, answers are."""
+    """The layer that the manifest names, if the next build can reuse its content: not vectors of another encoder, but
+    answers."""
     if kind not in manifest["layers"]:
         return None
     same_encoder = manifest["encoder"]["name"] == build.encoder.name
@@ -343,7 +343,7 @@ def _no_index(folder: Path) -> IndexFault:
 
 
 def _named(store: Store, kind: str, named: Mapping, opened: Mapping[str, Layer]) -> Layer:
-    """The layer as the manifest names it, of those `opened` if it is among them."""
+    """The layer that the manifest names, taken from `opened` if it is there."""
     layer = opened_layer(store, kind, named["key"], opened)
     if {"key": named["key"], **layer.metadata} != named:
         raise IndexFault(

@@ -87,8 +87,8 @@ class PassageStore:
     def nearest(
         self, vector: np.ndarray, k: int, *, title: str = "", contains: str = ""
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(rows, cosines) of the at most k nearest passages that Chroma finds, best first, equal ones by row; only
-        those of a `title`, or whose title or text `contains` something, if that is given."""
+        """(rows, cosines) of the at most k nearest passages that Chroma finds, best first, equal ones by row;
+        optionally only those of a `title`, or whose title or text `contains` a string."""
         result = self._collection.query(
             query_embeddings=[np.asarray(vector)],
             n_results=min(k, self._collection.count()),
@@ -104,7 +104,7 @@ class PassageStore:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StoreAgreement(Record):
-    """How many of the k passages nearest to each question by exact search a store finds: `shares`, one per question."""
+    """The share of the k nearest passages by exact search that a store finds: `shares`, one per question."""
 
     index: str
     store: str
@@ -119,7 +119,8 @@ class StoreAgreement(Record):
 def agreement(
     index: Index, questions: Sequence[str], k: int = 10, *, server: str = "", client: Any = None
 ) -> StoreAgreement:
-    """Compare the passages nearest to the questions with those that Chroma finds, which it is filled with first."""
+    """Compare the passages nearest to the questions by exact search with those that Chroma finds. The collection is
+    filled first."""
     if not questions:
         raise SettingError("agreement is measured on questions, and there is none; pass some texts")
     store, shares = PassageStore(index, server, client), []

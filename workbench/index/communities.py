@@ -114,7 +114,7 @@ class EntityGraph(NamedTuple):
 
 
 def _strengths(facts: FactsLayer, profiles: Phrased | None, pairs: np.ndarray) -> Iterator[tuple[int, float]]:
-    """(pair, sum of the strengths) of the pairs whose profiles give any; what is no positive number is none."""
+    """(pair, sum of its strengths) for the pairs whose profiles give any; only positive numbers count."""
     for row, (first, other) in enumerate(pairs.tolist() if profiles is not None else ()):
         weights = [profile.weight for profile in profiles.between(facts.phrases[first], facts.phrases[other])]
         given = [weight for weight in weights if weight is not None and 0 < weight < float("inf")]
@@ -249,7 +249,7 @@ def _shares(communities: list[Community], facts: FactsLayer, passages: PassagesL
 
 
 def _entities(facts: FactsLayer, profiles: Phrased | None, graph: EntityGraph, settings: Settings):
-    """One Entity per phrase. Its facts stand with its best connected neighbours first."""
+    """One Entity per phrase. Its facts with its best connected neighbours come first."""
     profiles_of = [profiles.of(phrase) if profiles is not None else () for phrase in facts.phrases]
     stated: dict[int, list[str]] = defaultdict(list)
     if settings.descriptions != "none":
@@ -270,7 +270,7 @@ def _entities(facts: FactsLayer, profiles: Phrased | None, graph: EntityGraph, s
 
 
 def _relationships(facts: FactsLayer, profiles: Phrased | None, graph: EntityGraph) -> list[str]:
-    """A text per pair of the graph: its profiles' descriptions, or else its facts."""
+    """A text per pair of the graph: the descriptions of its profiles, or else its facts."""
     stated: list[list[str]] = [[] for _ in graph.pairs]
     for fact, pair in enumerate(graph.of_fact.tolist()):
         if pair >= 0:
@@ -391,7 +391,7 @@ class _Table:
         self.reports: list[tuple[str, str]] = []
 
     def add(self, ends: Sequence[Entity] = (), relationship: str = "", report: reporting.Report | None = None) -> bool:
-        """Entities that are new, and the relationship between two; or a report. All of it, or nothing."""
+        """Add new entities and the relationship between two, or a report; all of it or nothing."""
         new = {
             end.name: (one_line(end.name, NAME), one_line(end.description))
             for end in ends
@@ -429,7 +429,7 @@ class _Table:
 
 
 def one_line(text: str, longest: int = LONGEST) -> str:
-    """A cell of a table: one line, without the sign that parts cells, of at most `longest` tokens.
+    """A cell of a table: one line without the separator of cells, of at most `longest` tokens.
 
     >>> one_line("a |\tb\u2028c")
     'a / b c'

@@ -57,7 +57,7 @@ def _mixed(numbers: np.ndarray, salt: int) -> np.ndarray:
 
 
 def settled(vectors: np.ndarray) -> np.ndarray:
-    """The vectors, float64, with those that are the same but for `SAME` made equal."""
+    """The vectors, float64, in which values that differ by less than `SAME` are made equal."""
     vectors = np.asarray(vectors, dtype=np.float64)
     if not vectors.size:
         return vectors

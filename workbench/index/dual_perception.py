@@ -43,7 +43,7 @@ Reason = Literal["merged", "difference", "dissimilar", "size", "taken"]
 
 @validated
 class Perception:
-    """`perception`: both perceptions, or one alone; `struct_weight` w of the relations, 1 - w of the embeddings.
+    """`perception`: both perceptions, or one alone; `struct_weight`: the weight w of relations; embeddings have 1 - w.
 
     K-means makes one cluster of each `beta` vectors, `max_clusters` at most. Two parts merge when their mean scores
     differ by less than `epsilon` (Eq. 7; not in `released`), their centres are similar by `merge_threshold` or more,
@@ -80,7 +80,7 @@ class Perception:
 
     @classmethod
     def of(cls, **given: Any) -> Perception:
-        """Settings over those of their profile."""
+        """Settings on top of those of their profile."""
         return settle("the perception", cls, given, cls.profiles)
 
     @property
@@ -125,7 +125,7 @@ class TreeCommunity(NamedTuple):
 
 
 class Merge(NamedTuple):
-    """Two parts of a cluster that were candidates for a merger, and what became of it.
+    """Two parts of a cluster that were candidates for a merger, and the outcome.
 
     `overlap` and `cosine` compare their centres; `difference` is that of their mean scores; `size` is their joint size.
     `reason`: `merged`; or what was against it: the `difference`, centres that are `dissimilar`, the `size`, or that one
@@ -144,7 +144,7 @@ class Merge(NamedTuple):
 
 
 class Communities(NamedTuple):
-    """`found` stand at their ids, largest first. `merges` holds every merger, and of each cluster and round the
+    """`communities` are at their ids, largest first. `merges` holds every merger, and of each cluster and round the
     `REFUSED` closest that were refused; `considered` counts all candidates by reason. `overflow`: entities of
     communities beyond the most that are kept."""
 
@@ -407,7 +407,7 @@ def _communities(view: _View, groups: list[np.ndarray], record: _Record, overflo
 
 
 def _attached(view: _View, groups: list[np.ndarray], rest: np.ndarray) -> list[np.ndarray]:
-    """The communities, with each entity of `rest` in the one whose centroid is nearest."""
+    """The communities, where each entity of `rest` joins the one with the nearest centroid."""
     if not len(rest):
         return groups
     points = _points(view.graph, view.settings)[view.order]
@@ -424,7 +424,7 @@ def _attached(view: _View, groups: list[np.ndarray], rest: np.ndarray) -> list[n
 
 
 class _Record:
-    """The candidates of all clusters, for those who ask why."""
+    """The candidates of all clusters, kept for inspection."""
 
     def __init__(self):
         self.merges: list[Merge] = []

@@ -142,24 +142,24 @@ def inputs(
 
 
 def journal(build: Build, old: Iterable[Extracted]) -> Journal[Extracted]:
-    """The extractions of the layer that stood before, and those that are asked for."""
+    """The extractions of the previous layer, and those that are requested."""
     made_by = build.engine and maker(build.engine, *ExtractionsLayer.steps)
     return Journal(made_by, old, reusable=_reusable, progress=build.progress)
 
 
 def left(answers: Journal[Extracted], build: Build) -> list[Passage]:
-    """The passages that a build would extract, one of each content."""
+    """The passages that a build would extract, one per content."""
     unextracted = _unextracted(build)
     return [unextracted[key] for key in answers.missing(unextracted)]
 
 
 def _reusable(extracted: Extracted, made_by: str | None) -> bool:
-    """The engine's own alone: extractions requested of the rules replace those of a model."""
+    """Only extractions by the same engine are reused: if rules are requested, they replace a model's."""
     return reusable(extracted, made_by) and made_by in (None, extracted.made_by)
 
 
 def _unextracted(build: Build) -> dict[str, Passage]:
-    """Key → passage, of those that neither the data nor the index have a record for."""
+    """Key → passage, for passages with no record in the data or in the index."""
     given = {record.passage_id for record in build.data.extractions or ()}
     return {_key(passage): passage for passage in build.data.passages if passage.id not in given}
 
@@ -177,7 +177,7 @@ def _of_passage(key: str, passage: Passage, given: Extraction | None, before: Ex
 
 
 def _for(passage: Passage, record: Extraction) -> Extraction:
-    """The record under the passage's id: one of the same content may have made it."""
+    """The record under the passage's id; a passage with the same content may have made it."""
     return record if record.passage_id == passage.id else replace(record, passage_id=passage.id)
 
 

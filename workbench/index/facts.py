@@ -123,13 +123,13 @@ class FactsLayer(Layer):
 
     @cached_property
     def _by_fact(self) -> tuple[np.ndarray, np.ndarray]:
-        """The rows of `stated` by facts, those of fact f from begins[f] to begins[f + 1]."""
+        """The rows of `stated` sorted by fact; those of fact f are begins[f] to begins[f + 1]."""
         facts = self.stated[1]
         order = np.argsort(facts, kind="stable")
         return order, np.searchsorted(facts[order], np.arange(len(self.facts) + 1))
 
     def respelled(self, records: Iterable[Extraction]) -> list[int]:
-        """Rows of the facts that a passage states in another spelling as well, once for each further one."""
+        """Rows of facts that a passage states in several spellings, once for each further spelling."""
         settings, row = Settings(**self.metadata["settings"]), {fact: at for at, fact in enumerate(self.facts)}
         forms_of = []
         for record in records:
@@ -154,7 +154,7 @@ class FactsLayer(Layer):
 
     @cached_property
     def _by_phrase(self) -> tuple[np.ndarray, np.ndarray]:
-        """The facts of all phrases, those of phrase e from begins[e] to begins[e + 1]."""
+        """The facts sorted by phrase; those of phrase e are begins[e] to begins[e + 1]."""
         loops = self.subjects == self.objects
         phrases = np.r_[self.subjects, self.objects[~loops]]
         rows = np.r_[np.arange(len(self.facts)), np.flatnonzero(~loops)]
@@ -237,7 +237,7 @@ def _numbers(values: Sequence[int] | array) -> np.ndarray:
 
 
 def normalised(triples: Iterable[Sequence[str]], settings: Settings) -> list[tuple[str, str, str]]:
-    """Triples as facts, without those that the settings drop."""
+    """Triples as facts, without the triples that the settings drop."""
     facts = [tuple(map(PHRASE_RULES[settings.normalise], triple)) for triple in triples]
     return facts if settings.normalise == "ascii" else [fact for fact in facts if fact[0] and fact[2]]
 

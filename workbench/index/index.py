@@ -189,7 +189,7 @@ class Index(Record):
         opened: Mapping[str, Layer] | None = None,
         **how: bool,
     ) -> Index:
-        """Bring the layers that stand up to date, and those that are `asked` for with what is below them."""
+        """Bring the present layers up to date, and the `wanted` ones with the layers below them."""
         store, engine = Store(folder), getattr(engine, "builder", engine)
         check_kinds(settings)
         with store.lock():
@@ -215,7 +215,7 @@ class Index(Record):
     def ensure(
         self, kinds: Iterable[str], engine: Engine | None = None, *, keep_going: bool = False, progress: bool = True
     ) -> Index:
-        """This index, with the layers named; what is missing is built, what stands stays as it is, whoever made it.
+        """This index with the named layers; missing ones are built, present ones stay as they are, whoever made them.
         `keep_going` as in `build`."""
         missing = [kind for kind in kinds if kind not in self._layers]
         return self._rebuild(self.data, engine, missing, progress=progress, keep_going=keep_going) if missing else self
@@ -276,7 +276,7 @@ class Index(Record):
         profiles: Profiles | None = None,
         **how: bool,
     ) -> Index:
-        """The index over other passages, with what this one knows of them. An engine is asked again for what failed."""
+        """The index over other passages, reusing what this one has. Failed requests are repeated."""
         ids = {passage.id for passage in passages}
         standing = self.extractions.records if "extractions" in self._layers else ()
         records = (record for record in (*standing, *given) if record.failure is None or engine is None)
@@ -331,7 +331,7 @@ class Index(Record):
 
     @property
     def data(self) -> Dataset:
-        """The corpus as it stands in the index (without questions)."""
+        """The corpus of the index (without questions)."""
         return self._of(self.passages.passages)
 
     def _of(self, passages: Sequence[Passage]) -> Dataset:
@@ -394,7 +394,7 @@ class Index(Record):
         return cached(self.encoder)
 
     def _check_encoder(self) -> None:
-        """Raise :class:`IndexFault` if the encoder is another model than the one that made the vectors."""
+        """Raise :class:`IndexFault` if the encoder is not the model that made the vectors."""
         with _checking:  # questions that are asked at once make one request
             if not self._same_model:
                 self.passages.check_encoder(self.encoder)
@@ -410,7 +410,7 @@ class Index(Record):
         return self._comparable(self._texts.encode_query(text, task))
 
     def _comparable(self, vectors: np.ndarray) -> np.ndarray:
-        """The vectors, if they are as long as those of the index."""
+        """The vectors, if they have the dimension of the index's."""
         stored = self.passages.vectors.shape[1]
         if vectors.shape[-1] != stored:
             raise IndexFault(

@@ -77,13 +77,13 @@ def reusable(entry: Entry, made_by: str | None) -> bool:
 
 
 def reusable_of_models(entry: Entry, made_by: str | None) -> bool:
-    """For layers whose rules look at more than the key: what they wrote costs nothing to write anew."""
+    """For layers whose rules read more than the key: answers by rules are written anew, because they cost nothing."""
     return reusable(entry, made_by) and not by_rules(entry.made_by)
 
 
 class Journal(Generic[E]):
-    """Answers by key. `old` are those of the layer that stood before, of which it takes what is `reusable`; `known` are
-    the answers that need no request; `used` those that were asked for, in that order."""
+    """Answers by key. `old` are the entries of the previous layer, of which the `reusable` ones are taken; `entries`
+    are the answers at hand; `used` those that were asked for, in that order."""
 
     def __init__(
         self,
@@ -222,7 +222,7 @@ class StepJournal(Journal[Answer]):
 
 
 def counts(entries: Iterable[Entry]) -> dict[str, Any]:
-    """Who made the entries, and how many are not what was wanted: what a manifest says of a layer."""
+    """The makers of the entries, and the number of failed, cut and repaired ones, for the manifest of a layer."""
     entries = list(entries)
     defects = [defect for entry in entries for defect in entry.defects]
     return {
@@ -282,7 +282,7 @@ def defect(result: Result) -> str | None:
 
 
 def request_key(*parts: Any) -> str:
-    """A key for what is requested."""
+    """A key of the content of a request."""
     return text_hash(json.dumps(parts))
 
 

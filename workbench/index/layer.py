@@ -58,7 +58,7 @@ class Build:
 
     @property
     def writer(self) -> Engine:
-        """Who writes what is missing: the engine, or the rules where there is none."""
+        """Who writes what is missing: the engine, or the rules if there is none."""
         return self.engine or RulesEngine()
 
     @cached_property
@@ -88,7 +88,7 @@ class Layer(Record):
 
     @classmethod
     def maker(cls, build: Build) -> str | None:
-        """Who would write it: the signature of the engine, None where nobody is asked."""
+        """The signature of the engine that would write the layer, None if no engine is asked."""
         return signature(build.writer, *cls.steps) if cls.steps else None
 
     @classmethod
@@ -129,8 +129,8 @@ class Layer(Record):
 
 
 def describe(folder: Path, settings: Any, metadata: Mapping) -> dict:
-    """Write what a layer says of itself, by which it is whole: its settings, what `build` said, and its files, which it
-    returns."""
+    """Write the description of a layer, which completes it: its settings, what `build` returned, and its files, which
+    are returned."""
     files = note(folder, set(files_of(folder)) - {DESCRIPTION})
     description = json.loads(json.dumps({"settings": asdict(settings), **metadata, FILES: files}))
     (folder / DESCRIPTION).write_text(

@@ -91,8 +91,8 @@ class OfflineNetwork(Network):
 
 
 def to_pyvis(graph: networkx.MultiGraph, **options: Any) -> OfflineNetwork:
-    """A network of one of the graphs above, with fixed positions, for up to some thousand nodes. `options` are those of
-    `pyvis.network.Network`.
+    """A network of one of the graphs above, with fixed positions, for up to a few thousand nodes. `options` are those
+    of `pyvis.network.Network`.
 
     Nodes and edges are set at once: pyvis's own `add_node` and `add_edge` compare each with all before it."""
     network = OfflineNetwork(texts=graph, **{"directed": graph.is_directed()} | options)

@@ -48,8 +48,8 @@ class PassagesLayer(Layer):
         self.vectors = map_vectors(folder / "vectors.npy")
 
     def check_encoder(self, encoder: Encoder) -> None:
-        """Raise :class:`IndexFault` if the encoder gives the shortest of some passages another vector than it has.
-        Where an endpoint is asked, it says what it gives now, and not what is kept of it."""
+        """Raise :class:`IndexFault` if the encoder encodes the shortest of some passages differently from the index. An
+        endpoint is asked anew for this; stored vectors are not used."""
         contents = [passage.content for passage in self.passages[:20]]
         row = min(range(len(contents)), key=lambda row: len(contents[row]))
         live = answers_now(encoder) and hasattr(encoder, "anew")

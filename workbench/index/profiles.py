@@ -379,7 +379,7 @@ def _key(value: summarising.Fragments) -> str:
 
 
 def _description(answers: Mapping[str, Answer], value: summarising.Fragments) -> str | None:
-    """The fused text, None where that failed; a single fragment stays as it is."""
+    """The fused text, None if that failed; a single fragment stays as it is."""
     if len(value.fragments) == 1:
         return value.fragments[0]
     output = answers[_key(value)].output
@@ -387,7 +387,8 @@ def _description(answers: Mapping[str, Answer], value: summarising.Fragments) ->
 
 
 def _groups(fragments: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Fragments in their order, as many together as fit into the window, but never one alone where another follows."""
+    """Fragments in their order, as many together as fit into the window, but never a single one where another
+    follows."""
     groups, total = [[]], 0
     for fragment in fragments:
         length = tokens.count(fragment)

@@ -82,7 +82,7 @@ class RelabelledLayer(ProfilesLayer):
 
 
 def types_of(schema: Schema, settings: Settings) -> tuple[tuple[str, str], ...]:
-    """The types to give, (name, definition): those of the settings, of the schema, or LightRAG's."""
+    """The types to assign, (name, definition): those of the settings, of the schema, or LightRAG's."""
     defined = {entity_type.name: entity_type.definition for entity_type in schema.entity_types}
     if settings.types is None:
         return tuple(defined.items()) or TYPES
@@ -103,7 +103,7 @@ def _types_input(entities: Sequence, types: tuple[tuple[str, str], ...]) -> cura
 
 
 def _parts(value: curating.TypesInput, result: Result) -> list[Result]:
-    """What a reply says of each entity of its request."""
+    """What a reply states about each entity of its request."""
     if result.value is None:
         return [Result(None, result.failure) for _ in value.entities]
     types = {entity.id: entity.type for entity in result.value.entities}

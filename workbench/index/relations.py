@@ -23,7 +23,7 @@ _PARTS = {"relations": "", "inverse": INVERSE}  # file → prefix of the names
 
 
 def relation_name(names: Sequence[str], row: int) -> str:
-    """Of a relation, or of the inverse that stands len(names) further on."""
+    """The name of a relation, or of the inverse that stands len(names) rows further on."""
     return names[row] if row < len(names) else INVERSE + names[row - len(names)]
 
 
@@ -62,7 +62,7 @@ class RelationsLayer(Layer):
 
     @property
     def features(self) -> np.ndarray:
-        """Those of the relations, then those of their inverses in the same order: float32 (2R, d)."""
+        """The features of the relations, then those of their inverses in the same order: float32 (2R, d)."""
         return np.concatenate([self.vectors, self.inverse_vectors])
 
     def __repr__(self) -> str:

@@ -42,7 +42,7 @@ class Settings:
 
 
 class Merge(NamedTuple):
-    """Entities that are one, by name: the canonical one, and all of them."""
+    """Entities that are one thing, by name: the canonical one, and all of them."""
 
     canonical: str
     names: tuple[str, ...]
@@ -154,7 +154,7 @@ def merges_of(value: curating.ClusterInput, output: curating.ClusterOutput) -> I
 
 
 def resolved(profiles: Profiles, merges: Iterable[Merge]) -> Profiles:
-    """The profiles with the entities of each merge as one.
+    """The profiles with the entities of each merge as one entity.
 
     The canonical entity has its own type, all descriptions one below the other, then the other names, and the passages
     of all. Relations point to it; one from an entity to itself is dropped. Relations that a merge made parallel, of one

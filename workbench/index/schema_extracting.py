@@ -83,7 +83,7 @@ class _Candidate:
 
 
 class Evolution:
-    """The schema, and what was proposed for it. `ask` in the order of the corpus, `admit` after each batch.
+    """The schema, and the proposals for it: `ask` in the order of the corpus, `admit` after each batch.
 
     `encode` gives unit vectors of names; it is asked where a score was below 1."""
 
@@ -97,7 +97,7 @@ class Evolution:
         self._candidates: dict[tuple[Kind, str], _Candidate] = {}
 
     def ask(self, passage: str, proposed: Iterable[ProposalRecord]) -> None:
-        """Note what a passage proposes; what the seed has in some spelling is counted alone."""
+        """Note what a passage proposes; names that the seed has in some spelling are only counted."""
         for record in proposed:
             form = normal_form(record.name)
             if not form or form in self._seed[record.kind]:
@@ -136,7 +136,7 @@ class Evolution:
         ]
 
     def counts(self) -> dict[Kind, dict[str, int]]:
-        """Of each kind how many were admitted and rejected, and how often something known was proposed."""
+        """How many proposals of each kind were admitted, rejected, or in the seed already."""
         counts_by_kind = {kind: {"admitted": 0, "rejected": 0, "known": self.already_there[kind]} for kind in KINDS}
         for candidate in self._candidates.values():
             counts_by_kind[candidate.kind]["admitted" if candidate.admitted else "rejected"] += 1
@@ -324,7 +324,7 @@ _BETWEEN = re.compile(rf"; (?={_ATTRIBUTE})")
 
 
 def given(profiles: Profiles, extractions: Sequence[Extraction] = ()) -> Parts:
-    """All profiles of a name as one entity, with the type that most give, in doubt the first."""
+    """All profiles of a name as one entity, with the most frequent type, in a tie the first."""
     types: dict[str, Counter[str]] = defaultdict(Counter)
     relations: Stated = defaultdict(dict)
     attributes: Stated = defaultdict(dict)
@@ -380,7 +380,7 @@ def _relations(profiles: Profiles, extractions: Sequence[Extraction]) -> Iterato
 def _with_all(
     entities: Sequence[EntityProfile], profiles: Sequence[EntityProfile], types: dict[str, str]
 ) -> list[EntityProfile]:
-    """The entities with the passages of their profiles, and those of which nothing but a profile is known."""
+    """The entities with the passages of their profiles, and entities that only a profile names."""
     passages = {entity.name: dict.fromkeys(entity.passages) for entity in entities}
     kinds = {entity.name: entity.type for entity in entities} | types
     for profile in profiles:

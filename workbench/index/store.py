@@ -123,11 +123,11 @@ class Store:
         flush(self.folder)
 
     def derived(self, name: str, layer: str, **parts: Any) -> Path:
-        """The file of what is derived (:mod:`workbench.index.store`) from the layer of this key and from `parts`."""
+        """The file of arrays derived (:mod:`workbench.index.store`) from the layer of this key and from `parts`."""
         return self.folder / DERIVED / f"{name}-{layer}-{key_of(**parts)}.npz"
 
     def prune(self, manifest: Mapping) -> None:
-        """Remove the layers that the manifest does not name, superseded ones and abandoned attempts, and what is
+        """Remove the layers that the manifest does not name (superseded ones and abandoned attempts), and what is
         derived from them."""
         named = {self.path(kind, layer["key"]) for kind, layer in manifest["layers"].items()}
         for kind in manifest["layers"]:
@@ -202,8 +202,8 @@ Arrays = dict[str, np.ndarray]
 
 
 def cached_arrays(path: Path, make: Callable[[], Arrays]) -> Arrays:
-    """The arrays of a file; where it is missing or damaged (the members of a ZIP file have checksums), `make()`, which
-    is then kept."""
+    """The arrays of a file; if it is missing or damaged (the members of a ZIP file have checksums), those of `make()`,
+    which are then stored."""
     with suppress(OSError, EOFError, ValueError, KeyError, BadZipFile), np.load(path, allow_pickle=False) as file:
         return dict(file)
     made = make()

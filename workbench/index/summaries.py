@@ -81,7 +81,7 @@ def soft_clusters(vectors: np.ndarray, how: Clustering, *, label: str = "", prog
 
 
 def _within(part: np.ndarray, vectors: np.ndarray, how: Clustering) -> list[np.ndarray]:
-    """Rows of the clusters in one part."""
+    """Rows of the clusters within one part."""
     return [part[rows] for rows in _parted(vectors[part], NEIGHBOURS, how)] if how.enough(len(part)) else [part]
 
 
@@ -92,8 +92,7 @@ def _parted(vectors: np.ndarray, neighbours: int, how: Clustering) -> list[np.nd
 
 
 def sizes(n: int, most: int) -> list[int]:
-    """The numbers of components that are tried for n vectors: all, or, for many vectors, each half more than the one
-    before.
+    """The numbers of components to try for n vectors: all, or for many vectors, each half larger than the one before.
 
     >>> sizes(5, 49), sizes(3000, 20)
     ([1, 2, 3, 4], [1, 2, 3, 5, 8, 12, 18, 20])
@@ -266,7 +265,7 @@ class SummariesLayer(Layer):
 
     @cached_property
     def leaves(self) -> sp.csr_array:
-        """Which passages (columns) stand below which node (rows): bool, shape (len(nodes), passages)."""
+        """Which passages (columns) are below which node (rows): bool, shape (len(nodes), passages)."""
         passages, below = self.metadata["passages"], []
         for node in self.nodes:  # children stand before their parents
             parts = [[child] if child < passages else below[child - passages] for child in node.children]
@@ -298,7 +297,7 @@ def _clusters(
 
 
 def _fits(lengths: np.ndarray, settings: Settings) -> bool:
-    """Whether the texts of a cluster are short enough together; one text is, however long it is."""
+    """Whether the texts of a cluster are short enough together; a single text always is."""
     return len(lengths) == 1 or lengths.sum() <= settings.cluster_tokens
 
 
@@ -327,7 +326,7 @@ def _fitting(
 
 
 class _Writer:
-    """The summaries of clusters: those that stand, and what the engine writes."""
+    """The summaries of clusters: the present ones, and those that the engine writes."""
 
     def __init__(self, build: Build, settings: Settings, old: Sequence[Summary]):
         self.engine, self.limit = build.writer, settings.summary_tokens

@@ -130,7 +130,7 @@ class _Products:
 
     @cached_property
     def _columns(self) -> np.ndarray:
-        """Queries first: each block of them meets what stands behind it, so no pair twice."""
+        """Queries first: each block of them is compared with the rows after it, so that no pair occurs twice."""
         if self.queries is None:
             return np.arange(len(self.vectors))
         others = np.ones(len(self.vectors), dtype=bool)

@@ -138,7 +138,7 @@ class TreeLayer(Layer):
         return [text_of(named) for named in self.named.values()]
 
     def label(self, community: int) -> str:
-        """What a community is called: its name, or else its number."""
+        """The name of a community, or else its number."""
         return self.named[community].name if community in self.named else f"Community {community}"
 
     def place_of(self, entity: int, graph: SchemaGraphLayer) -> Place:
@@ -259,7 +259,7 @@ def _names(
     communities: Sequence[TreeCommunity],
     old: TreeLayer | None,
 ) -> tuple[dict[int, Answer], int]:
-    """The answer for each community of two members or more, by its id, and how many were asked for."""
+    """The answer for each community of two members or more, by its id, and how many were requested."""
     engine = build.writer
     inputs = {value.id: value for value in _inputs(graph, communities, settings)}
     keys = {id: request_key(value.centre, value.members, value.size) for id, value in inputs.items()}
@@ -284,7 +284,7 @@ def _requested(engine: Engine, batch: int) -> Callable[[list[Community]], list[R
 
 
 def _parts(value: name_communities.Input, result: Result) -> Iterator[Result]:
-    """What a reply says of each community of its request."""
+    """What a reply states about each community of its request."""
     if result.value is None:
         yield from (Result(None, result.failure) for _ in value.communities)
         return

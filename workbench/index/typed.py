@@ -264,7 +264,7 @@ class TypedLayer(Layer):
 
 
 def topmost(build: Build, kinds: Sequence[str]) -> ProfilesLayer:
-    """The last of the layers of profiles that stand, of these kinds and the profiles themselves."""
+    """The last present layer of profiles among these kinds and the profiles themselves."""
     return next(build.layers[kind] for kind in (*reversed(kinds), "profiles") if kind in build.layers)
 
 
@@ -320,7 +320,7 @@ def _mask(condition: pa.BooleanArray) -> np.ndarray:
 
 
 def _combined(column: pa.ChunkedArray) -> pa.Array:
-    """A column in one piece."""
+    """A column as one array."""
     whole = column.combine_chunks()
     return whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
 

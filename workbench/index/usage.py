@@ -68,7 +68,7 @@ class IndexUsage(Record):
         return sum((spent.usage for spent in mine if engines is None or spent.engine in engines), Usage())
 
     def seconds(self, layers: Iterable[str] | None = None) -> float | None:
-        """From begin to end of each layer, summed over all builds; None if one of them has no bill."""
+        """Seconds from begin to end of each layer, summed over all builds; None if one of them was not recorded."""
         timed = {whole.layer: whole.usage.seconds for whole in self._wholes()}
         layers = list(timed) if layers is None else list(layers)
         return sum(timed[layer] for layer in layers) if {*layers} <= timed.keys() else None

@@ -27,13 +27,13 @@ _COPIED = 100_000  # vectors copied together
 
 
 class Vectors:
-    """Where a build has vectors from: the layers that stand in its index, and the store of the working folder."""
+    """The sources of a build's vectors: the present layers of its index, and the store of the working folder."""
 
     def __init__(self, encoder: Encoder, standing: Callable[[], Iterable[Layer]]):
         self.encoder, self._standing, self.check = encoder, standing, ModelCheck(encoder)
 
     def fill(self, matrix: np.ndarray, wanted: Mapping[str, int]) -> dict[str, int]:
-        """Write the vectors that there are of texts (text → row) into a matrix; the texts without one."""
+        """Write the available vectors of texts (text → row) into a matrix. Returns the texts without one."""
         left = dict(wanted)
         for rows, vectors in self._of_layers if left else ():
             pairs = [(row, rows[text]) for text, row in left.items() if text in rows]
@@ -50,7 +50,7 @@ class Vectors:
         return {text: row for text, row in left.items() if stored[text] < 0}
 
     def keep(self, texts: Sequence[str], vectors: np.ndarray) -> None:
-        """Keep what was encoded. Raises :class:`IndexFault` where the store has the vectors of another model."""
+        """Store new vectors. Raises :class:`IndexFault` if the store has vectors of another model."""
         if self._store is not None:
             self.check.settle(lambda text: self.encoder.encode([text])[0])
             self._store.add(texts, vectors)
@@ -64,7 +64,7 @@ class Vectors:
 
     @cached_property
     def _of_layers(self) -> list[tuple[dict[str, int], np.ndarray]]:
-        """The vectors of the layers that stand, and their rows by text."""
+        """The vectors of the present layers, and their rows by text."""
         pairs = [pair for layer in self._standing() for pair in layer.encoded()]
         for _, vectors in pairs:
             if vectors.shape[1] != self.encoder.dimension:
@@ -77,7 +77,7 @@ class Vectors:
 
 
 def answers_now(encoder: Encoder) -> bool:
-    """Whether an encoder gives vectors of its own, and not those that are kept of an endpoint."""
+    """Whether an encoder computes its vectors now, and does not replay stored ones of an endpoint."""
     return getattr(encoder, "live", True)
 
 

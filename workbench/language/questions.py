@@ -69,7 +69,7 @@ class Analysis:
 
 
 def analyse(question: str, names_known: Iterable[str] = ()) -> Analysis:
-    """The analysis of a question. `known` names (titles of passages) are found in it whatever their case.
+    """The analysis of a question. `names_known` (titles of passages) are found in it in any case.
 
     >>> found = analyse("Where was the director of Dune Fever born?")
     >>> found.kind, found.wants, found.asked.words, found.asked.inner[0].names

@@ -172,7 +172,7 @@ def seen(
     failing: Question | None = None,
     failed: ReplayWidget | None = None,
 ) -> str:
-    """What the rounds did for the question `asked` and what the first search alone did for the `failing` one, and
+    """What the rounds did for the `question` and what the first search alone did for the `failing` one, and
     whether the method shown did better over a run than its first one."""
     looked = f"Seen: {_sentence(question, widget.left, widget.left_answer)}"
     if failing and failed:

@@ -137,7 +137,7 @@ def seen(
     failing: Question | None = None,
     failed: Tracer | None = None,
 ) -> str:
-    """What the search for the question `asked`, and for the `failing` one, came to, and whether the last method of a
+    """What the search for the `question`, and for the `failing` one, came to, and whether the last method of a
     run, DotRAG, did better than its first."""
     looked = f"Seen: {_sentence(question, tracer)}"
     if failing and failed:

@@ -25,7 +25,7 @@ _REPEAT: ContextVar[int] = ContextVar("repeat", default=0)
 
 
 def model_of(engine: str) -> str:
-    """The model in the name of an engine: `openai:o4-mini[effort=low]` is one of the model `o4-mini`."""
+    """The model in the name of an engine: `o4-mini` of `openai:o4-mini[effort=low]`."""
     return re.sub(r"\[effort=\w+\]$", "", engine.partition(":")[2])
 
 
@@ -177,7 +177,7 @@ def repeat() -> int:
 
 @contextmanager
 def repeating(number: int) -> Iterator[None]:
-    """Everything that is asked within the block belongs to this repeat."""
+    """Requests within the block belong to this repeat."""
     token = _REPEAT.set(number)
     try:
         yield

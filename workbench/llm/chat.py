@@ -84,7 +84,7 @@ class ChatEngine(EngineBase):
 
     @cached_property
     def window(self) -> int | None:
-        """As set, else as the server or the model's file says it; of a replay, as it was when recorded."""
+        """The window as set, else as the server or the model's file states it; of a replay, as it was when recorded."""
         window = self._find_window() if self._find_window else None
         if isinstance(self._call, Recorded):
             self._call.store.keep_window(self.name, window)
@@ -97,7 +97,7 @@ class ChatEngine(EngineBase):
         return tuple(sorted({part for notes in self._sent for part in notes.split("; ")}))
 
     def note_sent(self, notes: Iterable[str]) -> None:
-        """What requests were sent without in another process that asked for this engine."""
+        """Note what requests were sent without, in another process that asked for this engine."""
         self._sent.update(notes)
 
     def close(self) -> None:
@@ -113,11 +113,11 @@ class ChatEngine(EngineBase):
             self._call = limited(self._call, budget, self.name)
 
     def keep(self, store: Recording) -> None:
-        """Store good answers in a recording, from now on, in place of the one before."""
+        """Store good answers in a recording from now on, in place of the previous one."""
         self._call = Recorded(self._call.call if isinstance(self._call, Recorded) else self._call, store)
 
     def ask_through(self, call: Call, window: int | None) -> None:
-        """Ask through another call from now on; `window` is that of the model, where it is known."""
+        """Send requests through another call from now on; `window` is the model's, if known."""
         self._call = call
         if window is not None:
             self._find_window = lambda: window
@@ -291,7 +291,7 @@ def located(model: str, base_url: str | None, such_as: str = "gpt-4o-mini") -> t
 
 
 def replay_engine(file: str, *, of: str | None = None, concurrency: int = 8, seed: int = 0) -> ChatEngine:
-    """Answers and failures from a recording, of its only engine or of the one that the SPEC `of` names.
+    """Answers and failures from a recording: of its only engine, or of the one that the SPEC `of` names.
 
     It has the name of the recorded engine, because that engine produced the answers: a replay of a run has the same
     bytes, finds the same layers, and continues where the run stopped.

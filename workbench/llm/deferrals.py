@@ -53,7 +53,7 @@ class Deferrals:
 
 
 def each(work: Callable[..., R], *columns: Iterable) -> list[R]:
-    """What `map` gives. Where some pieces are deferred, the others are done before `Deferred` says so."""
+    """The results of `map`. If some pieces are deferred, the others are finished before `Deferred` is raised."""
     deferrals, results = Deferrals(), []
     for arguments in zip(*columns):
         with deferrals:

@@ -142,7 +142,7 @@ class _Connection:
         return answer
 
     def outcome(self, what: str, no_answer: str, send: Callable[[Any], Any]) -> Any:
-        """The client's answer, or the fault of its error. `what` is asked for."""
+        """The client's answer, or the fault behind its error. `what` is requested."""
         import openai
 
         from workbench.llm.transport import Elsewhere, Unacceptable
@@ -212,7 +212,7 @@ def _blot(key: str, url: str | None, login: dict[str, str]) -> Redact:
 
 
 def _given(base_url: str | None, api_key: str | None) -> tuple[str | None, str]:
-    """(address, key), as given or as the environment has them; the key is empty where one is lacking."""
+    """(address, key), as given or from the environment; the key is empty if there is none."""
     url = base_url or os.environ.get("OPENAI_BASE_URL") or None
     return url, (api_key or os.environ.get("OPENAI_API_KEY") or (NO_KEY if url else "")).strip()
 
@@ -243,7 +243,7 @@ def _address(url: str | None) -> tuple[str | None, dict[str, str]]:
 
 
 def reply_of(response: Any, seconds: float, blot: Redact) -> Reply:
-    """The client does not validate a server's reply, so any part of it may be missing or of another type."""
+    """The reply of a response. The client does not validate it, so any part may be missing or of another type."""
     try:
         choice, usage = response.choices[0], getattr(response, "usage", None)
         message, refusal = choice.message, getattr(choice.message, "refusal", None)
@@ -396,7 +396,7 @@ def _forms(secret: str) -> set[str]:
 
 
 def guard_logs(blot: Redact) -> None:
-    """Have the loggers of the HTTP libraries write nothing that `blot` removes, as long as somebody holds it.
+    """Keep the loggers of the HTTP libraries from writing what `blot` removes, as long as somebody holds it.
 
     They log headers of answers, addresses of redirects and errors that quote what came."""
     _GUARD.blots.add(blot)

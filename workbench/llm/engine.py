@@ -84,7 +84,7 @@ class EngineBase(Record):
 
     @property
     def builder(self) -> Any:
-        """The engine that builds layers where this one is given for it."""
+        """The engine that builds layers if this one is given."""
         return self
 
     @property
@@ -136,7 +136,7 @@ class RulesEngine(EngineBase):
 
 
 def by_rule(step: Step, inputs: Sequence[Any]) -> list[Result]:
-    """The whole batch at once; where that fails, one by one, so that a bad input fails alone."""
+    """The results of a rule body for the whole batch; if that fails, one by one, so that a bad input fails alone."""
     rule = import_module(RULES).rule_for(step)
     if rule is None:
         why = f"the Step {step.name!r} has no rule body: ask a model, or add one with wb.register(STEP, rule=…)"
@@ -166,7 +166,7 @@ def noting_unread(replies: dict[str, str]) -> Iterator[None]:
 
 
 def note(trace: Trace | None, engine: str, step: Step, results: Sequence[Result]) -> None:
-    """One LLM event per result, in their order, whatever order the answers came in."""
+    """Write one LLM event per result, in the order of the inputs."""
     if (replies := _unread.get()) is not None:
         for result in results:
             if result.failure and result.text.strip() and len(replies) < UNREAD:
@@ -213,7 +213,7 @@ def _run(engine: Engine, step: Step, inputs: Sequence[Any]) -> list[Result]:
 
 
 def spread_out(engine: Engine | None) -> Engine | None:
-    """The engine, spread over the workers of the cluster that is open; without one, itself."""
+    """The engine, spread over the workers of the open cluster; without one, the engine itself."""
     return engine if engine is None or not is_spread() else SpreadEngine(engine)
 
 
@@ -290,7 +290,7 @@ def no_model(name: str) -> str:
 
 
 def rules_stand_in(name: str) -> bool:
-    """Whether rules answer some of what an engine of this name is asked, and not all of it."""
+    """Whether rules answer some, but not all, requests of an engine of this name."""
     return name.partition(":")[0].endswith("+rules")
 
 

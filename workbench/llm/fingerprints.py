@@ -31,8 +31,8 @@ _SAID = re.compile(rf" ({'|'.join((*THEIRS, 'unsure', 'part'))}) (\d+)% of ([\w.
 
 @dataclass(frozen=True)
 class Printed:
-    """A prompt in a source: what is known of its normal form, and of which Steps' messages it is (`answer`, or
-    `answer.open` for those of the mode `open`)."""
+    """A prompt in a source: facts about its normal form, and the Steps whose messages it is (`answer`, or `answer.open`
+    for the mode `open`)."""
 
     place: str
     steps: tuple[str, ...]
@@ -75,7 +75,7 @@ def normal(text: str) -> str:
 
 
 def printed(text: str, place: str = "", steps: Iterable[str] = ()) -> Printed:
-    """What is kept of a prompt."""
+    """The stored facts about a prompt."""
     form = normal(text)
     return Printed(place, tuple(steps), len(form), _hash(form, WHOLE), _pieces(form, APART))
 
@@ -110,13 +110,13 @@ def read(wording: str) -> tuple[str, Verdict | None]:
 
 @cache
 def printed_prompts() -> dict[str, Printed]:
-    """The prompts that sources print, by id. What a source prints twice is one."""
+    """The prompts that sources print, by id. A prompt printed twice occurs once."""
     rows = json.loads(Path(__file__).with_name("fingerprints.json").read_text(encoding="utf-8"))
     return {id: read_printed(row) for id, row in rows.items()}
 
 
 def read_printed(row: Mapping[str, object]) -> Printed:
-    """One of the file, whose sketch is one row of digits."""
+    """One entry of the file, whose sketch is a row of digits."""
     digits = str(row["sketch"])
     sketch = frozenset(digits[at : at + PIECE] for at in range(0, len(digits), PIECE))
     return Printed(row["place"], tuple(row["steps"]), row["characters"], row["fingerprint"], sketch)

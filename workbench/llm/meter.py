@@ -121,7 +121,7 @@ class Meter(Record):
             inner.add(step, usage)
 
     def served(self, engine: str, fingerprint: str) -> None:
-        """Note the configuration of the server that answered; nothing if it does not say one."""
+        """Note the configuration of the server that answered; nothing if it reports none."""
         if not fingerprint:
             return
         with self._lock:
@@ -239,7 +239,7 @@ class Budget(Record):
                 yield name, limit
 
     def add(self, money: float, tokens: int, calls: int) -> None:
-        """Count what another process spent of it."""
+        """Count what another process spent of the budget."""
         with self._lock:
             self.money, self.tokens, self.calls = self.money + money, self.tokens + tokens, self.calls + calls
 
@@ -261,7 +261,7 @@ class Budget(Record):
 
 
 def limited(call: Call, budget: Budget, engine: str) -> Call:
-    """The call, limited by the budget. `engine` names the model, whose price must be known."""
+    """The call, limited by the budget. `engine` names the model; its price must be known."""
     if budget.max_money is not None and money(engine, 0, 0) is None:
         model = engine.partition(":")[2]
         raise SettingError(

@@ -44,7 +44,7 @@ _OF_SYSTEM = re.compile(r"\brole\b|messages\[\d+\]")
 
 
 class Refused(CallFailed):
-    """A request that the endpoint does not take as it is (HTTP 400 or 422), with all that it `said`, secrets removed,
+    """A request that the endpoint does not take as it is (HTTP 400 or 422), with its `reason`, secrets removed,
     and the argument that it names, if it names one apart."""
 
     def __init__(self, message: str, reason: str, param: str = ""):
@@ -76,7 +76,7 @@ class Dialect:
     reasons: bool = False
 
     def limit(self, request: Request, reasoning: int) -> int:
-        """Tokens that the reply may have; `reasoning` are those for reasoning, of a model that does."""
+        """The tokens of the reply; `reasoning` are further tokens for models that reason."""
         return request.max_tokens + (reasoning if self.reasons else 0)
 
     def arguments(self, request: Request, most: int) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class Dialect:
         }
 
     def mode(self, request: Request) -> str:
-        """How JSON is asked for in this request."""
+        """The way in which JSON is requested."""
         if request.schema is None:
             return "none"
         # A prompt that asks for a label does not say JSON, without which endpoints refuse `json_object`.
@@ -179,14 +179,15 @@ class Negotiation:
             self.dialect = replace(self.dialect, reasons=True)
 
     def learn(self, sent: Dialect, request: Request, refusal: Refused) -> bool:
-        """Whether the request is worth sending again: what it was refused for is now known, by us or by another."""
+        """Whether the request is worth sending again: the reason of its refusal is now known, by us or by another
+        caller."""
         with self._change:
             if self.dialect == sent:
                 self.dialect = sent.without(request, refusal, self._fixed) or sent
             return self.dialect != sent
 
     def sent(self, dialect: Dialect, request: Request) -> str:
-        """What a reply says of how its request was sent, separated by `; `."""
+        """The notes of a reply on how its request was sent, separated by `; `."""
         return "; ".join(dialect.differences(request, self.asked_for))
 
 
@@ -194,13 +195,13 @@ _negotiations: dict[tuple[str, str, str], Negotiation] = {}
 
 
 def negotiation(address: str, model: str, structured: str) -> Negotiation:
-    """The one of this process for a model at an address."""
+    """The negotiation of this process with a model at an address."""
     begin = KNOWN.get(urlsplit(address).hostname or "") if structured == "auto" else None
     return _negotiations.setdefault((address, model, structured), Negotiation(structured, begin))
 
 
 def forget() -> None:
-    """Forget what endpoints take, as after one was replaced by another at the same address."""
+    """Forget what endpoints accept, for an endpoint that was replaced at the same address."""
     _negotiations.clear()
 
 

@@ -41,8 +41,8 @@ class Unreadable(ValueError):
 
 
 class Reading:
-    """Reads the replies to `asked`, the messages of one request: a recording asks whether it can be, then the engine
-    what it is."""
+    """Reads the replies to `messages`, those of one request: a recording asks whether a reply is readable, then the
+    engine asks for its value."""
 
     def __init__(self, step: Step, messages: Sequence[Message] = ()):
         self.step, self.messages = step, messages
@@ -66,7 +66,7 @@ class Reading:
 
 
 def parse(step: Step, reply: Reply, messages: Sequence[Message] = ()) -> tuple[BaseModel, str]:
-    """(value, level), or `Unreadable` with the reason. `asked` are the messages that the reply answers."""
+    """(value, level), or `Unreadable` with the reason. The reply answers `messages`."""
     if len(reply.text) > _LONGEST:
         raise Unreadable(f"the reply has {len(reply.text):,} characters, more than any answer should")
     text = split(reply.text).content.removeprefix("\ufeff").replace("\r\n", "\n")
@@ -128,7 +128,7 @@ def _at_a_bound(value: Any, step: Step) -> bool:
 
 
 def _yes_or_no(output: type[BaseModel], text: str) -> BaseModel | None:
-    """The first yes or no of a short reply, for an output whose only field is one."""
+    """The first yes or no of a short reply, for an output whose only field is a boolean."""
     fields = list(output.model_fields)
     match = _YES_OR_NO.search(text) if len(text) <= _SHORT and "{" not in text else None
     if not match or len(fields) != 1 or output.model_fields[fields[0]].annotation is not bool:
@@ -185,7 +185,7 @@ def _in_instructions(text: str, messages: Sequence[Message]) -> bool:
 
 
 def _says_something(value: Any, text: str) -> bool:
-    """Whether a part of the form would be taken for an answer: a yes or no, or an empty list, may be one."""
+    """Whether a part of the form could be an answer: a yes or no, or an empty list, could."""
     if isinstance(value, dict | list):
         parts = value.values() if isinstance(value, dict) else value
         return any(_says_something(part, text) for part in parts)

@@ -185,7 +185,7 @@ def _mended(broken: str, left: list[int]) -> Iterator[Payload]:
 
 
 class _Watched(str):
-    """A text whose characters are counted as they are read. ValueError where more are than `left` says."""
+    """A text whose characters are counted while they are read. ValueError after more than `left`."""
 
     left: list[int]  # of the whole reply, which may be repaired in several ways
 

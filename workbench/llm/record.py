@@ -123,7 +123,7 @@ class Recording:
 
     @contextmanager
     def _use(self) -> Iterator[sqlite3.Connection]:
-        """The connection, which one thread at a time uses."""
+        """The connection; one thread at a time uses it."""
         with self._lock:
             try:
                 yield self._connection
@@ -135,7 +135,7 @@ class Recording:
                 raise EngineError(f"{self.path} is damaged ({error}). {_advice(self.path)}") from None
 
     def get(self, request: Request, *, bad: bool = False) -> Reply | CallFailed | None:
-        """The good reply to this request, if there is one; with `bad` also a bad one, or the failure of the call."""
+        """The good reply to this request, if there is one; with `bad` also a bad one, or a failed call."""
         row = next(self.rows([request.key]), None)
         if row is None or not (bad or row.good):
             return None
@@ -143,7 +143,7 @@ class Recording:
         return checked(self.path, request, row)
 
     def rows(self, keys: Iterable[str]) -> Iterator[Row]:
-        """The rows of those keys that the file has an outcome for."""
+        """The rows of the keys with an outcome in the file."""
         keys = list(keys)
         for at in range(0, len(keys), _SOME):
             some = keys[at : at + _SOME]
@@ -156,7 +156,7 @@ class Recording:
         self.put_all([(request, outcome)], good)
 
     def put_all(self, outcomes: Iterable[tuple[Request, Reply | CallFailed]], good: bool) -> None:
-        """All of them, or none: one transaction."""
+        """Write all outcomes, or none, in one transaction."""
         rows = [row_of(request, outcome, good) for request, outcome in outcomes]
         self.keep(rows)
         for row in rows:
@@ -218,8 +218,8 @@ class Recording:
             return connection.execute("SELECT COUNT(*) FROM replies WHERE good = 1").fetchone()[0]
 
     def damaged(self) -> list[str]:
-        """Keys of the replies that are not what was recorded. Raises :class:`EngineError` where the file is damaged so
-        that they cannot be listed."""
+        """Keys of the replies that differ from what was recorded. Raises :class:`EngineError` if the file is too
+        damaged to list them."""
         with self._use() as connection:
             if (verdict := connection.execute("PRAGMA integrity_check").fetchone()[0]) != "ok":
                 raise EngineError(f"{self.path} is damaged ({' '.join(verdict.split())}). {_advice(self.path)}")
@@ -268,8 +268,8 @@ def recording(call: Call, store: Recording) -> Call:
 def recording_each(
     call: Callable[[Sequence[Request]], Sequence[Reply]], store: Recording
 ) -> Callable[[Sequence[Request]], list[Reply]]:
-    """As `recording`, for a call that answers several requests at once, all or none: only those that are not recorded
-    are sent."""
+    """As `recording`, for a call that answers several requests at once, all or none: only requests without a record are
+    sent."""
 
     def wrapped(requests: Sequence[Request]) -> list[Reply]:
         outcomes = {request.key: store.get(request) for request in requests}
@@ -300,7 +300,7 @@ def replaying(store: Recording) -> Call:
 
 
 def stored(outcome: Reply | CallFailed) -> dict[str, Any]:
-    """What the file says of an outcome."""
+    """The stored form of an outcome."""
     if isinstance(outcome, CallFailed):
         return {"failed": str(outcome)}
     of_some = ("fingerprint", "reasoning", "reasoning_tokens", "sent")
@@ -317,7 +317,7 @@ def row_of(request: Request, outcome: Reply | CallFailed, good: bool) -> Row:
 
 
 def checked(path: Path, request: Request, row: Row) -> Reply | CallFailed:
-    """The outcome of a row. Raises :class:`EngineError` if it is not what was recorded of this request."""
+    """The outcome of a row. Raises :class:`EngineError` if it is not the one recorded for this request."""
     if row.key == request.key and row.is_sound:
         with suppress(ValueError, TypeError, AttributeError):
             return outcome_of(row.reply)

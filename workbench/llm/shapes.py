@@ -30,7 +30,7 @@ _NOTHING: Any = object()
 
 
 class TemplateCopied(ValueError):
-    """Where an answer belongs stands the form of it."""
+    """The form of an answer stands where the answer should be."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def blank(value: Any) -> Any:
 
 
 def number(value: Any) -> Any:
-    """A number as models refer to one.
+    """A number in the ways models write references.
 
     >>> [number(said) for said in ("[2]", "Document 3", "4.", 5, "two")]
     [2, 3, 4, 5, 'two']
@@ -57,7 +57,7 @@ def number(value: Any) -> Any:
 
 
 def countable(value: int) -> int:
-    """A number that can count things in a prompt; ValueError for others, which arrays cannot hold either."""
+    """A number that can count things in a prompt. Raises ValueError for others, which do not fit into arrays either."""
     if abs(value) >= 10**9:
         raise ValueError("it is no number of a thing in the prompt")
     return value
@@ -85,7 +85,7 @@ def row(value: Any) -> Any:
 
 
 def rows(value: Any) -> Any:
-    """A list of triples; a triple alone is a list of one."""
+    """A list of triples; a single triple becomes a list of one."""
     if isinstance(value, dict) and isinstance(row(value), list):
         return [value]
     alone = isinstance(value, list) and len(value) == 3 and all(isinstance(part, str) for part in value)
@@ -197,7 +197,7 @@ def _key(name: Any) -> str:
 
 
 def _option(options: tuple, value: Any) -> Any:
-    """The option that a text means, whatever its letters and what stands around it."""
+    """The option that a text means, in any case and with anything around it."""
     if not isinstance(value, str) or value in options or len(value) > _LONGEST_OPTION:
         return value
     meant = {_key(option): option for option in options if isinstance(option, str)}

@@ -41,7 +41,7 @@ def is_label(schema: dict | None) -> bool:
 
 
 def known_steps() -> dict[str, Step]:
-    """Every Step by name, those of the package and the registered ones."""
+    """Every Step by name: those of the package and the registered ones."""
     return import_module(STEPS).catalogue()
 
 
@@ -135,7 +135,7 @@ class Step(Record, Generic[I, O]):
 
     @property
     def wording(self) -> str:
-        """What a run says of its prompt: the identity, and the hash of the wording."""
+        """The prompt's identity and the hash of its wording, as a run names it."""
         return self.identity if self.from_file else f"{self.identity} {self.prompt_hash}"
 
     @cached_property
@@ -163,7 +163,7 @@ class Step(Record, Generic[I, O]):
 
 @dataclass(frozen=True)
 class Usage:
-    """What calls cost when they were made, and how many of them gave less than was asked for.
+    """The cost of calls when they were made, and how many of them returned less than requested.
 
     `money` is None where the price is unknown: unknown is not zero. `failed` gave nothing, `repaired` broken JSON,
     `cut` what reached the limit of tokens. `reasoning_tokens` are those of the completion that a model spent on
@@ -198,7 +198,7 @@ _COUNTS = tuple(field for field in fields(Usage) if field.name != "money")
 
 @dataclass(frozen=True, repr=False)
 class Result(Record, Generic[O]):
-    """What became of one input. Exactly one of `value` and `failure` is None.
+    """The result of one input. Exactly one of `value` and `failure` is None.
 
     `parse` says how the answer was read: `rules`, `strict`, `fenced`, `repaired` or `text`; `cut` if it was cut for
     length, so that something may be missing or unfinished; None where it could not be read. `reasoning` is what the
@@ -221,7 +221,7 @@ class Result(Record, Generic[O]):
 
 
 def with_changes(schema: Any, change: Callable[[dict], dict]) -> Any:
-    """A JSON schema with a change of each of its objects, the inner ones first. The names of properties are no
+    """A JSON schema with a change applied to each of its objects, inner ones first. Names of properties are not
     keywords: one called "title" survives."""
     if isinstance(schema, list):
         return [with_changes(item, change) for item in schema]

@@ -49,7 +49,7 @@ def sections(text: str) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Prompt:
-    """The messages of a file as the `prompt` of a Step: called with an input, it gives what is sent.
+    """The messages of a file as the `prompt` of a Step: a function from an input to messages.
 
     `hash` names the wording in 12 hex digits. `ours`: the file is of this package. `brought`: it is a user's, in place
     of ours (`workbench.llm.wording`), and `reply` says how the reply is read."""
@@ -82,12 +82,12 @@ class Prompt:
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
-        """The fields of the input that the messages name, without those that an item of a list may have."""
+        """The fields of the input that the messages name, without fields of list items."""
         return tuple(dict.fromkeys(name for _, parts in self._parsed for name in _names(parts)))
 
     @cached_property
     def text(self) -> str:
-        """All that is said, by whomever."""
+        """The text of all messages."""
         return "\n".join(content for _, content in self.messages)
 
     @cached_property

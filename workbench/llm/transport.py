@@ -39,7 +39,7 @@ class Elsewhere(http.RequestError):
 
 
 class Client(openai.DefaultHttpxClient):
-    """A client with one time limit per request. `cut` breaks off all that is under way."""
+    """A client with one time limit per request. `cut` aborts all requests under way."""
 
     def __init__(self, *, most: int = MOST, **options: Any):
         self._most, self._lock = most, threading.Lock()
@@ -130,7 +130,7 @@ def bounded(pieces: Iterable[bytes], request: Any, most: int, begun: float, limi
 
 
 def _same_host(source: Any, to: Any) -> bool:
-    """Whether a redirect stays with the server that was asked, which may go over to https."""
+    """Whether a redirect stays with the same server, possibly over https."""
     if source.host != to.host:
         return False
     places = [(url.scheme, url.port or {"http": 80, "https": 443}.get(url.scheme)) for url in (source, to)]

@@ -60,7 +60,7 @@ def _llama_cpp(props: Any) -> int | None:
 
 
 def _ollama(client: Any, root: str, model: str, get: Callable[[str], Any]) -> int | None:
-    """Of the model as it is loaded; otherwise as it would be: `num_ctx` of its parameters, or Ollama's default."""
+    """The window of the model as loaded; otherwise as it would be: `num_ctx` of its parameters, or Ollama's default."""
     running = get(f"{root}/api/ps")
     models = running.get("models") if isinstance(running, dict) else None
     if not isinstance(models, list):
@@ -81,7 +81,7 @@ def _ollama(client: Any, root: str, model: str, get: Callable[[str], Any]) -> in
 
 
 def _answer_or_none(ask: Callable[[], Any]) -> Any:
-    """What a server says; nothing where it says nothing, or something else."""
+    """The answer of a server; None for errors and anything unexpected."""
     import openai
 
     try:
@@ -95,7 +95,7 @@ def _size(value: Any) -> int | None:
 
 
 def of_gguf(file: Path) -> int | None:
-    """The window that a model was trained for, as its file says it.
+    """The window that a model was trained for, from its file.
 
     Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
     """

@@ -42,8 +42,8 @@ _OURS = re.compile(r"(?P<step>\w+) (?P<version>v\d+) (?P<hash>[0-9a-f]{12})")
 
 
 def worded(step: Step, prompts: Mapping[str, Prompt] | None) -> Step:
-    """The Step with the wording that the prompts have for it, or for its mode. A Step of this name that is somebody
-    else's keeps its own."""
+    """The Step with the wording that the prompts have for it, or for its mode. Another owner's Step of the same name
+    keeps its own wording."""
     wording, ours = (prompts or {}).get(step.file), known_steps().get(step.name)
     if wording is None or ours is None or step.prompt != (ours.open if step.mode else ours.prompt):
         return step
@@ -73,12 +73,12 @@ def _has_messages(path: Path) -> bool:
 
 
 def held(given: str | Path | Mapping[str, Prompt]) -> dict[str, Verdict | None]:
-    """File → what it is to the prompts that sources print for its Step; None where it is none of them."""
+    """File → the verdict on its likeness to the prompts that sources print for its Step; None if it is none of them."""
     return {file: recognised(prompt.text, file) for file, prompt in wordings(given).items()}
 
 
 def read_wording(path: Path) -> Prompt:
-    """The wording of one file, whose name is that of a Step (`Step.file`)."""
+    """The wording in one file; the file's name is that of a Step (`Step.file`)."""
     try:
         text = path.read_text(encoding="utf-8")
         parts = sections(text)
@@ -185,7 +185,7 @@ def _renamed(payload: Any, names: Mapping[str, str]) -> Any:
 
 
 def together(step: Step, engines: Sequence[Any]) -> str:
-    """How a run names the wording of a Step that these engines may be asked: one, or all of them if they differ."""
+    """The name, in a run, of the wording of a Step that these engines are asked: one, or all of them if they differ."""
     wordings = (worded(step, getattr(engine, "prompts", None)).wording for engine in engines)
     return " or ".join(dict.fromkeys(wordings)) or step.wording
 

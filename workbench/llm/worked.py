@@ -37,7 +37,7 @@ _ITEMS = "{each}"
 
 @dataclass(frozen=True)
 class Item:
-    """What is said (`say`) of each item of the input whose texts contain `has`."""
+    """The text (`say`) for each item of the input whose texts contain `has`."""
 
     has: str
     say: str
@@ -104,7 +104,7 @@ class Ask:
 
 @dataclass(frozen=True, repr=False)
 class Example(Record):
-    """The replies of one file: to which question, what it `shows`, and what can be asked."""
+    """The replies of one file: their question, what it `shows`, and the configurations to run."""
 
     id: str
     question: str
@@ -178,7 +178,7 @@ class WorkedEngine(ChatEngine):
             )
 
     def find(self, step: str, messages: Sequence[Message]) -> Written | None:
-        """The reply that was written for a call: of several the one for the longest question, then the most specific.
+        """The reply written for a call: among several, the one for the longest question, then the most specific.
 
         Raises :class:`EngineError` if several that differ fit equally well."""
         prompt = messages[-1]["content"]
@@ -242,7 +242,7 @@ def stamp(step: Step, value: Any) -> str:
 
 
 def _occurs(part: str, text: str) -> bool:
-    """Whether a message has a part, as it is or within JSON.
+    """Whether a message contains a text, as it is or within JSON.
 
     >>> _stands('a "word"', '{"q": "a \\\\"word\\\\""}')
     True

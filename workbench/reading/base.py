@@ -49,7 +49,7 @@ class Reader(Protocol):
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """What a language model is asked."""
+        """Names of the Steps that a language model is asked."""
         ...
 
     @property
@@ -69,7 +69,7 @@ class Reader(Protocol):
     def engine(self) -> Engine: ...
 
     def contexts(self, evidence: Evidence) -> Contexts:
-        """The context before compression, and the one that the engine is shown."""
+        """The context before compression, and the one that the engine sees."""
         ...
 
     def read(
@@ -111,7 +111,7 @@ class Settings:
 
 
 class ContextReader(Record):
-    """Asks one prompt, or one of several, about one context."""
+    """A reader that asks one prompt, or one of several, about one context."""
 
     name: ClassVar[str]
     paper: ClassVar[str] = ""
@@ -135,7 +135,7 @@ class ContextReader(Record):
 
     @property
     def reworded(self) -> tuple[Step, ...]:
-        """Its Steps whose messages are not those of the catalogue: the prompts of the mode `open`."""
+        """The reader's Steps whose messages differ from the catalogue's: the prompts of the mode `open`."""
         named = (name for name, prompt in PROMPTS.items() if prompt.step.name in self.steps)
         return tuple(step_of(name, "open") for name in named) if self.settings.mode == "open" else ()
 
@@ -308,7 +308,7 @@ def answer_of(question: str, extracted: Extracted, reading: Reading) -> Answer:
 
 
 def trace_of(evidence: Evidence, trace: Trace | None) -> Trace:
-    """The trace that a reader writes into: the one given, else that of the evidence."""
+    """The trace that a reader writes into: the given one, else the evidence's."""
     given = trace if trace is not None else evidence.trace
     return given if given is not None else Trace("off")
 
@@ -320,7 +320,7 @@ def settled(reader: type, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 
 def check_shares(settings: Any, *names: str) -> None:
-    """Refuse shares that are more than one budget together."""
+    """Refuse shares of a budget that sum to more than one."""
     if sum(getattr(settings, name) for name in names) > 1:
         given = ", ".join(f"{name}={getattr(settings, name)!r}" for name in names)
         raise SettingError(f"{given} are together more than the whole budget, 1")

@@ -117,7 +117,7 @@ class Global(Record):
 
     @property
     def reports(self) -> int:
-        """How many are read; one that is longer than `budget` is not."""
+        """The number of reports that are read; one longer than `budget` is skipped."""
         return sum(len(batch.reports) for batch in self.batches)
 
     @cached_property
@@ -168,7 +168,7 @@ class Global(Record):
 
     @property
     def reworded(self) -> tuple[Step, ...]:
-        """Its Step whose messages are not those of the catalogue."""
+        """The reader's Step whose messages differ from the catalogue's."""
         return (self._reduce,) if self.mode == "open" else ()
 
     @property
@@ -196,7 +196,7 @@ def _dealt(blocks: dict[int, str], budget: int) -> Iterator[list[int]]:
 
 
 def _points(results: list[Result]) -> list[tuple[int, float, str]]:
-    """(analyst, score, description), best first; what scores 0 says nothing."""
+    """(analyst, score, description), best first, without points of score 0."""
     points = [
         (analyst, point.score, point.description)
         for analyst, result in enumerate(results, 1)

@@ -26,13 +26,13 @@ class Prompt(NamedTuple):
 
 
 def _thought(result: Result, extraction: str) -> Extracted:
-    """The Step reads its own answers, in one way."""
+    """The reply's own thought and answer."""
     output = result.value
     return Extracted(output.answer, output.abstained, output.thought)
 
 
 def _label(result: Result, extraction: str) -> Extracted:
-    """A claim has one of two labels; there is no abstention."""
+    """A claim has one of two labels; abstention is impossible."""
     return Extracted(result.value.label, thought=result.value.thought)
 
 
@@ -107,7 +107,7 @@ def route(question: str, engine: Engine, router: str, trace: Trace, tokens: int 
 
 
 def other(prompt: str) -> str:
-    """The other one of the two prompts that questions are routed to."""
+    """The other one of the two prompts between which questions are routed."""
     return "cot" if prompt == "sparql" else "sparql"
 
 

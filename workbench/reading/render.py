@@ -38,7 +38,7 @@ class Context(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Contexts:
-    """What a reader lays out of an evidence, made once: `retrieved`, and `shown`, which `compress` makes of it on first
+    """The contexts that a reader makes of an evidence: `retrieved`, and `shown`, which `compress` makes of it on first
     use."""
 
     retrieved: Context
@@ -70,7 +70,7 @@ def render(evidence: Evidence, k: int | None = None, budget: int | None = None) 
 
 
 def unread(evidence: Evidence) -> Context:
-    """What an evidence holds where no reader chooses: the context that the method lays out itself, else all of its
+    """The context of an evidence without a reader: the one that the method lays out itself, else all of its
     passages."""
     return render(evidence) if evidence.context is None else laid_out(evidence, evidence.context)
 
@@ -94,7 +94,7 @@ def cut_down(evidence: Evidence, context: Context, compressed: Compressed) -> Co
 
 
 def _passages(evidence: Evidence, graph: ContextGraph) -> tuple[Passage, ...]:
-    """The passages that units are cut from; one that the evidence does not hold stands with the text of its unit."""
+    """The passages from which units are cut; one that the evidence lacks has the text of its unit."""
     by_id = {passage.id: passage for passage, _ in evidence.passages}
     passages: dict[str, Passage] = {}
     for unit in (*graph.chunks, *graph.sources):

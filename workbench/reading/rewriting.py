@@ -24,8 +24,8 @@ SETTING = "rewrite"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ShortAnswer(Answer):
-    """An answer with what it was made `short` to; None if it has no text, or the rewriting failed: EM and F1 are then
-    of the text itself."""
+    """An answer with its `short` form; None if it has no text, or the rewriting failed: EM and F1 then use the text
+    itself."""
 
     short: str | None = None
 
@@ -59,7 +59,7 @@ class Rewriting(Record):
     def read(
         self, question: str, evidence: Evidence, *, contexts: Contexts | None = None, trace: Trace | None = None
     ) -> ShortAnswer:
-        """The reader's answer, with a short one."""
+        """The reader's answer, with a short form."""
         trace = trace_of(evidence, trace)
         answer = self.reader.read(question, evidence, contexts=contexts, trace=trace)
         values = {field.name: getattr(answer, field.name) for field in fields(answer)}
@@ -80,7 +80,7 @@ class Rewriting(Record):
 
 
 def asked_for(given: dict[str, Any]) -> bool:
-    """Take the setting out of those of a reader; raises :class:`SettingError` unless it is true or false."""
+    """Remove the setting from those of a reader. Raises :class:`SettingError` unless it is true or false."""
     value = given.pop(SETTING, False)
     if not isinstance(value, bool):
         raise SettingError(f"{SETTING}={value!r}; it should be true or false")

@@ -25,8 +25,8 @@ from workbench.trace import Trace
 
 
 class SparqlExec(direct.Sparql):
-    """Carries out the question as a query on the facts that a passage of the context states: all that fit into
-    `budget`, less what a compressor drops.
+    """Executes the question as a query on the facts that passages of the context state: as many as fit into `budget`,
+    without those that a compressor drops.
 
     `verified`: the reader abstains from what it cannot verify (`workbench.sparql.verify`). With `mode=open` the prompt
     `knowledge` answers where the query does not, unless `retry` names another."""
@@ -77,7 +77,7 @@ class SparqlExec(direct.Sparql):
         return (other if self.settings.route else _fallback(self.settings)) if self.settings.retry == "auto" else None
 
     def _by(self, prompt: str, question: str, evidence: Evidence, context: Context, trace: Trace) -> Answer:
-        """The answer of one way: the query carried out, or a prompt."""
+        """The answer by one way: the executed query, or a prompt."""
         reading = Reading(prompt, compressor=self.compressor.label if self.compressor else "", tokens=context.tokens)
         if prompt != self.name:
             extracted = self._ask(prompt, self._given(question, context), trace)
@@ -109,12 +109,12 @@ class SparqlExec(direct.Sparql):
 
 
 def _fallback(settings: SparqlExec.Settings) -> str | None:
-    """A query has no knowledge of its own: in the mode `open` a prompt is asked where it binds nothing."""
+    """A query has no knowledge of its own: in the mode `open`, a prompt is asked if it binds nothing."""
     return "knowledge" if settings.mode == "open" else None
 
 
 def proving(proof: Proof) -> tuple[str, ...]:
-    """Ids of the passages that state the facts of the best binding; without one, of the partial chain."""
+    """Ids of the passages that state the facts of the best binding, or without one, of the partial chain."""
     matches = proof.bindings[0].matches if proof.bindings else proof.partial
     return tuple(dict.fromkeys(id for match in matches for id in match.fact.passages))
 

@@ -110,7 +110,7 @@ LAYOUTS: dict[str, Callable[[Structured, Evidence], Layout]] = {
 
 
 def _fitting(passages: Sequence[Passage], write: Callable[[Sequence[Passage]], str], budget: int) -> int:
-    """How many of the first passages can be written in so many tokens."""
+    """How many of the first passages fit into `cap` tokens."""
     few, many = 0, len(passages)
     while few < many:
         middle = (few + many + 1) // 2

@@ -25,7 +25,7 @@ LONGEST = 2_000  # characters of a question that are read
 
 
 def write(question: str, names: Iterable[str] = ()) -> str:
-    """SPARQL for a question; empty where it names nothing to begin at, or asks what patterns cannot say. `known` names
+    """SPARQL for a question; empty where it names nothing to begin at, or asks what patterns cannot say. `names`
     (titles of passages) are found in it whatever their case.
 
     >>> print(write("Where was the director of Dune Fever born?"))
@@ -75,7 +75,7 @@ class _Writer:
         self.verbs = {spoken(token): _participle(token) for token in doc if token.pos_ == "VERB"}
 
     def patterns(self, hop: Hop, value_term: str) -> Iterator[Pattern]:
-        """What must hold of `found`, the innermost hops first; a description that names nothing says nothing."""
+        """What must hold of `value_term`, the innermost hops first; a description that names nothing says nothing."""
         for inner in hop.inner:
             variable = next(self.fresh)
             below = list(self.patterns(inner, variable))

@@ -57,8 +57,8 @@ class NameSimilarity:
         return self.aliases.get(fold(text), text)
 
     def relations(self, predicate: str, labels: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """How alike `asked` is to each relation as it stands, and turned round: two float rows in [0, 1]. `asked` may
-        be several, "founded|opened", of which the best counts."""
+        """How similar `predicate` is to each relation as it stands, and reversed: two float rows in [0, 1]. Of several
+        predicates, "founded|opened", the best counts."""
         ways = [way.strip() for way in predicate.split("|") if way.strip()]
         straight, turned = np.zeros(len(labels)), np.zeros(len(labels))
         vectors = self.vectors([*labels, *ways])
@@ -216,7 +216,7 @@ def _lemma(word: str) -> str:
 
 @lru_cache(100_000)
 def worded(predicate: str, label: str) -> float:
-    """The share of the words of `asked` that `label` has, or a word of like meaning; less where it has many others."""
+    """The share of the words of `predicate` that `label` has, or a word of like meaning; less if it has many others."""
     wanted, tokens = stems(predicate), stems(label)
     if not wanted or not tokens:
         return 0.0

@@ -342,7 +342,7 @@ class Stating:
 
 
 def _padded(text: str) -> str:
-    """The words of a text between spaces, so that whole words alone are found in it."""
+    """The words of a text between spaces, so that a search finds only whole words."""
     return f" {unicode_phrase(text)} "
 
 
@@ -352,7 +352,7 @@ WINDOW = 4000  # cl100k tokens of fragments that are fused at once
 def records(
     journal: StepJournal, inputs: Sequence[graph_records.Input], gleanings: int
 ) -> Iterator[tuple[int, graph_records.Output]]:
-    """(number, records) of each chunk that did not fail, made one after the other: those of all take much room."""
+    """(number, records) of each chunk that did not fail, one at a time, because together they take much memory."""
     keys = [request_key(asdict(value), gleanings) for value in inputs]
     answers = journal.run(
         dict(zip(keys, inputs)),

@@ -163,7 +163,7 @@ def entity_text(name: str, description: str) -> str:
 
 
 def _core(pieces: PiecesLayer, settings: Settings, progress: bool) -> tuple[list[int], dict[str, Any]]:
-    """The rows that are extracted from, and what the manifest says of an approximate graph."""
+    """The rows to extract from, and the manifest's entry about an approximate graph."""
     n = len(pieces.pieces)
     count = math.floor(settings.beta * n)
     if settings.selection == "uniform":

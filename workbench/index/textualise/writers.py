@@ -31,7 +31,7 @@ _PLAIN = str.maketrans(_STAND_INS, _BRACKETS, _BRACKETS)
 
 
 def safe(name: str) -> str:
-    """A name as it is written in marked text: `shielded`, if it can be told apart there."""
+    """A name as written in marked text: `shielded`, if it can be recognised there."""
     if not name.strip():
         raise DataError(
             f"{name!r} cannot be the name of an entity or a relation; give it another, or take its triples out"
@@ -64,7 +64,7 @@ def topics(text: str) -> set[str]:
 
 
 def without_strangers(text: str, names: Collection[str]) -> tuple[str, int]:
-    """The text with the marks taken off whatever is not `known`, and how many these were."""
+    """The text without marks around names that are not in `names`, and the number of such marks."""
     strangers = 0
 
     def unmarked(match: re.Match) -> str:
@@ -143,7 +143,7 @@ def _other(triple: tuple[str, str, str], name: str) -> str:
 
 
 def _key(name: str) -> str:
-    """A name as it can stand in an id: without control characters, and unlike any other even so."""
+    """A name that is valid in an id: without control characters, and still distinct from any other."""
     return name if name.isprintable() else f"{''.join(filter(str.isprintable, name))}~{text_hash(name)}"
 
 
@@ -200,7 +200,7 @@ class Writers:
 
     @cached_property
     def _relations(self) -> template.Relations:
-        """What the Steps are given of them, as it can stand in marked text."""
+        """The relations as the Steps receive them, valid in marked text."""
         return tuple((shielded(r.name), r.head, r.tail, shielded(r.definition)) for r in self.schema.relations)
 
     # -- articles -----------------------------------------------------------------------------------------------------
@@ -285,7 +285,7 @@ class Writers:
 
     @cached_property
     def _free_types(self) -> set[str]:
-        """Types that stand at no relation's end."""
+        """Types that occur at no relation's end."""
         return self._types - {name for relation in self.schema.relations for name in (*relation.head, *relation.tail)}
 
     # -- relations ----------------------------------------------------------------------------------------------------
@@ -343,7 +343,7 @@ class Writers:
         return TEMPLATE if self.engine.name == self._rules.name or self._hub(shard) else self.engine.name
 
     def _ask(self, step: Step, shards: Sequence[Shard], inputs: Sequence[Any]) -> list[Result]:
-        """One result per input; of hubs the template is asked."""
+        """One result per input; the template answers for hubs."""
         results: dict[int, Result] = {}
         for engine, hubs in ((self._rules, True), (self.engine, False)):
             mine = [at for at, shard in enumerate(shards) if self._hub(shard) is hubs]

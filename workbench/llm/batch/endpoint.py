@@ -115,7 +115,7 @@ def _fetch(state: State, endpoint: BatchEndpoint, file: File) -> None:
 
 
 class BatchEndpoint:
-    """Every request is repeated after faults that pass, as those of engines are; raises :class:`EngineError`."""
+    """Every request is repeated after transient faults, as for engines. Raises :class:`EngineError`."""
 
     def __init__(
         self, base_url: str | None = None, api_key: str | None = None, *, timeout: float = 120.0, attempts: int = 5
@@ -196,7 +196,7 @@ class BatchEndpoint:
         return self.blot(name)
 
     def _note(self, file: File, batch: Any) -> None:
-        """What the endpoint says of a batch."""
+        """Update what the endpoint reports about a batch."""
         counts, errors = getattr(batch, "request_counts", None), getattr(getattr(batch, "errors", None), "data", None)
         outputs = (getattr(batch, name, None) for name in ("output_file_id", "error_file_id"))
         status = getattr(batch, "status", None)

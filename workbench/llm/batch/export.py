@@ -174,7 +174,7 @@ def _replace(part: Path, folder: Path) -> None:
 
 
 def line(pending: PendingRequest, asking: Asking) -> bytes:
-    """A request as a line: its key in the recording is what names it. `asking` is how its engine is asked."""
+    """A request as a line, named by its key in the recording. `asking` states how its engine is asked."""
     request, dialect = pending.request, asking.dialect
     body = dialect.arguments(request, dialect.limit(request, asking.reasoning))
     entry: dict[str, Any] = {"custom_id": pending.key, "method": "POST", "url": URL, "body": body}
@@ -209,8 +209,8 @@ def split(
 
 
 class Deferring(Recorded):
-    """A call that answers, or fails, as recorded, and hands on what is not recorded. With `retry`, recorded failures
-    are handed on as well."""
+    """A call that answers, or fails, as recorded, and defers what is not recorded. With `retry`, recorded failures are
+    deferred as well."""
 
     def __init__(self, store: Recording, collect: Callable[[Request], object], *, retry: bool = False):
         self.store, self._collect, self._retry = store, collect, retry

@@ -116,7 +116,7 @@ class _Reading:
         return self.summary
 
     def _take(self, lines: Sequence[Line]) -> None:
-        """Some results, in one transaction."""
+        """Read some results, in one transaction."""
         keys = list({line.custom_id for line in lines if line.custom_id})
         pending, before, outcomes = self.pending.find(keys), self.pending.answered(keys), {}
         for line in lines:
@@ -169,7 +169,7 @@ class _Reading:
         self.failures[key or place] = {"custom_id": key, "failure": why, "in": place}
 
     def _missing(self) -> None:
-        """What the round asked and nothing answered; failures of earlier imports among them."""
+        """Note the requests of the round without an answer, including failures of earlier imports."""
         waiting = set(self.pending.keys(self.state.round))
         for line in _failures_before(self._file):
             if line["custom_id"] in waiting:
@@ -194,7 +194,7 @@ class _Reading:
         return self.state.round_folder() / FAILURES
 
     def _close(self) -> None:
-        """The failures, and what was learned of the endpoint."""
+        """Write the failures, and what was learned about the endpoint."""
         for line in self.failures.values():
             why = line["failure"]
             self.summary.failed[why] = self.summary.failed.get(why, 0) + 1
@@ -260,7 +260,7 @@ def _error(error: Any) -> tuple[str, str]:
 
 
 def _reply(body: dict[str, Any], blot: Callable[[str], str]) -> Reply:
-    """Raises `CallFailed` for what is no completion."""
+    """The reply of a result. Raises `CallFailed` if it is not a completion."""
     from openai.types.chat import ChatCompletion
 
     try:

@@ -59,8 +59,8 @@ class File:
 
 @dataclass
 class Asking:
-    """How an engine is asked: `structured` and `reasoning` as in `openai_engine`, and what its endpoint has been found
-    to take."""
+    """How an engine is asked: `structured` and `reasoning` as in `openai_engine`, and the dialect that its endpoint
+    accepts."""
 
     structured: str = "auto"
     reasoning: int = REASONING
@@ -193,7 +193,7 @@ class Pending:
             self.flush()
 
     def flush(self) -> None:
-        """Write down what was added."""
+        """Write the added requests."""
         with self._lock, self._file.transaction() as connection:
             connection.executemany(_ASK, self._new)
             self._new = []
@@ -202,14 +202,14 @@ class Pending:
         return self._column("SELECT DISTINCT engine FROM asked WHERE round = ? ORDER BY engine", [round])
 
     def of(self, round: int, engine: str) -> Iterator[PendingRequest]:
-        """The requests of a round for an engine, those of a Step together, whatever order they came in."""
+        """The requests of a round for an engine, grouped by Step, whatever the order they came in."""
         query = "SELECT key, request FROM asked WHERE round = ? AND engine = ? ORDER BY step, key"
         with self._file.transaction() as connection:
             for key, request in connection.execute(query, (round, engine)):
                 yield PendingRequest(key, json.loads(request))
 
     def find(self, keys: Sequence[str]) -> dict[str, PendingRequest]:
-        """Key → request, of those that wait."""
+        """Key → request, for pending requests."""
         query = f"SELECT key, request FROM asked WHERE key IN ({','.join('?' * len(keys))})"
         with self._file.transaction() as connection:
             return {key: PendingRequest(key, json.loads(request)) for key, request in connection.execute(query, keys)}

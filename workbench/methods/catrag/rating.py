@@ -205,7 +205,7 @@ class Rater:
         self, question: str, linked_rows: Sequence[int], seeds: Sequence[tuple[int, float]], trace: Trace
     ) -> tuple[list[Rated], str]:
         """The ratings of the neighbours of each seed, and what failed, in words. One request per seed, or per `batch`
-        of its neighbours, side by side; `known` are the rows of the kept facts."""
+        of its neighbours, side by side; `linked_rows` are those of the filtered facts."""
         similarity = _Similarity(np.asarray(self._facts.fact_vectors), self._index.encode_query(question, "facts"))
         found_neighbours = [self.neighbours(phrase, similarity) for phrase, _ in seeds]
         inputs = [

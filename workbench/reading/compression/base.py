@@ -50,7 +50,7 @@ def written(context: ContextGraph | str) -> str:
 
 
 def length(text: str) -> int:
-    """Tokens of a text. Of a huge one, which the tokenizer refuses, those of its parts."""
+    """Tokens of a text; a text too long for the tokenizer is counted in parts."""
     return sum(tokens.count(text[at : at + _LONGEST]) for at in range(0, len(text), _LONGEST))
 
 
@@ -78,13 +78,13 @@ def made(
     text: str,
     **more: Any,
 ) -> Compressed:
-    """What a compressor made of a context with the tables `graph`: those that are `left`, as `text`."""
+    """The result of a compressor for a context with the tables `graph`: the tables `left`, as `text`."""
     before = length(written(context))
     return Compressed(question, compressor.label, compressor.budget, graph, left, text, length(text), before, **more)
 
 
 def heading(hop: int | None) -> str:
-    """What stands above the names and units of a hop; None: above those that no walk reached."""
+    """The heading of the names and units of a hop; None: of those that the walk does not reach."""
     if hop is None:
         return "=== Additional context ==="
     return "=== Step 0 (from question) ===" if hop == 0 else f"=== Step {hop} (hop {hop}) ==="
@@ -98,7 +98,7 @@ def joined(parts: Iterable[str]) -> str:
 
 
 def truncate(context: ContextGraph | str, tokens: int) -> str:
-    """The beginning of a context as it is written, of at most so many cl100k tokens."""
+    """The beginning of a context as written, of at most so many cl100k tokens."""
     return counting.cut(written(context), tokens)
 
 

@@ -30,7 +30,7 @@ class Line:
 
 @dataclass
 class BudgetFill:
-    """`left` tokens, and what is in so far: a unit's place → its text, lines, sentences so far."""
+    """`left` tokens, and what is in so far: a unit's place → its text, lines, sentences."""
 
     left: int
     weights: dict[str, float]
@@ -62,7 +62,7 @@ class BudgetFill:
                 self._take(unit, texts[unit], some, names[unit], self.left)
 
     def add_lines(self, lines: Iterable[Line], budget: int) -> None:
-        """Lines in their order, as many as fit into `budget` tokens, but for what a unit says."""
+        """Add lines in their order, as many as fit into `budget` tokens, without lines that a unit states."""
         whole = _plain(" ".join(self.units.values()))
         headed: set[str] = set()
         for line in lines:
@@ -188,7 +188,7 @@ def _plain(text: str) -> str:
 
 
 def _shortened(text: Text, sentences: Sequence[str]) -> str:
-    """The text itself where all its sentences are kept; else these, with a mark for each gap."""
+    """The text itself if all its sentences stay; else the sentences, with a mark for each gap."""
     if len(sentences) == len(text.sentences):
         return text.text.strip("\n")
     wanted, parts = list(sentences), []

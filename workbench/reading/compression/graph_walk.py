@@ -24,7 +24,7 @@ NO_WALK = "the question names nothing in the context; cut by its order and the w
 
 
 class GraphWalk:
-    """Cuts a context down to what a walk from the question reaches, nearest first: at most `budget` cl100k tokens.
+    """Reduces a context to what a walk from the question reaches, nearest first: at most `budget` cl100k tokens.
 
     profile        `workbench`, `released` or `thesis`
     budget         4,000 as published. `workbench` and `thesis` keep to it; `released` counts `budget` / 1.3 words and
@@ -117,7 +117,7 @@ class GraphWalk:
 
 
 def _as_published(context: ContextGraph | str) -> ContextGraph:
-    """The tables as the code reads them: by its variant for LightRAG what is in that layout."""
+    """The tables as the released code reads them; contexts in LightRAG's layout by its variant for these."""
     if isinstance(context, str):
         layout = layouts.lightrag if layouts.lightrag.fits(context) else layouts.ket_rag
         return layout.parse(context, published=True)

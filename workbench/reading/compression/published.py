@@ -98,7 +98,7 @@ def expand(hops: dict[str, int], names: Iterable[str], chunks: Iterable[Unit]) -
 
 class Assembly:
     """What both orders write from. `hops`: of every name reached; names of one hop stand in alphabetical order.
-    `shown`: the names that have lines, all of them unless `cut`."""
+    `names`: those that have lines, all of them unless `cut`."""
 
     def __init__(self, question: str, graph: ContextGraph, hops: dict[str, int], stop: frozenset[str] = STOP):
         self.hops = dict(sorted(hops.items(), key=lambda item: (item[1], item[0])))

@@ -142,7 +142,7 @@ def _credit(
 
 
 def _rarity(mentions: Iterable[Iterable[str]]) -> dict[str, float]:
-    """Name → 1 where one unit mentions it, less the more do."""
+    """Name → 1 if one unit mentions it, and less the more do."""
     counts: dict[str, int] = defaultdict(int)
     for mention in mentions:
         for name in mention:
@@ -192,7 +192,7 @@ def assemble(
 
 
 def _lines(graph: ContextGraph, walk: Walk) -> list[Line]:
-    """Lines about names that were reached: near ones first, then those that share most with the question."""
+    """Lines about reached names: near ones first, then those that share most with the question."""
     spelt = {_key(name): name for name in walk.hops}
     hops = walk.hops
     rows = []

@@ -25,7 +25,7 @@ GRAPH, TEXTS = "=== Entities and relationships ===", "=== Texts ==="
 
 
 class Similarity:
-    """Cuts a context down to what is like the question, no sentence twice: at most `budget` cl100k tokens.
+    """Reduces a context to what resembles the question, no sentence twice: at most `budget` cl100k tokens.
 
     encoder        an encoder or its SPEC, for similarity of meaning, seconds for a context that is new to it (texts are
                    `cached`); None: words alone

@@ -68,7 +68,7 @@ def families(text_words: Iterable[str]) -> list[str]:
 
 
 class Text(NamedTuple):
-    """A text read once: its words, how often each family of words occurs, its sentences, what it is about."""
+    """A text read once: its words, how often each word family occurs, its sentences, its subject."""
 
     text: str
     words: list[str]
@@ -79,7 +79,7 @@ class Text(NamedTuple):
 
 @lru_cache(2048)
 def _read(text: str) -> Text:
-    """They are kept, because the units of an index come back with every other question."""
+    """Texts are cached, because the units of an index return with every other question."""
     its_words = words(text)
     return Text(text, its_words, Counter(families(its_words)), sentences(text), subject(text))
 
@@ -103,7 +103,7 @@ class Texts:
         return {family: self.rarity(family) for family in families(content)}
 
     def matches(self, weights: dict[str, float]) -> list[float]:
-        """How well each unit goes with the words asked for: BM25."""
+        """The BM25 score of each unit for these words."""
         mean = sum(len(text.words) for text in self.texts) / max(len(self.texts), 1) or 1
         scores = []
         for text in self.texts:
