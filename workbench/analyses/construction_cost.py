@@ -143,7 +143,7 @@ def published_rows(data: str) -> Iterator[dict[str, Any]]:
 
 
 def _whole(frame: pd.DataFrame) -> pd.DataFrame:
-    """Counts stay whole numbers where some are not known."""
+    """Whole numbers for counts, also if some are unknown."""
     return frame.astype({name: "Int64" for name in COUNTS if name in frame})
 
 

@@ -175,7 +175,7 @@ def diagnose(
 
 @dataclass(frozen=True)
 class Look:
-    """Everything that the checks look at for one row."""
+    """The data of one row that the checks read."""
 
     run: Run
     row: Mapping[str, Any]

@@ -339,7 +339,7 @@ def _judged(run: Run, method: str, judge: Engine) -> list[dict[str, Any]]:
 
 
 def _unjudged(question: Question, row: Mapping) -> tuple[dict[str, Any], Mapping]:
-    """A judgement with the verdict that needs no judge, if there is one."""
+    """A judgement with a verdict that needs no judge, if there is one."""
     flawed = bool(row.get("reading") and row["reading"]["flaw"])
     lost = row["failure"] is not None or (flawed and not row["answer"])  # wrong, and no refusal
     refused = not lost and (row["abstained"] or is_abstention(row["answer"]))

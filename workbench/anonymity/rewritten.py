@@ -156,7 +156,7 @@ def _graph(rewriter: Rewriter, graph: GoldGraph, ids: dict[str, str]) -> GoldGra
 
 
 def _about(*passages: str | None) -> Context:
-    """Where something stands that is said in these passages, of which the first is its article."""
+    """The context of something stated in these passages, of which the first is its article."""
     ids_known = [passage for passage in passages if passage]
     return Context(frozenset(ids_known), ids_known[0] if ids_known else None)
 

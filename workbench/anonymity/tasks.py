@@ -64,7 +64,7 @@ def _forms(names: Names) -> dict[str, list[str]]:
 
 
 def _placeholders(texts: Iterable[str], names: Names) -> list[str]:
-    """Those of the table that stand in the texts, in their order."""
+    """The table's placeholders in the texts, in their order."""
     placeholders = dict.fromkeys(match[0] for text in texts for match in PLACEHOLDER.finditer(text))
     return [
         placeholder

@@ -22,7 +22,8 @@ class Allowance:
         self._out: dict[int, tuple[Share, ...]] = {}
 
     def lend(self, number: int, places: int) -> tuple[Share, ...] | None:
-        """The parts for a piece, where `places` pieces are done at once; None if it has to wait until one is back."""
+        """The shares of the budgets for a piece, if `places` pieces run at once; None if it has to wait for another to
+        end."""
         shares = tuple(self._share(at, budget, places) for at, budget in enumerate(self.budgets))
         if self._out and any(share and min(share.values()) <= 0 for share in shares):
             return None
@@ -30,7 +31,7 @@ class Allowance:
         return shares
 
     def back(self, number: int, spent: Sequence[tuple[float, int, int]] = ()) -> None:
-        """A piece is done, or lost with its worker, which nobody can bill."""
+        """Release the share of a finished or lost piece."""
         self._out.pop(number, None)
         for budget, (money, tokens, calls) in zip(self.budgets, spent):
             budget.add(money, tokens, calls)

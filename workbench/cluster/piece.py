@@ -58,7 +58,7 @@ class Outcome(NamedTuple):
 
 
 class _Doing:
-    """The piece under way in a thread, and in those that it starts."""
+    """The piece under way in a thread, and in the threads that it starts."""
 
     def __init__(self, budgets: Sequence[Budget], answered: Mapping[str, Sequence[Row]]):
         self.budgets, self._lock = budgets, threading.Lock()
@@ -71,13 +71,13 @@ class _Doing:
             return self.meters.setdefault(engine, Meter(apart=True))
 
     def keep(self, engine: str, rows: Sequence[Row]) -> None:
-        """Keep rows for the recording; a good one is not replaced by a bad one."""
+        """Keep rows for the recording; a bad row never replaces a good one."""
         with self._lock:
             mine = self.rows.setdefault(engine, {})
             mine.update({row.key: row for row in rows if row.key not in mine or row.good})
 
     def row(self, engine: str, key: str) -> Row | None:
-        """What this piece was answered, in this attempt or an earlier one."""
+        """The answer to a request of this piece, from this attempt or an earlier one."""
         with self._lock:
             return self.rows.get(engine, {}).get(key) or self.answered.get(engine, {}).get(key)
 
@@ -115,7 +115,7 @@ _begun: set[object] = set()
 
 
 def under_way() -> int:
-    """How many pieces this process is doing, those that wait for a place included."""
+    """How many pieces this process has taken, including those that wait for a place."""
     return len(_begun)
 
 

@@ -183,7 +183,7 @@ class _Spreading:
                     future.cancel()
 
     def _submit(self, left: Iterator[tuple[int, Any]]) -> None:
-        """Begin pieces while there is room; none behind one that has failed."""
+        """Submit pieces while there is room; none after a piece that failed."""
         places = max(1, self.cluster.places(self.side))
         while len(self.running) < AT_HAND * places:
             failed = min((number for number, outcome in self.done.items() if outcome.error), default=None)
@@ -305,7 +305,7 @@ class _Spreading:
         raise outcome.error
 
     def _count(self, outcome: Outcome) -> None:
-        """Add what a piece asked to the meters and recordings of this process."""
+        """Add the requests of a piece to the meters and recordings of this process."""
         for recording, keys in outcome.answers.items():
             for key in keys:
                 note_answer(recording, key)
@@ -387,7 +387,7 @@ def _end(pids: list[int]) -> None:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Without the log of Dask, which tells of every connection that ends."""
+    """Turn off Dask's log, which reports every closed connection."""
     loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

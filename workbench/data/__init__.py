@@ -105,7 +105,7 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
 
 
 def is_named(data: str) -> bool:
-    """Whether it names a data set that `datasets` lists as published, or a sample of one."""
+    """Whether this names a data set that `datasets` lists as published, or a sample of one."""
     return registry.find(data) is not None
 
 

@@ -93,7 +93,7 @@ def find(name: str) -> Entry | None:
 
 
 def options_of(data: Dataset) -> dict[str, Any]:
-    """The options with which a data set known by name was loaded, as its origin says."""
+    """The options with which a named data set was loaded, from its origin."""
     entry, settings = find(data.name), data.origin.settings if data.origin else {}
     return {name: settings[name] for name in (entry.options if entry else ()) if name in settings}
 
@@ -229,7 +229,7 @@ def _copy_of(entry: Entry) -> tuple[Path, Copy | None] | None:
 
 
 def _read_kept(entry: Entry, folder: Path, copy: Copy | None) -> tuple[Dataset, bool]:
-    """The data set in a folder, and whether it is the whole one."""
+    """The data set in a folder, and whether it is complete."""
     data = read_folder(folder, entry.id)
     if entry.sample:
         _check_sample(entry, data)

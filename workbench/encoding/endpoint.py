@@ -36,7 +36,7 @@ BLOCK = 512_000  # characters per block of an index build: enough texts for some
 
 
 class Text(NamedTuple):
-    """A text as it is sent: its cl100k tokens, and whether it was cut."""
+    """A text as sent: its cl100k tokens, and whether it was cut."""
 
     content: str
     tokens: int

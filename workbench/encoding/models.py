@@ -60,7 +60,7 @@ KNOWN = {
 
 
 def facts_of(model: str) -> Known:
-    """What is known of a model; the defaults if nothing is."""
+    """The known facts about a model, or the defaults."""
     return KNOWN.get(model, Known())
 
 
@@ -94,7 +94,7 @@ def instructed(instruction: Instruction, text: str, task: str) -> str:
 
 
 def around(instruction: Instruction, task: str) -> tuple[str, str]:
-    """What stands before and behind a query for a task."""
+    """The texts before and after a query for a task."""
     chosen = dict(instruction).get(task) if isinstance(instruction, tuple) else instruction
     prefix, _, suffix = (chosen or "{query}").partition("{query}")
     words = TASKS.get(task or "passages", task)

@@ -148,7 +148,7 @@ class VectorStore:
 
 
 def store_of(encoder: Any) -> VectorStore | None:
-    """The store of the working folder for an encoder; None for one that does without (`Encoder`)."""
+    """The working folder's store for an encoder; None for an encoder that needs none (`Encoder`)."""
     return VectorStore(places.vectors(), encoder.name, encoder.dimension) if getattr(encoder, "stored", True) else None
 
 
@@ -182,7 +182,7 @@ class ModelCheck:
         self._taken = self._taken or (text, vector)
 
     def passed(self) -> None:
-        """Note that the vectors of the store are those of this encoder, as where it fills an empty one."""
+        """Note that the vectors of the store are this encoder's, as when it fills an empty one."""
         _trusted[id(self.encoder)] = self.encoder
 
     def settle(self, encode: Callable[[str], np.ndarray]) -> None:

@@ -44,7 +44,7 @@ def _fit(word: str, types: Sequence[tuple[str, str]]) -> str | None:
 
 @cache
 def _meant(definition: str) -> frozenset[str]:
-    """The words that say what a type is.
+    """The words that define a type.
 
     >>> sorted(_meant("A figure invented in a work of fiction, such as a hero."))
     ['figure', 'hero', 'invented']

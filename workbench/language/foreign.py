@@ -71,7 +71,7 @@ def _script(letter: str) -> str:
 
 @cache
 def _languages() -> dict[str, list[str]]:
-    """Word → the languages that it tells. The lists take milliseconds to read."""
+    """Word → the languages that use it. The lists take milliseconds to read."""
     from workbench.language.relations import LISTS
 
     languages_of: dict[str, list[str]] = {}

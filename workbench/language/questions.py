@@ -206,7 +206,7 @@ def _moved(hop: Hop, word: str) -> Hop:
 
 
 def _question_word(doc):
-    """The token that asks: not one that opens a relative clause."""
+    """The question word of a sentence, not one that opens a relative clause."""
     candidates_found = []
     for token in doc:
         if token.lower_ not in WH:
@@ -326,7 +326,7 @@ def _tells(token) -> bool:
 
 
 def _names_kind(token, names: dict[int, str]) -> bool:
-    """ "film" in "the director of film X": it tells the name apart and is no relation."""
+    """Whether a noun distinguishes a name ("film" in "the director of film X") and is no relation."""
     return token.pos_ == "NOUN" and token.i + 1 in names and (
         token.dep_ == "compound" or any(child.i == token.i + 1 for child in token.children)
     )  # fmt: skip
@@ -347,7 +347,7 @@ def _kin(hop: Hop) -> Hop:
 
 
 def kin_of(hop: Hop) -> tuple[str, str] | None:
-    """(relation, gender) if the hop asks for kin and for nothing else."""
+    """(relation, gender) if the hop asks for kin and nothing else."""
     kin = [word for word in hop.words if word in KIN]
     return KIN[kin[0]] if len(kin) == len(hop.words) == 1 and hop.wants in ("person", "other") else None
 

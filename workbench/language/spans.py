@@ -55,7 +55,8 @@ class Page:
 
     @cached_property
     def kind(self) -> str:
-        """The kind of thing the page is about, from its first sentence and its pronouns; "" where they do not say."""
+        """The kind of thing that the page is about, from its first sentence and its pronouns; "" if these do not
+        tell."""
         return _kind(self)
 
     @cached_property
@@ -69,7 +70,7 @@ class Page:
 
 
 class Pages(tuple[Page, ...]):
-    """Pages in their order, which know those that are about a name."""
+    """Pages in their order, which can be looked up by a name that they are about."""
 
     def __init__(self, _):
         self._pages_about: dict[str, list[Page]] = {}
@@ -131,7 +132,7 @@ def _sentences(doc) -> Iterator[tuple]:
 
 
 def _settle_labels(pages: list[Page]) -> None:
-    """One label for one name: the one it has most often, because a label given to a single mention errs easily."""
+    """Give each name one label: its most frequent one, because the label of a single mention is often wrong."""
     votes: dict[tuple[str, ...], Counter] = {}
     spans = [span for page in pages for sentence in page.sentences for span in sentence.spans
              if span.label not in ("noun", "date", "number")]  # fmt: skip
@@ -205,7 +206,8 @@ def _span(doc, text: str, start: int, end: int, label: str) -> list[Span]:
 
 @lru_cache(4096)
 def plain(name: str) -> tuple[str, ...]:
-    """The words of a name by which it is known again: no case, accents, brackets, article, marks or plural.
+    """The words of a name in the form in which it is recognised: without case, accents, brackets, article, marks or
+    plural.
 
     >>> plain("The Châteaux d'Oex (Films)"), plain("Big Eyes")
     (('chateaux', 'd', 'oex'), ('big', 'eye'))
@@ -246,7 +248,7 @@ def about(page: Page, name: str) -> float:
 
 
 def mentioned(text: str, name: str) -> float:
-    """How surely a name stands among plain words: 1 in full, 0.7 by its last word where it has several."""
+    """How certainly a name occurs among plain words: 1 in full, 0.7 by its last word if it has several."""
     full = plain(name)
     if not full:
         return 0.0

@@ -133,7 +133,7 @@ def _cut(names: Sequence[str], count: int) -> str:
 
 
 def _shared_out(sizes: Sequence[int], total: int) -> list[int]:
-    """How many of each: one in turn, until `total` are given or nothing is left."""
+    """How many of each: one in turn, until `total` are chosen or nothing is left."""
     given = [0] * len(sizes)
     for turn in range(max(sizes, default=0)):
         for at, size in enumerate(sizes):

@@ -52,12 +52,12 @@ class Method(Record):
 
     @property
     def engines(self) -> tuple[Engine, ...]:
-        """The engines in use: its own, and those of the methods that it contains."""
+        """The engines in use: the method's own, and those of the methods that it contains."""
         return (self.engine,)
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The layers that its results depend on: those that it needs, and optional ones that it reads if they exist."""
+        """The layers on which the results depend: the required ones, and optional ones that are read if they exist."""
         return tuple(self.layers)
 
     @property

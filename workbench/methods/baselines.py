@@ -57,7 +57,7 @@ class LongContext(Method):
 
 
 class Oracle(Method):
-    """The gold passages of some questions, which are found by their text."""
+    """The gold passages of some questions, which are recognised by their text."""
 
     name, paper, scale = "oracle", "none: the gold passages", "1/rank"
     encodes = False
@@ -92,5 +92,5 @@ class Oracle(Method):
 
 
 def oracle(index: Index, questions: Iterable[Question]) -> Oracle:
-    """The gold passages of these questions as a method: what a reader does when retrieval makes no error."""
+    """The gold passages of these questions as a method: the result of a reader when retrieval makes no error."""
     return Oracle(index, questions)

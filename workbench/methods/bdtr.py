@@ -126,7 +126,7 @@ class BDTR(Iterative):
         return Thought(texts, tuple(texts.items()), failure=failure)
 
     def apart(self, value: dual_thoughts.Input, trace: Trace) -> Result[dual_thoughts.Output]:
-        """Both thoughts, each by its own Step; without one of them the failure."""
+        """Both thoughts, each by its own Step; the failure if one of them is missing."""
         fast, slow = (self.ask(step, value, trace) for step in (dual_thoughts.FAST, dual_thoughts.SLOW))
         if failure := fast.failure or slow.failure:
             return Result(None, failure=failure)

@@ -35,7 +35,7 @@ class Composite(Method):
         return self.parts[0] if len(self.parts) == 1 else list(self.parts)
 
     def asked(self) -> tuple[str, ...]:
-        """The Steps of its own that its settings have it ask."""
+        """The method's own Steps under its settings."""
         return type(self).steps
 
     @property

@@ -119,7 +119,7 @@ class Appended(Pool):
 
 
 def concluded(result: Result) -> Thought:
-    """A thought that is its own query, or the last one."""
+    """The thought, which is its own query, or the last one if it concludes."""
     text = texts_of(result).get("thought", "")
     failure = result.failure or (None if text.strip() else "the thought is empty")
     done = concludes(text)

@@ -81,7 +81,7 @@ def _by_text(ranked_file: Ranked, questions: Iterable[Question]) -> Mapping[str,
 
 
 def _label(tag: str) -> str:
-    """A SPEC that is read back, whatever the tag."""
+    """A SPEC that can be parsed again, for any tag."""
     label = spec_of(Ranking.name, {"tag": tag})
     try:
         if parse_spec(label) == (Ranking.name, {"tag": tag}):

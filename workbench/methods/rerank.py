@@ -144,7 +144,7 @@ def ordered(part: Sequence[Passage], numbers: Sequence[int]) -> list[Passage]:
 
 
 def fingerprint(model: Any, name: str) -> str:
-    """What tells the weights of two models of one name apart: the commit of the hub, or the files of a folder."""
+    """An identity of the weights behind a model's name: the commit of the hub, or the files of a folder."""
     if commit := getattr(model.model.config, "_commit_hash", None):
         return commit
     digest = hashlib.sha256()

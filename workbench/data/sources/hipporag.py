@@ -348,7 +348,7 @@ def _plain(claim: str) -> str:
 
 
 def _left_out(questions: list[Question]) -> Iterator[str]:
-    """What is said of the claims that are neither 3- nor 4-hop."""
+    """A note on the claims that are neither 3- nor 4-hop."""
     for hops, count in Counter(question.hops for question in questions if question.hops not in _MANY_HOPS).items():
         why = "HoVer's development set does not hold" if hops is None else f"HoVer counts as {hops}-hop"
         yield f"{count:,} claims that {why} are left out"

@@ -54,7 +54,7 @@ class Value(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """A fact of an entity: a relation to another one, perhaps for a time, or a value."""
+    """A fact about an entity: a relation to another one, possibly for a period, or a value."""
 
     relation: str
     tail: Entity | Value

@@ -117,7 +117,7 @@ class CatRAG(HippoRAG2):
         return self._graph.walk
 
     def adjusted(self, **settings: Any) -> Self:
-        """This method with other settings. It shares what was prepared, unless one of them shapes that."""
+        """This method with other settings. It shares the prepared state, unless one of the settings changes that."""
         given, other = {**parse_spec(self.label)[1], **settings}, copy(self)
         other.settings = settle(self.name, self.Settings, given, self.profiles)
         other.label = spec_of(self.name, given)
@@ -143,7 +143,7 @@ class CatRAG(HippoRAG2):
         return WalkDistribution(self.index, question, self.label, seeds, facts, passages, result, failed)
 
     def rank(self, walk: WalkDistribution, k: int) -> Evidence:
-        """As in HippoRAG 2; `fallback` says which requests failed on the way."""
+        """As in HippoRAG 2; `fallback` names the requests that failed."""
         evidence = super().rank(walk, k)
         return replace(evidence, fallback=walk.fallback) if walk.pagerank and walk.fallback else evidence
 

@@ -59,7 +59,7 @@ class RatedNeighbours(TraceEvent):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class EditedEdges(TraceEvent):
-    """The out-edges of seeds whose weight is another one for this question."""
+    """The out-edges of seeds whose weight is changed for this question."""
 
     step = "edit edges"
 
@@ -122,7 +122,7 @@ class OutEdges:
             weights[at] *= factors[int(targets[at])]
 
     def rescale(self, phrase: int, kind: str) -> None:
-        """Bring the sum of a phrase's edges of one kind back to what it was before all edits."""
+        """Restore the sum of a phrase's edges of one kind to its value before all edits."""
         part = self._part(phrase, kind)
         data = self.weights[kind].data
         if total := data[part].sum():

@@ -56,7 +56,7 @@ class KeptReplies(EngineBase):
         return [results.get(value) or self._results[step.name, value] for value in inputs]
 
     def take(self, steering: Steering) -> None:
-        """Keep the replies that a trace tells of; what is known already stays."""
+        """Take the replies from a trace; those at hand stay."""
         question = _as_traced(steering.question)
         if steering.facts or "kept no fact" in (steering.fallback or ""):
             facts_kept = [text for text, _ in steering.facts]
@@ -114,7 +114,7 @@ class KeptReplies(EngineBase):
         return [self._reply(value, results.get(value)) for value in inputs]
 
     def _unrated(self, value: rate_neighbours.Input) -> rate_neighbours.Input:
-        """The input with only the neighbours that nothing is known of."""
+        """The input with only the neighbours that have no rating yet."""
         new = [neighbour for pair, neighbour in zip(_pairs(value), value.neighbours) if pair not in self._ratings]
         return replace(value, neighbours=tuple(new))
 
@@ -162,7 +162,7 @@ def _rating(neighbour: RatedNeighbour) -> Rating | None:
 
 
 def _filtered(value: fact_filter.Input, facts_kept: Sequence[str]) -> fact_filter.Output:
-    """The candidates among the kept facts of a trace, in its order."""
+    """The candidates among the filtered facts of a trace, in its order."""
     texts = {_as_traced(" — ".join(fact)): list(fact) for fact in value.facts}
     return fact_filter.Output(facts=[texts[text] for text in map(_as_traced, facts_kept) if text in texts])
 

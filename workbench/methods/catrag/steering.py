@@ -185,7 +185,7 @@ def staged(
 
 
 def _telling(steering: Steering) -> Iterator[str]:
-    """The neighbours that tell most of the ratings: the best of each seed, one of no use, one that was skipped."""
+    """The most informative neighbours: the best of each seed, one of no use, one that was skipped."""
     for seed in steering.rated:
         rated = [neighbour.name for neighbour in seed.best if neighbour.score is not None]
         useless = [neighbour.name for neighbour in seed.best if neighbour.tier == tier(0)]
@@ -272,7 +272,7 @@ class EditedEdge(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Steering(Record):
-    """What the trace of CatRAG tells of a question.
+    """The trace of CatRAG for a question, as a record.
 
     linked     facts closest to the question; `facts` those that the filter kept; each as (text, score)
     dense      the ten passages closest to the question, as (id, scaled cosine)
@@ -308,8 +308,7 @@ class Steering(Record):
         return tuple(seed for seed in self.seeds if seed.entity)
 
     def called(self, name: str) -> str:
-        """A phrase or a fact as the passages spell it, else as the graph does: in lower case and without
-        punctuation."""
+        """A phrase or a fact in the passages' spelling, else in the graph's: lower case, without punctuation."""
         return self.spelled.get(name, name)
 
     def seed(self, phrase: str) -> RatedSeed:
@@ -349,7 +348,7 @@ def _spelled(steering: Steering, index: Index) -> dict[str, str]:
 
 
 def _fallen_back(trace: Trace) -> Event | None:
-    """The retrieval that kept no fact, so that there was neither a seed nor an edge to edit."""
+    """The retrieval when no fact passed the filter, so that there was neither a seed nor an edge to edit."""
     if trace.find(EditedEdges.step):
         return None
     labels = (event for event in trace if event.kind == "CHAIN" and event.step.startswith(METHOD))

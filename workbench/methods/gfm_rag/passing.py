@@ -76,7 +76,7 @@ METHOD = "gfm_rag"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Passing(Record):
-    """What the trace of GFM-RAG tells of a question.
+    """The trace of GFM-RAG for a question, as a record.
 
     linked     its entities, the phrases they are linked to, and the start weights
     layers     what the question changed: at the start, then after each layer
@@ -102,7 +102,7 @@ class Passing(Record):
     spelled: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def called(self, entity: str) -> str:
-        """The entity as the passages spell it, else as the graph does: in lower case and without punctuation."""
+        """The entity in the passages' spelling, else in the graph's: lower case, without punctuation."""
         return self.spelled.get(entity, entity)
 
     def given(self, document: str) -> list[tuple[str, float]]:

@@ -137,7 +137,7 @@ class Reach:
             yield changed
 
     def _headed(self, query: Tensor, changed: Reached) -> Tensor:
-        """The logits of all nodes: those that the question changed, after those that it did not."""
+        """The logits of all nodes: computed for those that the question changed, stored for the others."""
         last, query_part = self.network.entity_model.mlp[2], query @ self._of_query
         logits = torch.empty(self.edges.nodes)
         if len(changed.rows) < self.edges.nodes:

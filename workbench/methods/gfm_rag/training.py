@@ -72,14 +72,14 @@ class Settings:
 
 
 class Source(NamedTuple):
-    """An index and questions with support about it; without questions, it is trained on what is made of it."""
+    """An index and questions with support about it; without questions, only made samples are used for training."""
 
     index: Index
     questions: tuple[Question, ...] = ()
 
     @classmethod
     def of(cls, index: Index, questions: Iterable[Question]) -> Source:
-        """With those of the questions whose gold passages are all in the index."""
+        """An index with those of the questions whose gold passages are all in it."""
         rows = index.passages.row
         return cls(
             index,

@@ -93,7 +93,7 @@ class Iterative(Composite):
         return other
 
     def asked(self) -> tuple[str, ...]:
-        """The Steps of its own that its settings have it ask."""
+        """The method's own Steps under its settings."""
         return type(self).steps if self.settings.iterations else ()
 
     @abstractmethod

@@ -56,7 +56,7 @@ def evidence(
 
 
 def tables(graph: EdgeGraph, retrieved: Retrieved, layout: str) -> ContextGraph:
-    """What was found as LightRAG shows it."""
+    """The retrieved entities, edges and passages as LightRAG lays them out."""
     return ContextGraph(
         tuple(map(graph.entity, retrieved.entities)),
         tuple(map(graph.edge, retrieved.edges)),

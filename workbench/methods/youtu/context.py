@@ -32,7 +32,7 @@ from workbench.trace import Trace
 
 
 class Gathered:
-    """What the queries of a question found, in the order of the searches."""
+    """The results of all queries of a question, in the order of the searches."""
 
     def __init__(self, tree: Tree, question: str):
         self.tree, self.question = tree, question
