@@ -120,7 +120,7 @@ published.HERE, published._fingerprints = Path("papers"), dict
 (vectors, words) = tables("lakes").cells
 print(json.dumps({
     "passages": len(evidence.passages), "stages": [stage.name for stage in steps.shown], "reader": answer.reader,
-    "measured": len(run.rows), "helps": helps.value.helps, "printed": [vectors.published, words.published],
+    "measured": len(run.rows), "helps": helps.value.helps, "printed": [vectors.published, words.published]
 }))
 """
 
@@ -131,13 +131,13 @@ def test_each_part_of_the_page_works_from_a_package_of_its_own(tmp_path):
     write_parts(tmp_path)
     install(
         tmp_path, write(tmp_path), readers={"titles": "titles:Titles"}, measures={"brief": "brief:brief"},
-        steps={"helps": "helps:HELPS"},
+        steps={"helps": "helps:HELPS"}
     )  # fmt: skip
     used = run("-c", USE, folder=tmp_path)
     assert used.returncode == 0, used.stderr[-3000:]
     assert json.loads(used.stdout) == {
         "passages": 5, "stages": ["bm25", "order by cosine"], "reader": "titles[k=3]", "measured": 2, "helps": True,
-        "printed": [0.61, 0.52],
+        "printed": [0.61, 0.52]
     }  # fmt: skip
 
 

@@ -307,11 +307,7 @@ class Gathering:
         weight: float | None = None,
     ) -> None:
         """A triple and the passages that state it. `wording` is its relation."""
-        source, target, ids = (
-            self._name(where, source),
-            self._name(where, target),
-            self._present(where, passages),
-        )
+        source, target, ids = (self._name(where, source), self._name(where, target), self._present(where, passages))
         if not source or not target:
             self.leave_out("relation without a name at one end", "relations without a name at one end")
             return

@@ -72,7 +72,7 @@ Pairs = frozenset[tuple[str, str]]
 
 
 def pairs(text: str) -> Pairs:
-    """(placeholder, name as written) of lists, tables, JSON or prose; a placeholder without a name is none.
+    """(placeholder, name as written) of lists, tables, JSON or prose; placeholders without a name are skipped.
 
     >>> sorted(pairs("[PERSON#5] — Shi Jin; LOCATION#26: Mount Wutai"))
     [('LOCATION#26', 'Mount Wutai'), ('PERSON#5', 'Shi Jin')]
