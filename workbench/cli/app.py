@@ -1,6 +1,6 @@
-"""The command line: `workbench VERB`. Each of these files registers a group of verbs."""
+"""The command line: `workbench VERB`. Each of these files registers the verbs of one group."""
 
-from workbench.cli import asking, building, models, results, start
+from workbench.cli import evaluate, maintain, models, share, start
 from workbench.cli.shell import GROUPS, app
 
-__all__ = ["GROUPS", "app", "asking", "building", "models", "results", "start"]
+__all__ = ["GROUPS", "app", "evaluate", "maintain", "models", "share", "start"]

@@ -1,4 +1,4 @@
-"""Verbs about models: recorded answers and batches."""
+"""The group Models: recorded answers, batches, and the training of a checkpoint."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ batches = typer.Typer(
     no_args_is_help=True,
     help="Ask a model in batches: what a verb would ask, as files for a batch API or for vllm run-batch.",
 )
+
+
 app.add_typer(batches, name="batch", rich_help_panel=GROUP_OF["batch"])
+
+
 _COMMAND = {"context_settings": {"allow_interspersed_args": False}}  # what follows FILE is another verb's
 
 
@@ -214,3 +218,37 @@ def batch_submit(
                   status=file.status, completed=file.completed, failed=file.failed, fetched=file.fetched,
                   errors=list(file.errors)) for file in files
     ])  # fmt: skip
+
+
+@verb
+def train(
+    what: Annotated[str, typer.Argument(help="gfm: a checkpoint of GFM-RAG", metavar="gfm")],
+    indexes: Annotated[list[Path], typer.Argument(help="folders of indexes, of one encoder", metavar="INDEX…")],
+    to: Annotated[Path, typer.Option("--out", "-o", help="folder of the checkpoint; the same command goes on there")],
+    model: opt.Model,
+    questions: Annotated[
+        list[Path] | None,
+        typer.Option("--questions", "-q", help="a questions.jsonl with support in one of the indexes; repeatable"),
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="key=value: made=4000, width=64, layers=6, kinds=path+bridge")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto (a GPU where there is one), cpu or cuda")] = "auto",
+) -> Output:
+    """Train a model on the graphs of indexes: on questions made of them, and on questions with gold passages."""
+    import workbench as wb
+    from workbench.methods.gfm_rag import training
+
+    if what != "gfm":
+        raise SettingError(f"{what!r} cannot be trained; what can is: gfm")
+    chosen = opening.pairs("--set", settings)
+    if isinstance(kinds := chosen.get("kinds"), str):
+        chosen["kinds"] = tuple(kinds.split("+"))
+    gold = [question for file in questions or () for question in opening.questions(file)]
+    sources = [training.Source.of(wb.Index.open(folder), gold) for folder in indexes]
+    done = training.train(sources, to, engine=opening.engine(model), device=device, **chosen)
+    stages = {name: [check._asdict() for check in checks] for name, checks in done.stages.items()}
+    picture = done.picture.save(to / "training.png")
+    used = escape(f"--method 'gfm_rag[checkpoint={to}]' asks it; the course: {picture}")
+    return Output({"folder": str(to), "parameters": done.parameters, "skipped": done.skipped, "stages": stages},
+                [done, used])  # fmt: skip

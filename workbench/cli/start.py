@@ -1,4 +1,4 @@
-"""The first verbs: `list`, `doctor`, and those that copy, open and run the notebooks."""
+"""The group Start: what there is, the check of this machine, an index, a question, and the notebooks."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import os
 import re
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from workbench.cli import opening
-from workbench.cli.shell import KINDS, Output, err, listed, table_of, verb
+from workbench.cli import options as opt
+from workbench.cli.shell import KINDS, Output, err, fields_of, listed, table_of, verb, warning_lines
 from workbench.errors import SettingError
+from workbench.settings import parse_value
+from workbench.text import clean
+from workbench.views.terminal import cell_text
 
 _EXECUTED, _CHECKED = Path("build/notebooks"), Path("build/regression")
 
@@ -50,6 +54,132 @@ def doctor(
     bad = sum(not finding.good for finding in findings)
     verdict = f"{bad} of {len(findings)} things are to be mended." if bad else "Nothing is to be mended."
     return Output(rows, [table_of(rows, lead=3), verdict], code=1 if bad else 0)
+
+
+@verb
+def index(
+    data: opt.Data,
+    model: opt.Model,
+    folder: Annotated[
+        Path | None, typer.Option("--out", "-o", help="folder of the index; indexes/NAME by default")
+    ] = None,
+    encoder: opt.Encoder = None,
+    layers: opt.Layers = None,
+    extraction: opt.Extraction = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="a layer's setting: facts.normalise=ascii")
+    ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="leave the layers that stand, whoever made them")] = False,
+    keep_going: opt.KeepGoing = False,
+    cluster: opt.Cluster = None,
+    read: opt.Read = None,
+    strict: opt.Strict = False,
+    offline: opt.Offline = False,
+) -> Output:
+    """Build (or go on building) the index of a data set."""
+    import workbench as wb
+    from workbench.data.curated import extracted
+    from workbench.index.index import place_of
+
+    chosen: dict[str, dict[str, Any]] = {}
+    for pair in settings or []:
+        name, equals, value = pair.partition("=")
+        layer, dot, key = name.partition(".")
+        if not equals or not dot:
+            raise SettingError(f"--set {pair!r}: write layer.setting=value, such as facts.normalise=ascii")
+        chosen.setdefault(layer, {})[key] = parse_value(value)
+    loaded = wb.load(data, offline=offline or None, strict=strict, **opening.pairs("--read", read))
+    loaded = extracted(loaded, extraction)
+    place = folder or place_of(loaded)
+    runner = opening.engine(model, vectors=opening.asks_for_vectors(place, encoder))
+    making = opening.encoder_to_build(encoder, model, place, offline)
+    given = {"encoder": making, "layers": opening.names(layers), "settings": chosen, "cluster": cluster}
+    given |= {"keep_going": keep_going}
+    built = wb.Index.build(loaded, runner, folder, keep=keep, **given)
+    lines, rows = [], []
+    for kind, layer in built.manifest["layers"].items():
+        described = {name: value for name, value in layer.items() if name not in ("settings", "content")}
+        rows.append({"layer": kind, **described, "settings": layer["settings"]})
+        words = ", ".join(
+            f"{name} {cell_text(value)}" for name, value in described.items() if name != "key" and value != []
+        )
+        lines.append(f"  {kind}: {escape(words)}")
+    return Output(
+        {"folder": str(built.folder), "counts": built.counts(), "left_out": list(built.left_out), "layers": rows,
+         "warnings": list(built.warnings), "usage": built.usage.rows(), "skipped": opening.skipped(loaded)},
+        [built, *lines, built.usage, *opening.encoder_lines(built)], opening.skipped_lines(loaded),
+    )  # fmt: skip
+
+
+@verb
+def ask(
+    folder: opt.FolderOrName,
+    question: str,
+    retrieving: opt.Retrieving,
+    of_reader: opt.OfReader,
+    model: opt.Model,
+    reader: opt.Reader = "direct",
+) -> Output:
+    """The answer to a question, with the passages that it was read from; with --reader none, these alone."""
+    import workbench as wb
+
+    named = None if reader == "none" else reader
+    folder = opening.at_hand(folder, model, retrieving.method, named)
+    index, runner = opening.index_and_engine(folder, model, retrieving.encoder)
+    method = wb.method(retrieving.method, index, runner)
+    evidence = method.retrieve(question, retrieving.k, budget=retrieving.budget)
+    reading = opening.reader(named, runner, index, of_reader)
+    if reading is None:
+        whole = {**_evidence(evidence, retrieving.trace), "warnings": list(index.warnings)}
+        parts, trace, code = [*warning_lines(index.warnings), evidence], evidence.trace, 0
+    else:
+        answer = reading.read(question, evidence)
+        lacking = [*index.warnings, *([f"{evidence.method} fell back: {evidence.fallback}"] * bool(evidence.fallback))]
+        whole, parts, failed = _answer(answer, lacking)
+        whole |= {"engine": runner.name, **_evidence(evidence, retrieving.trace)}
+        parts, trace, code = [*parts, evidence], answer.trace, int(failed)
+    return Output(whole, [*parts, trace] if retrieving.trace else parts, code=code)
+
+
+def _answer(answer, lacking: list[str]) -> tuple[dict, list[str], bool]:
+    """(JSON, lines, whether it failed) for an answer, with what was `lacking` when it was read."""
+    from workbench.llm.engine import no_model, whose_words
+    from workbench.views.contexts import excerpt
+    from workbench.views.records import REPLY, failure_of, unread_reply
+
+    flaw, unread = answer.reading.flaw if answer.reading else "", unread_reply(answer)
+    mark, failure = answer.proof.mark if answer.proof else None, failure_of(answer)
+    text = "abstained: not found in the passages" if answer.abstained else answer.text
+    text = f"failed: {failure}" if failure else text
+    by = escape(whose_words(answer.engines)) + ", not by a language model" * all(map(no_model, answer.engines))
+    lines = [f"[bold]{escape(clean(text))}[/] [dim](by {by})[/]"]
+    lines = [*lines, *warning_lines(lacking)] if failure else [*warning_lines(lacking), *lines]
+    if unread:
+        lines.append(f"The model replied: {escape(clean(unread, REPLY))}")
+    if mark:
+        lines.append(f"{mark} by the facts that its passages state")
+    if answer.thought and not unread:
+        lines.append(escape(str(excerpt(answer.thought, answer.text, 400))))
+    fields = fields_of(answer, "abstained", "thought", "failure", flaw=flaw, reply=unread, read=list(answer.passages))
+    return {"answer": answer.text, **fields, "mark": mark, "warnings": lacking}, lines, bool(failure)
+
+
+def _evidence(evidence, with_trace: bool) -> dict:
+    fields = fields_of(evidence, "question", "method", "scale", "fallback")
+    fields |= {
+        "passages": [fields_of(p, "id", "title", "text", score=score) for p, score in evidence.passages],
+        "facts": [
+            {"fact": list(t.members), "passages": list(t.passages), "score": score} for t, score in evidence.facts
+        ],
+        "entities": [fields_of(e, "name", score=score) for e, score in evidence.entities],
+        "paths": [fields_of(p, "nodes", "relations", "passages", "verdict", score=s) for p, s in evidence.paths],
+        "reports": [fields_of(r, "id", "title", "text", score=score) for r, score in evidence.reports],
+        "selected": evidence.selected,
+    }
+    if with_trace:
+        names = ("id", "parent", "kind", "step", "inputs", "outputs", "scores")
+        fields["trace"] = [fields_of(event, *names) for event in evidence.trace]
+    return fields
 
 
 @verb

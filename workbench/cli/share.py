@@ -1,8 +1,7 @@
-"""Verbs about what is on disk: runs, papers' tables beside them, bundles, exports, damage."""
+"""The group Share: bundles and exports."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,63 +9,8 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from workbench.cli import opening
-from workbench.cli.shell import Output, code_of, listed, rows_of, table_of, verb, warning_lines
+from workbench.cli.shell import Output, code_of, listed, verb, warning_lines
 from workbench.errors import SettingError
-
-
-@verb
-def runs(
-    folder: Annotated[Path | None, typer.Argument(help="where they lie; runs/ by default", metavar="FOLDER")] = None,
-) -> Output:
-    """The runs on disk: what each was made with, and how far it is."""
-    import workbench as wb
-
-    frame = wb.runs(folder)
-    return Output(rows_of(frame), [table_of(rows_of(frame.dropna(axis="columns", how="all")))])
-
-
-@verb
-def compare(
-    first: Annotated[Path, typer.Argument(help="folder of a run", metavar="RUN")],
-    second: Annotated[Path, typer.Argument(help="folder of the run that is held against it", metavar="RUN")],
-    measure: Annotated[list[str] | None, typer.Option(help="only this measure; give it again for more")] = None,
-) -> Output:
-    """Two runs beside each other: paired differences over the questions of both, and what was made otherwise."""
-    import workbench as wb
-    from workbench.views.run import notes, shown_rows
-
-    comparison = wb.between(first, second, measure)
-    rows, differing = rows_of(comparison.frame), {name: list(pair) for name, pair in comparison.differing.items()}
-    besides = "What differs besides:" if differing else "Nothing else differs."
-    parts = [table_of(shown_rows(comparison.frame), lead=2), *map(escape, notes(comparison.frame)), besides]
-    return Output({"compare": rows, "differing": differing}, [*parts, table_of(comparison.conditions)])
-
-
-@verb
-def diagnose(
-    run: Annotated[Path, typer.Argument(help="folder of a run that has answers", metavar="RUN")],
-    questions: Annotated[
-        Path | None, typer.Option("--questions", "-q", help="those that it was asked; by default what it has kept")
-    ] = None,
-    folder: Annotated[Path | None, typer.Option("--index", help="its index, for the texts of gold passages")] = None,
-    measure: Annotated[str, typer.Option(help="right is who scores 1 in it")] = "accuracy",
-) -> Output:
-    """Why answers of a run are wrong: the likely cause of each, and where errors come from."""
-    import workbench as wb
-
-    index = wb.Index.open(folder) if folder else None
-    diagnosis = wb.diagnose(wb.Run(run), opening.questions(questions) if questions else None, index, measure=measure)
-    cases, tables = [asdict(case) for case in diagnosis.cases], diagnosis.tables()
-    full = {title: frame for title, frame in tables.items() if len(frame)}
-    parts = [part for title, frame in full.items() for part in (f"[bold]{escape(title)}[/]", table_of(rows_of(frame)))]
-    none = f"No answer is wrong by {escape(measure)}."
-    wrong = table_of(cases, ("question_id", "method", "cause", "hop", "explanation"), lead=2) if cases else none
-    frames = {title: frame.to_dict("records") for title, frame in tables.items()}
-    return Output(
-        {"cases": cases, "tables": frames, "notes": list(diagnosis.notes)},
-        [*parts, wrong, *map(escape, diagnosis.notes)],
-    )
 
 
 @verb
@@ -154,24 +98,3 @@ def _in_chroma(index, place: str, kinds: list[str]) -> list[dict]:
         {"kind": kind, "collection": collection.name, "vectors": collection.count()}
         for kind, collection in held.items()
     ]
-
-
-@verb
-def check(
-    place: Annotated[Path, typer.Argument(help="an index, a run, a grid, a recording or a bundle", metavar="PLACE")],
-) -> Output:
-    """Whether the files are what was written, read in full and compared with their checksums; exit code 1 if not.
-
-    Of an index, also whether its graph is fit for use: counts beside published graphs, hubs, and warnings in words.
-    """
-    import workbench as wb
-    from workbench.cli.check import check as checked
-
-    checkup = checked(place)
-    whole, parts = asdict(checkup), [checkup]
-    if checkup.good and checkup.kind == "index":
-        graph = wb.checkup(wb.Index.open(place))
-        hubs = [hub._asdict() for hub in graph.hubs]
-        whole |= {"graph": {**graph.measured, "warnings": list(graph.warnings), "hubs": hubs}}
-        parts = [checkup, graph]
-    return Output(whole, parts, code=0 if checkup.good else 1)

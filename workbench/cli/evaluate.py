@@ -1,4 +1,4 @@
-"""Verbs that ask questions, one or many, and verbs that estimate their cost."""
+"""The group Evaluate: many questions, their cost beforehand, and what runs say."""
 
 from __future__ import annotations
 
@@ -11,80 +11,8 @@ from rich.markup import escape
 
 from workbench.cli import opening
 from workbench.cli import options as opt
-from workbench.cli.shell import Output, code_of, fields_of, table_of, verb, warning_lines
+from workbench.cli.shell import Output, code_of, rows_of, table_of, verb, warning_lines
 from workbench.errors import EngineRefused, SettingError
-from workbench.text import clean
-
-
-@verb
-def ask(
-    folder: opt.FolderOrName,
-    question: str,
-    retrieving: opt.Retrieving,
-    of_reader: opt.OfReader,
-    model: opt.Model,
-    reader: opt.Reader = "direct",
-) -> Output:
-    """The answer to a question, with the passages that it was read from; with --reader none, these alone."""
-    import workbench as wb
-
-    named = None if reader == "none" else reader
-    folder = opening.at_hand(folder, model, retrieving.method, named)
-    index, runner = opening.index_and_engine(folder, model, retrieving.encoder)
-    method = wb.method(retrieving.method, index, runner)
-    evidence = method.retrieve(question, retrieving.k, budget=retrieving.budget)
-    reading = opening.reader(named, runner, index, of_reader)
-    if reading is None:
-        whole = {**_evidence(evidence, retrieving.trace), "warnings": list(index.warnings)}
-        parts, trace, code = [*warning_lines(index.warnings), evidence], evidence.trace, 0
-    else:
-        answer = reading.read(question, evidence)
-        lacking = [*index.warnings, *([f"{evidence.method} fell back: {evidence.fallback}"] * bool(evidence.fallback))]
-        whole, parts, failed = _answer(answer, lacking)
-        whole |= {"engine": runner.name, **_evidence(evidence, retrieving.trace)}
-        parts, trace, code = [*parts, evidence], answer.trace, int(failed)
-    return Output(whole, [*parts, trace] if retrieving.trace else parts, code=code)
-
-
-def _answer(answer, lacking: list[str]) -> tuple[dict, list[str], bool]:
-    """(JSON, lines, whether it failed) for an answer, with what was `lacking` when it was read."""
-    from workbench.llm.engine import no_model, whose_words
-    from workbench.views.contexts import excerpt
-    from workbench.views.records import REPLY, failure_of, unread_reply
-
-    flaw, unread = answer.reading.flaw if answer.reading else "", unread_reply(answer)
-    mark, failure = answer.proof.mark if answer.proof else None, failure_of(answer)
-    text = "abstained: not found in the passages" if answer.abstained else answer.text
-    text = f"failed: {failure}" if failure else text
-    by = escape(whose_words(answer.engines)) + ", not by a language model" * all(map(no_model, answer.engines))
-    lines = [f"[bold]{escape(clean(text))}[/] [dim](by {by})[/]"]
-    lines = [*lines, *warning_lines(lacking)] if failure else [*warning_lines(lacking), *lines]
-    if unread:
-        lines.append(f"The model replied: {escape(clean(unread, REPLY))}")
-    if mark:
-        lines.append(f"{mark} by the facts that its passages state")
-    if answer.thought and not unread:
-        lines.append(escape(str(excerpt(answer.thought, answer.text, 400))))
-    fields = fields_of(answer, "abstained", "thought", "failure", flaw=flaw, reply=unread, read=list(answer.passages))
-    return {"answer": answer.text, **fields, "mark": mark, "warnings": lacking}, lines, bool(failure)
-
-
-def _evidence(evidence, with_trace: bool) -> dict:
-    fields = fields_of(evidence, "question", "method", "scale", "fallback")
-    fields |= {
-        "passages": [fields_of(p, "id", "title", "text", score=score) for p, score in evidence.passages],
-        "facts": [
-            {"fact": list(t.members), "passages": list(t.passages), "score": score} for t, score in evidence.facts
-        ],
-        "entities": [fields_of(e, "name", score=score) for e, score in evidence.entities],
-        "paths": [fields_of(p, "nodes", "relations", "passages", "verdict", score=s) for p, s in evidence.paths],
-        "reports": [fields_of(r, "id", "title", "text", score=score) for r, score in evidence.reports],
-        "selected": evidence.selected,
-    }
-    if with_trace:
-        names = ("id", "parent", "kind", "step", "inputs", "outputs", "scores")
-        fields["trace"] = [fields_of(event, *names) for event in evidence.trace]
-    return fields
 
 
 @verb
@@ -305,3 +233,57 @@ def _limited(model: opt.Model, others: list[str]) -> dict[str, Any]:
             "the table takes)"
         )
     return {spec: opening.engine(model, spec) for spec in specs}
+
+
+@verb
+def runs(
+    folder: Annotated[Path | None, typer.Argument(help="where they lie; runs/ by default", metavar="FOLDER")] = None,
+) -> Output:
+    """The runs on disk: what each was made with, and how far it is."""
+    import workbench as wb
+
+    frame = wb.runs(folder)
+    return Output(rows_of(frame), [table_of(rows_of(frame.dropna(axis="columns", how="all")))])
+
+
+@verb
+def compare(
+    first: Annotated[Path, typer.Argument(help="folder of a run", metavar="RUN")],
+    second: Annotated[Path, typer.Argument(help="folder of the run that is held against it", metavar="RUN")],
+    measure: Annotated[list[str] | None, typer.Option(help="only this measure; give it again for more")] = None,
+) -> Output:
+    """Two runs beside each other: paired differences over the questions of both, and what was made otherwise."""
+    import workbench as wb
+    from workbench.views.run import notes, shown_rows
+
+    comparison = wb.between(first, second, measure)
+    rows, differing = rows_of(comparison.frame), {name: list(pair) for name, pair in comparison.differing.items()}
+    besides = "What differs besides:" if differing else "Nothing else differs."
+    parts = [table_of(shown_rows(comparison.frame), lead=2), *map(escape, notes(comparison.frame)), besides]
+    return Output({"compare": rows, "differing": differing}, [*parts, table_of(comparison.conditions)])
+
+
+@verb
+def diagnose(
+    run: Annotated[Path, typer.Argument(help="folder of a run that has answers", metavar="RUN")],
+    questions: Annotated[
+        Path | None, typer.Option("--questions", "-q", help="those that it was asked; by default what it has kept")
+    ] = None,
+    folder: Annotated[Path | None, typer.Option("--index", help="its index, for the texts of gold passages")] = None,
+    measure: Annotated[str, typer.Option(help="right is who scores 1 in it")] = "accuracy",
+) -> Output:
+    """Why answers of a run are wrong: the likely cause of each, and where errors come from."""
+    import workbench as wb
+
+    index = wb.Index.open(folder) if folder else None
+    diagnosis = wb.diagnose(wb.Run(run), opening.questions(questions) if questions else None, index, measure=measure)
+    cases, tables = [asdict(case) for case in diagnosis.cases], diagnosis.tables()
+    full = {title: frame for title, frame in tables.items() if len(frame)}
+    parts = [part for title, frame in full.items() for part in (f"[bold]{escape(title)}[/]", table_of(rows_of(frame)))]
+    none = f"No answer is wrong by {escape(measure)}."
+    wrong = table_of(cases, ("question_id", "method", "cause", "hop", "explanation"), lead=2) if cases else none
+    frames = {title: frame.to_dict("records") for title, frame in tables.items()}
+    return Output(
+        {"cases": cases, "tables": frames, "notes": list(diagnosis.notes)},
+        [*parts, wrong, *map(escape, diagnosis.notes)],
+    )
