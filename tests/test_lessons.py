@@ -48,7 +48,7 @@ def ablation(tiny, tiny_index, tmp_path):
     shown.ask(prompt="sparql", check=True)
     diagnosis = wb.diagnose(grid.runs["brief"], tiny.questions, tiny_index)
     return {"title": "t", "grid": grid, "again": again, "parts": analyses.decomposition(grid), "diagnosis": diagnosis,
-            "shown": [shown], "index": tiny_index}  # fmt: skip
+            "ablators": [shown], "index": tiny_index}  # fmt: skip
 
 
 def test_the_verdict_on_an_ablation_holds_and_each_check_can_fail(ablation):

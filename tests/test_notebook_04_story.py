@@ -48,8 +48,8 @@ def looked(meridian_curated):
     )
     passages = {passage.id: passage for passage in meridian_curated.passages.passages}
     return {
-        "title": "t", "iterative": wb.method("bdtr", meridian_curated, runner), "backbone": "hipporag2", "asked": asked,
-        "widget": shown, "edited": lesson.edit(by_rules, passages), "failed": shown,
+        "title": "t", "iterative": wb.method("bdtr", meridian_curated, runner), "backbone": "hipporag2",
+        "question": asked, "widget": shown, "edited": lesson.edit(by_rules, passages), "failed": shown,
         "ask": runner.written(asked.question, "bdtr"),
     }  # fmt: skip
 
