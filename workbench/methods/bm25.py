@@ -53,9 +53,8 @@ class BM25(Method):
             made = bm25s.BM25(k1=self.settings.k1, b=self.settings.b, method="lucene")
             made.index(words, show_progress=False)
             column_of, scores = made.vocab_dict, made.scores
-        vocabulary = sorted(
-            filter(None, column_of)
-        )  # bm25s orders words by their hashes, which differ between processes
+        # bm25s orders words by their hashes, which differ between processes
+        vocabulary = sorted(filter(None, column_of))
         spans = [slice(*scores["indptr"][column_of[word] :][:2]) for word in vocabulary]
         joined = {
             name: np.concatenate([scores[name][:0], *(scores[name][span] for span in spans)]) for name in _CSC[:2]

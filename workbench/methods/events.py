@@ -64,9 +64,8 @@ class TraceEvent(Record):
 
     @classmethod
     def _unwritten(cls, event: Event) -> bool:
-        needed = {field.name for field in fields(cls) if field.default is field.default_factory is MISSING} - {
-            *cls.inputs
-        }
+        required = {field.name for field in fields(cls) if field.default is field.default_factory is MISSING}
+        needed = required - {*cls.inputs}
         return bool(needed) and event.failure is not None and needed.isdisjoint(event.outputs)
 
 

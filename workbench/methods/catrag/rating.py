@@ -207,15 +207,12 @@ class Rater:
         """The ratings of the neighbours of each seed, and what failed, in words. One request per seed, or per `batch`
         of its neighbours, side by side; `linked_rows` are those of the filtered facts."""
         similarity = _Similarity(np.asarray(self._facts.fact_vectors), self._index.encode_query(question, "facts"))
-        found_neighbours = [self.neighbours(phrase, similarity) for phrase, _ in seeds]
-        inputs = [
-            list(self._inputs(storable(question), linked_rows, neighbours, similarity))
-            for neighbours in found_neighbours
-        ]
+        of_seeds = [self.neighbours(phrase, similarity) for phrase, _ in seeds]
+        inputs = [list(self._inputs(storable(question), linked_rows, each, similarity)) for each in of_seeds]
         every = [value for values in inputs for value in values]
         results = iter(self._engine.run(rate_neighbours.STEP, every, trace=trace))
         rated, failures = [], []
-        for (_, weight), neighbours, values in zip(seeds, found_neighbours, inputs):
+        for (_, weight), neighbours, values in zip(seeds, of_seeds, inputs):
             replies = [next(results) for _ in values]
             failures += [reply.failure for reply in replies if reply.failure]
             rated.append(Rated.of(neighbours, values, replies))
@@ -272,9 +269,7 @@ class Rater:
             write(
                 neighbours=neighbours.count,
                 ratings=tuple((names[row], float(score)) for row, score in rated.scores.items()),
-                reasons={
-                    names[row]: rating.reason for row, rating in rated.ratings.items() if rating and rating.reason
-                },
+                reasons={names[row]: given.reason for row, given in rated.ratings.items() if given and given.reason},
                 missing=tuple(names[row] for row, rating in rated.ratings.items() if rating is None),
                 skipped=tuple(names[row] for row in neighbours.skipped),
             )

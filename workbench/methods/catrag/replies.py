@@ -154,11 +154,9 @@ def _pair(question: str, seed: str, neighbour: str) -> Pair:
 
 
 def _rating(neighbour: RatedNeighbour) -> Rating | None:
-    return (
-        None
-        if neighbour.missing
-        else Rating(number=None, name=neighbour.name, score=neighbour.score, reason=neighbour.reason)
-    )
+    if neighbour.missing:
+        return None
+    return Rating(number=None, name=neighbour.name, score=neighbour.score, reason=neighbour.reason)
 
 
 def _filtered(value: fact_filter.Input, facts_kept: Sequence[str]) -> fact_filter.Output:

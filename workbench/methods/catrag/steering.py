@@ -313,11 +313,11 @@ class Steering(Record):
 
     def seed(self, phrase: str) -> RatedSeed:
         """The ratings of a seed's neighbours; SettingError for a phrase that was not rated for."""
-        rating = next((seed for seed in self.rated if seed.phrase == phrase), None)
-        if rating is None:
+        rated = next((seed for seed in self.rated if seed.phrase == phrase), None)
+        if rated is None:
             names = ", ".join(repr(seed.phrase) for seed in self.rated) or "none"
             raise SettingError(f"the neighbours of {phrase!r} were not rated; those of these seeds were: {names}")
-        return rating
+        return rated
 
 
 def steering(trace: Trace | Evidence, gold: Sequence[str] = (), index: Index | None = None) -> Steering:

@@ -35,12 +35,8 @@ def meeting(paths_of_dots: Sequence[Sequence[JudgedPath]]) -> tuple[list[JudgedP
     are not complete; all paths, and why, if there is no such end."""
     ends = [{path.entities[-1] for path in paths if path.complete} for paths in paths_of_dots]
     common = set.intersection(*ends)
-    remaining = [
-        path
-        for paths in paths_of_dots
-        for path in paths
-        if not (common and path.complete) or path.entities[-1] in common
-    ]
+    every = (path for paths in paths_of_dots for path in paths)
+    remaining = [path for path in every if not (common and path.complete) or path.entities[-1] in common]
     return remaining, "" if common else "the complete paths of the DOTs have no end in common: all of them are kept"
 
 
@@ -114,9 +110,8 @@ def chunks(context: DotContext, question: str, entities: Sequence[int] | None) -
     rows = np.arange(len(passages.passages)) if entities is None else columns(context.typed.stated, entities)
     cosines = passages.vectors[rows] @ context.encode_question(question)
     best = (Scored(passages.passages[rows[at]], float(cosines[at])) for at in top(cosines, settings.chunks))
-    chosen, _ = tokens.leading(
-        best, lambda scored, _: tokens.count(scored.item.content + "\n\n"), settings.chunk_tokens
-    )
+    size = lambda chunk, _: tokens.count(chunk.item.content + "\n\n")  # noqa: E731
+    chosen, _ = tokens.leading(best, size, settings.chunk_tokens)
     return tuple(chosen)
 
 

@@ -365,22 +365,22 @@ def _dot(trace: Trace, event: Event) -> Dot:
 
 def _iteration(trace: Trace, event: Event, before: tuple[str, ...]) -> Iteration:
     start, parts = IterationEvent.read(event), trace.children(event.id)
-    candidates_event, drawn, judged, kept_event = (
+    near, drawn, judged, kept_paths = (
         kind.find(parts) or kind() for kind in (Candidates, DrawnPaths, Verdicts, KeptPaths)
     )
-    dropped = dict.fromkeys(drawn.cut, "cut") | dict(kept_event.dropped)
+    dropped = dict.fromkeys(drawn.cut, "cut") | dict(kept_paths.dropped)
     return Iteration(
         start.iteration,
         start.queries,
         start.dropped,
         tuple(
-            Candidate(name, candidates_event.types.get(name, ""), similarity, candidates_event.query.get(name, 0))
-            for name, similarity in candidates_event.similarities
+            Candidate(name, near.types.get(name, ""), similarity, near.query.get(name, 0))
+            for name, similarity in near.similarities
         ),
-        candidates_event.excluded,
+        near.excluded,
         tuple(drawn.path(id, judged) for id in drawn.paths),
         drawn.without,
-        tuple(name for name in dict.fromkeys([*before, *kept_event.kept]) if name not in dropped),
+        tuple(name for name in dict.fromkeys([*before, *kept_paths.kept]) if name not in dropped),
         dropped,
         event.failure or judged.failure,
     )

@@ -89,10 +89,8 @@ class Replay(Record):
     @property
     def stages(self) -> tuple[str, ...]:
         """The names of the stages of a replay: the rounds, then the end if there is a conclusion."""
-        return (
-            *(RoundEvent.step.format(round=round.number) for round in self.rounds),
-            *([END] if self.concludes else []),
-        )
+        rounds = (RoundEvent.step.format(round=round.number) for round in self.rounds)
+        return (*rounds, *([END] if self.concludes else []))
 
     def ranking(self, stage: int) -> Ranking:
         """The order of the passages at a stage, by its position in `stages`."""
