@@ -206,11 +206,8 @@ def _is_ours(module: str) -> bool:
 
 def _is_apart(module: str, more: Iterable[str] = ()) -> bool:
     name = module.removeprefix(f"{_PACKAGE}.")
-    return (
-        _is_ours(module)
-        and name not in _READ
-        and any(f"{name}.".startswith(f"{prefix}.") for prefix in (*_APART, *more))
-    )
+    below = any(f"{name}.".startswith(f"{prefix}.") for prefix in (*_APART, *more))
+    return _is_ours(module) and name not in _READ and below
 
 
 @cache

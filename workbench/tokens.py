@@ -93,9 +93,8 @@ def leading_texts(texts: Iterable[str], cap: float, joint: str = "") -> int:
     """How many of the first texts fit into `cap` tokens, with `joint` between them."""
     texts = list(texts)
     fitting, used = leading(texts, lambda text, _: count(text + joint), cap)
-    return len(fitting) + (
-        texts[len(fitting) :] != [] and used + count(texts[len(fitting)]) <= cap
-    )  # the last needs no joint
+    fits_as_last = texts[len(fitting) :] != [] and used + count(texts[len(fitting)]) <= cap  # which needs no joint
+    return len(fitting) + fits_as_last
 
 
 def starts(text: str) -> list[int]:

@@ -25,7 +25,7 @@ from workbench.analyses.base import (
     of_runs,
     questions_of,
     same_questions,
-)
+)  # fmt: skip
 from workbench.errors import SettingError
 from workbench.evaluation.pairs import (
     DIMENSIONS,
@@ -286,10 +286,8 @@ def planted(run: Run, method: str, n: int, seed: int) -> list[Pair]:
         other = answered[(at + chance.randrange(1, len(answered))) % len(answered)].answers["a"].split()
         worse = " ".join(chance.sample(other, len(other)))
         answer_pair = answered[at]
-        made += [
-            paired(answer_pair.question, method, PLANT, answer_pair.answers["a"], worse, first)
-            for first in (True, False)
-        ]
+        question, answer = answer_pair.question, answer_pair.answers["a"]
+        made += [paired(question, method, PLANT, answer, worse, first) for first in (True, False)]
     return made
 
 

@@ -177,11 +177,8 @@ def at_equal_nodes(
     if reference is None:
         raise SettingError(f"the run {run.folder} has no dotrag; name the method whose nodes are counted: reference=…")
     known_methods(run, [reference])
-    gold = {
-        id: question
-        for id, question in questions_of(run, questions).items()
-        if question.answer_set and question.answers
-    }
+    by_id = questions_of(run, questions)
+    gold = {id: question for id, question in by_id.items() if question.answer_set and question.answers}
     nodes_of = {(row["question_id"], row["method"]): list(dict.fromkeys(row["nodes"])) for row in run.rows}
     chosen = [name for name in known_methods(run, methods) if any(nodes_of.get((id, name)) for id in gold)]
     rows = []

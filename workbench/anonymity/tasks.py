@@ -37,11 +37,8 @@ def reversion(data: Dataset, names: Names, *, corpus: Corpus = "anonymised") -> 
     `corpus` is what a method retrieves from: the `anonymised` passages, as in the source, where a model must recognise
     the story; or the `original` ones, which hold the names, the only way where no model knows them."""
     forms = _forms(names)
-    pairs = [
-        (question, _placeholders([question.question, *question.answers[:1]], names))
-        for question in data.questions
-        if question.answers
-    ]
+    answered = (question for question in data.questions if question.answers)
+    pairs = [(question, _placeholders([question.question, *question.answers[:1]], names)) for question in answered]
     questions = [_reversion(question, held, forms) for question, held in pairs if held]
     return _task(data, names, questions, "reversion", corpus)
 
@@ -65,12 +62,8 @@ def _forms(names: Names) -> dict[str, list[str]]:
 
 def _placeholders(texts: Iterable[str], names: Names) -> list[str]:
     """The table's placeholders in the texts, in their order."""
-    placeholders = dict.fromkeys(match[0] for text in texts for match in PLACEHOLDER.finditer(text))
-    return [
-        placeholder
-        for placeholder in placeholders
-        if placeholder in names.by_placeholder and kind(placeholder) != COMMON
-    ]
+    written = dict.fromkeys(match[0] for text in texts for match in PLACEHOLDER.finditer(text))
+    return [mark for mark in written if mark in names.by_placeholder and kind(mark) != COMMON]
 
 
 def kind(placeholder: str) -> str:

@@ -61,13 +61,10 @@ def estimate(
         estimated = wb.estimate_build(loaded, runner, folder=folder, encoder=encoder, layers=chosen, **sampled)
     else:
         opened = opening.index(Path(data), opt.Model(engine), encoder)
-        asked_questions, chosen = (
-            opening.questions(questions, opened),
-            [wb.method(spec, opened, runner) for spec in method],
-        )
+        gold, chosen = opening.questions(questions, opened), [wb.method(spec, opened, runner) for spec in method]
         read_by, judging = opening.reader(reader, runner, opened, opt.OfReader()), model(judge) if judge else None
         estimated = wb.estimate_run(
-            asked_questions, chosen, read_by, judge=judging, out=folder, limit=limit, repeats=repeats, **sampled
+            gold, chosen, read_by, judge=judging, out=folder, limit=limit, repeats=repeats, **sampled
         )
     whole = {**asdict(estimated), "total": asdict(estimated.total), "skipped": opening.skipped(loaded)}
     return Output(whole, [estimated], opening.skipped_lines(loaded))

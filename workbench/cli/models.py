@@ -161,11 +161,8 @@ def batch_export(
         f"Next: workbench batch submit {folder} --wait, or let another program answer the files. Then workbench "
         f"batch import {folder}, and this command again"
     )
-    parts = [
-        export,
-        *([table_of(rows), escape(then)] if rows else [f"The answers are in {escape(report['recording'])}"]),
-    ]
-    show(Output({**report, "files": rows}, parts), early_json)
+    parts = [table_of(rows), escape(then)] if rows else [f"The answers are in {escape(report['recording'])}"]
+    show(Output({**report, "files": rows}, [export, *parts]), early_json)
 
 
 def run_verb(what: str, command: list[str]) -> int:

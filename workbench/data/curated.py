@@ -112,10 +112,8 @@ def _relations(
 def _quoted(passage: Passage, head: GoldEntity, tail: GoldEntity) -> str:
     """The first sentence that names both; or, because an article calls its subject "it" or "she", the one that names
     the other; or the sentences that each name one of two."""
-    others, sentences_of = (
-        [entity for entity in (head, tail) if entity.passage != passage.id],
-        _sentences_naming(passage.text),
-    )
+    others = [entity for entity in (head, tail) if entity.passage != passage.id]
+    sentences_of = _sentences_naming(passage.text)
     for wanted in ((head, tail), others):
         if wanted and (together := set.intersection(*map(sentences_of.naming, wanted))):
             return sentences_of.sentences[min(together)]

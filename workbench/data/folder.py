@@ -179,9 +179,8 @@ def questions_in(
     """The questions of all these files, with ids unique across them; the arguments are those of `read_questions`."""
     seen = {} if seen is None else seen
     files = question_files(folder)
-    return tuple(
-        read_question for path in files for read_question in read_questions(path, ids, seen, answer_set, skipped)
-    )
+    each = (read_questions(path, ids, seen, answer_set, skipped) for path in files)
+    return tuple(question for of_file in each for question in of_file)
 
 
 def read_questions(

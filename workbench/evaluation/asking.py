@@ -86,16 +86,9 @@ def path_questions(
         )
     prefix = _prefix(index.name, engine)
     questions = [
-        Question(
-            f"{prefix}path{at:02}-{number}",
-            asked_question.question,
-            value.names[-1:],
-            "path",
-            HOPS,
-            start=value.names[:1],
-        )
+        Question(f"{prefix}path{at:02}-{number}", pair.question, value.names[-1:], "path", HOPS, start=value.names[:1])
         for at, (value, pairs) in enumerate(accepted, 1)
-        for number, asked_question in enumerate(pairs, 1)
+        for number, pair in enumerate(pairs, 1)
     ]
     made = {
         "by": "paths",
@@ -124,9 +117,8 @@ def persona_questions(
     description = (data.schema.description if data.schema else "") or data.name
     titles = _titles(data)
     personas_input = corpus_questions.PersonasInput(description, titles, users, tasks)
-    (personas,) = retrying.ask(
-        engine, corpus_questions.PERSONAS, [personas_input], corpus_questions.personas_flaw, RETRIES
-    )
+    step, flaw_of = corpus_questions.PERSONAS, corpus_questions.personas_flaw
+    (personas,) = retrying.ask(engine, step, [personas_input], flaw_of, RETRIES)
     if personas.value is None:
         raise EngineError(f"{engine.name} named no users and tasks for {data.name}: {personas.failure}")
     inputs = {

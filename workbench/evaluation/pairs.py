@@ -162,11 +162,8 @@ def judged(
 
 def _keep(path: Path, judgements: Sequence[Judgement], number: int) -> None:
     again = {(judgement.key, judgement.made_by) for judgement in judgements}
-    before = (
-        judgement
-        for judgement in read(path, partial(_parsed, number=number))
-        if (judgement.key, judgement.made_by) not in again
-    )
+    on_file = read(path, partial(_parsed, number=number))
+    before = (judgement for judgement in on_file if (judgement.key, judgement.made_by) not in again)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, lines(judgement.row() for judgement in (*before, *judgements)))
 

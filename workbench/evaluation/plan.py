@@ -119,12 +119,8 @@ class Plan(Scoring):
         """All jobs, in the order of repeats, questions and methods; after the first repeat only for methods whose rows
         can differ."""
         methods = [self.methods, *[self.varying] * (repeats - 1)]
-        return [
-            Job(question, name, number)
-            for number, names in enumerate(methods)
-            for question in questions
-            for name in names
-        ]
+        rounds = enumerate(methods)
+        return [Job(question, name, number) for number, names in rounds for question in questions for name in names]
 
     @property
     def varying(self) -> dict[str, Method]:
@@ -194,11 +190,8 @@ class Plan(Scoring):
 
     def __getstate__(self) -> dict[str, Any]:
         """What a worker is given: the plan with its own measures, the names of others, and identities."""
-        ours = {
-            name
-            for name, measure in self.measures.items()
-            if getattr(measure, "__module__", "").startswith("workbench.")
-        }
+        modules = {name: getattr(measure, "__module__", "") for name, measure in self.measures.items()}
+        ours = {name for name, module in modules.items() if module.startswith("workbench.")}
         own = {name: None if name in ours else measure for name, measure in self.measures.items()}
         plan = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**plan, "measures": own, "parts": self.parts}

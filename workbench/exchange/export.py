@@ -121,10 +121,8 @@ def nodes(index: Index, *, text: bool) -> Iterator[Node]:
     counts = index.graph.passages_of
     for row, phrase in enumerate(index.facts.phrases):
         entity_profiles = profiles.of(phrase) if profiles else ()
-        types, descriptions = (
-            _joined((p.type for p in entity_profiles), "; "),
-            _joined((p.description for p in entity_profiles), "\n"),
-        )
+        types = _joined((p.type for p in entity_profiles), "; ")
+        descriptions = _joined((p.description for p in entity_profiles), "\n")
         yield Node(f"e{row}", "phrase", phrase, types, descriptions, int(counts[row]))
     for row, passage in enumerate(index.passages.passages):
         label, content = passage.title or passage.id, passage.text if text else None

@@ -197,10 +197,8 @@ def read_qrels(
     known ids; another one is an error, or with `strict=False` left out. Raises :class:`DataError` for a line that is no
     judgement."""
     path, questions = Path(path).expanduser(), list(questions)
-    question_words, passage_words = (
-        _Words("question", (question.id for question in questions)),
-        _Words("passage", passages),
-    )
+    question_words = _Words("question", (question.id for question in questions))
+    passage_words = _Words("passage", passages)
     gold: dict[str, list[str]] = {}
     seen: dict[tuple[str, str], str] = {}
     others: set[str] = set()

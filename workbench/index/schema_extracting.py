@@ -125,14 +125,8 @@ class Evolution:
     def proposals(self) -> list[Proposal]:
         """In the order in which they were first made."""
         return [
-            Proposal(
-                candidate.kind,
-                candidate.name,
-                tuple(candidate.passages),
-                round(candidate.confidence, 6),
-                candidate.admitted,
-            )
-            for candidate in self._candidates.values()
+            Proposal(type_.kind, type_.name, tuple(type_.passages), round(type_.confidence, 6), type_.admitted)
+            for type_ in self._candidates.values()
         ]
 
     def counts(self) -> dict[Kind, dict[str, int]]:
@@ -238,11 +232,8 @@ def _batch(
 def schema_lists(schema: Schema) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...], tuple[str, ...]]:
     """Entity types with definitions, names of relations, names of attributes: as the Step is given them."""
     types = tuple((entity_type.name, entity_type.definition) for entity_type in schema.entity_types)
-    return (
-        types,
-        tuple(relation.name for relation in schema.relations),
-        tuple(attribute.name for attribute in schema.attributes),
-    )
+    relations, attributes = (tuple(part.name for part in parts) for parts in (schema.relations, schema.attributes))
+    return types, relations, attributes
 
 
 # -- the graph --------------------------------------------------------------------------------------------------------

@@ -19,10 +19,8 @@ def write(graph: ContextGraph) -> str:
     on_paths = {frozenset(pair) for path in graph.paths for pair in pairwise(path.nodes)}
     others = [row for row in graph.relations if frozenset((row.source, row.target)) not in on_paths]
     named = {name for pair in on_paths for name in pair} | {end for row in others for end in (row.source, row.target)}
-    sentences = (
-        *map(in_words, graph.paths),
-        *(edge_in_words(row.source, row.target, row.description) for row in others),
-    )
+    edges = (edge_in_words(row.source, row.target, row.description) for row in others)
+    sentences = (*map(in_words, graph.paths), *edges)
     blocks = (
         (PATHS, "\n".join(numbered(sentences))),
         (ENTITIES, "\n".join(_entity(row) for row in graph.entities if row.name not in named)),

@@ -101,15 +101,8 @@ def differences(agreements: Mapping[str, Agreement]) -> pd.DataFrame:
 def gained(index: Index) -> pd.DataFrame:
     """The types that passages asked for and the seed lacked; none where the data bring the graph."""
     rows = [
-        (
-            change.kind,
-            change.name,
-            change.confidence,
-            change.admitted,
-            len(change.passages),
-            ", ".join(change.passages[:3]),
-        )
-        for change in index.schema_graph.evolution
+        (type_.kind, type_.name, type_.confidence, type_.admitted, len(type_.passages), ", ".join(type_.passages[:3]))
+        for type_ in index.schema_graph.evolution
     ]
     columns = ["kind", "name", "confidence", "admitted", "passages", "first asked for by"]
     frame = pd.DataFrame(rows, columns=columns)

@@ -66,11 +66,8 @@ def _ollama(client: Any, root: str, model: str, get: Callable[[str], Any]) -> in
     if not isinstance(models, list):
         return None
     for entry in models:
-        if (
-            isinstance(entry, dict)
-            and model in (entry.get("name"), entry.get("model"))
-            and _size(entry.get("context_length"))
-        ):
+        named = isinstance(entry, dict) and model in (entry.get("name"), entry.get("model"))
+        if named and _size(entry.get("context_length")):
             return entry["context_length"]
     description = _answer_or_none(lambda: client.post(f"{root}/api/show", body={"model": model}, cast_to=object))
     if not isinstance(description, dict) or not isinstance(info := description.get("model_info"), dict):

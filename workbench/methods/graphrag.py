@@ -177,9 +177,8 @@ class GraphRAG(Method):
         with trace.span("CHAIN", "collect text units", entities=len(matched)) as span:
             mentions = self._mentions[matched]
             rank = np.repeat(np.arange(len(matched)), np.diff(mentions.indptr))
-            rows, first = np.unique(
-                mentions.indices, return_index=True
-            )  # a passage belongs to the first that brings it
+            # a passage belongs to the first that brings it
+            rows, first = np.unique(mentions.indices, return_index=True)
             owner, n = rank[first], mentions.data[first] - 1.0
             order = np.lexsort((rows, -n, owner))
             rows, owner, n = rows[order], owner[order], n[order]

@@ -69,10 +69,8 @@ class Rerank(Composite):
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         (over,) = self.parts
         evidence = over.retrieve(question, self.settings.depth, trace=trace)
-        passages, notes = (
-            [passage for passage, _ in evidence.passages],
-            [evidence.fallback] if evidence.fallback else [],
-        )
+        passages = [passage for passage, _ in evidence.passages]
+        notes = [evidence.fallback] if evidence.fallback else []
         with trace.span("RERANKER", "order anew", passages=len(passages)) as span:
             if self.settings.model:
                 scores = self._scores(question, passages)

@@ -92,13 +92,8 @@ class Weighing:
 
     def _named(self, communities: Communities) -> KnowledgeTree:
         layer = self.tree.tree
-        made = Regrouped(
-            communities.communities,
-            communities.of_entities(len(layer.community_of)),
-            {},
-            layer.entity_matrix,
-            communities.merges,
-        )
+        own = communities.of_entities(len(layer.community_of))
+        made = Regrouped(communities.communities, own, {}, layer.entity_matrix, communities.merges)
         bare = KnowledgeTree(self.tree.index, made)
         before, after = Division.built(self.tree), Division.built(bare)
         source = {key: at for at, key in enumerate(before.keys)}

@@ -110,17 +110,10 @@ def asked_for(tables: Tables, cell: Cell) -> Questions:
     rows = []
     for row in measured.of.rows:
         if all((name := row["question_id"]) in of for of in scores):
-            asked_question, values = gold.get(name), tuple(of[name] for of in scores)
+            own, values = gold.get(name), tuple(of[name] for of in scores)
             answer = "(abstained)" if row["abstained"] else row["failure"] or row["answer"] or ""
-            rows.append(
-                QuestionScores(
-                    name,
-                    asked_question.question if asked_question else "",
-                    values,
-                    answer,
-                    asked_question.answers if asked_question else (),
-                )
-            )
+            text, answers = (own.question, own.answers) if own else ("", ())
+            rows.append(QuestionScores(name, text, values, answer, answers))
     rows.sort(key=lambda row: (row.scores[0] - sum(row.scores[1:]), row.question_id))
     return Questions(cell, measured.measure, tuple(_name_of(side) for side in measured.sides), tuple(rows))
 

@@ -122,11 +122,8 @@ def _models(measured: Measured, terms: Terms, measure: str) -> Facts:
     complete = all("prompts" in part for part in parts.values())
     prompts = dict.fromkeys(prompt for part in parts.values() for prompt in part.get("prompts", {}).items())
     if prompts or not complete:
-        yield (
-            "prompts",
-            Stated(terms["prompts"]["source"], "prompts.source", "wording"),
-            [*prompts] if complete else NOTHING,
-        )
+        source = Stated(terms["prompts"]["source"], "prompts.source", "wording")
+        yield "prompts", source, [*prompts] if complete else NOTHING
 
 
 def _only(values: Sequence[float]) -> Any:

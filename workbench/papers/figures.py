@@ -92,10 +92,7 @@ def _methods(source: Paper, row: Any) -> tuple[str, ...]:
 
 def measurements_of(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Measurement]:
     """The number by every choice of a measurement for each of its sides; of a mean by the first of each."""
-    each = [
-        [measurement for measurement in measurements if _is_at(measurement, side, row.kind)]
-        for side in sides(source, row)
-    ]
+    each = [[ours for ours in measurements if _is_at(ours, side, row.kind)] for side in sides(source, row)]
     if MEAN in (row.backbone, row.data) or row.data == MEAN_OF_THREE or row.kind.endswith("%"):
         each = [several[:1] for several in each]
     for chosen in product(*each) if each else ():

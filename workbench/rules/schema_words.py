@@ -183,10 +183,7 @@ def lexicon(types: Types, relations: Relations) -> Lexicon:
     ends = {relation[0]: [*relation[1], *relation[2]] for relation in relations}
     of_persons = {label for label, of in ends.items() if not of or any(kinds.get(e, "person") == "person" for e in of)}
     return Lexicon(
-        {
-            relation[0]: _words(relation[0], relation[3], type_words) | _own(relation, relations)
-            for relation in relations
-        },
+        {row[0]: _words(row[0], row[3], type_words) | _own(row, relations) for row in relations},
         {
             name: {} if unnamed(name) else _words(name, definition, type_words | label_words) | _genus(name, definition)
             for name, definition, _ in types
@@ -246,12 +243,7 @@ def _describe_type(name: str, definition: str, relations: Relations) -> Facets:
 
 def _own(relation: tuple[str, Sequence[str], Sequence[str], str], relations: Relations) -> dict[str, float]:
     """The words of the types that no other relation leads to."""
-    others = {
-        name
-        for other_relation in relations
-        if other_relation[0] != relation[0]
-        for name in (*other_relation[1], *other_relation[2])
-    }
+    others = {name for row in relations if row[0] != relation[0] for name in (*row[1], *row[2])}
     ends = [end for end in relation[1:3] if not others & set(end)]
     return dict.fromkeys(_families(name for end in ends for name in end) - _families([relation[0]]), OWN)
 

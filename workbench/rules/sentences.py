@@ -122,12 +122,8 @@ def _dates(token, asked_token: int) -> bool:
     """Does a superlative say when something else than what is asked for was?"""
     adjective = token.head if token.lower_ in ("most", "least") else token
     noun = adjective.head
-    return (
-        adjective.lemma_.lower() in _TIMES
-        and adjective.dep_ == "amod"
-        and noun.pos_ == "NOUN"
-        and noun.i != asked_token
-    )
+    is_time = adjective.lemma_.lower() in _TIMES and adjective.dep_ == "amod"
+    return is_time and noun.pos_ == "NOUN" and noun.i != asked_token
 
 
 _DEGREES = ("JJR", "JJS", "RBR", "RBS")

@@ -71,11 +71,8 @@ def execute(
         return Proof(str(query), query.patterns, query.wanted, flaw=f"more than {MOST} patterns")
     graph = _Graph(facts, similarity or NameSimilarity(), query.patterns, passages or {}, loose)
     order, partials, broken = graph.join(query.patterns)
-    by_key = {
-        _key(partial.values): Binding(partial.values, partial.matches, partial.score)
-        for partial in partials
-        if broken is None
-    }
+    whole = partials if broken is None else ()
+    by_key = {_key(each.values): Binding(each.values, each.matches, each.score) for each in whole}
     by_key |= {_key(binding.values): binding for binding in graph.exactly(order)}
     broken = None if by_key else broken
     bindings = sorted(by_key.values(), key=lambda b: (-round(b.score, 9), -worth(b), b.values))[:BINDINGS]

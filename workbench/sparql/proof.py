@@ -97,12 +97,8 @@ def as_outputs(proof: Proof) -> dict:
         "patterns": [list(pattern.members) for pattern in proof.patterns],
         "wanted": proof.wanted,
         "bindings": [
-            {
-                "values": dict(binding.values),
-                "matches": list(map(_match_outputs, binding.matches)),
-                "score": binding.score,
-            }
-            for binding in proof.bindings[:5]
+            {"values": dict(row.values), "matches": list(map(_match_outputs, row.matches)), "score": row.score}
+            for row in proof.bindings[:5]
         ],
         "broken": proof.broken,
         "answers": [[value, score] for value, score in proof.answers[:5]],

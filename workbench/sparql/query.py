@@ -128,9 +128,7 @@ def _dates(first: str, other: str) -> tuple[tuple[int, ...], tuple[int, ...]] | 
 
 
 def _numbers(first: str, other: str) -> tuple[float, float] | None:
-    numbers_found = [next(iter(numbers(text[:200])), None) for text in (first, other)]
-    if not all(numbers_found) or (
-        numbers_found[0].unit and numbers_found[1].unit and numbers_found[0].unit != numbers_found[1].unit
-    ):
+    one_each = [next(iter(numbers(text[:200])), None) for text in (first, other)]
+    if not all(one_each) or (one_each[0].unit and one_each[1].unit and one_each[0].unit != one_each[1].unit):
         return None
-    return numbers_found[0].value, numbers_found[1].value
+    return one_each[0].value, one_each[1].value

@@ -127,11 +127,10 @@ def when(text: str) -> tuple[int, int, int] | None:
 def amount(text: str) -> tuple[float, str] | None:
     """(value, unit) of a text that begins with a number, roughly or not."""
     numbers_found = numbers(text) if len(text) < 80 else []
-    if (
-        not numbers_found
-        or set(text[: numbers_found[0].start].casefold().split()) - _ROUGHLY
-        or len(text[numbers_found[0].end :].split()) > 4
-    ):
+    if not numbers_found:
+        return None
+    before, behind = text[: numbers_found[0].start], text[numbers_found[0].end :]
+    if set(before.casefold().split()) - _ROUGHLY or len(behind.split()) > 4:
         return None
     return numbers_found[0].value, numbers_found[0].unit
 

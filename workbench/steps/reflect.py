@@ -57,14 +57,10 @@ def reading(reply: str, *, released: bool = False) -> Reflection:
     'so the answer is: Oslo.'
     """
     flags = 0 if released else re.IGNORECASE
-    answer, query_parts = (
-        re.split(re.escape(marker), reply, maxsplit=1, flags=flags)[1:] for marker in (ANSWER, QUERY)
-    )
+    answer, query = (re.split(re.escape(marker), reply, maxsplit=1, flags=flags)[1:] for marker in (ANSWER, QUERY))
     if answer:
         return Reflection(True, _rest(answer[0], released))
-    return Reflection(
-        False, query=_searched(query_parts[0] if query_parts else reply, released), marked=bool(query_parts)
-    )
+    return Reflection(False, query=_searched(query[0] if query else reply, released), marked=bool(query))
 
 
 def _rest(text: str, whole: bool) -> str:

@@ -321,10 +321,8 @@ def _placed(path: Path, rows: list[dict]) -> Iterator[tuple[str, dict]]:
 def read_many_hops(folder: Path) -> Converted:
     """The claims of CatRAG's sample that HoVer's development set counts as 3- or 4-hop, with that number of hops."""
     converted, hops = read(folder, "hover"), _hops_of_claims(folder / _HOVER_DEV)
-    claims = [
-        replace(question, hops=hops.get(question.id, hops.get(_plain(question.question))))
-        for question in converted.questions
-    ]
+    hops_of = lambda claim: hops.get(claim.id, hops.get(_plain(claim.question)))  # noqa: E731
+    claims = [replace(question, hops=hops_of(question)) for question in converted.questions]
     many = tuple(question for question in claims if question.hops in _MANY_HOPS)
     return replace(converted, questions=many, notes=(*converted.notes, *_left_out(claims)))
 

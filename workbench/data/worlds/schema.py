@@ -61,14 +61,8 @@ def schema() -> Schema:
     described = "An invented land: its people, towns, regions, rivers, companies, books, ships, schools and buildings."
     return Schema(
         tuple(EntityType(name, kind.definition) for name, kind in KINDS.items()),
-        tuple(
-            Relation(name, relation.definition, (relation.head,), (relation.tail,))
-            for name, relation in RELATIONS.items()
-        ),
-        tuple(
-            Attribute(name, attribute.definition, tuple(attribute.of), attribute.value, attribute.unit)
-            for name, attribute in ATTRIBUTES.items()
-        ),
+        tuple(Relation(name, row.definition, (row.head,), (row.tail,)) for name, row in RELATIONS.items()),
+        tuple(Attribute(name, row.definition, tuple(row.of), row.value, row.unit) for name, row in ATTRIBUTES.items()),
         described,
     )
 

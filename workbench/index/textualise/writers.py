@@ -326,11 +326,8 @@ class Writers:
         """Row → sentence, where the reply has exactly one for its number, and that one names both ends."""
         replies = result.value.descriptions if result.value else []
         once = {number for number, times in Counter(reply.id for reply in replies).items() if times == 1}
-        by_row = {
-            rows[reply.id - 1]: reply.description
-            for reply in replies
-            if reply.id in once and 1 <= reply.id <= len(rows)
-        }
+        fitting = (reply for reply in replies if reply.id in once and 1 <= reply.id <= len(rows))
+        by_row = {rows[reply.id - 1]: reply.description for reply in fitting}
         subject_and_object = {row: {self.facts.triples[row][0], self.facts.triples[row][2]} for row in by_row}
         return {row: plain(text) for row, text in by_row.items() if subject_and_object[row] <= mentions(text)}
 

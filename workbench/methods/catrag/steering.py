@@ -338,9 +338,8 @@ def _spelled(steering: Steering, index: Index) -> dict[str, str]:
     names = [end for subject, _, obj in facts.values() for end in (subject, obj)]
     names += [seed.phrase for seed in (*steering.seeds, *steering.rated)]
     names += [neighbour.name for seed in steering.rated for neighbour in seed.neighbours]
-    names += [name for edge in steering.edges for name in (edge.source, edge.target)] + [
-        name for name, _ in steering.phrases
-    ]
+    names += [name for edge in steering.edges for name in (edge.source, edge.target)]
+    names += [name for name, _ in steering.phrases]
     spelling = spelled(index, names)
     return spelling | {
         line: fact_line((spelling[head], relation, spelling[tail])) for line, (head, relation, tail) in facts.items()

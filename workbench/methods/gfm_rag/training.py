@@ -81,12 +81,8 @@ class Source(NamedTuple):
     def of(cls, index: Index, questions: Iterable[Question]) -> Source:
         """An index with those of the questions whose gold passages are all in it."""
         rows = index.passages.row
-        return cls(
-            index,
-            tuple(
-                question for question in questions if question.support and all(map(rows.__contains__, question.support))
-            ),
-        )
+        with_support = (question for question in questions if question.support)
+        return cls(index, tuple(question for question in with_support if all(map(rows.__contains__, question.support))))
 
 
 def train(
