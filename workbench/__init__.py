@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-TYPE_CHECKING = False  # `typing` takes longer to load than all else here, and until then no signal is seen to
+TYPE_CHECKING = False  # `typing` takes longer to load than everything else here, and no signal is handled until then
 if TYPE_CHECKING:  # for type checkers and editors, what `_DEFINED_IN` says; tests/typing holds the two together
     from collections.abc import Iterable, Sequence
     from pathlib import Path
@@ -118,7 +118,7 @@ _WIDGETS = ("ablate", "explore", "messages", "replay", "steer", "trace_dots", "t
 __all__ = sorted([*_MODULE_OF, *_WIDGETS, "bundle", "methods"])
 
 
-if not TYPE_CHECKING:  # which would take any name for one of ours
+if not TYPE_CHECKING:  # with it, type checkers accept any name
 
     def __getattr__(name: str) -> Any:
         from importlib.util import find_spec

@@ -109,7 +109,7 @@ def link(source: Path, target: Path, name: str) -> None:
         except OSError:
             part = target / f"{name}.tmp"
             shutil.copyfile(source / name, part)
-            os.replace(part, target / name)  # a killed process leaves no half of it under its name
+            os.replace(part, target / name)  # a killed process leaves no partial file under this name
 
 
 def is_locked(folder: Path) -> bool:

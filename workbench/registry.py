@@ -94,7 +94,7 @@ class Registry(MutableMapping[str, T]):
         with self._lock:
             if self._broken is not None:
                 return
-            self._broken = []  # before anything is imported, which may look things up itself
+            self._broken = []  # before any import, because imported code may look things up
             for point in entry_points(group=f"{GROUP}.{self.kind}"):
                 package = point.dist.name if point.dist else "?"
                 try:
@@ -102,7 +102,7 @@ class Registry(MutableMapping[str, T]):
                     name = getattr(thing, "name", point.name)
                     self.add(thing, name)
                     self._packages[name] = package
-                except Exception as error:  # whatever somebody else's code does
+                except Exception as error:  # whatever the error in another package's code
                     self._broken.append(Broken(point.name, package, f"{type(error).__name__}: {error}"))
                     warnings.warn(f"{self.kind}: {point.name!r} of {package} is left out: {error}", stacklevel=4)
 

@@ -323,7 +323,9 @@ class _Walk:
         if isinstance(value, ModuleType) and _is_ours(value.__name__) and not _is_apart(value.__name__):
             for attribute in filter(set(dir(value)).__contains__, names):
                 self._global(value.__name__, attribute, getattr(value, attribute), ())
-        if callable(value) or name.strip("_").isupper() or not _is_ours(module):  # else it may be a cache of ours
+        if (
+            callable(value) or name.strip("_").isupper() or not _is_ours(module)
+        ):  # otherwise it may be one of our caches
             self._value(name if module == "__main__" else f"{module}:{name}", name, value)
 
     def _class(self, kind: type) -> None:

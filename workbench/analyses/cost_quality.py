@@ -34,7 +34,7 @@ from workbench.published import paper, youtu
 MONEY, TOKENS, SHOWN = "US dollars", "tokens", "tokens of context shown"
 REQUESTS = "requests"
 CONSTRUCTION = "tokens of construction and communities"
-BY = ("accuracy", "f1", "em", "recall@5")  # measures of quality, unless another is asked for
+BY = ("accuracy", "f1", "em", "recall@5")  # measures of quality by default
 AT = {"tokens": (SHOWN, "shown"), "requests": (REQUESTS, "requests"), "dollars": (MONEY, "money")}  # unit and column
 
 

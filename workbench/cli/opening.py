@@ -99,7 +99,7 @@ def at_hand(folder: Path, model: opt.Model, method: str, reader: str | None = No
             return folder
     elif is_named(str(folder)):
         raise SettingError(f"{folder} is a data set; index it first: workbench index {folder}")
-    data = wb.load(str(folder))  # says what is there where there is neither a folder nor a data set of this name
+    data = wb.load(str(folder))  # raises an error if there is neither a folder nor a data set of this name
     place = place_of(data)
     manifest = Store(place).read_manifest()
     if not manifest["layers"]:

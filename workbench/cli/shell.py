@@ -108,7 +108,7 @@ def verb(function: Callable | None = None, *, json: bool = True, of: typer.Typer
             more = "" if isinstance(error, WorkbenchError) else "; what was finished is kept"
             err.print(f"[bold red]{type(error).__name__}[/]: {escape(str(error))}{more}", soft_wrap=True)
             raise typer.Exit(1) from None
-        except KeyboardInterrupt:  # `stopping` says what goes on
+        except KeyboardInterrupt:  # `stopping` prints the message
             raise typer.Exit(130) from None
 
     if of is app:

@@ -24,7 +24,7 @@ from workbench.llm.step import Usage
 
 T = TypeVar("T")
 THREADS = "threads"
-KEPT = 8  # things that a worker keeps for the next piece: works, engines, indexes
+KEPT = 8  # objects that a worker keeps for further pieces: work, engines, indexes
 
 
 class Packed(NamedTuple):

@@ -159,8 +159,10 @@ class _Spreading:
         self.running: dict[Future, int] = {}
         self.done: dict[int, Outcome] = {}
         self.pieces: dict[int, Any] = {}  # under way
-        self.again: dict[int, Any] = {}  # to be begun: the next one, and those whose part of a budget was too small
-        self.answered: dict[int, dict[str, list]] = {}  # what those were answered
+        self.again: dict[
+            int, Any
+        ] = {}  # pieces to begin: the next one, and those whose share of a budget was too small
+        self.answered: dict[int, dict[str, list]] = {}  # their answers so far
         self.name, self._attempts = f"hopscope-{uuid4().hex[:12]}", count()
         self._woken, self._quiet_since, self._found_idle = threading.Event(), time.monotonic(), False
         self._renewed = 0

@@ -43,7 +43,7 @@ __all__ = [
     "write_folder",
 ]
 
-if not TYPE_CHECKING:  # which would take any name for one of ours
+if not TYPE_CHECKING:  # with it, type checkers accept any name
     __getattr__ = exporting(__name__, ["workbench.data.worlds:world"])
 
 

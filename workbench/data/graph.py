@@ -14,7 +14,7 @@ from workbench.text import counted
 
 VALUES = ("date", "number", "text")
 KINDS = ("relation", "attribute")
-UNKNOWN = "unknown"  # the type of an entity of which none is known
+UNKNOWN = "unknown"  # the type of an entity whose type is unknown
 MADE_BY = ("by hand", "generated")
 
 

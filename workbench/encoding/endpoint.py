@@ -87,7 +87,7 @@ class EndpointEncoder(Record):
         self._call, self.budget = self._send, budget
         if budget is not None:
             self.limit(budget)
-        self.live = False  # whether the endpoint itself has given a vector, and not what is kept of it alone
+        self.live = False  # whether the endpoint has encoded in this process, and not only its store
         self.recipe: Recipe | None = None  # None: it was made otherwise than by `openai_encoder`
         weakref.finalize(self, close)
 

@@ -198,7 +198,7 @@ def counted_by(counting: dict[int, Counting], part: Any) -> Any:
 class _CountingEncoder:
     """In place of an encoder: keeps the texts. Unless it is `exact`, their words are hashed into vectors."""
 
-    stored = False  # under the name of the encoder: its vectors are not those
+    stored = False  # under the encoder's name, although its vectors differ
 
     def __init__(self, of: Encoder | None, exact: bool):
         self.of, self.name, self.texts, self.exact = of, of.name if of else "words", list[str](), exact

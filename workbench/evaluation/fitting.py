@@ -67,7 +67,7 @@ def _empty(kind: Any) -> Any:
 
 def _longest(reader: Reader, methods: Mapping[str, Method], room: int) -> str:
     """Whose contexts may be longer than the room, in words."""
-    inner = getattr(reader, "reader", reader)  # of one whose answers are made short
+    inner = getattr(reader, "reader", reader)  # of a reader with shortened answers
     own = {
         "the reader": getattr(inner, "settings", None),
         **{name: method.settings for name, method in methods.items()},

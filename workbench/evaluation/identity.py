@@ -36,7 +36,7 @@ class Identity(NamedTuple):
 def of_method(method: Method, asking: Mapping[str, str] | None = None) -> Identity:
     """The identity of a method. Of the index, only the layers that it uses, and those below them, count. `asking` is
     surrounding code that also determines a row."""
-    declared = method.steps if type(method).steps else None  # its settings may leave none of those of its class
+    declared = method.steps if type(method).steps else None  # its settings may disable all Steps of its class
     units, prompts, sampled = _code(method, declared, method.engines, method.index, method.reads)
     description = {
         "label": method.label,
@@ -158,7 +158,7 @@ def _roots_of(step: Step, by_rules: bool) -> list[Any]:
     """What determines a Step's answers: its rule body, or the code of its prompt and the parser of the reply."""
     if by_rules:
         return [rule_for(step), step.output]
-    code = [] if isinstance(step.prompt, Prompt) else [step.prompt]  # a text is one of the terms
+    code = [] if isinstance(step.prompt, Prompt) else [step.prompt]  # a string is a single term
     return [*code, step.output, step.read, parse.parse]
 
 

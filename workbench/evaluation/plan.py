@@ -236,7 +236,7 @@ class Plan(Scoring):
     @cached_property
     def parts(self) -> Parts:
         """The identities that determine the rows."""
-        asking = source.depends(unread).units if self.reader is None else {}  # the context of a row that nobody reads
+        asking = source.depends(unread).units if self.reader is None else {}  # the context of a row without a reader
         methods = {name: identity.of_method(method, asking) for name, method in self._own.items()}
         measured = {name: identity.of_measure(name, measure, self.graph).key for name, measure in self.measures.items()}
         return Parts(methods, identity.of_reader(self.reader), identity.of_judge(self.judge), measured)

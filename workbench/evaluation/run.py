@@ -39,7 +39,7 @@ from workbench.records import Question, Record
 from workbench.text import table_cell, text_hash
 from workbench.trace import Trace
 
-HYPOTHESES = ("recall@5", "all_gold@5", "em", "f1")  # measures that a comparison tests unless it is told others
+HYPOTHESES = ("recall@5", "all_gold@5", "em", "f1")  # measures that a comparison tests by default
 
 
 class Run(Record):

@@ -19,7 +19,7 @@ UNCORRECTED = "An interval is that of one difference, not corrected for several;
 _BATCH = 1_000  # resamples that are drawn at once, which bounds memory
 _DRAWN = 2_000_000  # numbers of a two-stage resampling that are drawn at once
 
-Value = float | Sequence[float]  # of a question, or one for each of its repeats
+Value = float | Sequence[float]  # of a question, or of each of its repeats
 
 
 class Differences(pd.DataFrame):

@@ -10,5 +10,5 @@ if TYPE_CHECKING:
 
 __all__ = ["Graph", "Index"]
 
-if not TYPE_CHECKING:  # which would take any name for one of ours
+if not TYPE_CHECKING:  # with it, type checkers accept any name
     __getattr__ = exporting(__name__, ["workbench.index.graph:Graph", "workbench.index.index:Index"])

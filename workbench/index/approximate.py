@@ -95,7 +95,9 @@ class Lists:
         with tqdm(total=len(queries), desc=label, unit=unit, disable=not progress) as bar:
             for start in range(0, len(queries), _AT_ONCE):
                 rows = queries[start : start + _AT_ONCE]
-                products, neighbours = self._index.search(self._vectors[rows], count + 1)  # one may be the row itself
+                products, neighbours = self._index.search(
+                    self._vectors[rows], count + 1
+                )  # the row itself may be among them
                 nobody = (neighbours < 0) | (neighbours == rows[:, None])
                 neighbours[nobody], products[nobody] = -1, -np.inf
                 yield rows, neighbours, products

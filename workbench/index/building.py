@@ -62,9 +62,9 @@ LAYERS = _Layers(
     skeleton="SkeletonLayer",
     entity_summaries="EntitySummariesLayer",
 )
-# What a file may raise that is not what was written, where nothing says what that was.
+# Errors of reading a damaged file without a checksum.
 _UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, BadZipFile, pa.ArrowException)
-OPTIONS = "options"  # in the manifest: those with which the data were loaded
+OPTIONS = "options"  # in the manifest: the options with which the data were loaded
 
 
 def _facts_of(extraction: str | None) -> str:

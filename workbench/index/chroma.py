@@ -64,7 +64,7 @@ def client_of(index: Index, server: str = "") -> Any:
         raise SettingError(f"server={server!r} is not host:port, such as localhost:8000")
     try:
         return chromadb.HttpClient(host=host, port=int(port), settings=settings)
-    except ValueError as error:  # how Chroma's client says that nobody answers
+    except ValueError as error:  # the error of Chroma's client if no server answers
         raise IndexFault(
             f"no Chroma server answers at {server} ({error}); start one with: chroma run --path DIR --port {port}"
         ) from None

@@ -200,7 +200,7 @@ class CommunitiesLayer(Layer):
     def heights(self) -> list[int]:
         """Per community how many layers of communities it stands on, itself counted: 1 where it has no parts."""
         heights = [1] * len(self.communities)
-        for community in reversed(self.communities):  # parts stand behind what they are parts of
+        for community in reversed(self.communities):  # parts come after the communities that contain them
             if community.parent >= 0:
                 heights[community.parent] = max(heights[community.parent], heights[community.id] + 1)
         return heights
@@ -253,7 +253,7 @@ def _entities(facts: FactsLayer, profiles: Phrased | None, graph: EntityGraph, s
     profiles_of = [profiles.of(phrase) if profiles is not None else () for phrase in facts.phrases]
     stated: dict[int, list[str]] = defaultdict(list)
     if settings.descriptions != "none":
-        ranks = np.append(graph.ranks, 0)[graph.of_fact]  # of a fact about one phrase: none
+        ranks = np.append(graph.ranks, 0)[graph.of_fact]  # a fact about a single phrase joins no pair
         for fact in np.argsort(-ranks, kind="stable").tolist():
             for end in {int(facts.subjects[fact]), int(facts.objects[fact])}:
                 if len(stated[end]) < settings.described_by:

@@ -34,7 +34,7 @@ from workbench.threads import cores
 SMALL = 3  # members up to which a cluster is not parted
 FEW = 5  # members up to which the released code ranks none
 INITIALISATIONS = 5  # of k-means, of which the best counts
-REFUSED = 10  # refused pairs of parts that are told of each cluster and round
+REFUSED = 10  # refused pairs of parts that are listed per cluster and round
 
 BEGINS = ("profile", "perception", "beta", "max_clusters", "starts", "seed")  # settings on which k-means depends
 

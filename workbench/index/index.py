@@ -395,7 +395,7 @@ class Index(Record):
 
     def _check_encoder(self) -> None:
         """Raise :class:`IndexFault` if the encoder is not the model that made the vectors."""
-        with _checking:  # questions that are asked at once make one request
+        with _checking:  # questions encoded together make one request
             if not self._same_model:
                 self.passages.check_encoder(self.encoder)
                 self._same_model = answers_now(self.encoder)

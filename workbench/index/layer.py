@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from workbench.llm.step import Step
 
 
-DESCRIPTION, FILES = "layer.json", "files"  # what a layer says of itself, and there: of its files
+DESCRIPTION, FILES = "layer.json", "files"  # the description of a layer, and in it the entry of its files
 
 
 @validated
@@ -52,7 +52,9 @@ class Build:
     opened: Mapping[str, Layer] = field(default_factory=dict)  # kind -> layer of the index that is changed
     layers: dict[str, Layer] = field(default_factory=dict)  # kind -> layer below, opened
     named: dict[str, dict] = field(default_factory=dict)  # kind -> what the manifest will say of the layer below
-    standing: Callable[[], Iterable[Layer]] = field(default=tuple, repr=False)  # those of the index that is changed
+    standing: Callable[[], Iterable[Layer]] = field(
+        default=tuple, repr=False
+    )  # the layers of the index that is changed
     keep_going: bool = False  # whether a layer is made although most of the requests for it failed
     computed: dict[str, Any] = field(default_factory=dict)  # what a layer's key and its files share
 
@@ -77,7 +79,7 @@ class Layer(Record):
 
     kind: ClassVar[str]
     inputs: ClassVar[tuple[str, ...]] = ()  # the layers that it is made of
-    optional: ClassVar[tuple[str, ...]] = ()  # those that it is made of as well, in an index that has them
+    optional: ClassVar[tuple[str, ...]] = ()  # further layers that it is made from if the index has them
     with_given: ClassVar[tuple[str, ...]] = ()  # as `optional`, where the data brought the profiles
     steps: ClassVar[tuple[Step, ...]] = ()  # that it asks an engine
 
@@ -106,7 +108,7 @@ class Layer(Record):
         self.files: dict = description.pop(FILES, {})  # name → size and checksum
         for name, flaw in flaws(folder, self.files).items():
             raise ValueError(f"{folder / name} {flaw}")
-        self.metadata: dict = description  # the settings, and what `build` said
+        self.metadata: dict = description  # the settings, and what `build` returned
 
     def encoded(self) -> Iterable[tuple[Iterable[str], np.ndarray]]:
         """Texts with their vectors, (n, d), each pair a matrix of its files: a later build takes them from here."""

@@ -213,7 +213,7 @@ class SummariesLayer(Layer):
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: SummariesLayer | None) -> dict:
         passages: PassagesLayer = build.layers["passages"]
-        # Summaries that stood are good whatever the settings.
+        # Summaries of the previous layer are valid under any settings.
         writer = _Writer(build, settings, [cluster.summary for cluster in old.clusters] if old else [])
 
         titled = (
@@ -267,7 +267,7 @@ class SummariesLayer(Layer):
     def leaves(self) -> sp.csr_array:
         """Which passages (columns) are below which node (rows): bool, shape (len(nodes), passages)."""
         passages, below = self.metadata["passages"], []
-        for node in self.nodes:  # children stand before their parents
+        for node in self.nodes:  # children come before their parents
             parts = [[child] if child < passages else below[child - passages] for child in node.children]
             below.append(np.unique(np.concatenate(parts)))
         columns = np.concatenate([np.zeros(0, np.int64), *below])

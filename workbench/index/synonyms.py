@@ -179,7 +179,7 @@ def _reused(old: SynonymsLayer | None, facts: FactsLayer, settings: Settings) ->
     lost[old.sources[targets < 0]] = True
     whole = np.zeros(len(facts.phrases), dtype=bool)
     whole[row[(row >= 0) & ~(reached_cap & lost)]] = True
-    alive[alive] = whole[sources[alive]] & whole[targets[alive]]  # all pairs of the others are found anew
+    alive[alive] = whole[sources[alive]] & whole[targets[alive]]  # pairs of the others are searched again
     return _Reused(np.stack([sources[alive], targets[alive], old.similarities[alive].astype(np.float64)]), whole)
 
 

@@ -120,7 +120,7 @@ def metered(folder: Path, layer: str, engine: Engine | None, *, idle: bool = Tru
     except Deferred:
         raise
     except BaseException:
-        with suppress(OSError):  # what stopped the build is what is told
+        with suppress(OSError):  # the error that stopped the build is reported
             _write(path, of, bill.failed.steps, time.perf_counter() - started, bill.answers)
         raise
     if idle or bill.steps:

@@ -10,10 +10,10 @@ from functools import cache
 from workbench.language.pipeline import content_words, parse
 from workbench.language.relations import LISTS, kind_of, relatedness, spoken, stem
 
-UNKNOWN = "unknown"  # of which no type is known
+UNKNOWN = "unknown"  # without a known type
 KINDS: dict[str, str] = LISTS["entity_types"]  # the rules' own types, with definitions
 _PARTS = re.compile(r"[,:;.()]| (?:or|and) ")
-_TURN = re.compile(r"\b(?:of|in|on|by|to|from|for|with|that|which|whether|as)\b")  # after it, other things are named
+_TURN = re.compile(r"\b(?:of|in|on|by|to|from|for|with|that|which|whether|as)\b")  # words after it name other things
 _YEARS = re.compile(r"(?:\d{1,2} \w+ )?\d{4}s?(?:\s*[-–—]\s*\d{2,4})?")
 
 

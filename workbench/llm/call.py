@@ -19,7 +19,7 @@ from workbench.llm.step import Message
 T, R = TypeVar("T"), TypeVar("R")
 
 REASONING = 8_192  # tokens that a model which reasons may have for it, beyond the limit of a Step
-EMBEDDING = "embedding"  # what a request for vectors is called where a Step stands: in recordings, meters, estimates
+EMBEDDING = "embedding"  # the name of requests for vectors in place of a Step: in recordings, meters, estimates
 _LEAST = 0.5  # seconds; a server that is asked again at once, by all callers, does not recover
 _REPEAT: ContextVar[int] = ContextVar("repeat", default=0)
 

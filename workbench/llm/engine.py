@@ -318,7 +318,7 @@ def rules_engine(rest: str) -> Engine:
 _BY_HAND = "replies written by hand"
 # The kind that an engine's name begins with -> whose words a result is made of.
 NO_MODEL = {"rules": "rules", "worked": _BY_HAND, "worked+rules": f"{_BY_HAND}, else rules"}
-FREE = (*NO_MODEL, "replay")  # they ask nobody, so every budget lasts
+FREE = (*NO_MODEL, "replay")  # they send no request, so no budget is spent
 
 # Each is imported when it is asked for: the rules must not wait for clients that they do not need.
 KINDS: Registry[Callable[..., Engine]] = Registry(

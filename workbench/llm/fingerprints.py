@@ -123,7 +123,7 @@ def read_printed(row: Mapping[str, object]) -> Printed:
 
 
 def _description(form: str, prompt: Printed, share: float, near: set[str]) -> str:
-    if share == 1 or prompt.characters < WINDOW:  # else a piece of it is missing
+    if share == 1 or prompt.characters < WINDOW:  # otherwise a part of it is missing
         starts = range(len(form) - prompt.characters + 1)
         if any(_hash(form[at : at + prompt.characters], WHOLE) == prompt.fingerprint for at in starts):
             return "same" if len(form) == prompt.characters else "holds"

@@ -115,7 +115,7 @@ def _in_prose(text: str, cut: bool) -> Iterator[Payload]:
     for start in beginnings:
         yield from _repaired(text[start:], cut, left)
     if cut and beginnings:
-        return  # what stands before it was a draft
+        return  # the text before it was a draft
     yield from objects
     for fence in fences:
         yield from (payload for kind in _embedded(fence)[:2] for payload in kind)
@@ -178,7 +178,7 @@ def _mended(broken: str, left: list[int]) -> Iterator[Payload]:
         return
     watched = _Watched(text)
     watched.left = left
-    with suppress(Exception):  # whatever the repairer trips over, the reply is unreadable
+    with suppress(Exception):  # whatever makes the repairer fail, the reply is unreadable
         value = json_repair.loads(watched, skip_json_loads=True)
         if isinstance(value, dict) == broken.startswith("{"):  # an object cut inside a name becomes a list of that name
             yield Payload("repaired", value, broken)

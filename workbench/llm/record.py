@@ -238,7 +238,7 @@ def _bring_up_to_date(connection: sqlite3.Connection) -> None:
     if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
         connection.execute(_TABLE)
     columns = {row[1] for row in connection.execute("PRAGMA table_info(replies)")}
-    if columns:  # else it is another program's
+    if columns:  # otherwise another program wrote it
         connection.execute(_WINDOWS)
         for name, kind in (("sum", "TEXT NOT NULL DEFAULT ''"), ("at", f"INTEGER NOT NULL DEFAULT {int(time.time())}")):
             if name not in columns:

@@ -31,7 +31,7 @@ Message = dict[str, str]  # {"role": "system" | "user" | "assistant", "content":
 
 _FORM = re.compile(r"Reply with [^\n]*\Z")  # what instructions end with
 
-STEPS = "workbench.steps"  # where they stand; each of them imports this module
+STEPS = "workbench.steps"  # found by place, because each of them imports this module
 LABEL = "label"  # the property of an answer that is one label
 
 
@@ -211,12 +211,12 @@ class Result(Record, Generic[O]):
     text: str = ""
     usage: Usage = Usage()
     messages: tuple[Message, ...] = field(default=(), compare=False)
-    fingerprint: str = field(default="", compare=False)  # of the server's configuration, if it says one
+    fingerprint: str = field(default="", compare=False)  # of the server's configuration, if it reports one
     reasoning: str = ""
     sent: str = ""
 
     def __repr__(self) -> str:
-        # What a model said goes to a terminal.
+        # A model's text is printed in a terminal.
         return clean(f"Result({self.failure or repr(self.value)}, parse={self.parse})")
 
 

@@ -17,7 +17,7 @@ from workbench import tokens
 from workbench.llm.step import Step
 
 OWN_TOKENS = 1.15  # tokens of a model's own tokenizer to one of cl100k, in English prose (SmolLM2: 1.07 to 1.15)
-OLLAMA = 4_096  # tokens that Ollama gives a model unless it is told otherwise; it cuts longer prompts without a word
+OLLAMA = 4_096  # Ollama's default window; it truncates longer prompts silently
 _SECONDS = 5.0
 _IN_LIST = ("max_model_len", "context_length", "context_window", "max_context_length")
 _SIMPLE = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}

@@ -208,7 +208,7 @@ OF_SHORT = ("em", "f1")  # of the short answer, if the reader had it rewritten; 
 JUDGED = ("accuracy:thesis", "judged", "judge_unknown")  # need a judge
 # How much was read and paid, and how many questions each value stands for: they answer no hypothesis about quality.
 COSTS = ("read", "read_tokens", "context_tokens", "tokens", "cost", "seconds", "node_count", "node_count:nodes")
-UNDEFINED_AS_A_WHOLE = ("cost",)  # one unknown value makes the mean unknown
+UNDEFINED_AS_A_WHOLE = ("cost",)  # the mean is unknown if one value is
 
 
 def measure(name: str) -> Measure:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.methods.hipporag2 import HippoRAG2
     from workbench.methods.raptor import RAPTOR
 
-# Each is imported when it is looked up: no method costs what only another one needs.
+# Each is imported when it is looked up, so that no method pays for another's dependencies.
 _PLACES = {
     "dense": "workbench.methods.dense:Dense",
     "bm25": "workbench.methods.bm25:BM25",
@@ -53,7 +53,7 @@ METHODS: Registry[type[Method]] = Registry(
 
 __all__ = ["BDTR", "BM25", "METHODS", "RAPTOR", "Dense", "HippoRAG2", "Method", "method"]
 
-if not TYPE_CHECKING:  # which would take any name for one of ours
+if not TYPE_CHECKING:  # with it, type checkers accept any name
     __getattr__ = exporting(__name__, [*_PLACES.values(), "workbench.methods.base:Method"])
 
 

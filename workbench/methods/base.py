@@ -40,7 +40,7 @@ class Method(Record):
     finds: ClassVar[bool] = True  # whether it has passages for a question at all
     encodes: ClassVar[bool] = True  # whether its questions need the encoder, which is then loaded before the first
     Settings: ClassVar[type] = NoSettings
-    profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # the first one is the default
+    profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # the first profile is the default
 
     def __init__(self, index: Index, engine: Engine | None = None, **settings: Any):
         self.index = index.ensure(self.layers, engine)

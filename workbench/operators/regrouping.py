@@ -140,7 +140,7 @@ def by_own_leiden(tree: KnowledgeTree, max_size: int = 100) -> Grouping:
     weights = np.bincount(of.ravel(), minlength=len(pairs)).astype(float)
     groups = np.full(len(graph.names), NONE, dtype=np.int64)
     for cluster in leiden.hierarchy(len(groups), pairs, weights, max_size=max_size):
-        groups[cluster.members] = cluster.id  # parts stand behind what they are parts of
+        groups[cluster.members] = cluster.id  # parts come after the communities that contain them
     joined = np.unique(pairs)
     strongest = np.bincount(pairs.ravel(), minlength=len(groups))
     titles = {

@@ -20,7 +20,7 @@ SOURCES = "the source's"  # prompts
 EMPTY = "(empty)"
 ALL = "all"  # that a method finds, however many
 ANY = "every number"  # the place of what no paper has to state: a question that broke was not answered
-NOTHING = object()  # of a key of which a run says nothing
+NOTHING = object()  # of a key that a run does not report
 SAME, DIFFERS, UNKNOWN = "same", "differs", "unknown"
 OTHERS = "other settings"  # of the method, a layer or a compressor, that the paper does not state: named together
 
@@ -79,7 +79,7 @@ def _text(value: Any) -> str:
 
 # -- how two values are compared --------------------------------------------------------------------------------------
 
-Compared = tuple[bool | None, str, str]  # whether they are equal, None where a side says only a part; both in words
+Compared = tuple[bool | None, str, str]  # whether they are equal, None if a side states only a part; both in words
 
 
 def _equal(theirs: Any, ours: Any) -> Compared:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.reading.sparql_exec import SparqlExec
     from workbench.reading.structured import Essay, Structured
 
-# Each is imported when it is looked up: no reader costs what only another one needs.
+# Each is imported when it is looked up, so that no reader pays for another's dependencies.
 _PLACES = {
     "direct": "workbench.reading.direct:Direct",
     "sparql": "workbench.reading.direct:Sparql",
@@ -37,7 +37,7 @@ __all__ = [
     "render",
 ]  # fmt: skip
 
-if not TYPE_CHECKING:  # which would take any name for one of ours
+if not TYPE_CHECKING:  # with it, type checkers accept any name
     __getattr__ = exporting(__name__, [*_PLACES.values(), "workbench.reading.base:Reader"])
 
 

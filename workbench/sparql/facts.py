@@ -57,7 +57,7 @@ def _all(evidence: Evidence, index: Index | None, allowed: Collection[str]) -> I
         elif "typed" in layers:
             yield from _typed(index, allowed)
     given = [fact for fact, _ in evidence.facts]
-    if evidence.context is not None and not given:  # else they are those of the context
+    if evidence.context is not None and not given:  # otherwise the facts of the context
         given = [Triple(r.source, r.description, r.target, r.passages) for r in evidence.context.relations]
     for fact in given:
         stated = tuple(id for id in fact.passages if id in allowed)

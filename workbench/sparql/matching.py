@@ -26,7 +26,7 @@ from workbench.sparql.similarity import Names, NameSimilarity, alike, expects, f
 
 LEAST = 0.35  # score below which a fact does not match
 BEAM = 64  # partial bindings that are kept
-WIDTH = 16  # facts that one partial binding goes on with
+WIDTH = 16  # facts that extend one partial binding
 BINDINGS = 50  # bindings of a proof
 EXACT = 1_000  # bindings that pyoxigraph is asked for
 LARGEST = 1_000_000  # rows of an exact join that are risked

@@ -21,7 +21,7 @@ Kind = Literal["entity_types", "relations", "attributes"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 DESCRIPTION = "description"  # the type of an attribute that names none
 TYPE_CHARACTERS, VALUE_CHARACTERS = 100, 2_000
-PROPOSED = 50  # new types of one reply that are read
+PROPOSED = 50  # new types read from one reply
 _FIELDS = ("attributes", "triples", "entity_types", "new_schema_types")
 _LISTS = dict(zip(KINDS, ("nodes", "relations", "attributes")))
 

@@ -41,7 +41,7 @@ from workbench.records import Passage, Question
 from workbench.text import counted, storable
 
 WINDOW, SENTENCE = "window", "sentence"
-SCHEMAS = {"cs": "ultradomain_cs", "mix": "ultradomain_mixed"}  # domain → what DotRAG tells of its graph
+SCHEMAS = {"cs": "ultradomain_cs", "mix": "ultradomain_mixed"}  # domain → DotRAG's description of its graph
 _LINE = 100_000_000  # characters of a line, which holds a whole book
 BOOKS = 20
 KINDS = {

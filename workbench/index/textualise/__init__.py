@@ -205,7 +205,7 @@ def _relations(facts: Facts, shards: Sequence[Shard], rows: dict[str, Row]) -> t
     )
 
 
-ENOUGH = 0.5  # share of the smaller of two ends that stands at the other, from which on they are of one type
+ENOUGH = 0.5  # share of the smaller of two ends that also occurs at the other, from which on both have one type
 EXAMPLES = 3  # names in a definition
 SAMPLE = 30  # names of which the kind is read
 MOST = 200  # relations; more are wordings of texts, whose ends say nothing

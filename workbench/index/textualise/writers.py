@@ -214,7 +214,7 @@ class Writers:
             for shard, result in zip(pending, self._ask(self._step, pending, inputs)):
                 failures[shard.id] = result.failure
                 if result.value:
-                    # Of two the one that lacks less: a model that mends one name may lose another.
+                    # The text that lacks fewer names: a model that fixes one name may lose another.
                     candidates = (result.value.text, texts[shard.id] or result.value.text)
                     texts[shard.id] = min(candidates, key=lambda text: len(self._lacking(shard, text)))
             pending = [shard for shard in pending if self._lacking(shard, texts[shard.id])]

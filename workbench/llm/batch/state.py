@@ -21,7 +21,7 @@ from workbench.places import answers, locked, write_atomically
 
 FILE, FORMAT = "batch.json", 1
 PENDING = "pending.sqlite"
-ENDED = ("completed", "failed", "expired", "cancelled")  # what an endpoint says of a batch that it does no more for
+ENDED = ("completed", "failed", "expired", "cancelled")  # statuses of batches that have ended
 _TABLE = """CREATE TABLE IF NOT EXISTS asked (
     key TEXT PRIMARY KEY, step TEXT NOT NULL, engine TEXT NOT NULL, request TEXT NOT NULL, round INTEGER NOT NULL)"""
 _ORDER = "CREATE INDEX IF NOT EXISTS asked_in_order ON asked (round, engine, step, key)"

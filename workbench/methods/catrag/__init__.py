@@ -47,7 +47,7 @@ from workbench.threads import in_order
 from workbench.trace import Trace
 
 Seeds = list[tuple[int, float]]  # (phrase row, reset weight)
-SAME = 1 - 1e-5  # cosine from which two vectors are of one text: float32 keeps seven digits
+SAME = 1 - 1e-5  # cosine from which two vectors count as equal: float32 keeps seven digits
 SHAPING = ("merge", "counted", "synonym_weight", "specificity", "filter")  # the settings that `prepare` reads
 
 
@@ -214,7 +214,9 @@ class CatRAG(HippoRAG2):
         meanwhile. The released code takes the phrase that it handled before, first the object of the last kept fact,
         and goes through a set of numbers (docs/traps.md, CatRAG)."""
         released, before = self.settings.anchor_count == "previous", int(self._facts.objects[linked_facts.rows[-1]])
-        for phrase in {row for row in linked} if released else linked:  # a set that grew one by one has their order
+        for phrase in (
+            {row for row in linked} if released else linked
+        ):  # the order in which a growing set would hold them
             if not weights.get(phrase):
                 yield phrase, float(self._passages_of_phrase[before if released else phrase])
                 before = phrase

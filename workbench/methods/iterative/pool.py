@@ -55,7 +55,7 @@ class Pool:
         self._merged.append((evidence, round))
         if self._rescaling == before:
             self._add(evidence, round)
-        else:  # the first ranking of another scale: all are put on one
+        else:  # the first ranking of another scale: all scores are rescaled
             self._entries = {}
             for merged in self._merged:
                 self._add(*merged)

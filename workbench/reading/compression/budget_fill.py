@@ -11,7 +11,7 @@ from workbench.reading.compression.base import entry, joined, length, named, siz
 from workbench.reading.compression.texts import Text, weight
 from workbench.records import ContextEntity, ContextGraph, ContextRelation
 
-GAP = "…"  # stands for sentences that are left out
+GAP = "…"  # marks omitted sentences
 _LEAST = 12  # tokens; in less than that no sentence is worth its entry
 _BREAK = "\n\n"
 

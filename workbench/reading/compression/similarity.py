@@ -93,7 +93,7 @@ class Similarity:
         vectoriser = TfidfVectorizer(analyzer=_content, sublinear_tf=True)
         try:
             vectors = vectoriser.fit_transform(texts)
-        except ValueError:  # no text has a word that says anything
+        except ValueError:  # no text has a content word
             return np.zeros(len(texts)), np.zeros((len(texts), len(texts)))
         vector = vectoriser.transform([question])
         return (vectors @ vector.T).toarray().ravel(), (vectors @ vectors.T).toarray()
