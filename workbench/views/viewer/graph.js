@@ -308,10 +308,10 @@ const graph = (place, told = {}) => {
     const relation = (edge, settings, aside = [0]) => {
       const along = [0.5, 0.4, 0.6, 0.3, 0.7].map((share) => bend(edge, share)), [{x1, y1, x2, y2}] = along;
       const far = Math.hypot(x2 - x1, y2 - y1) || 1, [dx, dy] = [(y1 - y2) / far, (x2 - x1) / far];
-      const seats = (w, h) => aside.flatMap((by) => along.map(({x, y}) => {
-        const away = by * (Math.abs(dx) * w / 2 + Math.abs(dy) * h / 2 + 2);
-        return [x + away * dx - w / 2, y + away * dy - h / 2];
-      }));
+      const seats = (w, h) => aside.flatMap((by) => {
+        const away = by * (Math.abs(dx) * w / 2 + Math.abs(dy) * h / 2 + 2), lefts = by ? [-w / 2, 0, -w] : [-w / 2];
+        return lefts.flatMap((left) => along.map(({x, y}) => [x + away * dx + left, y + away * dy - h / 2]));
+      });
       put(null, edge.label, 11, seats, settings);
     };
     const seen = (row) => !out[row] && meet(box(row), {x: 0, y: 0, w: wide, h: high});
