@@ -98,7 +98,7 @@ def main() -> int:
     parser.add_argument("--hops", type=int, default=2)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        index = wb.Index.open(options.index) if options.index else wb.Index.build(wb.load("meridian"), "rules", folder)
+        index = wb.Index.open(options.index) if options.index else wb.Index.build("meridian", "rules", folder)
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         page, rows = browser.new_page(), []
         for drawing in neighbourhoods(index, options.count, limit=options.nodes, hops=options.hops):

@@ -259,3 +259,10 @@ def test_an_encoder_that_has_no_settings_must_be_passed(tiny_index):
 def test_a_data_set_made_by_hand_is_checked_too(tmp_path, passages, said):
     with pytest.raises(DataError, match=said):
         build(Dataset("mine", passages), tmp_path, TinyEngine())
+
+
+def test_an_engine_may_be_named(tmp_path):
+    index = build(Dataset("d", [Passage("p", "Lake Mira", "Lake Mira is fed by the river Aldra.")]), tmp_path, "rules")
+    assert index.facts.facts and wb.method("bdtr", index, "rules").engine.name == "rules"
+    with pytest.raises(SettingError, match="engine 'nonsense' is unknown"):
+        index.insert([Passage("q", "", "Lake Orra is fed by the river Tell.")], "nonsense", progress=False)

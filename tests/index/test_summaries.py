@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -161,3 +162,11 @@ def test_a_change_asks_for_changed_clusters_alone(tmp_path):
     assert np.array_equal(index.summaries.vectors, whole.summaries.vectors)
     assert second.asked == [texts for texts in fresh.asked if texts not in set(first.asked)] != fresh.asked
     assert said(index)["asked"] == len(second.asked)
+
+
+def test_what_umap_compiles_is_kept_for_the_next_process():
+    pytest.importorskip("umap")
+    soft_clusters(np.random.default_rng(0).normal(size=(30, 16)).astype(np.float32), Clustering())
+    from umap.umap_ import smooth_knn_dist
+
+    assert list(Path(smooth_knn_dist.stats.cache_path).glob("umap_.smooth_knn_dist*.nbc"))

@@ -40,7 +40,8 @@ from workbench.index.layer import Build, Layer, warnings_of
 from workbench.index.store import Store
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
 from workbench.index.vectors import answers_now
-from workbench.llm.engine import RulesEngine, spread_out
+from workbench.llm.engine import Engine, RulesEngine, spread_out
+from workbench.llm.engine import engine as known_engine
 from workbench.places import folder_name, home
 from workbench.records import Passage, Record
 from workbench.settings import check_names
@@ -63,7 +64,6 @@ if TYPE_CHECKING:
     from workbench.index.synonyms import SynonymsLayer
     from workbench.index.tree import TreeLayer
     from workbench.index.typed import TypedLayer
-    from workbench.llm.engine import Engine
 
 
 DEFAULT_LAYERS = ("passages", "facts", "synonyms")
@@ -120,7 +120,7 @@ class Index(Record):
     def build(
         cls,
         data: Dataset | str | Path,
-        engine: Engine | None = None,
+        engine: Engine | str | None = None,
         folder: str | Path | None = None,
         *,
         encoder: Encoder | str | None = None,
@@ -165,7 +165,7 @@ class Index(Record):
 
                 layers = layers or TRIPLES_LAYERS
                 check_names("the writing of articles", writing.SETTINGS, articles)
-                writer = spread_out(getattr(engine, "builder", engine) or RulesEngine())
+                writer = spread_out(_builder(engine) or RulesEngine())
                 checked = ending_where_most_fail(ARTICLES, keep_going)
                 with Store(folder).lock(), metered(folder, ARTICLES, writer, idle=False), checked:
                     data = writing.textualise(data, writer, folder / "textualised", **articles, progress=progress)
@@ -181,7 +181,7 @@ class Index(Record):
     def _build(
         cls,
         data: Dataset,
-        engine: Engine | None,
+        engine: Engine | str | None,
         folder: str | Path,
         encoder: Encoder | None,
         wanted: Collection[str],
@@ -190,7 +190,7 @@ class Index(Record):
         **how: bool,
     ) -> Index:
         """Bring the present layers up to date, and the `wanted` ones with the layers below them."""
-        store, engine = Store(folder), getattr(engine, "builder", engine)
+        store, engine = Store(folder), _builder(engine)
         check_kinds(settings)
         with store.lock():
             manifest = store.read_manifest()
@@ -213,8 +213,9 @@ class Index(Record):
         return cls(folder, known_encoder(encoder) if isinstance(encoder, str) else encoder)
 
     def ensure(
-        self, kinds: Iterable[str], engine: Engine | None = None, *, keep_going: bool = False, progress: bool = True
-    ) -> Index:
+        self, kinds: Iterable[str], engine: Engine | str | None = None, *, keep_going: bool = False,
+        progress: bool = True,
+    ) -> Index:  # fmt: skip
         """This index with the named layers; missing ones are built, present ones stay as they are, whoever made them.
         `keep_going` as in `build`."""
         missing = [kind for kind in kinds if kind not in self._layers]
@@ -223,7 +224,7 @@ class Index(Record):
     def insert(
         self,
         new: Sequence[Passage],
-        engine: Engine | None = None,
+        engine: Engine | str | None = None,
         *,
         extractions: Sequence[Extraction] = (),
         profiles: Profiles | None = None,
@@ -252,8 +253,9 @@ class Index(Record):
         return self._changed(passages, engine, extractions, profiles, **how)
 
     def delete(
-        self, ids: Collection[str], engine: Engine | None = None, *, keep_going: bool = False, progress: bool = True
-    ) -> Index:
+        self, ids: Collection[str], engine: Engine | str | None = None, *, keep_going: bool = False,
+        progress: bool = True,
+    ) -> Index:  # fmt: skip
         """Take passages out, with everything that only they supported.
 
         Clusters that lose a passage get another summary, and communities another report. `engine` writes them, as in
@@ -271,7 +273,7 @@ class Index(Record):
     def _changed(
         self,
         passages: Sequence[Passage],
-        engine: Engine | None,
+        engine: Engine | str | None,
         given: Sequence[Extraction] = (),
         profiles: Profiles | None = None,
         **how: bool,
@@ -296,7 +298,7 @@ class Index(Record):
         )
         return self._rebuild(data, engine, **how)
 
-    def _rebuild(self, data: Dataset, engine: Engine | None, wanted: Collection[str] = (), **how: bool) -> Index:
+    def _rebuild(self, data: Dataset, engine: Engine | str | None, wanted: Collection[str] = (), **how: bool) -> Index:
         if self.store.read_manifest().get("data") != self.manifest["data"]:
             raise IndexFault(
                 f"{self.folder} was changed after this index was opened, and what was changed would be lost; "
@@ -444,6 +446,11 @@ class Index(Record):
 
 
 _checking = threading.Lock()
+
+
+def _builder(engine: Engine | str | None) -> Engine | None:
+    """What asks the Steps of a build: of an engine that replies to questions alone, the one behind it."""
+    return None if engine is None else getattr(engine := known_engine(engine), "builder", engine)
 
 
 def place_of(data: Dataset) -> Path:

@@ -17,10 +17,12 @@ the same members are one; the mixture that was found best is not fitted a second
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -109,9 +111,7 @@ def sizes(n: int, most: int) -> list[int]:
 def _reduced(vectors: np.ndarray, neighbours: int, how: Clustering) -> np.ndarray:
     """float64, shape (n, at most `how.dimension`)."""
     if how.reduction == "umap":
-        require_extra("raptor", IndexFault, _WITHOUT_UMAP)
-        from umap import UMAP  # takes seconds to import
-
+        UMAP = _umap()
         neighbours = min(max(2, neighbours), len(vectors) - 1)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", module="umap")  # that a seed means one thread, which is asked for
@@ -122,6 +122,21 @@ def _reduced(vectors: np.ndarray, neighbours: int, how: Clustering) -> np.ndarra
     with np.errstate(invalid="ignore"):  # of equal vectors, whose variance has no shares
         dimension = min(how.dimension, vectors.shape[1])
         return PCA(dimension, svd_solver="full").fit_transform(vectors.astype(np.float64))
+
+
+@cache
+def _umap() -> type:
+    """UMAP, whose functions numba compiles once for a machine, and not in every process for ten seconds."""
+    require_extra("raptor", IndexFault, _WITHOUT_UMAP)
+    from numba.core.dispatcher import Dispatcher
+    from umap import UMAP  # takes seconds to import
+
+    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] in ("umap", "pynndescent")]
+    for function in (value for module in modules for value in vars(module).values()):
+        if isinstance(function, Dispatcher) and not function.signatures:
+            with suppress(RuntimeError):  # there is no folder where numba may write
+                function.enable_caching()
+    return UMAP
 
 
 def _memberships(points: np.ndarray, how: Clustering) -> list[np.ndarray]:

@@ -83,9 +83,9 @@ def coverage_titles(context: str, gold: Sequence[str], titles: Sequence[str]) ->
 _SUFFIX = re.compile(r"\s*(?:\([^()]*\)|（[^（）]*）)\s*$")
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def words_of(context: str) -> list[str]:
-    """Cached, because a context is long and several measures search it."""
+    """Cached, because a context is long, and several measures search it, of several readers."""
     return words(context)
 
 

@@ -57,8 +57,12 @@ if not TYPE_CHECKING:  # with it, type checkers accept any name
     __getattr__ = exporting(__name__, [*_PLACES.values(), "workbench.methods.base:Method"])
 
 
-def method(spec: str, index: Index, engine: Engine | None = None, **settings: Any) -> Method:
+def method(spec: str, index: Index, engine: Engine | str | None = None, **settings: Any) -> Method:
     """The method that a SPEC names: `hipporag2`, `hipporag2[profile=paper,damping=0.6]`; `settings` override the
-    SPEC's."""
+    SPEC's. `engine` may be a SPEC, too."""
     name, given = parse_spec(spec)
+    if isinstance(engine, str):
+        from workbench.llm.engine import engine as known_engine
+
+        engine = known_engine(engine)
     return METHODS.look_up(name)(index, engine, **{**given, **settings})

@@ -60,11 +60,16 @@ def render(evidence: Evidence, k: int | None = None, budget: int | None = None) 
     if budget is None:
         text = joined(passages)
         return Context(text, tokens.count(text), passages)
-    text, used = "", 0
+    text, used, before = "", 0, 0  # `before`: tokens of the text with the blank line after it
     for at, passage in enumerate(passages):
-        longer = f"{text}{BETWEEN}{passage.content}" if text else passage.content
-        if (size := tokens.count(longer)) > budget:
+        content = passage.content
+        longer = f"{text}{BETWEEN}{content}" if text else content
+        # No token reaches across the end of a blank line, unless more white space follows.
+        parted = content[:1].strip() != ""
+        size = before + tokens.count(content) if parted else tokens.count(longer)
+        if size > budget:
             return Context(text, used, passages[:at])
+        before = before + tokens.count(content + BETWEEN) if parted else tokens.count(longer + BETWEEN) * bool(longer)
         text, used = longer, size
     return Context(text, used, passages)
 

@@ -274,32 +274,44 @@ const graph = (place, told = {}) => {
     const put = (id, text, size, seats, {over = false, always = false, bold = false} = {}) => {
       pen.font = `${bold ? "600 " : ""}${size}px system-ui, sans-serif`;
       const rows = text.split("\n"), h = (size + 3) * rows.length;
-      const w = Math.max(...rows.map((row) => pen.measureText(row).width)) + 4;
+      const wides = rows.map((row) => pen.measureText(row).width), w = Math.max(...wides) + 4;
       const boxes = seats(w, h).map(([x, y]) => ({id, words: text, x, y, w, h}));
       const free = (covers) => boxes.find((one) => inside(one) && !taken.meets(one) && (covers || !marks.meets(one)));
       const at = free(false) ?? (over ? free(true) : undefined) ?? (always ? boxes[0] : undefined);
       if (!at) return;
       Object.assign(pen, {strokeStyle: paper, fillStyle: ink});
       rows.forEach((row, line) => {
-        const y = at.y + (size + 3) * (line + 0.5);
-        pen.strokeText(row, at.x + 2, y);
-        pen.fillText(row, at.x + 2, y);
+        const x = at.x + (w - wides[line]) / 2, y = at.y + (size + 3) * (line + 0.5);
+        pen.strokeText(row, x, y);
+        pen.fillText(row, x, y);
       });
       taken.add(at);
       labels.push(at);
     };
+    // The name of a disc is as wide as the disc, so that it lies on no other.
+    const wrapped = (label, room) => {
+      const rows = label.split(" ").reduce((rows, word) => {
+        const longer = `${rows.at(-1) ?? ""} ${word}`.trim();
+        if (rows.length && pen.measureText(longer).width <= room) rows[rows.length - 1] = longer; else rows.push(word);
+        return rows;
+      }, []);
+      return (rows.length > 3 ? [...rows.slice(0, 2), `${rows[2]} …`] : rows).join("\n");
+    };
     const name = (row, settings) => {
-      const node = data.nodes[row], size = isDisc(row) ? 13 : Math.max(11, Math.min(15, node.font ?? 12));
-      put(node.id, node.label, size, seatsOf(row), {bold: isDisc(row) || node.ring, ...settings});
+      const node = data.nodes[row], disc = isDisc(row);
+      const size = disc ? 12 : Math.max(11, Math.min(15, node.font ?? 12));
+      pen.font = `600 ${size}px system-ui, sans-serif`;
+      const label = disc ? wrapped(node.label, Math.max(60, 2 * radius(row))) : node.label;
+      put(node.id, label, size, seatsOf(row), {bold: disc || node.ring, ...settings});
     };
     // On its edge, or where that has no room beside it; those of a path that matters also further away.
     const relation = (edge, settings, aside = [0]) => {
       const along = [0.5, 0.4, 0.6, 0.3, 0.7].map((share) => bend(edge, share)), [{x1, y1, x2, y2}] = along;
       const far = Math.hypot(x2 - x1, y2 - y1) || 1, [dx, dy] = [(y1 - y2) / far, (x2 - x1) / far];
-      const seats = (w, h) => aside.flatMap((by) => along.map(({x, y}) => {
-        const away = by * (Math.abs(dx) * w / 2 + Math.abs(dy) * h / 2 + 2);
-        return [x + away * dx - w / 2, y + away * dy - h / 2];
-      }));
+      const seats = (w, h) => aside.flatMap((by) => {
+        const away = by * (Math.abs(dx) * w / 2 + Math.abs(dy) * h / 2 + 2), lefts = by ? [-w / 2, 0, -w] : [-w / 2];
+        return lefts.flatMap((left) => along.map(({x, y}) => [x + away * dx + left, y + away * dy - h / 2]));
+      });
       put(null, edge.label, 11, seats, settings);
     };
     const seen = (row) => !out[row] && meet(box(row), {x: 0, y: 0, w: wide, h: high});
