@@ -83,7 +83,7 @@ PICTURES: Registry[Callable] = Registry(
 )
 
 
-def part_view(cls: type) -> Callable[[Any], Part]:
+def part_view(cls: type) -> Callable[[Any], Part | None]:
     """What shows a class as a part of a page."""
     _load(cls)
     found = view.dispatch(cls)

@@ -14,8 +14,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from workbench.text import CLIP, clean
-from workbench.views.palette import BLUE, GREY, ORANGE, VERMILION
-
+from workbench.views.palette import BLUE, GREY, ORANGE
 
 NAME = 200  # characters of a name, an id or a label
 WIDE = 140  # pixels of the picture of an interval
@@ -36,8 +35,9 @@ Words = Any  # a string, a number, a part, None (nothing), or a sequence of such
 
 
 @singledispatch
-def view(thing: Any) -> Part:
-    """The part that shows a record; what has no view of its own shows its `repr`."""
+def view(thing: Any) -> Part | None:
+    """The part that shows a record, None where it has nothing to show; what has no view of its own shows its
+    `repr`."""
     return import_module("workbench.views").part_view(type(thing))(thing)
 
 
@@ -68,9 +68,14 @@ def bad(*values: Words, limit: int = CLIP) -> Part | None:
     return _span("span", "bad", values, limit)
 
 
+def italic(*values: Words, limit: int = CLIP) -> Part | None:
+    """Words in italics: a relation, or what stands in the place of a value."""
+    return _span("italic", "", values, limit)
+
+
 def missing(*values: Words) -> Part | None:
     """Words in italics, in the place of a value that is not there."""
-    return _span("missing", "", values, CLIP)
+    return italic(*values)
 
 
 def marked(look: str, *values: Words, limit: int = CLIP) -> Part | None:

@@ -27,9 +27,9 @@ def page(*parts: Part | None) -> str:
     return f'<div class="hopscope mathjax_ignore">{STYLE}{"".join(map(html_of, parts))}</div>'
 
 
-def plain_part(thing: Any) -> Part:
+def plain_part(thing: Any) -> Part | None:
     """What shows a thing that has no view of its own."""
-    return code(repr(thing)) or Part("code")
+    return code(repr(thing))
 
 
 def plain_text(thing: Any) -> str:
@@ -62,7 +62,7 @@ def data_of(part: Part | str) -> Any:
 
 
 _TAGS = {
-    "line": "p", "code": "pre", "points": "ul", "point": "li", "group": "div", "strong": "b", "missing": "i",
+    "line": "p", "code": "pre", "points": "ul", "point": "li", "group": "div", "strong": "b", "italic": "i",
     "span": "span", "row": "tr", "cell": "td", "link": "a",
 }  # fmt: skip
 

@@ -1,7 +1,7 @@
 // `partOf(data)` makes the elements of a part of a page from plain data: a string, or [kind, look, facts, ...inside], as
 // docs/formats.md has it. Strings become text, never HTML. `views/render.py` writes the same where no script runs.
 const TAGS = {
-  line: "p", code: "pre", points: "ul", point: "li", group: "div", strong: "b", missing: "i", span: "span", row: "tr",
+  line: "p", code: "pre", points: "ul", point: "li", group: "div", strong: "b", italic: "i", span: "span", row: "tr",
   cell: "td", link: "a", fold: "details", picture: "figure",
 };
 const partOf = (data) => {
