@@ -55,17 +55,16 @@ class Marks:
     def __call__(self, text: str, limit: int = CLIP) -> Part:
         """At most `limit` characters of a text."""
         pieces = self._pattern.split(clean(text, limit)) if self._pattern else [clean(text, limit)]
-        return Part(
-            "words", tuple(self._marked(piece) if at % 2 else piece for at, piece in enumerate(pieces) if piece)
-        )
+        inside = tuple(self._marked(piece) if at % 2 else piece for at, piece in enumerate(pieces) if piece)
+        return Part("words", inside)
 
     def chip(self, name: str) -> Part | None:
         """The hop of a name; nothing if it was not reached."""
         return hop_chip(self.hops.get(name))
 
-    def _marked(self, name: str) -> Part | str | None:
+    def _marked(self, name: str) -> Part | str:
         look = self._looks.get(_bare(name))
-        return marked(look, name) if look else name
+        return Part("span", (name,), look) if look else name
 
 
 def hop_chip(hop: int | None) -> Part | None:
@@ -104,8 +103,10 @@ def graph_part(graph: ContextGraph, kept: ContextGraph | None = None, marks: Mar
     stays = _stays(graph, graph if kept is None else kept)
     for name, rows in graph_rows(graph).items():
         title = f"{len(rows):,} {name}" + ("" if kept is None else f", {sum(stays[name]):,} kept")
-        shown = [_row(row, marks) for row in rows[:MOST]]
-        shown = [row if stay else group(row, look="gone") for row, stay in zip(shown, stays[name])]
+        shown = [
+            _row(row, marks) if stay else group(_row(row, marks), look="gone")
+            for row, stay in islice(zip(rows, stays[name]), MOST)
+        ]
         more = faint(f"… {len(rows) - MOST:,} more") if len(rows) > MOST else None
         parts.append(fold(strong(title), _folding([*shown, *([more] if more else [])]), open=True))
     return group(*parts)
@@ -184,8 +185,8 @@ def _kept(one: Compressed, marks: Marks, limit: int) -> Iterator[Part]:
                 rows.append(unit_line(units[name], marks, limit, whole))
                 continue
             named.add(name)
-            ways = (relation for relation in one.graph.relations if relation.source == name)
-            rows += [_row(row, marks) for row in (entities.get(name, ContextEntity(name)), *ways)]
+            rows.append(_row(entities.get(name, ContextEntity(name)), marks))
+            rows += [_row(relation, marks) for relation in one.graph.relations if relation.source == name]
         title = strong(heading.strip("= ") or "texts", limit=NAME)
         yield details([hop_chip(hop), title, faint(len(rows))], _folding(rows), open=True)
 
