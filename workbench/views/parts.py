@@ -97,6 +97,11 @@ def line(*values: Words, look: str = "", sep: str = " ", limit: int = CLIP) -> P
     return Part("line", inside, look) if inside else None
 
 
+def titled(title: Words, *said: Words) -> Part | None:
+    """The paragraph above another part: its title, and words in grey."""
+    return line(strong(title), faint(*said))
+
+
 def quiet(*lines: Words, limit: int = CLIP) -> Part | None:
     """Paragraphs of text in grey, without empty ones."""
     return group(*(line(one, look="q", limit=limit) for one in lines))
@@ -180,9 +185,10 @@ def interval(
     return Part("interval", facts={"says": says, "colour": colour, "at": at, "printed": other})
 
 
-def picture(kind: str, data: Mapping[str, Any], says: str) -> Part:
+def picture(kind: str, data: Mapping[str, Any], *says: str) -> Part:
     """A picture that the viewer draws from `data` (`graph` or `bump`), and what it says, where no script runs."""
-    return Part("picture", (line(says, look="q") or Part("line"),), facts={"of": kind, "data": data})
+    inside = tuple(Part("line", (clean(sentence),), "q") for sentence in says)
+    return Part("picture", inside, facts={"of": kind, "data": data})
 
 
 def steps(parts: Sequence[Part], above: Part | None = None) -> Part:

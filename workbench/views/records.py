@@ -56,12 +56,12 @@ def _(question: Question) -> str:
 
 @view.register
 def _(question: Question) -> Part | None:
-    gold = [part for answer in question.answers for part in ("·", clean(answer, NAME))][1:]
+    gold = words(*question.answers, sep=" · ", limit=NAME) if question.answers else faint("not in the corpus")
     return group(
         words(strong(question.question), tag(question.id, limit=NAME), faint(_kind(question), limit=NAME)),
         details(
             "gold",
-            line(gold or faint("not in the corpus")),
+            line(gold),
             quiet(", ".join(question.support)),
             steps_table(question),
         ),
