@@ -22,10 +22,10 @@ from workbench.places import is_locked
 from workbench.records import Passage, Question, Reading
 from workbench.text import clean, counted, short
 from workbench.trace import Trace
-from workbench.views.base import NAME
-from workbench.views.bundle.parts import plain, ranking_part, traced_parts
+from workbench.views.bundle.parts import ranking_part, traced_parts
 from workbench.views.bundle.store import bare
 from workbench.views.contexts import Marks, texts_part
+from workbench.views.parts import NAME
 from workbench.views.records import reading_text, steps_table
 
 # Right is who scores 1 in the first of these that the run has; the page offers the others as well.
@@ -187,7 +187,7 @@ class Contents:
                 for run, rows in zip(column.run.repeated, times)
             )
             cells.append(first | {"repeats": repeats} if first and any(repeats) else first)
-        return {"gold": plain(steps_table(question)), "cells": cells}
+        return {"gold": steps_table(question), "cells": cells}
 
     def _cell(self, column: Column, row: dict | None, question: Question) -> dict[str, Any] | None:
         if row is None:

@@ -1,45 +1,49 @@
 """The data of a bundle: JSON in compressed chunks, each a script beside the page, because a page that is opened from a
-disk may read no other file. What stands in many places stands once. And what a page that is handed on must not say:
-folders of this machine, and keys of its environment."""
+disk may read no other file. What stands in many places of a chunk stands once. And what a page that is handed on must
+not say: folders of this machine, and keys of its environment."""
 
 from __future__ import annotations
 
 import base64
 import gzip
-import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from workbench.places import home
-from workbench.views.base import page_data
+from workbench.views.parts import Part
+from workbench.views.render import page_data
 
 CHUNK = 2_000_000  # characters of JSON in a chunk, of which a question needs one
 
 
-def packed(value: Any, erase: Callable[[str], str] = lambda words: words) -> str:
-    """A value as compressed JSON in base64; the same value gives the same letters."""
-    written = erase(page_data(value))
+def packed(written: str) -> str:
+    """JSON compressed in base64; the same text gives the same letters."""
     return base64.b64encode(gzip.compress(written.encode("utf-8", "replace"), 9, mtime=0)).decode("ascii")
 
 
 class Chunks:
     """The details of questions on disk, as chunks `q0`, `q1`, …, which begin at the positions `firsts`. Displays repeat
-    rows and marks further apart than compression looks back: each piece of HTML from tag to tag is stored once in a
-    chunk, and a part is the list of their numbers."""
+    rows and marks further apart than compression looks back: each part stands once in the `pieces` of a chunk, as
+    `[kind, look, facts, …inside]`, where the number of a piece stands for a part."""
 
     def __init__(self, folder: Path, erase: Callable[[str], str]):
         self.folder, self.erase = folder, erase
         self.firsts: list[int] = []
+        self._written = 0
+        self._begin()
+
+    def _begin(self) -> None:
         self._waiting: list[dict[str, Any]] = []
-        self._length = self._written = 0
+        self._pieces: dict[str, int] = {}
+        self._length = 0
 
     def add(self, details: dict[str, Any]) -> None:
-        self._waiting.append(details)
-        self._length += len(json.dumps(details, ensure_ascii=False))
+        """Details whose parts, wherever they stand, become numbers."""
+        self._waiting.append(self._shared(details))
         if self._length >= CHUNK:
             self.flush()
 
@@ -47,25 +51,23 @@ class Chunks:
         """Write what waits as a chunk."""
         if not self._waiting:
             return
-        known: dict[str, int] = {}
-        for cell in every(cell for details in self._waiting for cell in details["cells"]):
-            cell["parts"] = [
-                [title, [known.setdefault(piece, len(known)) for piece in re.split(r"(?<=>)(?=<)", part)]]
-                for title, part in cell["parts"]
-            ]
         name = f"q{len(self.firsts)}"
-        data = packed({"pieces": list(known), "details": self._waiting}, self.erase)
+        written = f'{{"pieces":[{",".join(self._pieces)}],"details":{page_data(self._waiting)}}}'
+        data = packed(self.erase(written))
         (self.folder / f"{name}.js").write_text(f'hopscope("{name}","{data}")\n', "ascii", newline="\n")
         self.firsts.append(self._written)
         self._written += len(self._waiting)
-        self._waiting, self._length = [], 0
+        self._begin()
 
-
-def every(cells: Iterable[dict[str, Any] | None]) -> Iterator[dict[str, Any]]:
-    """The cells of a question and those of their repeats, without what was not asked."""
-    for cell in filter(None, cells):
-        yield cell
-        yield from filter(None, cell.get("repeats", ()))
+    def _shared(self, value: Any) -> Any:
+        if isinstance(value, Part):
+            written = page_data([value.kind, value.look, dict(value.facts), *map(self._shared, value.inside)])
+            if written not in self._pieces:
+                self._length += len(written)
+            return self._pieces.setdefault(written, len(self._pieces))
+        if isinstance(value, dict):
+            return {name: self._shared(one) for name, one in value.items()}
+        return [self._shared(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 # -- what stays private ------------------------------------------------------------------------------------------------
