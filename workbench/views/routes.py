@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.display import html
 from workbench.methods.youtu.routed import Facts, Routes, RouteTaken, Searched
 from workbench.text import clean, counted, short
-from workbench.views.base import details, esc, long_table, page, table
-from workbench.views.records import heading
+from workbench.views.parts import (
+    Part,
+    details,
+    faint,
+    group,
+    line,
+    long_table,
+    quiet,
+    strong,
+    table,
+    tag,
+    view,
+)
+from workbench.views.records import trace_heading
 
 FUSED = "fused"  # what fusion kept, beside the routes themselves
 BROUGHT, LINE = 8, 300  # triples of a route; characters of a thought
 HAS = "has_attribute"
 
 
-html.register(Routes, lambda shown: page(whole(shown)))
-
-
-def whole(shown: Routes) -> str:
-    return routes_part(shown, FUSED, None) + details("rounds", rounds_part(shown), open=True)
+@view.register
+def whole(shown: Routes) -> Part | None:
+    return group(routes_part(shown, FUSED, None), details("rounds", rounds_part(shown), open=True))
 
 
 def route_names(shown: Routes) -> list[str]:
@@ -47,7 +56,7 @@ def brought(shown: Routes, route: str, round: int | None = None) -> list[str]:
     return sorted(names, key=lambda name: (-names[name], name))
 
 
-def routes_part(shown: Routes, route: str, round: int | None) -> str:
+def routes_part(shown: Routes, route: str, round: int | None) -> Part | None:
     """A question: what it involves, and for each query of a round what `route` brought, or what fusion kept of all."""
     involved = shown.involved
     words = (
@@ -55,17 +64,17 @@ def routes_part(shown: Routes, route: str, round: int | None) -> str:
         ("attributes", involved.attributes), ("filtered by", involved.matched),
     )  # fmt: skip
     said = "; ".join(f"{name}: {', '.join(clean(one, 60) for one in found)}" for name, found in words if found)
-    found = "".join(_search(one, route) for one in searches_of(shown, round))
-    return (
-        heading(shown) + f"<p class='q'>{esc(said or 'no type of the schema is involved')}</p>"
-        f"{found or '<p class=q>this round searched for nothing</p>'}"
+    return group(
+        trace_heading(shown),
+        quiet(said or "no type of the schema is involved"),
+        group(*(_search(one, route) for one in searches_of(shown, round))) or quiet("this round searched for nothing"),
     )
 
 
-def rounds_part(shown: Routes) -> str:
+def rounds_part(shown: Routes) -> Part | None:
     """The agent's rounds: the first answer, then thoughts, queries and why it stopped."""
     if shown.answer is None and not shown.rounds:
-        return "<p class='q'>no agent: the question was taken apart and searched once</p>"
+        return quiet("no agent: the question was taken apart and searched once")
     rows = [(0, shown.answer or "no answer", "", "", "first answer")]
     for one in shown.rounds:
         found = counted(len(one.found.triples), "triple") if one.found else ""
@@ -77,7 +86,7 @@ def rounds_part(shown: Routes) -> str:
 # -- parts -------------------------------------------------------------------------------------------------------------
 
 
-def _search(one: Searched, route: str) -> str:
+def _search(one: Searched, route: str) -> Part | None:
     """One query: the triples of the route, with the routes that brought each and whether fusion kept it."""
     kept = {fact[:3] for fact in one.triples}
     by: dict[tuple, list[str]] = {}
@@ -88,23 +97,22 @@ def _search(one: Searched, route: str) -> str:
         (*fact, score, ", ".join(by.get(tuple(fact), ())), "kept" if tuple(fact) in kept else "–")
         for *fact, score in _triples(one, route)
     ]
-    through = "".join(_through(taken) for taken in one.routes if taken.route == route)
     counts = ", ".join(f"{taken.route} {len(taken.triples)}" for taken in one.routes)
-    headers = ["head", "relation", "tail", "score", "routes", "fusion"]
-    listed = long_table(headers, rows, "triples", BROUGHT, 120) or table(headers, ())
-    passages = esc(", ".join(short(name, 40) for name, _ in one.passages[:BROUGHT]), 600)
-    return (
-        f"<p><b>{esc(one.query, 300)}</b> <span class='tag'>{esc(one.origin, 40)}</span> "
-        f"<span class='q'>brought: {esc(counts)}; kept {len(one.triples)}</span></p>{through}{listed}"
-        f"<p class='q'>passages kept: {passages}</p>"
+    passages = clean(", ".join(short(name, 40) for name, _ in one.passages[:BROUGHT]), 600)
+    brought = faint(f"brought: {counts}; kept {len(one.triples)}")
+    return group(
+        line(strong(one.query, limit=300), tag(one.origin, limit=40), brought),
+        *(_through(taken) for taken in one.routes if taken.route == route),
+        long_table(["head", "relation", "tail", "score", "routes", "fusion"], rows, "triples", BROUGHT, 120),
+        quiet(f"passages kept: {passages}"),
     )
 
 
-def _through(taken: RouteTaken) -> str:
+def _through(taken: RouteTaken) -> Part | None:
     """The entities, communities or paths that the route went through."""
     filtered = " (the type filter changed their order)" if taken.filtered else ""
     listed = "; ".join(f"{short(name, 100)} {score:.2f}" for name, score in taken.through[:5])
-    return f"<p class='q'>through {esc(listed, 900)}{filtered}</p>" if taken.through else ""
+    return quiet(f"through {clean(listed, 900)}{filtered}") if taken.through else None
 
 
 def _triples(one: Searched, route: str) -> Facts:
