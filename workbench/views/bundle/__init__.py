@@ -31,7 +31,7 @@ from workbench.views import viewer
 from workbench.views.bundle.contents import Contents
 from workbench.views.bundle.pages import conditions, results, runs_of, subtitle_of, title_of, warnings
 from workbench.views.bundle.store import Chunks, bare, eraser, packed
-from workbench.views.parts import NAME
+from workbench.views.parts import NAME, Part
 from workbench.views.render import html_of, page_data
 
 FORMAT = 1
@@ -111,7 +111,7 @@ def _replace(part: Path, target: Path) -> None:
 def _write(contents: Contents, part: Path, title: str, single: bool, progress: bool) -> None:
     erase = eraser([folder for run in contents.runs for folder in (run.folder, run.folder.parent)])
     chunks = Chunks(part / "data", erase)
-    still = {
+    still: dict[str, Part | str | None] = {
         "title": title, "subtitle": subtitle_of(contents), "warnings": warnings(contents),
         "results": results(contents), "conditions": conditions(contents),
     }  # fmt: skip

@@ -117,8 +117,7 @@ def _differences(contents: Contents) -> Part | None:
     """Each method against the first of its run."""
     parts: list[Part | None] = []
     for run, name in _named(contents):
-        frame = run.compare() if len(run.methods) > 1 else ()
-        if not len(frame):
+        if len(run.methods) < 2 or not len(frame := run.compare()):
             continue
         first = frame["measure"].isin(FIRST)
         parts += [
