@@ -6,19 +6,7 @@ from collections.abc import Sequence
 
 from workbench.methods.youtu.routed import Facts, Routes, RouteTaken, Searched
 from workbench.text import clean, counted, short
-from workbench.views.parts import (
-    Part,
-    details,
-    faint,
-    group,
-    line,
-    long_table,
-    quiet,
-    strong,
-    table,
-    tag,
-    view,
-)
+from workbench.views.parts import Part, details, faint, group, line, long_table, quiet, strong, table, tag, view
 from workbench.views.records import trace_heading
 
 FUSED = "fused"  # what fusion kept, beside the routes themselves

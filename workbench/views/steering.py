@@ -39,20 +39,7 @@ from workbench.views.drawing import (
 )
 from workbench.views.node_details import node_size
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
-from workbench.views.parts import (
-    NAME,
-    Part,
-    details,
-    faint,
-    group,
-    quiet,
-    strong,
-    table,
-    tag,
-    titled,
-    view,
-    words,
-)
+from workbench.views.parts import NAME, Part, details, faint, group, quiet, strong, table, tag, titled, view, words
 from workbench.views.records import SHOWN, asked_part, passage_cell, trace_heading
 from workbench.views.stepped import Stage, stages_part
 

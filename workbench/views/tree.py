@@ -17,20 +17,7 @@ from workbench.operators.knowledge_tree import LEVELS, NONE, CommunityPlace, Ent
 from workbench.operators.regrouping import Change
 from workbench.records import Passage, Triple
 from workbench.text import clean, counted, short
-from workbench.views.parts import (
-    NAME,
-    Part,
-    details,
-    group,
-    line,
-    points,
-    quiet,
-    strong,
-    table,
-    tag,
-    titled,
-    view,
-)
+from workbench.views.parts import NAME, Part, details, group, line, points, quiet, strong, table, tag, titled, view
 from workbench.views.records import passage_cell, passage_line
 
 MEMBERS, TRIPLES, SHOWN = 60, 60, 12  # rows of tables
