@@ -201,8 +201,8 @@ class Verdicts(Widget):
         return self._tables(self._paper)
 
     def static_html(self) -> str:
-        chosen = side_by_side(self.found, self.chosen) if self.chosen else None
-        return page(view(self._shown()), chosen and view(chosen), claims_part(self.found.of_claims()))
+        chosen = view(side_by_side(self.found, self.chosen)) if self.chosen else None
+        return page(view(self._shown()), chosen, claims_part(self.found.of_claims()))
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count:,} {name}" for name, count in self._shown().counts().items())

@@ -65,12 +65,14 @@ def ranking_part(row: Mapping[str, Any], question: Question, passages: Passages)
 
 def _searched(config: Mapping[str, Any], trace: Trace, question: Question, titles: Passages) -> Iterator[Titled]:
     name = config["label"].partition("[")[0]
-    title, read, show = _SEARCHES.get(name) or (_REPLAY if "iterations" in config.get("settings", {}) else (None,) * 3)
-    if read and show:
-        try:
-            yield title, show(read(trace, question.support), titles)
-        except WorkbenchError as error:  # a method that failed or fell back, or hashes in the place of texts
-            yield title, quiet(f"nothing to replay: {clean(error, 400)}")
+    found = _SEARCHES.get(name) or (_REPLAY if "iterations" in config.get("settings", {}) else None)
+    if found is None:
+        return
+    title, read, show = found
+    try:
+        yield title, show(read(trace, question.support), titles)
+    except WorkbenchError as error:  # a method that failed or fell back, or hashes in the place of texts
+        yield title, quiet(f"nothing to replay: {clean(error, 400)}")
 
 
 # Method → title of its part, what reads a trace of it, what shows that.
