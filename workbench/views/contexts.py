@@ -162,12 +162,13 @@ def texts_part(before: str | None, after: str, marks: Marks, limit: int = LONG) 
     if before is None or before == after:
         return read
     whole = " ".join(after.split())
-    lines = (
-        [words([_kept_in(whole, part, marks, limit) for part in sentences(line)]), "\n"]
+    lines = [
+        part
         for line in before[:limit].split("\n")
-    )
+        for part in ("\n", words([_kept_in(whole, sentence, marks, limit) for sentence in sentences(line)]))
+    ]
     cut = quiet(f"… {counted(len(before) - limit, 'more character')}" if len(before) > limit else "")
-    return beside(group(line(strong("retrieved")), code(*lines), cut), read)
+    return beside(group(line(strong("retrieved")), code(*lines[1:]), cut), read)
 
 
 def _kept(one: Compressed, marks: Marks, limit: int) -> Iterator[Part]:
