@@ -52,15 +52,14 @@ def chips(counts: dict[str, int]) -> Part | None:
 def heading(cell: Cell) -> Part | None:
     """What a cell is, the printed number beside ours, and its verdict."""
     names = " · ".join(filter(None, (f"Table {cell.table}", cell.backbone, cell.method, cell.data, cell.measure)))
-    ours = (
-        None
-        if cell.ours is None
-        else (", ours ", strong(f"{cell.ours:.4f}"), f" [{interval_text(cell)}], n={cell.n:,}")
-    )
+    ours = () if cell.ours is None else (strong(f"{cell.ours:.4f}"), f" [{interval_text(cell)}], n={cell.n:,}")
     p = "" if cell.p is None else f", p={cell.p:.3f} ({cell.p_holm:.3f} corrected) against the baseline"
     return group(
         line(strong(names, limit=2 * NAME), mark(cell.verdict), sep=" \u00a0 "),
-        line(words("published ", strong(printed_text(cell)), ours, p, sep=""), interval_of(cell)),
+        line(
+            words("published ", strong(printed_text(cell)), ", ours " if ours else "", ours, p, sep=""),
+            interval_of(cell),
+        ),
     )
 
 
@@ -77,14 +76,8 @@ def interval_of(cell: Cell) -> Part | None:
 # -- conditions -------------------------------------------------------------------------------------------------------
 
 
-@view.register
-def _(shown: Conditions) -> Part | None:
-    return group(heading(shown.cell), conditions_part(shown))
-
-
-@view.register
-def _(shown: Questions) -> Part | None:
-    return group(heading(shown.cell), questions_part(shown))
+view.register(Conditions, lambda shown: group(heading(shown.cell), conditions_part(shown)))
+view.register(Questions, lambda shown: group(heading(shown.cell), questions_part(shown)))
 
 
 def conditions_part(shown: Conditions) -> Part | None:
