@@ -46,7 +46,7 @@ from workbench.trace import Event, Trace, TraceDiff
 from workbench.views import VIEWS_OF, parts
 from workbench.views.palette import THEMED_CSS
 from workbench.views.parts import number
-from workbench.views.render import STYLE
+from workbench.views.render import KINDS, STYLE
 
 TAGS = {
     *("div", "style", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "span", "b", "i", "p", "pre"),
@@ -281,6 +281,12 @@ def test_numbers_are_short(value, shown):
 def test_an_empty_record_shows_itself_too(record):
     assert repr(record)
     Checked(record._repr_html_())
+
+
+def test_the_schema_of_a_part_names_every_kind():
+    schema = (FilePath(__file__).parents[1] / "docs" / "formats.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`.*?) \|", schema.partition("## Parts of a page")[2].partition("\n## ")[0], re.M)
+    assert sorted(re.findall(r"`(\w+)`", " ".join(rows))) == sorted(KINDS)
 
 
 # -- the index ------------------------------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ def marked(look: str, *values: Words, limit: int = CLIP) -> Part | None:
 
 def link(query: Sequence[tuple[str, str]], *values: Words) -> Part:
     """A link to a place in the same page."""
-    return Part("link", tuple(_joined(values, " ", CLIP)), facts={"to": urlencode(query)})
+    return Part("link", tuple(_joined(values, " ", CLIP)), facts={"to": urlencode(query, errors="replace")})
 
 
 # -- blocks ------------------------------------------------------------------------------------------------------------

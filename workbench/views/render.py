@@ -54,15 +54,15 @@ def script_data(value: Any) -> str:
 # -- as data and as HTML -----------------------------------------------------------------------------------------------
 
 
-def data_of(part: Part | str) -> Any:
-    """A part as JSON holds it: a string, or `[kind, look, facts, inside …]`."""
-    if isinstance(part, str):
+def data_of(part: Part | str | None) -> Any:
+    """A part as JSON holds it: a string, or `[kind, look, facts, inside …]`; null for none."""
+    if part is None or isinstance(part, str):
         return part
     return [part.kind, part.look, dict(part.facts), *map(data_of, part.inside)]
 
 
 _TAGS = {
-    "line": "p", "code": "pre", "points": "ul", "point": "li", "group": "div", "strong": "b", "italic": "i",
+    "line": "p", "points": "ul", "point": "li", "group": "div", "strong": "b", "italic": "i",
     "span": "span", "row": "tr", "cell": "td", "link": "a",
 }  # fmt: skip
 
@@ -92,6 +92,11 @@ def _element(name: str, attributes: Mapping[str, str], *inside: str) -> str:
 
 def _words_html(part: Part) -> str:
     return "".join(map(html_of, part.inside))
+
+
+def _code_html(part: Part) -> str:
+    inside = _words_html(part)
+    return _element("pre", {}, "\n" * inside.startswith("\n"), inside)  # a browser leaves out the first line break
 
 
 def _heading_html(part: Part) -> str:
@@ -128,9 +133,10 @@ def _picture_html(part: Part) -> str:
 
 
 _WRITERS: dict[str, Callable[[Part], str]] = {
-    "words": _words_html, "heading": _heading_html, "fold": _fold_html, "table": _table_html,
+    "words": _words_html, "code": _code_html, "heading": _heading_html, "fold": _fold_html, "table": _table_html,
     "interval": _interval_html, "picture": _picture_html,
 }  # fmt: skip
+KINDS = {*_TAGS, *_WRITERS}
 
 
 # -- as text -----------------------------------------------------------------------------------------------------------

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from workbench.methods.youtu.routed import Facts, Routes, RouteTaken, Searched
+from workbench.methods.youtu.routed import Facts, Reflected, Routes, RouteTaken, Searched, routed
+from workbench.records import Passage
 from workbench.text import clean, counted, short
+from workbench.trace import Trace
 from workbench.views.parts import Part, details, faint, group, line, long_table, quiet, strong, table, tag, view
-from workbench.views.records import trace_heading
+from workbench.views.records import notes_part, trace_heading
+from workbench.views.stepped import Stage
 
 FUSED = "fused"  # what fusion kept, beside the routes themselves
 BROUGHT, LINE = 8, 300  # triples of a route; characters of a thought
 HAS = "has_attribute"
+ROUND = ("round", "thought", "next query", "brought", "outcome")
 
 
 @view.register
 def whole(shown: Routes) -> Part | None:
     return group(routes_part(shown, FUSED, None), details("rounds", rounds_part(shown), open=True))
+
+
+def stages(trace: Trace, passages: Mapping[str, Passage] | None = None) -> list[Stage]:
+    """The sub-questions, then the rounds of the agent, each with what its queries brought: a reader of traces for a
+    `StageStepper`."""
+    shown = routed(trace)
+    notes = notes_part(filter(None, (shown.fallback, shown.failure)), shown.failure)
+    first = Stage("sub-questions", part=group(notes, _involved(shown), _searches(shown, FUSED, 0)))
+    rounds = (
+        Stage(f"round {one.number}", part=group(table(ROUND, [_round(one)], LINE), _searches(shown, FUSED, at)))
+        for at, one in enumerate(shown.rounds, 1)
+    )
+    return [first, *rounds]
 
 
 def route_names(shown: Routes) -> list[str]:
@@ -46,32 +63,39 @@ def brought(shown: Routes, route: str, round: int | None = None) -> list[str]:
 
 def routes_part(shown: Routes, route: str, round: int | None) -> Part | None:
     """A question: what it involves, and for each query of a round what `route` brought, or what fusion kept of all."""
-    involved = shown.involved
-    words = (
-        ("entity types", involved.entity_types), ("relations", involved.relations),
-        ("attributes", involved.attributes), ("filtered by", involved.matched),
-    )  # fmt: skip
-    said = "; ".join(f"{name}: {', '.join(clean(one, 60) for one in found)}" for name, found in words if found)
-    return group(
-        trace_heading(shown),
-        quiet(said or "no type of the schema is involved"),
-        group(*(_search(one, route) for one in searches_of(shown, round))) or quiet("this round searched for nothing"),
-    )
+    return group(trace_heading(shown), _involved(shown), _searches(shown, route, round))
 
 
 def rounds_part(shown: Routes) -> Part | None:
     """The agent's rounds: the first answer, then thoughts, queries and why it stopped."""
     if shown.answer is None and not shown.rounds:
         return quiet("no agent: the question was taken apart and searched once")
-    rows = [(0, shown.answer or "no answer", "", "", "first answer")]
-    for one in shown.rounds:
-        found = counted(len(one.found.triples), "triple") if one.found else ""
-        ended = f"answered: {clean(one.answer, 120)}" if one.answer else one.stopped or "goes on"
-        rows.append((one.number, one.thought or one.failure or "", one.query, found, ended))
-    return table(["round", "thought", "next query", "brought", "outcome"], rows, LINE)
+    first = (0, shown.answer or "no answer", "", "", "first answer")
+    return table(ROUND, [first, *map(_round, shown.rounds)], LINE)
 
 
 # -- parts -------------------------------------------------------------------------------------------------------------
+
+
+def _involved(shown: Routes) -> Part | None:
+    involved = shown.involved
+    words = (
+        ("entity types", involved.entity_types), ("relations", involved.relations),
+        ("attributes", involved.attributes), ("filtered by", involved.matched),
+    )  # fmt: skip
+    said = "; ".join(f"{name}: {', '.join(clean(one, 60) for one in found)}" for name, found in words if found)
+    return quiet(said or "no type of the schema is involved")
+
+
+def _searches(shown: Routes, route: str, round: int | None) -> Part | None:
+    searches = group(*(_search(one, route) for one in searches_of(shown, round)))
+    return searches or quiet("this round searched for nothing")
+
+
+def _round(one: Reflected) -> tuple:
+    found = counted(len(one.found.triples), "triple") if one.found else ""
+    ended = f"answered: {clean(one.answer, 120)}" if one.answer else one.stopped or "goes on"
+    return one.number, one.thought or one.failure or "", one.query, found, ended
 
 
 def _search(one: Searched, route: str) -> Part | None:
