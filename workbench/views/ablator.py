@@ -50,8 +50,8 @@ from workbench.views.parts import (
     faint,
     fold,
     group,
+    italic,
     line,
-    missing,
     quiet,
     strong,
     table,
@@ -366,7 +366,7 @@ class Ablator(Widget):
     def _heading(self) -> Part | None:
         """The answer, right or wrong, how it came about, and whether the context contains the gold answer."""
         answer, gold = self.answer, " · ".join(self._question.answers)
-        shown = missing("abstained") if answer.abstained else strong(answer.text, limit=NAME) or missing("no answer")
+        shown = italic("abstained") if answer.abstained else strong(answer.text, limit=NAME) or italic("no answer")
         mark, unread = self.proof.mark if self.proof else "", unread_reply(answer)
         by = f"{reading_text(answer.reading)}; " if answer.reading else ""
         by += f"by {whose_words(answer.engines)}{', no language model' * all(map(no_model, answer.engines))}"

@@ -73,11 +73,6 @@ def italic(*values: Words, limit: int = CLIP) -> Part | None:
     return _span("italic", "", values, limit)
 
 
-def missing(*values: Words) -> Part | None:
-    """Words in italics, in the place of a value that is not there."""
-    return italic(*values)
-
-
 def marked(look: str, *values: Words, limit: int = CLIP) -> Part | None:
     """Words that look as `page.css` has it."""
     return _span("span", look, values, limit)

@@ -37,7 +37,6 @@ _LINE = 100  # characters of a text on one line of a terminal
 view.register(Path, lambda path: words(_chain(path)))
 view.register(Reading, lambda reading: line(reading_text(reading), limit=400))
 text.register(Triple, lambda triple: " — ".join(clean(member, _LINE) for member in triple.members))
-text.register(Path, lambda path: clean(_chain(path), 4 * _LINE))
 text.register(Reading, lambda reading: f"Reading: {clean(reading_text(reading), 400)}")
 
 
@@ -59,12 +58,7 @@ def _(question: Question) -> Part | None:
     gold = words(*question.answers, sep=" · ", limit=NAME) if question.answers else faint("not in the corpus")
     return group(
         words(strong(question.question), tag(question.id, limit=NAME), faint(_kind(question), limit=NAME)),
-        details(
-            "gold",
-            line(gold),
-            quiet(", ".join(question.support)),
-            steps_table(question),
-        ),
+        details("gold", line(gold), quiet(", ".join(question.support)), steps_table(question)),
     )
 
 

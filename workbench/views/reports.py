@@ -23,8 +23,8 @@ from workbench.views.parts import (
     details,
     fold,
     group,
+    italic,
     line,
-    missing,
     number,
     quiet,
     strong,
@@ -214,7 +214,7 @@ def case_part(case: Case) -> Part | None:
     gold = clean(" · ".join(case.gold), NAME) or "not in the corpus"
     return group(
         line(clean(case.question, 400), tag(case.question_id, limit=NAME)),
-        line(strong(case.answer, limit=NAME) or missing("no answer"), f"gold: {gold}", sep=" \u00a0 "),
+        line(strong(case.answer, limit=NAME) or italic("no answer"), f"gold: {gold}", sep=" \u00a0 "),
         line(bad(_where(case), limit=NAME), f": {clean(case.explanation, 600)}", sep=""),
         quiet(f"rests on {clean(case.rests_on, NAME)}; {clean(case.method, NAME)}, {clean(case.reader, NAME)}"),
     )
