@@ -48,22 +48,19 @@ def summary(page: Path):
     return unpacked(re.search(r'id="summary">([^<]+)<', page.read_text("utf-8"))[1])
 
 
-def part_of(pieces: list, number: int) -> Part:
-    """A part of a chunk, with what is shared put into its places."""
-    kind, look, facts, *inside = pieces[number]
-    return Part(kind, tuple(part_of(pieces, one) if isinstance(one, int) else one for one in inside), look, facts)
+def part_of(data) -> Part | str:
+    if isinstance(data, str):
+        return data
+    kind, look, facts, *inside = data
+    return Part(kind, tuple(map(part_of, inside)), look, facts)
 
 
 def questions(folder: Path) -> list[dict]:
     """The details of all questions, with their parts as HTML."""
-    found, whole = chunks(folder), []
-    for at in range(len(found)):
-        pieces = found[f"q{at}"]["pieces"]
-        assert len(set(map(json.dumps, pieces))) == len(pieces), "nothing stands twice"
-        for one in found[f"q{at}"]["details"]:
-            for cell in filter(None, one["cells"]):
-                cell["parts"] = {title: html_of(part_of(pieces, number)) for title, number in cell["parts"]}
-            whole.append(one)
+    found = chunks(folder)
+    whole = [one for at in range(len(found)) for one in found[f"q{at}"]]
+    for cell in (cell for one in whole for cell in one["cells"] if cell):
+        cell["parts"] = {title: html_of(part_of(data)) for title, data in cell["parts"]}
     return whole
 
 

@@ -30,7 +30,7 @@ from workbench.text import clean
 from workbench.views import viewer
 from workbench.views.bundle.contents import Contents
 from workbench.views.bundle.pages import conditions, results, runs_of, subtitle_of, title_of, warnings
-from workbench.views.bundle.store import Chunks, bare, eraser, packed
+from workbench.views.bundle.store import bare, eraser, packed, write_chunks
 from workbench.views.parts import NAME, Part
 from workbench.views.render import html_of, page_data
 
@@ -110,16 +110,14 @@ def _replace(part: Path, target: Path) -> None:
 
 def _write(contents: Contents, part: Path, title: str, single: bool, progress: bool) -> None:
     erase = eraser([folder for run in contents.runs for folder in (run.folder, run.folder.parent)])
-    chunks = Chunks(part / "data", erase)
     still: dict[str, Part | str | None] = {
         "title": title, "subtitle": subtitle_of(contents), "warnings": warnings(contents),
         "results": results(contents), "conditions": conditions(contents),
     }  # fmt: skip
-    for question in tqdm(contents.questions, desc="bundle", unit="question", disable=not progress):
-        chunks.add(contents.details(question))
-    chunks.flush()
-    summary = {"title": title, **contents.summary(), "chunks": chunks.firsts}
-    written = [part / "data" / f"q{number}.js" for number in range(len(chunks.firsts))]
+    asked = tqdm(contents.questions, desc="bundle", unit="question", disable=not progress)
+    firsts = write_chunks(part / "data", map(contents.details, asked), erase)
+    summary = {"title": title, **contents.summary(), "chunks": firsts}
+    written = [part / "data" / f"q{number}.js" for number in range(len(firsts))]
     inside = {name: erase(bare(html_of(part))) for name, part in still.items()} | {
         "summary": packed(erase(page_data(summary)))
     }

@@ -59,8 +59,8 @@
     return low;
   };
   const details = async (at) => {
-    const of = holds(all.chunks, at), {pieces, details} = await chunk(`q${of}`);
-    return {pieces, ...details[at - all.chunks[of]]};
+    const of = holds(all.chunks, at);
+    return (await chunk(`q${of}`))[at - all.chunks[of]];
   };
 
   // -- state --------------------------------------------------------------------------------------------------------
@@ -203,10 +203,8 @@
   // -- one question ---------------------------------------------------------------------------------------------------
 
   const page = $("page");
-  // A part whose inside is shared: numbers stand for other pieces of its chunk.
-  const whole = (pieces, number) => pieces[number].map((one, at) => at > 2 && typeof one === "number" ? whole(pieces, one) : one);
-  const part = (pieces, number) => {
-    const made = el("div", {}, partOf(whole(pieces, number)));
+  const part = (data) => {
+    const made = el("div", {}, data && partOf(data));
     live(made);
     return made;
   };
@@ -246,7 +244,7 @@
     const first = scores.filter(([place]) => place >= 0 && place < SCORES).sort(([a], [b]) => a - b), others = scores.filter(([place]) => place < 0 || place >= SCORES);
     body.append(el("div", {class: "scores"}, ...first.map(([, words]) => words),
       others.length ? el("details", {}, el("summary", {}, `${others.length} more`), el("div", {}, ...others.map(([, words]) => words))) : ""));
-    const parts = cell.parts.map(([name, number]) => folded(name, () => part(one.pieces, number)));
+    const parts = cell.parts.map(([name, data]) => folded(name, () => part(data)));
     return el("article", {class: "column", "aria-label": about.name}, head, body, ...parts);
   };
 
@@ -276,7 +274,7 @@
     const columns = el("div", {class: "columns"}, ...shown.map((number) => column(number, one)));
     columns.style.setProperty("--columns", shown.length);
     page.replaceChildren(head, el("h2", {class: "asked"}, question.text || question.id), el("p", {class: "answers-gold"}, "gold: ", ...gold),
-      one.gold === null ? "" : part(one.pieces, one.gold), choose, columns);
+      one.gold ? part(one.gold) : "", choose, columns);
     document.title = `${question.id} · ${all.title}`;
     const next = found[place + 1];
     if (next !== undefined) details(next).catch(() => {}); // the arrow that is likely to follow

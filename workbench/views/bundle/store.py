@@ -1,6 +1,6 @@
 """The data of a bundle: JSON in compressed chunks, each a script beside the page, because a page that is opened from a
-disk may read no other file. What stands in many places of a chunk stands once. And what a page that is handed on must
-not say: folders of this machine, and keys of its environment."""
+disk may read no other file. And what a page that is handed on must not say: folders of this machine, and keys of its
+environment."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import gzip
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from workbench.places import home
-from workbench.views.parts import Part
 from workbench.views.render import page_data
 
 CHUNK = 2_000_000  # characters of JSON in a chunk, of which a question needs one
@@ -25,49 +24,27 @@ def packed(written: str) -> str:
     return base64.b64encode(gzip.compress(written.encode("utf-8", "replace"), 9, mtime=0)).decode("ascii")
 
 
-class Chunks:
-    """The details of questions on disk, as chunks `q0`, `q1`, …, which begin at the positions `firsts`. Displays repeat
-    rows and marks further apart than compression looks back: each part stands once in the `pieces` of a chunk, as
-    `[kind, look, facts, …inside]`, where the number of a piece stands for a part."""
+def write_chunks(folder: Path, details: Iterable[Any], erase: Callable[[str], str]) -> list[int]:
+    """Write the details of questions as chunks `q0`, `q1`, …; returns at which question each begins."""
+    firsts, first = [], 0
+    for number, chunk in enumerate(_chunks(details)):
+        data = packed(erase(f"[{','.join(chunk)}]"))
+        (folder / f"q{number}.js").write_text(f'hopscope("q{number}","{data}")\n', "ascii", newline="\n")
+        firsts.append(first)
+        first += len(chunk)
+    return firsts
 
-    def __init__(self, folder: Path, erase: Callable[[str], str]):
-        self.folder, self.erase = folder, erase
-        self.firsts: list[int] = []
-        self._written = 0
-        self._begin()
 
-    def _begin(self) -> None:
-        self._waiting: list[dict[str, Any]] = []
-        self._pieces: dict[str, int] = {}
-        self._length = 0
-
-    def add(self, details: dict[str, Any]) -> None:
-        """Details whose parts, wherever they stand, become numbers."""
-        self._waiting.append(self._shared(details))
-        if self._length >= CHUNK:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what waits as a chunk."""
-        if not self._waiting:
-            return
-        name = f"q{len(self.firsts)}"
-        written = f'{{"pieces":[{",".join(self._pieces)}],"details":{page_data(self._waiting)}}}'
-        data = packed(self.erase(written))
-        (self.folder / f"{name}.js").write_text(f'hopscope("{name}","{data}")\n', "ascii", newline="\n")
-        self.firsts.append(self._written)
-        self._written += len(self._waiting)
-        self._begin()
-
-    def _shared(self, value: Any) -> Any:
-        if isinstance(value, Part):
-            written = page_data([value.kind, value.look, dict(value.facts), *map(self._shared, value.inside)])
-            if written not in self._pieces:
-                self._length += len(written)
-            return self._pieces.setdefault(written, len(self._pieces))
-        if isinstance(value, dict):
-            return {name: self._shared(one) for name, one in value.items()}
-        return [self._shared(one) for one in value] if isinstance(value, list | tuple) else value
+def _chunks(details: Iterable[Any]) -> Iterator[list[str]]:
+    chunk, length = [], 0
+    for written in map(page_data, details):
+        chunk.append(written)
+        length += len(written)
+        if length >= CHUNK:
+            yield chunk
+            chunk, length = [], 0
+    if chunk:
+        yield chunk
 
 
 # -- what stays private ------------------------------------------------------------------------------------------------
