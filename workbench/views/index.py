@@ -94,9 +94,7 @@ def _(usage: IndexUsage) -> Part | None:
     )
 
 
-@view.register
-def _(graph: Graph) -> Part | None:
-    return table(["", ""], graph.counts().items())
+view.register(Graph, lambda graph: table(["", ""], graph.counts().items()))
 
 
 def _counts(data: Dataset) -> dict[str, int]:
