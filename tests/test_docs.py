@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import workbench as wb
+from workbench.views.render import text_of
 
 ROOT = Path(__file__).parents[1]
 
@@ -47,7 +48,7 @@ def test_the_method_that_is_added(meridian_index, registries, monkeypatch, tmp_p
         exec(block, names)
     steps, page = names["steps"], (tmp_path / "two_stages.html").read_text("utf-8")
     assert [stage.name for stage in steps.shown] == ["bm25", "order by cosine"]
-    assert "viaduct" in steps.stage("order by cosine").part.lower()
+    assert "viaduct" in text_of(steps.stage("order by cosine").part).lower()
     assert "<b>bm25</b>" in page and page.count("<table>") == 2
     evidence = wb.method("two-stage[pool=20]", meridian_index).retrieve("Who built the viaduct?", k=5)
     scores = [score for _, score in evidence.ranking]
@@ -76,7 +77,7 @@ def test_what_extends_the_workbench(meridian_index, registries, monkeypatch, tmp
     assert names["brief"](asked, names["Outcome"]([], "Karl Weiss")) == 1
     assert names["brief"](asked, names["Outcome"]([])) is None
     assert len(names["run"].rows) == 5 and names["run"].folder.parent == tmp_path / "runs"
-    assert "viaduct" in names["tree"]._event.value and "<iframe" in (tmp_path / "event_tree.html").read_text()
+    assert "viaduct" in names["tree"]._event.html and "<iframe" in (tmp_path / "event_tree.html").read_text()
 
 
 OUTSIDE = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]

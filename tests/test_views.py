@@ -43,9 +43,10 @@ from workbench.records import (
 )
 from workbench.text import clean
 from workbench.trace import Event, Trace, TraceDiff
-from workbench.views import VIEWS_OF, base
-from workbench.views.base import STYLE, number
+from workbench.views import VIEWS_OF, parts
 from workbench.views.palette import THEMED_CSS
+from workbench.views.parts import number
+from workbench.views.render import KINDS, STYLE
 
 TAGS = {
     *("div", "style", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "span", "b", "i", "p", "pre"),
@@ -179,7 +180,7 @@ class Checked(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         assert tag in TAGS
-        assert all(name in ("class", "open", "data-bump", "data-at") for name, _ in attributes)
+        assert all(name in ("class", "open", "data-bump") for name, _ in attributes)
         assert {part for name, value in attributes if name == "class" for part in value.split()} <= CLASSES
         self.open.append(tag)
 
@@ -282,6 +283,12 @@ def test_an_empty_record_shows_itself_too(record):
     Checked(record._repr_html_())
 
 
+def test_the_schema_of_a_part_names_every_kind():
+    schema = (FilePath(__file__).parents[1] / "docs" / "formats.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`.*?) \|", schema.partition("## Parts of a page")[2].partition("\n## ")[0], re.M)
+    assert sorted(re.findall(r"`(\w+)`", " ".join(rows))) == sorted(KINDS)
+
+
 # -- the index ------------------------------------------------------------------------------------------------------
 
 
@@ -358,12 +365,12 @@ def test_graphs_compare_by_value(tiny_index):
 def test_the_views_of_every_record_are_found_by_the_module_that_defines_it():
     """A view is loaded when its record is first shown, so the table must name each, and no base may be shown in the
     place of a class whose view is not loaded yet."""
-    files = {path.stem for path in FilePath(base.__file__).parent.glob("*.py")}
+    files = {path.stem for path in FilePath(parts.__file__).parent.glob("*.py")}
     for name in files - {"__init__"}:
         import_module(f"workbench.views.{name}")
     shown = {
         (cls, view.__module__.removeprefix("workbench.views."))
-        for of in (display.html, display.text)
+        for of in (display.html, display.text, parts.view)
         for cls, view in of.registry.items()
         if cls.__module__.startswith("workbench.")
         and not cls.__module__.startswith("workbench.views.")

@@ -12,8 +12,6 @@ from playwright.sync_api import expect
 from sight import contrast, hexadecimal
 from test_views import HOSTILE
 
-from workbench.views.base import page as html_page
-from workbench.views.base import table
 from workbench.views.drawing import (
     THICK,
     Drawing,
@@ -28,6 +26,9 @@ from workbench.views.drawing import (
 )
 from workbench.views.figures import recall_figure
 from workbench.views.palette import THEMES
+from workbench.views.parts import details, table
+from workbench.views.render import html_of
+from workbench.views.render import page as html_page
 from workbench.views.stepped import LIVE
 
 pytestmark = pytest.mark.browser
@@ -201,7 +202,7 @@ def test_sixty_nodes_are_read_and_no_labels_meet(page):
 
 def test_a_page_without_a_kernel_draws_its_pictures(page):
     page.set_content(
-        LIVE + f"<body>{drawing_part(drawing())}<details>{drawing_part(drawing('Quell'))}</details></body>"
+        f"{LIVE}<body>{html_of(drawing_part(drawing()))}{html_of(details('', drawing_part(drawing('Quell'))))}</body>"
     )
     figures = page.locator("figure.hopscope-graph")
     expect(figures).to_have_count(2)

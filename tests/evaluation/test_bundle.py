@@ -28,6 +28,8 @@ from workbench.records import Passage, Question
 from workbench.views.bundle.contents import Contents
 from workbench.views.bundle.parts import traced_parts
 from workbench.views.bundle.store import bare
+from workbench.views.parts import Part
+from workbench.views.render import html_of
 
 PACKED = re.compile(r'hopscope\("(\w+)","([A-Za-z0-9+/=]+)"\)\n')
 
@@ -46,16 +48,19 @@ def summary(page: Path):
     return unpacked(re.search(r'id="summary">([^<]+)<', page.read_text("utf-8"))[1])
 
 
+def part_of(data) -> Part | str:
+    if isinstance(data, str):
+        return data
+    kind, look, facts, *inside = data
+    return Part(kind, tuple(map(part_of, inside)), look, facts)
+
+
 def questions(folder: Path) -> list[dict]:
-    """The details of all questions, with their HTML joined."""
-    found, whole = chunks(folder), []
-    for at in range(len(found)):
-        pieces = found[f"q{at}"]["pieces"]
-        assert len(set(pieces)) == len(pieces), "nothing stands twice"
-        for one in found[f"q{at}"]["details"]:
-            for cell in filter(None, one["cells"]):
-                cell["parts"] = {title: "".join(pieces[number] for number in part) for title, part in cell["parts"]}
-            whole.append(one)
+    """The details of all questions, with their parts as HTML."""
+    found = chunks(folder)
+    whole = [one for at in range(len(found)) for one in found[f"q{at}"]]
+    for cell in (cell for one in whole for cell in one["cells"] if cell):
+        cell["parts"] = {title: html_of(part_of(data)) for title, data in cell["parts"]}
     return whole
 
 
@@ -115,14 +120,18 @@ def test_details_hold_ranking_contexts_replay_and_trace(made, folder):
 
 def test_a_replay_has_a_step_for_each_stage_and_a_dot_one_for_each_iteration():
     asked = Question("q", "?", ("x",), support=("p2",))
-    replayed = dict(traced_parts({"label": "bdtr", "settings": {"iterations": 1}}, bdtr_trace(), asked, {}))
+    replayed = shown({"label": "bdtr", "settings": {"iterations": 1}}, bdtr_trace(), asked)
     assert re.findall(r"<summary><b>([^<]+)</b></summary>", replayed["replay"]) == ["round 0", "round 1", "end"]
-    assert replayed["replay"].count('data-bump="{') == 1
-    traced = dict(traced_parts({"label": "dotrag", "settings": {}}, dot_trace(), asked, {}))
+    assert replayed["replay"].count("data-bump='{") == 1
+    traced = shown({"label": "dotrag", "settings": {}}, dot_trace(), asked)
     assert "hopscope-graph" in traced["DOTs"] and "<b>iteration 1</b>" in traced["DOTs"]
     assert "Ilse Varn" in traced["DOTs"] and "trace" in traced
-    broken = dict(traced_parts({"label": "dotrag", "settings": {}}, bdtr_trace(), asked, {}))
+    broken = shown({"label": "dotrag", "settings": {}}, bdtr_trace(), asked)
     assert "nothing to replay" in broken["DOTs"]  # said, and the trace is there all the same
+
+
+def shown(config, trace, asked) -> dict[str, str]:
+    return {title: html_of(part) for title, part in traced_parts(config, trace, asked, {})}
 
 
 def test_the_results_have_means_labels_differences_outcomes_and_causes(folder):

@@ -286,7 +286,7 @@ MODEL = Scripted()
         ("rules.choosing", MODEL, ""),
         ("llm.parse", MODEL, "hipporag2"),
         ("llm.record", MODEL, ""),
-        ("views.base", None, ""),
+        ("views.parts", None, ""),
         ("cli.app", None, ""),
         ("evaluation.run", None, ""),
         ("reading.direct", None, ""),
@@ -312,7 +312,7 @@ def test_a_file_of_the_package_asks_again_what_depends_on_it(tiny_index, edit, m
         ("rules.answering", "direct", MODEL, False),
         ("reading.compression.graph_walk", "direct[compress=graph-walk]", None, True),
         ("reading.structured", "direct", None, False),
-        ("views.base", "direct", None, False),
+        ("views.parts", "direct", None, False),
     ],
 )
 def test_a_file_of_the_package_and_a_reader(tiny_index, edit, module, reader, engine, differs):

@@ -54,8 +54,8 @@ def test_it_starts_with_the_first_question_and_the_first_method_that_is_built(ab
     }  # fmt: skip
     assert [option for option in ablator._controls["method"].options] == ["hipporag2", "dense"]
     assert ablator._asked.value == "q1: Which lake does the river at Orsby flow into?"
-    assert "by rules, no language model" in ablator._head.value
-    assert "<div class='beside'>" in ablator._context.value
+    assert "by rules, no language model" in ablator._head.html
+    assert "<div class='beside'>" in ablator._context.html
     assert repr(ablator).startswith("Ablator with hipporag2: Answer to 'Which lake")
 
 
@@ -66,7 +66,7 @@ def test_ask_moves_the_controls_and_leaves_the_others(ablator, engine):
     assert controls(ablator) | {"method": "dense", "prompt": "cot", "budget": 500} == controls(ablator)
     full = ablator.ask(compress="")
     assert full.reading.prompt == "cot" and full.reading.compressor == ""
-    assert "<div class='beside'>" not in ablator._context.value and ablator._controls["budget"].disabled
+    assert "<div class='beside'>" not in ablator._context.html and ablator._controls["budget"].disabled
     asked = len(engine.asked)
     ablator.ask(compress="graph-walk")
     assert len(engine.asked) == asked  # it was asked with this before
@@ -84,14 +84,14 @@ def test_controls_ask(ablator):
     assert ablator.answer.reading.kind and ablator._controls["prompt"].disabled
     ablator._asked.value = "Who founded Orsby?"
     assert ablator.answer.question == "Who founded Orsby?" and ablator._asked.value == "Who founded Orsby?"
-    assert ablator.setting.budget == 250 and ablator._message.value == ""
+    assert ablator.setting.budget == 250 and ablator._message.html == ""
 
 
 def test_a_context_can_be_compressed_otherwise_without_asking_again(ablator, engine):
     before, asked = ablator.answer, len(engine.asked)
     made = ablator.compressed(budget=60)
     assert isinstance(made, Compressed) and made.budget == 60 and made.tokens <= 60
-    assert "budget 60" in ablator._context.value
+    assert "budget 60" in ablator._context.html
     assert ablator.answer is before and len(engine.asked) == asked
     assert ablator.compressed("similarity").compressor.startswith("similarity")
     assert ablator.compressed() == ablator.attempt.shown.compressed
@@ -102,9 +102,9 @@ def test_the_query_behind_the_answer_is_carried_out_on_demand(ablator):
     proof = ablator.prove()
     assert proof is ablator.proof and proof.answer == ablator.answer.text
     assert ablator._tabs.selected_index == 1 and ablator._prove.layout.display == "none"
-    assert (proof.query or proof.flaw)[:10] in " ".join(Checked(ablator._proof.value).shown)
+    assert (proof.query or proof.flaw)[:10] in " ".join(Checked(ablator._proof.html).shown)
     ablator.ask(FOG)
-    assert ablator.proof is None and ablator._proof.value == "" and ablator._picture.children == ()
+    assert ablator.proof is None and ablator._proof.html == "" and ablator._picture.children == ()
 
 
 def test_with_check_it_is_carried_out_with_each_answer(ablator):
@@ -119,7 +119,7 @@ def test_ticked_it_is_carried_out_whatever_the_answer_is_and_offers_no_button(ab
     engine.failing = "sparql_answer"
     answer = ablator.ask(FOUNDER, check=True)
     assert not answer.text and answer.proof is None
-    assert ablator.proof is not None and ablator._proof.value != "" and ablator._prove.layout.display == "none"
+    assert ablator.proof is not None and ablator._proof.html != "" and ablator._prove.layout.display == "none"
     ablator._controls["check"].value = False
     assert ablator.proof is None and ablator._prove.layout.display is None
 
@@ -127,22 +127,22 @@ def test_ticked_it_is_carried_out_whatever_the_answer_is_and_offers_no_button(ab
 def test_a_compressed_context_says_its_length_as_the_heading_does(ablator):
     full, compressed = ablator.attempt.full, ablator.attempt.shown.compressed
     assert full.tokens != compressed.tokens_before
-    assert f"the full context ({full.tokens:,} tokens)" in ablator._head.value
-    assert f"{full.tokens:,} (as tables {compressed.tokens_before:,})" in ablator._context.value
+    assert f"the full context ({full.tokens:,} tokens)" in ablator._head.html
+    assert f"{full.tokens:,} (as tables {compressed.tokens_before:,})" in ablator._context.html
     ablator.compressed(budget=60)
-    assert f"{full.tokens:,} (as tables" in ablator._context.value
+    assert f"{full.tokens:,} (as tables" in ablator._context.html
 
 
 def test_everything_that_was_tried_on_a_question_is_listed(ablator):
     ablator.ask(compress="")
     ablator.ask(prompt="cot")
-    assert ablator._tried.value.count("<tr>") == 1 + 3
+    assert ablator._tried.html.count("<tr>") == 1 + 3
     tried = ablator.tried()
     assert list(tried["prompt"]) == ["sparql", "sparql", "cot"] and list(tried["compressed by"])[1:] == ["", ""]
     assert set(tried["outcome"]) == {ablator.attempt.verdict}
     assert tried["tokens"].iloc[-1] == ablator.attempt.shown.tokens
     ablator.ask(FOUNDER)
-    assert ablator._tried.value.count("<tr>") == 1 + 1
+    assert ablator._tried.html.count("<tr>") == 1 + 1
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_what_cannot_be_asked_leaves_all_as_it_is(ablator, setting, said):
 def test_what_a_control_cannot_do_is_said_and_undone(tiny, tiny_index, engine):
     ablator = wb.ablate(tiny_index, tiny.questions, engine=engine, compressors=("graph-walk", "zip"), check=False)
     ablator._controls["compress"].value = "zip"
-    assert "SettingError: no compressor is called &#x27;zip&#x27;" in ablator._message.value
+    assert "SettingError: no compressor is called &#x27;zip&#x27;" in ablator._message.html
     assert controls(ablator)["compress"] == "graph-walk" == ablator.setting.compress
 
 
@@ -173,7 +173,7 @@ def test_a_failure_of_the_engine_is_text(ablator, engine):
     engine.failing = "sparql_answer"
     answer = ablator.ask(FOUNDER)
     assert answer.failure == "the <model> is out"
-    assert "the &lt;model&gt; is out" in ablator._head.value and ablator._message.value == ""
+    assert "the &lt;model&gt; is out" in ablator._head.html and ablator._message.html == ""
 
 
 def test_another_budget_than_those_proposed_becomes_one_of_them(ablator):
@@ -206,8 +206,8 @@ def test_no_question_is_acted_upon(tiny_index, engine, text):
     ablator = wb.ablate(tiny_index, [Question(text, text, (text,))], engine=engine, check=True)
     ablator.ask(f"Is {text} in Orsby?")
     for part in (ablator._head, ablator._context, ablator._proof, ablator._trace, ablator._tried, ablator._message):
-        Checked(part.value or "<p></p>")
-        assert not UNSHOWABLE.search(part.value)
+        Checked(part.html or "<p></p>")
+        assert not UNSHOWABLE.search(part.html)
 
 
 # -- what became of a question -----------------------------------------------------------------------------------------

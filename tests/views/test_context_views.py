@@ -10,8 +10,9 @@ from hypothesis import given
 from test_views import HOSTILE, Checked, hostile
 
 from workbench.records import Compressed, ContextEntity, ContextGraph, ContextRelation, Unit
-from workbench.views import html, text
-from workbench.views.contexts import SHOWN, Marks, compressed_part, graph_part, texts_part
+from workbench.views import contexts, html, text
+from workbench.views.contexts import SHOWN, Marks
+from workbench.views.render import html_of
 
 MIRA, TOMAS, ORSBY, PRIZE = (
     ContextEntity(name, description)
@@ -50,9 +51,13 @@ SHORT = Compressed(
 )
 
 
+def compressed_html(*args, **settings) -> str:
+    return html_of(contexts.compressed_part(*args, **settings))
+
+
 def sides(one: Compressed, gold=()) -> tuple[str, str]:
     """The HTML of the full context and of the compressed one."""
-    _, left, right = compressed_part(one, gold).split("<div class='side'>")
+    _, left, right = compressed_html(one, gold).split("<div class='side'>")
     return left, right
 
 
@@ -66,15 +71,16 @@ def test_what_was_dropped_is_struck_through_and_nothing_else():
 
 def test_both_texts_keep_their_lines():
     before = "Orsby\nIt lies on the Aldra. It is old.\n\nMira Holt\nShe writes."
-    left, right = re.findall("<pre>(.*?)</pre>", texts_part(before, before.replace(" It is old.", ""), Marks()), re.S)
+    shown = html_of(contexts.texts_part(before, before.replace(" It is old.", ""), Marks()))
+    left, right = re.findall("<pre>(.*?)</pre>", shown, re.S)
     assert left == before.replace("It is old.", "<span class='gone'>It is old.</span>")
     assert right == before.replace(" It is old.", "")
 
 
 def test_the_length_of_the_text_stands_beside_that_of_the_tables():
-    said = compressed_part(SHORT, uncompressed=90)
+    said = compressed_html(SHORT, uncompressed=90)
     assert said.count("90 (as tables 110)") == 2 and "110) → 48 tokens, budget 60" in said
-    for same in (compressed_part(SHORT), compressed_part(SHORT, uncompressed=110)):
+    for same in (compressed_html(SHORT), compressed_html(SHORT, uncompressed=110)):
         assert "110 → 48 tokens, budget 60" in same and "as tables" not in same
 
 
@@ -84,7 +90,7 @@ def test_a_name_has_its_hop_wherever_it_stands():
         assert "<span class='hop h0'>0</span> <b>MIRA HOLT</b>" in side
         assert "<span class='hop h2'>2</span> <b>ORSBY</b>" in side
         assert "<span class='named h1'>Tomas Holt</span> was born in <span class='named h2'>Orsby</span>" in side
-    assert "the brother of <span class='named h0'>Mira Holt</span> born?" in compressed_part(SHORT)
+    assert "the brother of <span class='named h0'>Mira Holt</span> born?" in compressed_html(SHORT)
 
 
 def test_the_right_side_goes_by_the_headings_of_the_text():
@@ -133,23 +139,23 @@ def test_gold_answers_are_marked_before_and_after():
 def test_a_context_that_was_left_as_it_was_says_why():
     same = replace(SHORT, graph=WHOLE, kept=(), hops=(), seeds=(), fallback="no entity is named in the question")
     left, right = sides(same)
-    assert "no entity is named in the question" in compressed_part(same)
+    assert "no entity is named in the question" in compressed_html(same)
     assert "gone" not in left and "SALT PRIZE" in right
 
 
 def test_long_tables_fold_and_the_longest_are_cut():
     many = ContextGraph(chunks=tuple(Unit(str(at), f"text {at}") for at in range(500)))
-    shown = graph_part(many)
+    shown = html_of(contexts.graph_part(many))
     assert f"{200 - SHOWN + 1} more" in shown and "300 more" in shown
     assert "text 199" in shown and "text 200" not in shown
 
 
 def test_names_are_found_as_words_only():
     marks = Marks([("US", 0), ("a", 1), ("The US Open", 2)])
-    assert marks("just the us, a US open") == (
+    assert html_of(marks("just the us, a US open")) == (
         "just the <span class='named h0'>us</span>, a <span class='named h0'>US</span> open"
     )
-    assert marks("The US Open") == "<span class='named h2'>The US Open</span>"
+    assert html_of(marks("The US Open")) == "<span class='named h2'>The US Open</span>"
 
 
 @pytest.mark.parametrize("name", ["(", "[a", "a|b", "\\", "*", "İİ", "$x$"])
@@ -161,4 +167,4 @@ def test_a_name_is_no_pattern(name):
 def test_no_name_is_acted_upon_where_it_is_marked(name):
     hops = ((name, 0), *((part, 1) for part in HOSTILE))
     marked = replace(SHORT, hops=hops, question=f"{name} and {name}", text=name)
-    Checked(f"<div>{compressed_part(marked, (name,))}</div>")
+    Checked(f"<div>{compressed_html(marked, (name,))}</div>")

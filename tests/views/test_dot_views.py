@@ -112,7 +112,7 @@ def test_a_retrieval_says_what_happened():
 def test_a_passage_is_shown_where_it_is_known():
     passage = Passage("salt-line", "Salt Line", "A film by Ilse Varn.")
     tracer = wb.trace_dots(Evidence(QUESTION, "dotrag", "cosine", ranked([passage], [0.66]), trace=dot_trace()))
-    assert "A film by Ilse Varn." in tracer._end.value and "glass-harbour" in tracer._end.value
+    assert "A film by Ilse Varn." in tracer._end.html and "glass-harbour" in tracer._end.html
 
 
 def test_records_in_a_terminal():
@@ -328,10 +328,10 @@ def tracer(films, monkeypatch):
 def test_it_begins_at_the_end_of_the_first_dot(tracer):
     assert (tracer.dot, tracer.iteration, tracer.path, tracer.answer) == (0, 2, None, "Oskar & Pia")
     assert tracer.shown.gold == ("Glass Harbour", "Oskar Lind", "Pia Norr")
-    head = tracer._head.value
+    head = tracer._head.html
     assert "<b>answer: Oskar &amp; Pia</b>" in head and "gold: Oskar Lind / Pia Norr" in head
-    assert tracer.trace is tracer._retrieval.trace and "Glass Harbour" in tracer._head.value
-    assert tracer._body.value.count("<details>") >= 1 <= tracer._end.value.count("<details>")  # folded, for it is above
+    assert tracer.trace is tracer._retrieval.trace and "Glass Harbour" in tracer._head.html
+    assert tracer._body.html.count("<details>") >= 1 <= tracer._end.html.count("<details>")  # folded, for it is above
     assert [label for label, _ in tracer._stage.options] == [stage.name for stage in tracer.stages]
     assert [stage.name for stage in tracer.stages] == ["rules", "iteration 1", "iteration 2"]
     assert [value for _, value in tracer._paths.options] == ["", "0.2.2", "0.1.1", "0.1.2", "0.2.1", "0.1.3"]
@@ -341,7 +341,7 @@ def test_it_begins_at_the_end_of_the_first_dot(tracer):
 
 def test_stepping(tracer):
     assert tracer.step(0, 1) == tracer.shown.dots[0].iterations[0]
-    assert len(tracer.drawing) == 4 and tracer._stage.value == 1 and "director of Glass Harbour" in tracer._body.value
+    assert len(tracer.drawing) == 4 and tracer._stage.value == 1 and "director of Glass Harbour" in tracer._body.html
     assert tracer.step(0, 0) == tracer.shown.dots[0] and len(tracer.drawing) == 1
     assert tracer.step(1).number == 1 and tracer._dot.value == 1
     for dot, iteration, message in ((7, None, "no DOT 7"), (0, 3, "no iteration 3; there are 0, 1, 2")):
@@ -357,8 +357,8 @@ def test_stepping(tracer):
 def test_zooming(tracer):
     assert tracer.zoom("1.1.1").nodes == ("Salt Line", "Pia Norr")
     assert (tracer.dot, tracer.iteration, tracer._paths.value) == (1, 1, "1.1.1") and len(tracer.drawing) == 2
-    assert "starred in it" in tracer._details.value
-    assert tracer.zoom() is None and tracer._details.value == "" and len(tracer.drawing) == 3
+    assert "starred in it" in tracer._details.html
+    assert tracer.zoom() is None and tracer._details.html == "" and len(tracer.drawing) == 3
     tracer._dot.value = 0
     tracer._paths.value = "0.1.2"
     assert tracer.path.nodes == ("Glass Harbour", "Pia Norr") and tracer.iteration == 1
@@ -384,7 +384,7 @@ def test_settings_are_asked_for_once_and_told_apart(tracer):
     assert {name: slider.value for name, slider in tracer._sliders.items()} == {"tau": 0.6, "h_max": 3, "t_max": 2}
     fewer = tracer.set(h_max=1)
     assert fewer.dots[0].after == (1, 2) and [path.id for path in fewer.lost] == ["0.2.2"]
-    assert tracer._sliders["h_max"].value == 1 and "1 gained, 1 lost" in tracer._end.value
+    assert tracer._sliders["h_max"].value == 1 and "1 gained, 1 lost" in tracer._end.html
     both = tracer.set(tau=0.95)
     assert both.after == "dotrag[h_max=1,t_max=2,tau=0.95]" and both == tracer.changed
     tracer._sliders["h_max"].value = 3
@@ -404,12 +404,12 @@ def test_a_setting_that_cannot_be_is_refused(tracer):
     assert tracer.changed is None and tracer._sliders["h_max"].value == 3
     tracer._sliders["h_max"].max = 20
     tracer._sliders["h_max"].value = 10
-    assert "SettingError: h_max=10; &lt;too&gt; far" in tracer._message.value and tracer._sliders["h_max"].value == 3
+    assert "SettingError: h_max=10; &lt;too&gt; far" in tracer._message.html and tracer._sliders["h_max"].value == 3
 
 
 def test_asking(tracer):
     assert tracer.ask("q2").no_paths and tracer.answer == "(abstained)"
-    assert "no path was kept" in tracer._head.value and tracer._asked.value == "q2: Who painted the fog?"
+    assert "no path was kept" in tracer._head.html and tracer._asked.value == "q2: Who painted the fog?"
     own = tracer.ask("Who was Ilse Varn?")
     assert own.gold == () and tracer._asked.value == "Who was Ilse Varn?"
     tracer._asked.value = f"q1: {QUESTION}"
@@ -468,10 +468,10 @@ def test_a_region_of_five_thousand_nodes_is_drawn(films):
 def test_other_methods_beside(tracer):
     beside = tracer.beside()
     assert [one.method for one in beside.found] == ["dotrag", "lightrag"] and beside.common == {"Salt Line"}
-    assert beside.frame().loc["dotrag", "gold nodes"] == 3 and "<b>Salt Line</b>" in tracer._end.value
+    assert beside.frame().loc["dotrag", "gold nodes"] == 3 and "<b>Salt Line</b>" in tracer._end.html
     tracer._compare.click()
     tracer.ask("q2")
-    assert "found by another method" not in tracer._end.value
+    assert "found by another method" not in tracer._end.html
 
 
 # -- two answers -------------------------------------------------------------------------------------------------------
@@ -495,21 +495,21 @@ def test_two_answers_beside_each_other(films, tracer):
     assert [one["a_first"] for one in pair.judgements] == [True, False]
     assert [one["winners"]["overall"] for one in pair.judgements] == ["a", "a"]
     assert [one["winners"]["coherence"] for one in pair.judgements] == ["a", "b"], "of each order"
-    shown = live._end.value
+    shown = live._end.html
     Checked(shown)
     assert "judged by openai:judge" in shown and "&lt;i&gt;relevance&lt;/i&gt;: it names both" in shown
     assert shown.count("<td>coherence</td>") == 2 and "won overall 2 of 2" in shown
     assert "it names both" in live.static_html() and live._rival.value == "lightrag"
     live._rival.value = ""
-    assert live.answers is None and "judged by" not in live._end.value
+    assert live.answers is None and "judged by" not in live._end.html
     live._rival.value = "lightrag"
     assert live.answers == pair and len(judge.seen) == 2, "it was asked before"
     live.ask("q2")
-    assert live.answers is None and live._rival.value == "" and "judged by" not in live._end.value
+    assert live.answers is None and live._rival.value == "" and "judged by" not in live._end.html
     assert live.pair("lightrag").answers == {"a": "", "b": ""}
     with pytest.raises(SettingError, match="repeat=1; over an index every question is asked once"):
         live.pair("lightrag", repeat=1)
-    assert tracer.pair("lightrag").judgements == () and "not judged: analyses.win_rate" in tracer._end.value
+    assert tracer.pair("lightrag").judgements == () and "not judged: analyses.win_rate" in tracer._end.html
     with pytest.raises(SettingError, match="rules cannot judge"):
         wb.trace_dots(films, QUESTIONS, reader=Reads(), judge="rules")
 
@@ -535,7 +535,7 @@ def test_two_answers_of_a_saved_run(films, tracer, tmp_path):
     methods_ = [wb.method(spec, films) for spec in ("dotrag", "lightrag")]
     made = wb.evaluate(QUESTIONS, methods_, Reads(), out=tmp_path / "run", progress=False)
     saved = wb.trace_dots(made.folder)
-    assert saved.pair("lightrag").judgements == () and "not judged" in saved._end.value
+    assert saved.pair("lightrag").judgements == () and "not judged" in saved._end.html
     win_rate(made, "lightrag", made, "dotrag", made.questions, judge_(), both_orders=True, keep=True)
     pair = wb.trace_dots(made.folder).pair("lightrag")
     assert (pair.a, pair.b) == ("dotrag", "lightrag") and pair.answers["a"] == "Oskar & Pia"
@@ -594,7 +594,7 @@ def test_a_saved_run_needs_neither_index_nor_engine(tracer, films, tmp_path):
         with pytest.raises(SettingError, match=message):
             act()
     helped = wb.trace_dots(run, QUESTIONS, index=films)
-    assert "Salt Line is a movie." in helped._end.value and helped.region().name == "Glass Harbour"
+    assert "Salt Line is a movie." in helped._end.html and helped.region().name == "Glass Harbour"
 
 
 def test_a_trace_at_hand(films):
@@ -605,7 +605,7 @@ def test_a_trace_at_hand(films):
     alone._compare.click()
     assert (
         "SettingError: a trace holds one method; to see lightrag, pathrag beside it, give an index"
-        in alone._message.value
+        in alone._message.html
     )
     assert wb.trace_dots(nothing_trace()).drawing.nodes[0].name == "Fog"
     assert "Ilse Varn" in wb.trace_dots(dot_trace(), index=films)._picture.frame.page
@@ -616,10 +616,10 @@ def test_a_question_without_dots_shows_what_there_is():
     events = [event for event in trace if event.step in ("dotrag", "select regions", "aggregate")]
     tracer = wb.trace_dots(Trace(events=[replace(e, id=n, parent=0 if n else None) for n, e in enumerate(events)]))
     assert tracer.drawing is None and tracer._picture.children == ()
-    assert "no answer" in tracer._head.value and tracer._repr_mimebundle_()["text/html"]
+    assert "no answer" in tracer._head.html and tracer._repr_mimebundle_()["text/html"]
     tracer._whole.disabled = False
     tracer._whole.click()
-    assert "SettingError" in tracer._message.value
+    assert "SettingError" in tracer._message.html
 
 
 @settings(max_examples=10)
@@ -628,8 +628,8 @@ def test_a_tracer_acts_upon_no_text(text):
     tracer = wb.trace_dots(swapped(text))
     tracer.zoom("0.2.2")
     for part in (tracer._head, tracer._details, tracer._body, tracer._end):
-        if part.value:
-            Checked(part.value)
-            assert not UNSHOWABLE.search(part.value)
+        if part.html:
+            Checked(part.html)
+            assert not UNSHOWABLE.search(part.html)
     for label, _ in (*tracer._paths.options, *tracer._dot.options):
         assert not UNSHOWABLE.search(label)

@@ -35,7 +35,7 @@ def state(explorer) -> tuple:
         kinds,
         explorer._search.value,
         picture,
-        explorer._summary.value,
+        explorer._summary.html,
     )
 
 
@@ -73,7 +73,7 @@ def test_controls_move_the_picture(explorer, tiny_index):
         tiny_index, "orsby", hops=2, kinds=["relation", "synonym"], facts=2, similarity=0.9, limit=20
     )
     assert explorer.subgraph == expected
-    assert f"{len(expected)} nodes" in explorer._summary.value
+    assert f"{len(expected)} nodes" in explorer._summary.html
 
 
 def test_typing_proposes_until_it_is_a_name(explorer):
@@ -110,7 +110,7 @@ def test_a_click_shows_details_and_one_may_go_on_from_it(explorer, tiny_index):
     explorer._picture.frame.picked = 12
     assert explorer.details == wb.node_details(tiny_index, "p3")
     assert explorer.subgraph is subgraph
-    assert "Quell Town Hall overlooks it" in explorer._details.value
+    assert "Quell Town Hall overlooks it" in explorer._details.html
     explorer._walk.click()
     assert explorer.subgraph.nodes[0].name == "p3"
     explorer._picture.frame.picked = 12  # the same node may be clicked in the next picture
@@ -176,7 +176,7 @@ def test_a_notebook_gets_a_widget_and_a_page_without_a_kernel_gets_html(explorer
 
 def test_it_says_who_made_the_facts(explorer):
     assert explorer.index.facts_by and "facts: " in repr(explorer)
-    for shown in (explorer.static_html(), *(part.value for part in explorer.widget.children if hasattr(part, "value"))):
+    for shown in (explorer.static_html(), *(part.html for part in explorer.widget.children if hasattr(part, "html"))):
         if "facts: " in shown:
             break
     else:

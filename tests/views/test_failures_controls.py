@@ -12,6 +12,7 @@ from workbench.llm.engine import RulesEngine, note
 from workbench.llm.step import Result
 from workbench.trace import Event, Trace
 from workbench.views.proofs import proof_from_trace
+from workbench.views.render import html_of
 from workbench.views.reports import case_part
 
 READERS = {"brief": "direct[prompt=brief]", "short": "cot[compress=graph-walk[budget=60]]"}
@@ -54,7 +55,7 @@ def test_it_starts_with_the_first_configuration_and_lists_its_wrong_answers(fail
     assert [place for _, place in failures._of.options] == [
         "brief · dense", "brief · bm25", "short · dense", "short · bm25",
     ]  # fmt: skip
-    assert "Harbour &lt;b&gt;Pier&lt;/b&gt;" in failures._head.value
+    assert "Harbour &lt;b&gt;Pier&lt;/b&gt;" in failures._head.html
     assert repr(failures) == "Failures of brief · dense: 3 wrong answers (every cause)"
 
 
@@ -73,7 +74,7 @@ def test_a_case_is_picked_by_id_text_or_list(failures, tiny):
     assert failures.pick("q2").question == tiny.questions[1].question
     assert failures.pick(tiny.questions[0].question).question_id == "q1"
     failures._wrong.value = "q3"
-    assert failures.case.question_id == "q3" and "should have abstained" in failures._head.value
+    assert failures.case.question_id == "q3" and "should have abstained" in failures._head.html
     with pytest.raises(SettingError, match="q9"):
         failures.pick("q9")
 
@@ -90,16 +91,16 @@ def test_what_does_not_exist_leaves_all_as_it_is(failures):
 def test_what_was_retrieved_stands_beside_what_was_read(failures):
     failures.choose("short", "dense")
     failures.pick("q1")
-    left, right = failures._contexts.value.split("<b>read</b>")
+    left, right = failures._contexts.html.split("<b>read</b>")
     assert "<b>retrieved</b>" in left and "class='gone'" in left and "class='gone'" not in right
     assert "class='gold'>Lake Mira" in left
     failures.choose("brief", "dense")
-    assert "class='gone'" not in failures._contexts.value  # nothing was compressed
+    assert "class='gone'" not in failures._contexts.html  # nothing was compressed
 
 
 def test_the_trace_is_shown_with_what_was_thought(failures):
-    assert failures.trace and "It ends at a pier." in failures._trace.value
-    assert "no query was executed" in failures._proof.value
+    assert failures.trace and "It ends at a pier." in failures._trace.html
+    assert "no query was executed" in failures._proof.html
 
 
 def test_a_diagnosis_and_a_folder_are_sources_too(runs, tiny, tmp_path):
@@ -118,7 +119,7 @@ def test_a_run_without_wrong_answers_says_so(tiny, tiny_index, tmp_path):
                       out=tmp_path / "right", progress=False)  # fmt: skip
     failures = wb.ablate(run, tiny.questions)
     assert failures.cases == [] and failures.case is None and failures.trace is None
-    assert "every answer is right" in failures._head.value
+    assert "every answer is right" in failures._head.html
 
 
 def test_a_diagnosis_shows_itself(runs, tiny):
@@ -128,7 +129,7 @@ def test_a_diagnosis_shows_itself(runs, tiny):
         assert part in page
     assert repr(found).startswith("Why 6 of 6 answers by cot[")
     for case in found.cases:
-        Checked(f"<div>{case_part(case)}</div>")
+        Checked(html_of(case_part(case)))
         assert case.question_id in repr(case) and f"{case.cause}" in repr(case)
 
 

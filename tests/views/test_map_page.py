@@ -12,7 +12,6 @@ from test_views import HOSTILE, UNSHOWABLE, Checked
 
 from workbench.errors import SettingError
 from workbench.views import html, text
-from workbench.views.base import script_data
 from workbench.views.drawing import (
     LABEL,
     Drawing,
@@ -26,6 +25,7 @@ from workbench.views.drawing import (
 )
 from workbench.views.figures import map_figure
 from workbench.views.palette import BLUE, GREY
+from workbench.views.render import script_data
 from workbench.views.widget import Canvas
 
 

@@ -28,6 +28,7 @@ from workbench.views.passing import (
     paths_part,
     stages,
 )
+from workbench.views.render import html_of, text_of
 
 SPEC = "gfm_rag[checkpoint=untrained]"
 QUESTION = "Who designed the bridge over the river at Vennick?"
@@ -74,10 +75,10 @@ def test_columns_go_from_the_question_outward_and_stay():
 
 
 def test_documents_say_what_each_entity_gave_them():
-    said = documents_part(planted())
+    said = text_of(documents_part(planted()))
     assert "c 100%" in said and "a 50%, b 50%" in said and "gold" in said
     assert "2 scores are equal" in said and "no ranked entity: by the cosine" in said
-    assert "no document" in documents_part(Passing("q", "m", LinkedEntities()))
+    assert "no document" in text_of(documents_part(Passing("q", "m", LinkedEntities())))
 
 
 def test_a_passing_without_messages_is_shown_too():
@@ -87,16 +88,16 @@ def test_a_passing_without_messages_is_shown_too():
 
 
 def test_paths_are_listed_with_their_direction():
-    said = paths_part(planted(), "c", [Scored(Path(("a", "b"), ("inverse_owns",), ("p1",)), 0.25)])
+    said = text_of(paths_part(planted(), "c", [Scored(Path(("a", "b"), ("inverse_owns",), ("p1",)), 0.25)]))
     assert "a ← owns b" in said and "p1" in said and "0.25" in said
-    assert "no path of a start leads to c" in paths_part(planted(), "c", [])
+    assert "no path of a start leads to c" in text_of(paths_part(planted(), "c", []))
 
 
 @pytest.mark.parametrize("attack", HOSTILE)
 def test_hostile_names_are_text(attack):
     shown = planted(attack)
     Checked(html(shown))
-    Checked(paths_part(planted(attack), attack, [Scored(Path((attack, "b"), (attack,), (attack,)), 0.5)]))
+    Checked(html_of(paths_part(planted(attack), attack, [Scored(Path((attack, "b"), (attack,), (attack,)), 0.5)])))
     text(shown)
 
 
@@ -108,7 +109,7 @@ def test_the_widget_asks_steps_and_lists_paths():
     shown._stage.value = 2  # as a user moves the slider
     assert shown.at == 2 and "layer 2" in shown.drawing.name
     paths = shown.entity("aldermark")
-    assert paths and "paths to Aldermark" in shown._below()
+    assert paths and "paths to Aldermark" in text_of(shown._below())
     shown._clicked([node.name for node in shown.drawing.nodes].index("lucan morravel"))
     assert shown.chosen == "lucan morravel"
     assert shown.ask("q2").question == ASKED[1].question and shown.chosen == ""
@@ -118,7 +119,7 @@ def test_the_widget_asks_steps_and_lists_paths():
     with pytest.raises(SettingError, match="no entity 'nobody'"):
         shown.entity("nobody")
     page = shown.static_html()
-    assert page.count("<iframe") == 1 and page.count('data-graph="') == len(shown.stages)
+    assert page.count("<iframe") == 1 and page.count("data-graph=") == len(shown.stages)
 
 
 def test_a_trace_needs_no_index_until_paths_are_asked_for(tmp_path):

@@ -12,7 +12,7 @@ from test_views import Checked
 from workbench.records import Binding, Match, Pattern, Proof, Triple, ranked
 from workbench.views import html, text
 from workbench.views.drawing import Drawing, drawing_data
-from workbench.views.proofs import AROUND, COLUMN, MATCHED, OTHER, PARTIAL, UNPROVEN, proof_drawing, proof_part
+from workbench.views.proofs import AROUND, COLUMN, MATCHED, OTHER, PARTIAL, UNPROVEN, proof_drawing
 
 PATTERNS = (
     Pattern("Skarne ferry", "named after", "?novel"),
@@ -47,7 +47,7 @@ def edges(drawn: Drawing) -> list[tuple[str, str, str, str]]:
 
 
 def test_each_hop_says_pattern_fact_score_kind_and_passages():
-    rows = [Checked(f"<table>{row}</table>").shown for row in re.findall(r"<tr>.*?</tr>", proof_part(WHOLE))]
+    rows = [Checked(f"<table>{row}</table>").shown for row in re.findall(r"<tr>.*?</tr>", html(WHOLE))]
     said = [" ".join(" ".join(row).split()) for row in rows]
     assert said == [
         "hop pattern fact score how passages",
@@ -62,7 +62,7 @@ def test_it_says_the_mark_the_query_and_the_values():
     for part in ("✓ verified", "Haldvik", "SELECT ?town WHERE", "?town"):
         assert part in shown
     assert "✓ verified answer: Haldvik" in text(WHOLE) and "?town = Haldvik 0.70" in text(WHOLE)
-    assert "class='bad'>✗ contradicted" in proof_part(replace(WHOLE, mark="contradicted"))
+    assert "class='bad'>✗ contradicted" in html(replace(WHOLE, mark="contradicted"))
 
 
 def test_where_it_breaks_is_said():

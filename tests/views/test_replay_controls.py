@@ -67,7 +67,7 @@ def state(widget) -> tuple:
 def shown(widget) -> list[str]:
     """What each side says, the stage that its chart marks, and the passages of that."""
     sides = (side.children for side in widget._sides)
-    return [f"{head.value}{_labels(chart)}{body.value}" for head, chart, body in sides]
+    return [f"{head.html}{_labels(chart)}{body.html}" for head, chart, body in sides]
 
 
 def _labels(chart) -> str:
@@ -115,7 +115,7 @@ def test_controls_choose_and_compare(widget):
     assert widget.left.question == widget.right.question == QUESTION
     widget._other.value = ""
     assert widget.right is None and shown(widget)[1] == ""
-    assert widget._message.value == ""
+    assert widget._message.html == ""
 
 
 def test_step_and_slider_go_through_the_stages(widget):
@@ -185,14 +185,14 @@ def test_an_error_of_a_control_is_said_and_leaves_everything_as_it_was(widget, e
         widget.choose(method="ircot")
     assert state(widget) == before
     widget._method.value = "ircot"
-    assert "RuntimeError: the &lt;engine&gt; broke" in widget._message.value
-    Checked(widget._message.value)
+    assert "RuntimeError: the &lt;engine&gt; broke" in widget._message.html
+    Checked(widget._message.html)
     assert widget.left is before[0] and widget._method.value == "bdtr"
     widget._other.value = "ircot"
-    assert "broke" in widget._message.value and state(widget) == before
+    assert "broke" in widget._message.html and state(widget) == before
     engine.broken = False
     widget._method.value = "ircot"
-    assert widget._message.value == "" and widget.left.method.startswith("ircot")
+    assert widget._message.html == "" and widget.left.method.startswith("ircot")
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_a_saved_run_needs_neither_index_nor_engine(run, tiny):
     assert "p4" in shown(widget)[0] and "Nora Whitlock was born" not in shown(widget)[0]
     widget.step(1)
     widget._again.click()
-    assert "give index= and engine=" in widget._message.value
+    assert "give index= and engine=" in widget._message.html
     with pytest.raises(SettingError, match="replayed without an engine"):
         widget.rerun(1)
 

@@ -17,6 +17,7 @@ from workbench.methods.iterative.events import Chain, Cut, Search
 from workbench.methods.iterative.replay import Replay, Round, replay
 from workbench.records import Passage
 from workbench.views import html
+from workbench.views.render import html_of
 from workbench.views.replay import (
     bump_figure,
     rank_histories,
@@ -56,7 +57,7 @@ def test_no_text_is_acted_upon(text):
     for thing in parts(shown):
         Checked(thing._repr_html_())
         assert not UNSHOWABLE.search(thing._repr_html_())
-    page = stepped(shown, passages)
+    page = html_of(stepped(shown, passages))
     Checked(page)
     assert not UNSHOWABLE.search(page)
     assert not UNSHOWABLE.search(json.dumps(ranks_data(shown, passages), ensure_ascii=False))
@@ -67,7 +68,7 @@ def test_a_text_of_100_kb_stays_small(letter):
     for thing in parts(replay_of(letter * 100_000)):
         assert len(unescape(thing._repr_html_())) < 60_000
         assert len(repr(thing)) < 10_000
-    assert len(unescape(ranks_part(replay_of(letter * 100_000), 0))) < 10_000
+    assert len(unescape(html_of(ranks_part(replay_of(letter * 100_000), 0)))) < 10_000
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: repr(text)[:20])
@@ -82,7 +83,7 @@ def shown_in(part: str) -> str:
 
 
 def test_a_round_shows_thoughts_searches_and_how_the_pool_changed():
-    said = shown_in(stage_part(replay(bdtr_trace(), GOLD), 1, TITLES))
+    said = shown_in(html_of(stage_part(replay(bdtr_trace(), GOLD), 1, TITLES)))
     for words in (
         "fast Where does it flow?",
         "slow River Aldra, flows into",
@@ -100,7 +101,7 @@ def test_a_round_shows_thoughts_searches_and_how_the_pool_changed():
 
 
 def test_the_end_shows_the_chain_the_verifier_and_the_cut():
-    said = shown_in(stage_part(replay(bdtr_trace(), GOLD), 2, TITLES))
+    said = shown_in(html_of(stage_part(replay(bdtr_trace(), GOLD), 2, TITLES)))
     for words in (
         "reasoning chain Orsby lies on the Aldra. It lies there. It flows. bridges: River Aldra",
         "verifier 1 passages support the chain",
@@ -115,9 +116,9 @@ def test_the_end_shows_the_chain_the_verifier_and_the_cut():
 
 def test_a_stop_and_a_thought_by_hand_are_marked():
     shown = replay(ircot_trace(), ["p2"])
-    assert "thought given by hand It lies on the Aldra." in shown_in(stage_part(shown, 1))
-    assert "scores of different scales met in the pool" in shown_in(stage_part(shown, 1))
-    assert "the thought asks for no more" in shown_in(stage_part(shown, 2))
+    assert "thought given by hand It lies on the Aldra." in shown_in(html_of(stage_part(shown, 1)))
+    assert "scores of different scales met in the pool" in shown_in(html_of(stage_part(shown, 1)))
+    assert "the thought asks for no more" in shown_in(html_of(stage_part(shown, 2)))
     assert "stopped: the thought of round 2 asks for no more" in shown_in(html(shown))
     assert "gold p2: – → 1 → 1" in repr(shown)
 
@@ -137,7 +138,7 @@ def test_only_a_failure_is_red():
 def test_gold_passages_beyond_the_first_are_listed_with_their_rank():
     ranking = tuple((f"x{rank}", 1 / rank) for rank in range(1, 41))
     shown = Replay("q", "ircot", (Round(0, (), ranking, "ppr"),), ranking, gold=("x27",))
-    said = shown_in(stage_part(shown, 0))
+    said = shown_in(html_of(stage_part(shown, 0)))
     assert "27 0.0370 x27 gold" in said and "x26" not in said and "x11" not in said
 
 
@@ -159,7 +160,7 @@ def test_the_chart_gets_stages_labels_ranks_and_rows():
         {"label": "p7", "gold": True, "chosen": False, "ranks": (None,) * 3, "rows": (11,) * 3},
     ]
     assert ranks_data(replay(ircot_trace()))["end"] == -1
-    assert "gold Title of p2: 4 → 2 → 1" in shown_in(ranks_part(shown, 2, TITLES))
+    assert "gold Title of p2: 4 → 2 → 1" in shown_in(html_of(ranks_part(shown, 2, TITLES)))
 
 
 def test_the_figures_say_what_the_replay_says():

@@ -40,7 +40,7 @@ def run(index, engine, tmp_path):
 
 def state(widget) -> tuple:
     controls = [widget._asked, widget._stage, widget._pair, widget._seed, *widget._sliders.values()]
-    shown = (widget._head.value, widget._table.value, widget._ratings.value)
+    shown = (widget._head.html, widget._table.html, widget._ratings.html)
     return widget.shown, widget.at, widget.chosen, [control.value for control in controls], shown
 
 
@@ -55,8 +55,8 @@ def test_it_starts_with_the_steered_walk_of_the_first_question(widget, engine):
     assert widget.chosen == widget.shown.rated[0].phrase == widget._seed.value
     assert (widget._sliders["beta"].value, widget._sliders["damping"].value) == (2.5, 0.5)
     assert widget._sides[0].layout.display == "none" and widget._canvases[1].children
-    assert widget._message.value == "" and "hubs hold" in widget._captions[1].value
-    assert "mass gained and lost" in widget._table.value
+    assert widget._message.html == "" and "hubs hold" in widget._captions[1].html
+    assert "mass gained and lost" in widget._table.html
     assert len(engine.steps) == len(set(engine.steps)) - 1 + engine.steps.count("rate_neighbours"), "asked once"
     assert repr(widget).startswith("Steer at + rated edges, seed ")
 
@@ -77,9 +77,9 @@ def test_stages_by_function_slider_and_play(widget):
 
 def test_a_seed_by_function_list_and_click(widget):
     found = widget.seed("ilse")
-    assert found.phrase == "ilse" == widget._seed.value and "of kestrel" in widget._ratings.value
+    assert found.phrase == "ilse" == widget._seed.value and "of kestrel" in widget._ratings.html
     widget._seed.value = "kestrel"
-    assert widget.chosen == "kestrel" and "Direct" in widget._ratings.value
+    assert widget.chosen == "kestrel" and "Direct" in widget._ratings.html
     labels = {edge.label for edge in widget.drawing.edges}
     assert "10" in labels
     row = next(node.id for node in widget.drawing.nodes if node.name == "ilse")
@@ -116,7 +116,7 @@ def test_a_rating_by_hand_and_back(widget, engine):
     asked = len(engine.steps)
     assert after(widget) == 20
     walk = widget.rate("kestrel", "ilse", 0)
-    assert walk is widget.walk and after(widget) == 0 and "by hand; it was 10" in widget._ratings.value
+    assert walk is widget.walk and after(widget) == 0 and "by hand; it was 10" in widget._ratings.html
     widget.seed("kestrel")
     widget._neighbour.value = "show 1"
     assert widget._score.value == 0
@@ -143,7 +143,7 @@ def test_side_by_side(widget):
     widget._pair.value = True
     assert widget.at == 3, "the same walk twice shows nothing"
     assert all(place.layout.display is None for place in widget._sides)
-    assert "HippoRAG 2" in widget._captions[0].value and "rated edges" in widget._captions[1].value
+    assert "HippoRAG 2" in widget._captions[0].html and "rated edges" in widget._captions[1].html
     places = [[(node.x, node.y) for node in one.nodes] for one in (widget.left, widget.drawing)]
     assert places[0] == places[1]
     assert widget.static_html().count("<iframe") == 2
@@ -159,7 +159,7 @@ def test_a_question_of_ones_own_and_one_without_facts(widget, engine):
     assert widget.walk.gold == OTHER.support
     engine.facts = 0
     widget.ask("nothing of this")
-    assert "kept no fact" in widget._head.value and widget.drawing is None and widget._edit.layout.display == "none"
+    assert "kept no fact" in widget._head.html and widget.drawing is None and widget._edit.layout.display == "none"
     assert widget.stage(0).fallback and widget.chosen == ""
     widget.ask("s1")
     assert widget.drawing and widget.chosen
@@ -171,15 +171,15 @@ def test_a_question_of_ones_own_and_one_without_facts(widget, engine):
 def test_a_saved_run_alone_tells_what_its_traces_hold(run):
     widget = wb.steer(run.folder)
     assert widget.walk is None and widget.shown.question == QUESTION and widget.shown.gold == ASKED.support
-    assert "give index=" in widget._head.value and all(slider.disabled for slider in widget._sliders.values())
+    assert "give index=" in widget._head.html and all(slider.disabled for slider in widget._sliders.values())
     widget.seed("kestrel")
-    assert widget.drawing is None and "Direct" in widget._ratings.value
+    assert widget.drawing is None and "Direct" in widget._ratings.html
     assert widget.ask("s2").question == OTHER.question
     for refused in (lambda: widget.set(beta=1), lambda: widget.rate("kestrel", "ilse", 5), widget.beside, widget.reset):
         with pytest.raises(SettingError, match="needs the index: give index="):
             refused()
     assert widget.stage(0) is widget.shown
-    Checked(widget._head.value + widget._table.value + widget._ratings.value)
+    Checked(widget._head.html + widget._table.html + widget._ratings.html)
 
 
 def test_a_saved_run_with_its_index_walks_again_without_an_engine(run, index):
@@ -188,9 +188,9 @@ def test_a_saved_run_with_its_index_walks_again_without_an_engine(run, index):
     assert [list(pair) for pair in widget.walk.ranking(3)] == rows[run.methods[1]]["ranking"]
     widget.seed("kestrel")
     widget.set(beta=0.5, damping=0.3)
-    assert UNRATED not in widget._ratings.value
+    assert UNRATED not in widget._ratings.html
     widget.set(k_edge=6)
-    assert "not rated in this run; counts as Weak" in widget._ratings.value
+    assert "not rated in this run; counts as Weak" in widget._ratings.html
     widget.rate("kestrel", "ilse", 2)
     assert after(widget) == 0
 
@@ -201,7 +201,7 @@ def test_a_saved_run_with_an_engine_asks_for_what_it_lacks(run, index):
     assert asked.steps == []
     widget.seed("kestrel")
     widget.set(k_edge=6)
-    assert asked.asked and UNRATED not in widget._ratings.value
+    assert asked.asked and UNRATED not in widget._ratings.html
 
 
 def test_a_trace_or_evidence_at_hand(index, engine, tmp_path):

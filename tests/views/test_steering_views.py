@@ -12,6 +12,7 @@ from workbench.methods.catrag.steering import EditedEdge, RatedNeighbour, RatedS
 from workbench.views import html
 from workbench.views.drawing import drawing_data, drawing_page
 from workbench.views.figures import drawing_figure
+from workbench.views.render import html_of
 from workbench.views.replay import bump_figure, ranks_part
 from workbench.views.steering import (
     ANCHOR,
@@ -69,7 +70,7 @@ def test_hostile_names_of_an_index(tmp_path):
         walk = staged(wb.method("catrag[filter=identity]", index, Rater(entities=texts)), question, texts)
         Checked(html(walk))
         assert not UNSHOWABLE.search(repr(walk) + html(walk))
-        Checked(ranks_part(walk, 3, {one.id: one for one in index.passages.passages}))
+        Checked(html_of(ranks_part(walk, 3, {one.id: one for one in index.passages.passages})))
         drawn = drawing_page(steered_drawing(walk, 3))
         assert "<script>alert" not in drawn and "<img src=x" not in drawn
 
@@ -130,12 +131,12 @@ def test_the_layout_stays_where_it_suffices(index, walk):
 
 
 def test_tables_say_what_moved(walk):
-    shown = " ".join(Checked(stages_table(walk, 1)).shown)
+    shown = " ".join(Checked(html_of(stages_table(walk, 1))).shown)
     assert "+ key facts" in shown and "hubs: the strongest 1 % of the phrases (1)" in shown
-    flow = " ".join(Checked(flow_part(walk, 3, 2)).shown)
+    flow = " ".join(Checked(html_of(flow_part(walk, 3, 2))).shown)
     assert "+ anchors → + rated edges" in flow and "kestrel" in flow and "hub" in flow
-    assert "phrases with most mass" in " ".join(Checked(flow_part(walk, 0, 0)).shown)
-    told = " ".join(Checked(ratings_part(walk.parts[3].steering, "kestrel")).shown)
+    assert "phrases with most mass" in " ".join(Checked(html_of(flow_part(walk, 0, 0))).shown)
+    told = " ".join(Checked(html_of(ratings_part(walk.parts[3].steering, "kestrel"))).shown)
     for words in ("ilse", "10", "Direct", "of ilse", "4 → 20", "2 → 0 (gone)", "skip"):
         assert words in told
     assert repr(walk).startswith(f"{QUESTION} catrag") and "gold at" in repr(walk)

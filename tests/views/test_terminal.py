@@ -5,8 +5,9 @@ from rich.console import Console
 
 from workbench.records import Answer
 from workbench.trace import Trace
-from workbench.views.base import Markup, details, page, table, text_of
 from workbench.views.contexts import excerpt
+from workbench.views.parts import details, group, interval, line, table
+from workbench.views.render import text_of
 from workbench.views.terminal import lay_out
 
 ROWS = [
@@ -70,11 +71,11 @@ def test_what_looks_like_markup_is_shown_as_it_is():
 
 
 def test_what_stands_unfolded_on_a_page_is_its_text():
-    rows = [(1, Markup(details("sum", "folded"))), (20, None)]
-    open_, shut = (details(name, f"<p>in {name}</p>", open=name == "open") for name in ("open", "shut"))
-    markup = page("<p>a &lt;b&gt;</p>", table(["x", "y"], rows), open_, shut, "<svg><title>no</title></svg>")
-    assert text_of(markup) == "a <b>\n  x   y\n  1   sum\n  20\n  open\n  in open\n  shut"
-    assert text_of("<pre>" + "<p>line</p>" * 1000 + "</pre>").endswith("\n… 600 more lines")
+    rows = [(1, details("sum", line("folded"))), (20, None)]
+    open_, shut = (details(name, line(f"in {name}"), open=name == "open") for name in ("open", "shut"))
+    shown = group(line("a <b>"), table(["x", "y"], rows), open_, shut, interval(0, 0.5, 1, -1, 1))
+    assert text_of(shown) == "a <b>\n  x   y\n  1   sum\n  20\n  open\n  in open\n  shut"
+    assert text_of(group(*map(line, ["line"] * 1000))).endswith("\n… 600 more lines")
 
 
 def test_no_rows_are_an_empty_table():

@@ -13,9 +13,12 @@ from workbench.index.schema_extracting import Proposal
 from workbench.operators.regrouping import Division
 from workbench.records import Passage
 from workbench.views import html, text
+from workbench.views.render import html_of, text_of
+from workbench.views.routes import stages
 from workbench.views.tree import LISTED, MORE, entries, evolution_part
 from workbench.views.tree_map import POINTS, community_map, entity_map, overview_map, palette_of, type_palette
 from workbench.views.tree_widget import TABS
+from workbench.views.widget import StageStepper
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +48,7 @@ def community_of(tree, name: str) -> int:
 
 def state(tree) -> tuple:
     controls = (tree._levels, tree._by, tree._route_of, tree._rounds, tree._asked, *tree._sliders.values())
-    return text(tree), tree._trail[:], tree._list.options, [one.value for one in controls], tree._head.value
+    return text(tree), tree._trail[:], tree._list.options, [one.value for one in controls], tree._head.html
 
 
 # -- walking ----------------------------------------------------------------------------------------------------------
@@ -54,9 +57,9 @@ def state(tree) -> tuple:
 def test_it_starts_with_all_communities(tree):
     assert tree.place is None and tree._levels.value == "communities" and tree._up.disabled and tree._back.disabled
     assert len(tree._list.options) == len(tree.tree.tree.communities) == tree.picture.discs
-    assert tree._canvas.children and not tree.routes and tree._message.value == ""
+    assert tree._canvas.children and not tree.routes and tree._message.html == ""
     assert repr(tree).startswith("Tree at KnowledgeTree of 'themes': 4 communities")
-    assert tree._lambda.value.count("λ = 2.33")
+    assert tree._lambda.html.count("λ = 2.33")
 
 
 def test_down_the_levels_by_the_list_and_up_again(tree):
@@ -109,7 +112,7 @@ def test_search_proposes_and_goes(tree):
     tree._search.value = "river hub [entity]"
     assert tree.place.name == "river hub" and tree.up().id == community_of(tree, "river hub")
     tree._search.value = "Of rivers (river) [passage]"
-    assert tree.place.passage.id == "river" and tree._message.value == ""
+    assert tree.place.passage.id == "river" and tree._message.html == ""
 
 
 def test_what_is_not_there_is_said_and_changes_nothing(tree):
@@ -145,7 +148,7 @@ def test_weights_move_communities_and_go_back(tree):
     own, page = tree.built, tree._canvas.frame.page
     tree.weigh(0.5, merge_threshold=-1.0, epsilon=10.0)
     assert len(tree.tree.tree.communities) < len(own.tree.communities)
-    assert "are in another community than in the index" in tree._head.value and "merged" in tree._head.value
+    assert "are in another community than in the index" in tree._head.html and "merged" in tree._head.html
     assert tree._canvas.frame.page == page and tree._canvas.frame.drawn["space"] == "overview", "the map moves there"
     assert tree._sliders["struct_weight"].value == 0.5 and tree._sliders["epsilon"].value == 10
     assert "as built" in tree._by.options
@@ -166,8 +169,8 @@ def test_weights_move_communities_and_go_back(tree):
 
 def test_a_slider_weighs(tree):
     tree._sliders["merge_threshold"].value = 0.0
-    assert tree._weights == {"merge_threshold": 0.0} and tree._message.value == ""
-    assert "merged" in tree._tabs.children[0].value or "candidate" in tree._tabs.children[0].value
+    assert tree._weights == {"merge_threshold": 0.0} and tree._message.html == ""
+    assert "merged" in tree._tabs.children[0].html or "candidate" in tree._tabs.children[0].html
     tree._sliders["merge_threshold"].value = 0.5
     assert tree._weights == {} and tree.tree is tree.built
 
@@ -175,7 +178,7 @@ def test_a_slider_weighs(tree):
 def test_colours(tree):
     for by in ("structure", "meaning"):
         tree._by.value = by
-        assert tree._message.value == "" and tree.picture.node_styles[0].name.startswith(f"{by} from 0.")
+        assert tree._message.html == "" and tree.picture.node_styles[0].name.startswith(f"{by} from 0.")
         assert " · 0." in tree.picture.labels[0] or " · 1." in tree.picture.labels[0]
     tree._by.value = "leiden"
     assert "%" in tree.picture.labels[0]
@@ -186,7 +189,7 @@ def test_agreements(tree):
     (leiden,) = tree.agreements()
     assert leiden.right == "leiden" and 0.5 < leiden.rand <= 1 and leiden.entities == 27
     tree._tabs.selected_index = TABS.index("other groupings")
-    shown = tree._tabs.children[1].value
+    shown = tree._tabs.children[1].html
     assert "adjusted Rand" in shown and "wb.method(&#x27;raptor&#x27;, index) adds them" in shown
     tree.weigh(merge_threshold=0.0)
     assert [one.right for one in tree.agreements()] == ["leiden", "as built"]
@@ -195,9 +198,9 @@ def test_agreements(tree):
 def test_only_the_tab_in_front_is_sent(tree):
     for at, name in enumerate(TABS):
         tree._tabs.selected_index = at
-        assert tree._message.value == "", name
-        assert [bool(part.value) for part in tree._tabs.children] == [other == at for other in range(len(TABS))]
-        Checked(tree._tabs.children[at].value)
+        assert tree._message.html == "", name
+        assert [bool(part.html) for part in tree._tabs.children] == [other == at for other in range(len(TABS))]
+        Checked(tree._tabs.children[at].html)
 
 
 # -- asking -----------------------------------------------------------------------------------------------------------
@@ -205,7 +208,7 @@ def test_only_the_tab_in_front_is_sent(tree):
 
 def test_a_question_its_routes_and_rounds(tree):
     tree._asked.value = "t1: What flows into river hub?"
-    assert tree.routes.question == QUESTIONS[0].question and tree._message.value == ""
+    assert tree.routes.question == QUESTIONS[0].question and tree._message.html == ""
     assert list(tree._route_of.options) == ["fused", "entity", "triple", "community", "path"]
     assert tree.picture.rings and tree._tabs.selected_index == TABS.index("question")
     kept = tree.route("fused")
@@ -223,8 +226,24 @@ def test_a_question_its_routes_and_rounds(tree):
     with pytest.raises(SettingError, match="there is no route 'x'; there are fused, entity"):
         tree.route("x")
     tree._tabs.selected_index = TABS.index("rounds")
-    assert "first answer" in tree._tabs.children[-1].value
+    assert "first answer" in tree._tabs.children[-1].html
     Checked(html(tree.routes))
+
+
+def test_a_stepper_goes_through_the_rounds(index, tree):
+    steps = StageStepper(index, stages, QUESTIONS, kind="youtu")
+    tree.ask(0)
+    rounds = tree.routes.rounds
+    assert rounds and [one.name for one in steps.stages] == [
+        "sub-questions",
+        *(f"round {one.number}" for one in rounds),
+    ]
+    for at, one in enumerate(rounds, 1):
+        said = text_of(steps.stage(at).part)
+        assert said.splitlines()[0].split() == ["round", "thought", "next", "query", "brought", "outcome"]
+        assert ("this round searched for nothing" in said) == (one.found is None) and one.thought[:100] in said
+    assert "river hub" in text_of(steps.stage("sub-questions").part)
+    Checked(steps.static_html())
 
 
 def test_a_question_of_ones_own_without_a_list(index):
@@ -246,7 +265,7 @@ def test_a_saved_index_by_its_folder(index):
 def test_a_saved_run_alone_shows_routes_and_rounds(run):
     tree = wb.tree(run.folder)
     assert tree.tree is None and tree.picture is None and tree.routes.question == QUESTIONS[0].question
-    assert "give index= to see the tree" in tree._head.value and tree._walk.layout.display == "none"
+    assert "give index= to see the tree" in tree._head.html and tree._walk.layout.display == "none"
     assert tree.ask("t2").question == QUESTIONS[1].question and "film hub" in tree.route("fused")
     for refused in (tree.overview, tree.reset, lambda: tree.community(0), tree.agreements, lambda: tree.colour("type")):
         with pytest.raises(SettingError, match="the tree needs the index"):
@@ -291,12 +310,12 @@ def test_nothing_in_a_tree_is_acted_upon(tmp_path):
     tree = wb.tree(built, QUESTIONS)
     for go in (tree.overview, lambda: tree.community(0), lambda: tree.entity(0), lambda: tree.passage("river")):
         go()
-        Checked(tree._head.value + tree._details.value + html(tree.place or "none"))
+        Checked(tree._head.html + tree._details.html + html(tree.place or "none"))
         for at in range(len(TABS)):
             tree._tabs.selected_index = at
-            Checked(tree._tabs.children[at].value)
+            Checked(tree._tabs.children[at].html)
     tree.ask("river 3?")
-    Checked(tree._tabs.children[TABS.index("question")].value)
+    Checked(tree._tabs.children[TABS.index("question")].html)
 
 
 # -- maps -------------------------------------------------------------------------------------------------------------
@@ -350,7 +369,7 @@ def test_what_the_schema_gained_and_who_asked(index):
         Proposal("relations", "<b>sails</b>", ("p1", "p2", "p3"), 1.0, True),
         Proposal("attributes", "depth", ("p2",), 0.33, False),
     ]
-    shown = evolution_part(schema, schema, proposed, {"p1": Passage("p1", "Of ships", "…")})
+    shown = html_of(evolution_part(schema, schema, proposed, {"p1": Passage("p1", "Of ships", "…")}))
     Checked(shown)
     assert (
         "1 gained" in shown and "&lt;b&gt;sails" in shown and "Of ships, p2, p3" in shown and "1 not admitted" in shown

@@ -20,10 +20,10 @@ from workbench.papers.tables import NOT_COMPARABLE, NOT_MEASURED, tables
 from workbench.published import papers
 from workbench.records import Passage, Question
 from workbench.trace import Trace
-from workbench.views.base import STYLE
 from workbench.views.figures import verdict_figure
+from workbench.views.render import STYLE, html_of
 from workbench.views.stepped import LIVE
-from workbench.views.verdicts import KIND, MARK, interval
+from workbench.views.verdicts import KIND, MARK, interval_of
 
 
 @pytest.fixture(scope="module")
@@ -84,10 +84,10 @@ def test_a_cell_shows_both_sides(verdicts):
     conditions = verdicts.cell("BDTR", "popqa", "em")
     assert conditions == side_by_side(verdicts.found, verdicts.chosen)
     assert conditions.counts()["differs"] >= 5 and conditions.counts()["unknown"] >= 3
-    shown = " ".join(Checked(verdicts._conditions.value).shown)
+    shown = " ".join(Checked(verdicts._conditions.html).shown)
     assert "popqa/hipporag-1000" in shown and "tiny" in shown and "not said" in shown
     assert verdicts._grid.picked == verdicts._of_table().index(verdicts.chosen)
-    assert "published" in verdicts._cell.value and "<svg class='interval'" in verdicts._cell.value
+    assert "published" in verdicts._cell.html and "<svg class='interval'" in verdicts._cell.html
 
 
 def test_a_click_is_the_same_as_the_function(verdicts):
@@ -97,7 +97,7 @@ def test_a_click_is_the_same_as_the_function(verdicts):
     assert verdicts.chosen is None and verdicts._grid.picked == -1
     verdicts._list.value = "2"
     verdicts._grid.picked = at  # as the page does it
-    assert verdicts.chosen == wanted and verdicts._message.value == ""
+    assert verdicts.chosen == wanted and verdicts._message.html == ""
     verdicts._papers.value = "catrag"
     assert verdicts.found.paper == "catrag" and verdicts.chosen is None
     assert verdicts._table == "recall", "the first table, as nothing of it is measured"
@@ -111,11 +111,11 @@ def test_questions_come_worst_first_with_a_trace(verdicts, made):
     assert [value for _, value in verdicts._asked.options][1:] == [row.question_id for row in asked.rows]
     worst = asked.rows[0].question_id
     shown = verdicts.trace(worst)
-    assert isinstance(shown, Replay) and verdicts._asked.value == worst and "round 1" in verdicts._trace.value
+    assert isinstance(shown, Replay) and verdicts._asked.value == worst and "round 1" in verdicts._trace.html
     verdicts._asked.value = asked.rows[-1].question_id
-    assert asked.rows[-1].question in " ".join(Checked(verdicts._trace.value).shown)
+    assert asked.rows[-1].question in " ".join(Checked(verdicts._trace.html).shown)
     verdicts.cell("Original", "popqa", "em")
-    assert isinstance(verdicts.trace(worst), Trace) and "RETRIEVER" in verdicts._trace.value
+    assert isinstance(verdicts.trace(worst), Trace) and "RETRIEVER" in verdicts._trace.html
     with pytest.raises(SettingError, match="there is no question 'nobody'"):
         verdicts.trace("nobody")
 
@@ -126,7 +126,7 @@ def test_a_missing_trace_is_said(verdicts, made, monkeypatch):
     with pytest.raises(DataError, match="evaluate with trace='full'"):
         verdicts.trace("q1")
     verdicts._asked.value = "q1"
-    assert "evaluate with trace=" in verdicts._message.value
+    assert "evaluate with trace=" in verdicts._message.html
 
 
 def test_filters_leave_the_cells_that_are_like_them(verdicts):
@@ -146,8 +146,8 @@ def test_filters_leave_the_cells_that_are_like_them(verdicts):
 def test_what_is_not_measured_shows_the_run_that_the_paper_asks_for(verdicts):
     conditions = verdicts.cell("IRCOT", "popqa", "em")
     assert conditions.of == ("ircot[backbone=hipporag2[profile=released]], read by direct",) or conditions.of
-    assert "the paper's conditions ask for ircot" in " ".join(Checked(verdicts._conditions.value).shown)
-    assert verdicts.questions().rows == () and "there is no run" in verdicts._behind.value
+    assert "the paper's conditions ask for ircot" in " ".join(Checked(verdicts._conditions.html).shown)
+    assert verdicts.questions().rows == () and "there is no run" in verdicts._behind.html
     with pytest.raises(SettingError, match="not measured"):
         verdicts.trace("q1")
 
@@ -160,7 +160,7 @@ def test_claims_stand_beside_each_other(verdicts):
     assert (claimed, counts["failed by its own numbers"]) == (24, 2), "the authors' claims, and no check of ours"
     assert claimed + 2 + recomputed + counts["recomputed, failed"] == len(whole.claims.checks)
     assert counts["inconsistencies"] == len(whole.inconsistencies) and verdicts._tabs.selected_index == 2
-    assert "BDTR is best, for every backbone and data set" in verdicts._claims.value
+    assert "BDTR is best, for every backbone and data set" in verdicts._claims.html
 
 
 @pytest.mark.parametrize(
@@ -184,10 +184,10 @@ def test_what_cannot_be_shown_leaves_all_as_it_is(verdicts, call, said):
 
 def test_an_interval_is_drawn_from_numbers_alone(verdicts):
     verdicts.cell("BDTR", "popqa", "em")
-    drawn = interval(verdicts.chosen)
+    drawn = html_of(interval_of(verdicts.chosen))
     assert re.fullmatch(r"[\w\s<>/='\".,:;#%◇●,\[\]-]+", drawn) and drawn.count("<circle") == 1
-    assert interval(replace(verdicts.chosen, ours=None)) == ""
-    low = interval(replace(verdicts.chosen, published=-0.2, ours=-0.5, low=-0.9, high=0.1))
+    assert interval_of(replace(verdicts.chosen, ours=None)) is None
+    low = html_of(interval_of(replace(verdicts.chosen, published=-0.2, ours=-0.5, low=-0.9, high=0.1)))
     assert "from -1 to 1" in low
 
 
@@ -225,16 +225,10 @@ def test_nothing_in_a_run_is_acted_upon(tmp_path, text):
     assert measured
     verdicts.cell(measured[0])
     verdicts.trace("q")
-    for part in (
-        verdicts._conditions,
-        verdicts._behind,
-        verdicts._trace,
-        verdicts._claims,
-        verdicts._all,
-        verdicts._head,
-    ):
-        Checked(part.value)
-        assert not UNSHOWABLE.search(part.value)
+    shown = verdicts._conditions, verdicts._behind, verdicts._trace, verdicts._claims, verdicts._all, verdicts._head
+    for part in shown:
+        Checked(part.html)
+        assert not UNSHOWABLE.search(part.html)
     for label, _ in verdicts._asked.options:
         assert not UNSHOWABLE.search(label)
     assert not UNSHOWABLE.search(json.dumps(verdicts._grid.data, ensure_ascii=False))

@@ -35,8 +35,8 @@ def test_a_new_widget_shows_a_saved_trace(saved):
     assert len(tree.drawing.edges) == len(saved) - 1 and tree.drawing.nodes[0].x == 0
     assert "select regions" in tree._picture.frame.page
     tree._picture.frame.picked = 2  # a click
-    Checked(tree._event.value)
-    assert saved[2].step in tree._event.value
+    Checked(tree._event.html)
+    assert saved[2].step in tree._event.html
 
 
 def test_it_goes_through_a_saved_run(tiny, tiny_index, tmp_path):
@@ -51,13 +51,13 @@ def test_an_error_of_a_control_is_shown_and_one_of_code_is_raised(saved):
     tree = EventTree(saved)
     before, shown = tree._asked.value, tree.trace
     tree._asked.value = "<what> else?"
-    assert "SettingError: a trace of one question only has no question &#x27;&lt;what&gt; else?" in tree._message.value
-    Checked(tree._message.value)
+    assert "SettingError: a trace of one question only has no question &#x27;&lt;what&gt; else?" in tree._message.html
+    Checked(tree._message.html)
     assert tree._asked.value == before and tree.trace is shown
     with pytest.raises(SettingError, match="has no question"):
         tree.ask("what else?")
     tree._asked.value = ""
-    assert tree._message.value == ""
+    assert tree._message.html == ""
 
 
 def test_controls_that_are_set_fire_nothing(saved):

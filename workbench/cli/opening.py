@@ -36,8 +36,8 @@ def skipped(loaded) -> list[dict]:
 
 def skipped_lines(loaded) -> list[str]:
     """The last word of a verb that reads data, so that nothing pushes it out of sight."""
-    from workbench.views.base import text_of
     from workbench.views.index import skipped_table
+    from workbench.views.render import text_of
 
     return [escape(text_of(skipped_table(loaded.origin)))] if loaded and loaded.origin and loaded.origin.skipped else []
 

@@ -16,8 +16,7 @@ from rich.table import Table
 
 from workbench.cli.options import flattened
 from workbench.errors import Deferred, WorkbenchError
-from workbench.text import printable, printable_json
-from workbench.views.base import warned
+from workbench.text import clean, printable, printable_json
 from workbench.views.terminal import lay_out
 
 # Group in the help → its verbs, both in the order in which the help shows them.
@@ -118,7 +117,7 @@ def verb(function: Callable | None = None, *, json: bool = True, of: typer.Typer
 
 def warning_lines(warnings: Sequence[str]) -> list[str]:
     """What displays of an index or a run begin with, as a line of its own."""
-    return [escape(line) for line in warned(warnings)]
+    return [escape(f"Warning: {clean('; '.join(warnings))}")] if warnings else []
 
 
 def code_of(runs) -> int:

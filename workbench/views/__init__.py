@@ -1,7 +1,7 @@
-"""Views: functions from a record to HTML, text or a picture. No view computes what it shows.
+"""Views: functions from a record to a part of a page, a text or a picture. No view computes what it shows.
 
-Each file here registers the views of some records with :mod:`workbench.display`, and is loaded when one of these is
-first shown: a new one has a line in `VIEWS_OF`, a picture that is asked for by its name one in `PICTURES`."""
+Each file here registers the views of some records with `view` (:mod:`workbench.views.parts`), and is loaded when one of
+these is first shown: a new one has a line in `VIEWS_OF`, a picture that is asked for by its name one in `PICTURES`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any
 
 from workbench.display import html, text
 from workbench.registry import Registry
-from workbench.views.base import plain_html, plain_text, text_of
+from workbench.views.parts import Part, view
+from workbench.views.render import page, plain_part, plain_text, text_of
 
 __all__ = ["PICTURES", "VIEWS_OF", "html", "text"]
 
@@ -82,20 +83,28 @@ PICTURES: Registry[Callable] = Registry(
 )
 
 
-def html_view(cls: type) -> Callable[[Any], str]:
-    """What shows a class as HTML."""
+def part_view(cls: type) -> Callable[[Any], Part | None]:
+    """What shows a class as a part of a page."""
     _load(cls)
-    view = html.dispatch(cls)
-    return plain_html if view is html.dispatch(object) else view
+    found = view.dispatch(cls)
+    return plain_part if found is view.dispatch(object) else found
+
+
+def html_view(cls: type) -> Callable[[Any], str]:
+    """What shows a class as HTML: a page of its part, unless it has HTML of its own."""
+    _load(cls)
+    found = html.dispatch(cls)
+    return (lambda thing: page(view(thing))) if found is html.dispatch(object) else found
 
 
 def text_view(cls: type) -> Callable[[Any], str]:
-    """What shows a class in a terminal: where it has no view of its own, what its page says."""
+    """What shows a class in a terminal: where it has no text of its own, what its part says."""
     _load(cls)
-    view, page = text.dispatch(cls), html.dispatch(cls)
-    if view is not text.dispatch(object):
-        return view
-    return plain_text if page is html.dispatch(object) else lambda thing: text_of(page(thing)) or cls.__name__
+    found = text.dispatch(cls)
+    if found is not text.dispatch(object):
+        return found
+    shown = view.dispatch(cls)
+    return plain_text if shown is view.dispatch(object) else lambda thing: text_of(shown(thing)) or cls.__name__
 
 
 def page_head() -> str:

@@ -37,13 +37,29 @@ from workbench.settings import parse_spec, spec_of
 from workbench.sparql import facts_of, parse, verify
 from workbench.text import clean, counted, short
 from workbench.trace import Trace
-from workbench.views.base import NAME, Markup, details, esc, fold, page, quiet, table
 from workbench.views.contexts import Marks, compressed_part, graph_part
 from workbench.views.drawing import drawing_frame
 from workbench.views.failures import Failures
 from workbench.views.palette import AUTO
+from workbench.views.parts import (
+    NAME,
+    Part,
+    bad,
+    code,
+    details,
+    faint,
+    fold,
+    group,
+    italic,
+    line,
+    quiet,
+    strong,
+    table,
+    tag,
+)
 from workbench.views.proofs import HEIGHT, proof_drawing, proof_part
 from workbench.views.records import REPLY, reading_text, unread_reply
+from workbench.views.render import page
 from workbench.views.session import Live, question_label
 from workbench.views.trace import tree
 from workbench.views.widget import Widget, question_box, row, texts
@@ -162,7 +178,7 @@ class Ablator(Widget):
         self._session = Live(index, questions or _proposed(index), methods_over(index, methods), engine, k=k)
         if not self._session.methods:
             raise SettingError("there is no method to ask; give methods=[…]")
-        self._session.report = lambda words: setattr(self._message, "value", self._note(short(words, NAME)))
+        self._session.report = lambda words: self._message.show(quiet(short(words, NAME)))
         self._attempts: dict[tuple, Attempt] = {}
         self.proof: Proof | None = None
         start = Setting(self._session.methods[0], compress=compressors[0] if compressors else "")
@@ -196,7 +212,7 @@ class Ablator(Widget):
             whole = self._reader(replace(changed, compress="", check=False))
             tables = whole.tables(self.attempt.evidence, self.attempt.full)
             compressed = compressor(changed.compressor or "graph-walk").compress(self.attempt.question.question, tables)
-        self._context.value = page(self._compressed_part(compressed))
+        self._context.show(self._compressed_part(compressed))
         return compressed
 
     def prove(self) -> Proof:
@@ -216,7 +232,7 @@ class Ablator(Widget):
         return self.attempt.answer
 
     def static_html(self) -> str:
-        proof = proof_part(self.proof) if self.proof else ""
+        proof = proof_part(self.proof) if self.proof else None
         picture = drawing_frame(self.drawing, theme=self.theme) if self.drawing else ""
         return page(self._heading(), self._context_part(), proof) + picture
 
@@ -325,46 +341,46 @@ class Ablator(Widget):
 
     def _draw(self) -> None:
         self._show_controls()
-        self._message.value = ""
-        self._head.value = page(self._heading())
-        self._context.value = page(self._context_part())
-        thought = f"<pre>{esc(self.answer.thought, _LONG)}</pre>" if self.answer.thought else ""
+        self._message.show()
+        self._head.show(self._heading())
+        self._context.show(self._context_part())
+        thought = fold("what was answered, whole", code(self.answer.thought, limit=_LONG), open=True)
         traces = {"retrieval": self.attempt.evidence.trace, "reading": self.answer.trace}
         parts = (details(name, tree(made), open=name == "reading") for name, made in traces.items() if made)
-        self._trace.value = page(fold("what was answered, whole", thought, open=True), *parts)
-        rows = ((*cells, Markup(_judged(verdict)), tokens) for *cells, verdict, tokens in self._tried_rows())
-        self._tried.value = page(table(TRIED, rows))
+        self._trace.show(thought, *parts)
+        rows = ((*cells, _judged(verdict), tokens) for *cells, verdict, tokens in self._tried_rows())
+        self._tried.show(table(TRIED, rows))
         self._draw_proof()
 
     def _draw_proof(self) -> None:
         """The bindings as a table and as a picture, or a button to execute the query."""
         facts = facts_of(self.attempt.evidence, self._session.index) if self.proof else ()
         self.drawing = proof_drawing(self.proof or Proof(), facts, types=types_of(self._session.index))
-        self._proof.value = page(proof_part(self.proof)) if self.proof else ""
+        self._proof.show(proof_part(self.proof) if self.proof else None)
         self._prove.layout.display = "none" if self.proof or self.setting.check else None
         self._picture.draw(self.drawing)
-        self._drawn.value = self._note(text(self.drawing)) if self.drawing else ""
+        self._drawn.show(quiet(text(self.drawing)) if self.drawing else None)
 
     # -- display ------------------------------------------------------------------------------------------------------
 
-    def _heading(self) -> str:
+    def _heading(self) -> Part | None:
         """The answer, right or wrong, how it came about, and whether the context contains the gold answer."""
-        answer, verdict = self.answer, self.attempt.verdict
-        shown = f"<b>{esc(answer.text, NAME) or '<i>no answer</i>'}</b>"
-        if answer.failure:
-            shown = f"<span class='bad'>{esc(answer.failure, 400)}</span>"
-        elif answer.abstained:
-            shown = "<i>abstained</i>"
-        mark = self.proof.mark if self.proof else ""
-        checked = f" &nbsp; <span class='q'>query: {esc(mark, NAME)}</span>" if mark else ""
-        gold = f" &nbsp; gold: {esc(' · '.join(self._question.answers), NAME)}" if self._question.answers else ""
-        unread = unread_reply(answer)
+        answer, gold = self.answer, " · ".join(self._question.answers)
+        shown = italic("abstained") if answer.abstained else strong(answer.text, limit=NAME) or italic("no answer")
+        mark, unread = self.proof.mark if self.proof else "", unread_reply(answer)
         by = f"{reading_text(answer.reading)}; " if answer.reading else ""
         by += f"by {whose_words(answer.engines)}{', no language model' * all(map(no_model, answer.engines))}"
-        judged = f" &nbsp; {_judged(verdict)}" if verdict else ""
-        replied = f"the model replied: {clean(unread, REPLY)}" if unread else ""
-        said = quiet(replied, f"{clean(by, 600)}; {self._covered()}")
-        return f"<p>{shown}{judged}{gold}{checked}</p>{said}"
+        return group(
+            line(
+                bad(answer.failure, limit=400) or shown,
+                _judged(self.attempt.verdict),
+                f"gold: {clean(gold, NAME)}" if gold else "",
+                faint(f"query: {clean(mark, NAME)}" if mark else ""),
+                sep=" \u00a0 ",
+            ),
+            quiet(f"the model replied: {clean(unread, REPLY)}" if unread else ""),
+            quiet(f"{clean(by, 600)}; {self._covered()}"),
+        )
 
     def _covered(self) -> str:
         """Whether the gold answer is in the context, before and after compression."""
@@ -378,15 +394,18 @@ class Ablator(Widget):
             return full
         return f"{full}, the compressed one ({counted(attempt.shown.tokens, 'token')}) {holds[after > 0]}"
 
-    def _context_part(self) -> str:
+    def _context_part(self) -> Part | None:
         if self.attempt.shown.compressed:
             return self._compressed_part(self.attempt.shown.compressed)
         full, marks = self.attempt.full, Marks(gold=self._question.answers)
-        tables = graph_part(full.graph, marks=marks) if full.graph else ""
-        whole = details("the text that the reader is shown", f"<pre>{marks(full.text, _LONG)}</pre>", open=not tables)
-        return f"<p><b>full</b>, {counted(full.tokens, 'token')}</p>{tables}{whole}"
+        tables = graph_part(full.graph, marks=marks) if full.graph else None
+        return group(
+            line(strong("full"), f", {counted(full.tokens, 'token')}", sep=""),
+            tables,
+            details("the text that the reader is shown", code(marks(full.text, _LONG)), open=not tables),
+        )
 
-    def _compressed_part(self, compressed: Compressed) -> str:
+    def _compressed_part(self, compressed: Compressed) -> Part | None:
         return compressed_part(compressed, self._question.answers, limit=_LONG, uncompressed=self.attempt.full.tokens)
 
 
@@ -399,8 +418,8 @@ def _tried(attempt: Attempt) -> tuple:
     return *cells, attempt.verdict, attempt.shown.tokens
 
 
-def _judged(verdict: str) -> str:
-    return f"<span class='{'tag' if verdict.startswith('right') else 'bad'}'>{esc(verdict)}</span>"
+def _judged(verdict: str) -> Part | None:
+    return (tag if verdict.startswith("right") else bad)(verdict)
 
 
 def _proposed(index: Index) -> list[Question]:

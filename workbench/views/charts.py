@@ -34,8 +34,9 @@ from matplotlib.transforms import Bbox
 
 from workbench.errors import SettingError
 from workbench.text import clean, short
-from workbench.views.base import NAME, esc
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, THEMED, THEMED_CSS, VERMILION, theme_css
+from workbench.views.parts import NAME
+from workbench.views.render import escaped
 
 SIZE, SMALL = 8, 7  # points of letters: of names and titles, and of what there is much of
 ROW = 0.26  # inches of a row of a chart of bars
@@ -111,7 +112,8 @@ class Picture:
     def _repr_html_(self) -> str:
         width = round(self.figure.get_figwidth() * self.figure.dpi)
         return (
-            f'<style>{THEMED_CSS}</style><img class="{THEMED}" width="{width}" alt="{esc(self.description, NAME)}" '
+            f'<style>{THEMED_CSS}</style><img class="{THEMED}" width="{width}" '
+            f'alt="{escaped(clean(self.description, NAME))}" '
             f'src="data:image/svg+xml;base64,{base64.b64encode(self.svg().encode()).decode()}">'
         )
 

@@ -12,11 +12,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from typing import NamedTuple
 
-from workbench.display import html
 from workbench.layouts.paths import in_words
 from workbench.records import Compressed, ContextEntity, ContextGraph, ContextRelation, Path, Unit
 from workbench.text import CLIP, bounded, clean, counted, sentences, short
-from workbench.views.base import NAME, details, esc, fold, page, quiet
+from workbench.views.parts import (
+    NAME,
+    Part,
+    beside,
+    code,
+    details,
+    faint,
+    fold,
+    group,
+    line,
+    marked,
+    quiet,
+    strong,
+    tag,
+    view,
+    words,
+)
 
 SHOWN = 8  # rows of a table, or texts, that stand unfolded
 MOST = 200  # rows of a table; the record has all
@@ -37,37 +52,38 @@ class Marks:
         names = sorted(self._looks, key=len, reverse=True)
         self._pattern = re.compile(f"({'|'.join(map(bounded, names))})", re.I) if names else None
 
-    def __call__(self, words: str, limit: int = CLIP) -> str:
-        """The words as HTML, at most `limit` characters of them."""
-        parts = self._pattern.split(clean(words, limit)) if self._pattern else [clean(words, limit)]
-        return "".join(self._part(part) if at % 2 else esc(part, len(part)) for at, part in enumerate(parts))
+    def __call__(self, text: str, limit: int = CLIP) -> Part:
+        """At most `limit` characters of a text."""
+        pieces = self._pattern.split(clean(text, limit)) if self._pattern else [clean(text, limit)]
+        inside = tuple(self._marked(piece) if at % 2 else piece for at, piece in enumerate(pieces) if piece)
+        return Part("words", inside)
 
-    def chip(self, name: str) -> str:
-        """The hop of a name; empty if it was not reached."""
+    def chip(self, name: str) -> Part | None:
+        """The hop of a name; nothing if it was not reached."""
         return hop_chip(self.hops.get(name))
 
-    def _part(self, name: str) -> str:
+    def _marked(self, name: str) -> Part | str:
         look = self._looks.get(_bare(name))
-        return f"<span class='{look}'>{esc(name)}</span>" if look else esc(name)
+        return Part("span", (name,), look) if look else name
 
 
-def hop_chip(hop: int | None) -> str:
-    return "" if hop is None else f"<span class='hop {_hop_class(hop)}'>{hop:d}</span> "
+def hop_chip(hop: int | None) -> Part | None:
+    return marked(f"hop {_hop_class(hop or 0)}", hop)
 
 
 # -- a context ---------------------------------------------------------------------------------------------------------
 
 
-@html.register
-def _(graph: ContextGraph) -> str:
+@view.register
+def _(graph: ContextGraph) -> Part | None:
     counts = ", ".join(f"{len(rows):,} {name}" for name, rows in graph_rows(graph).items() if rows or name != "paths")
-    return page(f"<p>{esc(counts)}</p>", graph_part(graph))
+    return group(line(counts), graph_part(graph))
 
 
-html.register(Unit, lambda unit: page(unit_line(unit, Marks())))
-html.register(ContextEntity, lambda entity: page(f"<b>{esc(entity.name, NAME)}</b> {esc(entity.description)}"))
-html.register(ContextRelation, lambda relation: page(f"<b>{_ends(relation)}</b> {esc(relation.description)}"))
-html.register(Compressed, lambda one: page(compressed_part(one)))
+view.register(Unit, lambda unit: unit_line(unit, Marks()))
+view.register(ContextEntity, lambda entity: words(strong(entity.name, limit=NAME), entity.description))
+view.register(ContextRelation, lambda relation: words(strong(_ends(relation)), relation.description))
+view.register(Compressed, lambda compressed: compressed_part(compressed))
 
 
 def graph_rows(graph: ContextGraph) -> dict[str, tuple]:
@@ -81,17 +97,19 @@ def graph_rows(graph: ContextGraph) -> dict[str, tuple]:
     }
 
 
-def graph_part(graph: ContextGraph, kept: ContextGraph | None = None, marks: Marks | None = None) -> str:
+def graph_part(graph: ContextGraph, kept: ContextGraph | None = None, marks: Marks | None = None) -> Part | None:
     """The tables, each collapsible; rows that are not in `kept` are struck through."""
     marks, parts = marks or Marks(), []
     stays = _stays(graph, graph if kept is None else kept)
     for name, rows in graph_rows(graph).items():
-        heading = f"{len(rows):,} {name}" + ("" if kept is None else f", {sum(stays[name]):,} kept")
-        shown = [_struck(_row(row, marks), not stay) for row, stay in islice(zip(rows, stays[name]), MOST)]
-        if len(rows) > MOST:
-            shown.append(f"<span class='q'>… {len(rows) - MOST:,} more</span>")
-        parts.append(fold(f"<b>{heading}</b>", _folding(shown), open=True))
-    return "".join(parts)
+        title = f"{len(rows):,} {name}" + ("" if kept is None else f", {sum(stays[name]):,} kept")
+        shown = [
+            _row(row, marks) if stay else group(_row(row, marks), look="gone")
+            for row, stay in islice(zip(rows, stays[name]), MOST)
+        ]
+        more = faint(f"… {len(rows) - MOST:,} more") if len(rows) > MOST else None
+        parts.append(fold(strong(title), _folding([*shown, *([more] if more else [])]), open=True))
+    return group(*parts)
 
 
 def _stays(before: ContextGraph, after: ContextGraph) -> dict[str, list[bool]]:
@@ -102,13 +120,13 @@ def _stays(before: ContextGraph, after: ContextGraph) -> dict[str, list[bool]]:
     return {name: [row in kept[name] for row in rows] for name, rows in graph_rows(before).items()}
 
 
-def unit_line(unit: Unit, marks: Marks, limit: int = CLIP, whole: str | None = None) -> str:
+def unit_line(unit: Unit, marks: Marks, limit: int = CLIP, whole: str | None = None) -> Part:
     """A unit; where the `whole` text that is read has it in part, the sentences that it leaves out struck through."""
-    part, body = whole is not None and " ".join(unit.text.split()) not in whole, marks(unit.text, limit)
-    if whole is not None and part:
-        body = " ".join(_kept_in(whole, one, marks, limit) for one in islice(sentences(unit.text), MOST))
-    title = f"{marks(unit.title or short(unit.text, 80), 200)} <span class='q'>{esc(unit.id, 80)}</span>"
-    return details(title + " <span class='tag'>in part</span>" * part, f"<p>{body}</p>")
+    title = [marks(unit.title or short(unit.text, 80), 200), faint(unit.id, limit=80)]
+    if whole is None or " ".join(unit.text.split()) in whole:
+        return details(title, line(marks(unit.text, limit)))
+    body = [_kept_in(whole, sentence, marks, limit) for sentence in islice(sentences(unit.text), MOST)]
+    return details([*title, tag("in part")], line(body))
 
 
 # -- full beside compressed --------------------------------------------------------------------------------------------
@@ -116,45 +134,44 @@ def unit_line(unit: Unit, marks: Marks, limit: int = CLIP, whole: str | None = N
 
 def compressed_part(
     one: Compressed, gold: Sequence[str] = (), *, limit: int = CLIP, uncompressed: int | None = None
-) -> str:
+) -> Part | None:
     """The whole context on the left, the kept part on the right; `gold` answers are marked in both. `limit` is the
     number of displayed characters of one text. `uncompressed`: tokens of the text that is read without compression,
     which has another layout than the tables that are compressed."""
-    marks = Marks(one.hops, gold)
-    left = graph_part(one.before, one.graph, marks)
-    right = "".join(_kept(one, marks, limit)) or graph_part(one.graph, marks=marks)
-    return "".join(
-        (
-            f"<p>{marks(one.question)} <span class='tag'>{esc(one.compressor, NAME)}</span></p>",
-            f"<p class='note'>fall-back: {esc(one.fallback, 400)}</p>" if one.fallback else "",
-            f"<p><b>{_full(one, uncompressed)} → {counted(one.tokens, 'token')}, budget {one.budget:,}</b> ",
-            f"<span class='q'>kept {esc('; '.join(_shares(one)))}</span></p>",
-            _legend(one, gold),
-            f"<div class='beside'><div class='side'><p><b>full</b>, {_full(one, uncompressed)} tokens</p>{left}</div>",
-            f"<div class='side'><p><b>compressed</b>, {counted(one.tokens, 'token')}</p>{right}</div></div>",
-            details("the text that the reader is shown", f"<pre>{marks(one.text, limit)}</pre>"),
-        )
+    marks, full, short = Marks(one.hops, gold), _full(one, uncompressed), counted(one.tokens, "token")
+    return group(
+        line(marks(one.question), tag(one.compressor, limit=NAME)),
+        line(f"fall-back: {one.fallback}" if one.fallback else None, look="note", limit=400),
+        line(strong(f"{full} → {short}, budget {one.budget:,}"), faint("kept", "; ".join(_shares(one)))),
+        _legend(one, gold),
+        beside(
+            group(line(strong("full"), f", {full} tokens", sep=""), graph_part(one.before, one.graph, marks)),
+            group(
+                line(strong("compressed"), f", {short}", sep=""),
+                group(*_kept(one, marks, limit)) or graph_part(one.graph, marks=marks),
+            ),
+        ),
+        details("the text that the reader is shown", code(marks(one.text, limit))),
     )
 
 
-def texts_part(before: str | None, after: str, marks: Marks, limit: int = LONG) -> str:
+def texts_part(before: str | None, after: str, marks: Marks, limit: int = LONG) -> Part | None:
     """A text that was read; where another was retrieved, that one on the left, with sentences that were not read struck
     through."""
+    read = group(line(strong("read")), code(marks(after, limit)))
     if before is None or before == after:
-        return f"<p><b>read</b></p><pre>{marks(after, limit)}</pre>"
+        return read
     whole = " ".join(after.split())
-    lines = (map(str.strip, sentences(line)) for line in before[:limit].split("\n"))
-    left = "\n".join(" ".join(_kept_in(whole, part, marks, limit) for part in line) for line in lines)
+    lines = [
+        part
+        for line in before[:limit].split("\n")
+        for part in ("\n", words([_kept_in(whole, sentence, marks, limit) for sentence in sentences(line)]))
+    ]
     cut = quiet(f"… {counted(len(before) - limit, 'more character')}" if len(before) > limit else "")
-    return "".join(
-        (
-            f"<div class='beside'><div class='side'><p><b>retrieved</b></p><pre>{left}</pre>{cut}</div>",
-            f"<div class='side'><p><b>read</b></p><pre>{marks(after, limit)}</pre></div></div>",
-        )
-    )
+    return beside(group(line(strong("retrieved")), code(*lines[1:]), cut), read)
 
 
-def _kept(one: Compressed, marks: Marks, limit: int) -> Iterator[str]:
+def _kept(one: Compressed, marks: Marks, limit: int) -> Iterator[Part]:
     """The parts under each heading of the compressed text: names with their relationships, and units. What is both is a
     name first, if a line of the table is kept for it."""
     units = {unit.id: unit for unit in (*one.graph.chunks, *one.graph.sources)}
@@ -162,54 +179,53 @@ def _kept(one: Compressed, marks: Marks, limit: int) -> Iterator[str]:
     described = entities.keys() | {row.source for row in one.graph.relations}
     whole = " ".join(one.text.split())
     for (heading, hop), parts in groupby(one.kept, key=lambda part: part[:2]):
-        rows: list[str] = []
+        rows: list[Part] = []
         named: set[str] = set()
         for name in islice((name for *_, ids in parts for name in ids), MOST):
             if name in units and (name not in described or name in named):
                 rows.append(unit_line(units[name], marks, limit, whole))
                 continue
             named.add(name)
-            ways = (relation for relation in one.graph.relations if relation.source == name)
-            rows += [_row(row, marks) for row in (entities.get(name, ContextEntity(name)), *ways)]
-        title = f"<b>{esc(heading.strip('= ') or 'texts', NAME)}</b> <span class='q'>{len(rows):,}</span>"
-        yield details(hop_chip(hop) + title, _folding(rows), open=True)
+            rows.append(_row(entities.get(name, ContextEntity(name)), marks))
+            rows += [_row(relation, marks) for relation in one.graph.relations if relation.source == name]
+        title = strong(heading.strip("= ") or "texts", limit=NAME)
+        yield details([hop_chip(hop), title, faint(len(rows))], _folding(rows), open=True)
 
 
-def _legend(one: Compressed, gold: Sequence[str]) -> str:
+def _legend(one: Compressed, gold: Sequence[str]) -> Part | None:
     reached, what = Counter(hop for _, hop in one.hops), {0: "named in the question"}
-    entries = [f"{hop_chip(hop)}{what.get(hop, f'hop {hop:d}')} ({count:,})" for hop, count in sorted(reached.items())]
-    entries += ["<span class='gone'>dropped</span>", *(["<span class='gold'>gold answer</span>"] if gold else [])]
-    return f"<p class='q'>{' &nbsp; '.join(entries)}</p>"
+    entries = [
+        words(hop_chip(hop), what.get(hop, f"hop {hop:d}"), f"({count:,})") for hop, count in sorted(reached.items())
+    ]
+    dropped, answers = marked("gone", "dropped"), marked("gold", "gold answer") if gold else None
+    return line(*entries, dropped, answers, look="q", sep=" \u00a0 ")
 
 
-def _row(row: ContextEntity | ContextRelation | Path | Unit, marks: Marks) -> str:
+def _row(row: ContextEntity | ContextRelation | Path | Unit, marks: Marks) -> Part:
     if isinstance(row, Unit):
         return unit_line(row, marks)
     if isinstance(row, Path):
         return marks(in_words(row))
-    described = esc(row.description, _DESCRIPTION)
+    described = clean(row.description, _DESCRIPTION)
     if isinstance(row, ContextEntity):
-        return f"{marks.chip(row.name)}<b>{esc(row.name, NAME)}</b> {described}"
-    return f"{marks.chip(row.source)}{_ends(row)} {marks.chip(row.target)}{described}"
+        return words(marks.chip(row.name), strong(row.name, limit=NAME), described)
+    return words(marks.chip(row.source), _ends(row), marks.chip(row.target), described)
 
 
-def _kept_in(whole: str, sentence: str, marks: Marks, limit: int) -> str:
+def _kept_in(whole: str, sentence: str, marks: Marks, limit: int) -> Part | None:
     """A sentence, struck through where a text does not have it; spaces do not count."""
-    return _struck(marks(sentence, limit), " ".join(sentence.split()) not in whole, "span")
+    kept = " ".join(sentence.split()) in whole
+    return marks(sentence, limit) if kept else marked("gone", marks(sentence, limit))
 
 
-def _struck(row: str, gone: bool, tag: str = "div") -> str:
-    return f"<{tag} class='gone'>{row}</{tag}>" if gone else row
-
-
-def _folding(rows: Sequence[str]) -> str:
+def _folding(rows: Sequence[Part | None]) -> Part | None:
     """The first rows, and the others behind a fold."""
-    lines = [f"<div class='line'>{row}</div>" for row in rows]
-    return "".join(lines[:SHOWN]) + fold(f"<span class='q'>{len(rows) - SHOWN:,} more</span>", *lines[SHOWN:])
+    lines = [group(row, look="line") for row in rows]
+    return group(*lines[:SHOWN], fold(faint(f"{len(rows) - SHOWN:,} more"), *lines[SHOWN:]))
 
 
-def _ends(relation: ContextRelation) -> str:
-    return f"{esc(relation.source, NAME)} — {esc(relation.target, NAME)}"
+def _ends(relation: ContextRelation) -> Part:
+    return words(relation.source, "—", relation.target, limit=NAME)
 
 
 def _full(one: Compressed, uncompressed: int | None) -> str:

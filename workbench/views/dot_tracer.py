@@ -20,7 +20,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.display import html, text
+from workbench.display import text
 from workbench.errors import SettingError
 from workbench.evaluation.pairs import ComparedAnswers
 from workbench.methods.dotrag.dots import Comparison, Dot, Dots, DotsDiff, Iteration, MethodResult, dots, whole_region
@@ -31,10 +31,10 @@ from workbench.records import Question
 from workbench.text import counted, short
 from workbench.trace import Trace
 from workbench.views import dots as dots_view
-from workbench.views.base import NAME, details, esc
 from workbench.views.dots import path_drawing
 from workbench.views.drawing import Drawing
 from workbench.views.node_details import LARGEST, graph_drawing
+from workbench.views.parts import NAME, Part, details, group, line, quiet, view
 from workbench.views.records import answer_line
 from workbench.views.session import Live, Source
 from workbench.views.stepped import Stage
@@ -248,48 +248,49 @@ class Tracer(Stepper[Dots]):
         kept = made[-1].kept if made else ()
         return sorted((path for one in made for path in one.paths), key=lambda p: (p.id not in kept, -p.confidence))
 
-    def _above(self) -> str:
-        answer = answer_line(self.answer, self._question.answers)
-        anchors = details("concepts and anchors", dots_view.selection_part(self.shown))
-        return f"{dots_view.heading(self.shown)}{answer}{anchors}"
+    def _above(self) -> Part | None:
+        return group(
+            dots_view.heading(self.shown),
+            answer_line(self.answer, self._question.answers),
+            details("concepts and anchors", dots_view.selection_part(self.shown)),
+        )
 
-    def _path_part(self) -> str:
-        return dots_view.path_part(self.path, self.shown.gold) if self.path else ""
+    def _path_part(self) -> Part | None:
+        return dots_view.path_part(self.path, self.shown.gold) if self.path else None
 
     def _go(self, stage: int | str) -> None:
         self.path = self._region = None
         super()._go(stage)
 
-    def _hint_part(self) -> str:
+    def _hint_part(self) -> Part | None:
         drawing = self.drawing
         if drawing is None:
-            return ""
+            return None
         hint = "a click on any node shows all paths again" if self.path else "a click on a node shows a path to it"
         hint = f"{text(drawing)}; {hint}" if drawing.left_out else hint
-        return f"<p class='q'>{esc(text(self._region) if self._region else hint)}</p>"
+        return quiet(text(self._region) if self._region else hint)
 
-    def _dot_part(self) -> str:
+    def _dot_part(self) -> Part | None:
         """The rules of the DOT, and the iteration, folded: its paths stand in the list already."""
         dot = self._dot_shown
         if dot is None:
-            return ""
-        made = details(self._now.name, self._now.part) if self.at else ""
-        return f"<p>{dots_view.dot_heading(dot)}</p>{dots_view.setting_part(dot)}{made}"
+            return None
+        made = details(self._now.name, self._now.part) if self.at else None
+        return group(line(dots_view.dot_heading(dot)), dots_view.setting_part(dot), made)
 
-    def _every_stage(self) -> str:
+    def _every_stage(self) -> Part | None:
         return dots_view.dots_part(self.shown, drawn=True)
 
-    def _below(self) -> str:
+    def _below(self) -> Part | None:
         """What other settings change, what the reader was given, other methods and answers."""
         known, shown = self._session.passages, self.shown
         read = f"{counted(len(shown.final), 'path')}, {counted(len(shown.chunks), 'passage')}"
-        parts = (
-            "" if self.changed is None else dots_view.diff_part(self.changed),
+        return group(
+            None if self.changed is None else dots_view.diff_part(self.changed),
             details(f"what the reader was given: {read}", dots_view.end_part(shown, known)),
-            dots_view.comparison_part(self._compared, known) if self._compared else "",
-            html(self.answers) if self.answers else "",
+            dots_view.comparison_part(self._compared, known) if self._compared else None,
+            view(self.answers) if self.answers else None,
         )
-        return "".join(parts)
 
 
 def _path_label(path: JudgedPath) -> str:

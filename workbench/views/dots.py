@@ -14,14 +14,11 @@ from itertools import islice, zip_longest
 from math import ceil
 from typing import Any
 
-from workbench.display import html
 from workbench.methods.dotrag.dots import Comparison, Dot, Dots, DotsDiff, Iteration
 from workbench.methods.dotrag.events import Hop, JudgedPath, Region, Rules
 from workbench.operators.types import Types
 from workbench.records import Passage
 from workbench.text import clean, counted, short
-from workbench.views import records
-from workbench.views.base import NAME, Markup, details, esc, long_table, number, page, table
 from workbench.views.drawing import (
     DASHED,
     DOTTED,
@@ -37,7 +34,26 @@ from workbench.views.drawing import (
     types_shown,
 )
 from workbench.views.palette import GREY
-from workbench.views.records import passage_cell
+from workbench.views.parts import (
+    NAME,
+    Part,
+    bad,
+    details,
+    faint,
+    group,
+    line,
+    long_table,
+    number,
+    points,
+    quiet,
+    strong,
+    table,
+    tag,
+    titled,
+    view,
+    words,
+)
+from workbench.views.records import passage_cell, trace_heading
 from workbench.views.stepped import Stage, columns, stages_part
 
 SHOWN = 10  # candidates, paths and chunks that a view lists unfolded
@@ -51,27 +67,23 @@ ENDED = {
 Passages = Mapping[str, Passage]
 
 
-html.register(Dots, lambda shown: page(heading(shown), whole(shown)))
-html.register(Dot, lambda dot: page(dot_heading(dot), stages_part(steps(dot))))
-html.register(Iteration, lambda one: page(iteration_part(one)))
-html.register(JudgedPath, lambda path: page(path_part(path)))
-html.register(DotsDiff, lambda diff: page(diff_part(diff)))
-html.register(Comparison, lambda beside: page(comparison_part(beside)))
+view.register(Dots, lambda shown: group(heading(shown), whole(shown)))
+view.register(Dot, lambda dot: group(dot_heading(dot), stages_part(steps(dot))))
 
 
 # -- parts of a page ---------------------------------------------------------------------------------------------------
 
 
-def whole(shown: Dots, passages: Passages | None = None, *, drawn: bool = False) -> str:
+def whole(shown: Dots, passages: Passages | None = None, *, drawn: bool = False) -> Part | None:
     """All parts under the heading."""
-    return selection_part(shown) + dots_part(shown, drawn=drawn) + end_part(shown, passages)
+    return group(selection_part(shown), dots_part(shown, drawn=drawn), end_part(shown, passages))
 
 
-def dots_part(shown: Dots, *, drawn: bool) -> str:
+def dots_part(shown: Dots, *, drawn: bool) -> Part | None:
     """The DOTs, folded; with pictures, where they are `drawn`, but for the first."""
     made = ((dot, stages(shown, dot) if drawn else steps(dot, shown.gold)) for dot in shown.dots)
-    return "".join(
-        details(dot_heading(dot), stages_part(parts), open=drawn and not at) for at, (dot, parts) in enumerate(made)
+    return group(
+        *(details(dot_heading(dot), stages_part(parts), open=drawn and not at) for at, (dot, parts) in enumerate(made))
     )
 
 
@@ -88,13 +100,12 @@ def stages(shown: Dots, dot: Dot, **drawn: Any) -> list[Stage]:
     return [one._replace(drawing=drawing) for one, drawing in zip(steps(dot, shown.gold), drawings)]
 
 
-def heading(shown: Dots) -> str:
+def heading(shown: Dots) -> Part | None:
     """The question, the method, and why it found no path, fell back or failed."""
-    nothing = "no path was kept: the passages are those of the anchors" if shown.no_paths else None
-    return records.heading(shown, nothing)
+    return trace_heading(shown, "no path was kept: the passages are those of the anchors" if shown.no_paths else None)
 
 
-def selection_part(shown: Dots) -> str:
+def selection_part(shown: Dots) -> Part | None:
     """The concepts of the question, and the nodes that each anchors."""
     described = {
         concept.span: f"{concept.description} ({concept.type})" if concept.type else concept.description
@@ -108,27 +119,27 @@ def selection_part(shown: Dots) -> str:
     routing = "routed by the named entities" if shown.routing else "routed by named entities and topics"
     routing += f"; names of the graph in the question: {named}" if named else ""
     headers = ["DOT", "level", "concept", "what it is", "anchors (similarity)"]
-    return _titled("concepts", routing) + table(headers, rows, LINE)
+    return group(titled("concepts", clean(routing, LINE)), table(headers, rows, LINE))
 
 
-def dot_heading(dot: Dot) -> str:
-    tags = "".join(f" <span class='tag'>{esc(tag, 40)}</span>" for tag in (dot.level, *["weak anchor"] * dot.weak))
-    ended = f" <span class='q'>{esc(ENDED.get(dot.reason, dot.reason), LINE)}</span>" if dot.reason else ""
-    bad = f" <span class='bad'>{esc(dot.failure, LINE)}</span>" if dot.failure else ""
-    return f"<b>DOT {dot.number}: {esc(dot.concept, NAME)}</b>{tags}{ended}{bad}"
-
-
-def setting_part(dot: Dot) -> str:
-    """The rules of a DOT and the size of its region."""
-    return (_rules(dot.rules) if dot.rules else "") + (_region(dot.region) if dot.region else "")
-
-
-def iteration_part(one: Iteration, gold: Sequence[str] = ()) -> str:
-    """The queries, candidates and verdicts of an iteration."""
-    queries = "".join(
-        f"<p><span class='tag'>{esc(origin, 40)}</span> {esc(query, LINE)}</p>" for origin, query in one.queries[:SHOWN]
+def dot_heading(dot: Dot) -> Part:
+    return words(
+        strong(f"DOT {dot.number}: {clean(dot.concept, NAME)}"),
+        tag(dot.level, limit=40),
+        tag("weak anchor") if dot.weak else None,
+        faint(ENDED.get(dot.reason, dot.reason), limit=LINE),
+        bad(dot.failure, limit=LINE),
     )
-    repeated = f"<p class='q'>asked before: {esc('; '.join(one.repeated), LINE)}</p>" if one.repeated else ""
+
+
+def setting_part(dot: Dot) -> Part | None:
+    """The rules of a DOT and the size of its region."""
+    return group(_rules(dot.rules) if dot.rules else None, _region(dot.region) if dot.region else None)
+
+
+@view.register(Iteration)
+def iteration_part(one: Iteration, gold: Sequence[str] = ()) -> Part | None:
+    """The queries, candidates and verdicts of an iteration."""
     left_out = f"; {one.excluded:,} nodes were judged before" if one.excluded else ""
     candidates = [
         (_node(node.name, gold), node.type, node.similarity, node.query + 1, "no path" * (node.name in one.without))
@@ -136,77 +147,82 @@ def iteration_part(one: Iteration, gold: Sequence[str] = ()) -> str:
     ]
     paths = sorted(one.paths, key=lambda path: (path.id not in one.kept, path.fate == "cut", -path.confidence))
     judged = [
-        (path.id, _verdict(path), _fate(path, one),
-         Markup(details(_chain(path, gold), f"<p>{esc(path.passage, 600)}</p>", _reasons(path))))
+        (
+            path.id,
+            _verdict(path),
+            _fate(path, one),
+            details(_chain(path, gold), line(path.passage, limit=600), _reasons(path)),
+        )
         for path in paths
-    ]  # fmt: skip
-    return (
-        (f"<p class='bad'>{esc(one.failure, LINE)}</p>" if one.failure else "")
-        + queries
-        + repeated
-        + _titled("candidates", f"{len(candidates):,}{left_out}")
-        + long_table(["node", "type", "similarity", "query", ""], candidates, "candidates", SHOWN, NAME)
-        + _titled("paths", f"{len(judged):,}")
-        + long_table(["path", "verdict", "", "anchor to candidate"], judged, "paths", SHOWN, NAME)
+    ]
+    return group(
+        line(one.failure, look="bad", limit=LINE),
+        *(line(tag(origin, limit=40), query, limit=LINE) for origin, query in one.queries[:SHOWN]),
+        quiet(f"asked before: {clean('; '.join(one.repeated), LINE)}" if one.repeated else ""),
+        titled("candidates", f"{len(candidates):,}{left_out}"),
+        long_table(["node", "type", "similarity", "query", ""], candidates, "candidates", SHOWN, NAME),
+        titled("paths", f"{len(judged):,}"),
+        long_table(["path", "verdict", "", "anchor to candidate"], judged, "paths", SHOWN, NAME),
     )
 
 
-def path_part(path: JudgedPath, gold: Sequence[str] = ()) -> str:
+@view.register(JudgedPath)
+def path_part(path: JudgedPath, gold: Sequence[str] = ()) -> Part | None:
     """One path: as a chain, in sentences, and the judge's verdict."""
-    return (
-        f"<p><span class='tag'>{esc(path.id, 40)}</span> {_verdict(path)} "
-        f"<span class='q'>{esc(path.fate, 40)}</span></p><p>{_chain(path, gold)}</p><p>{esc(path.passage)}</p>"
-        + _reasons(path)
+    return group(
+        line(tag(path.id, limit=40), _verdict(path), faint(path.fate, limit=40)),
+        line(_chain(path, gold)),
+        line(path.passage),
+        _reasons(path),
     )
 
 
-def end_part(shown: Dots, passages: Passages | None = None) -> str:
+def end_part(shown: Dots, passages: Passages | None = None) -> Part | None:
     """The accepted paths as sentences, and the passages."""
     paths = [
-        (path.id, _verdict(path), Markup(f"{_chain(path, shown.gold)}<p class='q'>{esc(path.passage, 600)}</p>"))
-        for path in shown.final
+        (path.id, _verdict(path), [_chain(path, shown.gold), quiet(path.passage, limit=600)]) for path in shown.final
     ]
     chunks = [(rank, score, passage_cell(name, passages)) for rank, (name, score) in enumerate(shown.chunks, 1)]
-    return (
-        _titled("accepted paths", f"{len(paths):,}, best first")
-        + long_table(["path", "verdict", "what it says"], paths, "paths", SHOWN, NAME)
-        + _titled("passages", f"{len(chunks):,}")
-        + long_table(["rank", "similarity", "passage"], chunks, "passages", SHOWN, NAME)
+    return group(
+        titled("accepted paths", f"{len(paths):,}, best first"),
+        long_table(["path", "verdict", "what it says"], paths, "paths", SHOWN, NAME),
+        titled("passages", f"{len(chunks):,}"),
+        long_table(["rank", "similarity", "passage"], chunks, "passages", SHOWN, NAME),
     )
 
 
-def diff_part(diff: DotsDiff) -> str:
+@view.register(DotsDiff)
+def diff_part(diff: DotsDiff) -> Part | None:
     """The effect of other settings."""
-    asked = (
-        f"<p><span class='tag'>{esc(diff.before, NAME)}</span> → <span class='tag'>{esc(diff.after, NAME)}</span></p>"
-    )
+    asked = line(tag(diff.before, limit=NAME), "→", tag(diff.after, limit=NAME))
     if not diff:
-        return f"{asked}<p class='q'>regions, anchors and paths are the same</p>"
+        return group(asked, quiet("regions, anchors and paths are the same"))
     dots = [
         (dot.concept, _sizes(dot.before), _sizes(dot.after), ", ".join(dot.gained), ", ".join(dot.lost))
         for dot in diff.dots
     ]
     paths = [("+", path) for path in diff.gained] + [("–", path) for path in diff.lost]
-    listed = [(sign, _verdict(path), Markup(_chain(path))) for sign, path in paths]
-    return (
-        asked
-        + table(["concept", "nodes per hop", "now", "anchors gained", "anchors lost"], dots, LINE)
-        + _titled("paths", f"{len(diff.gained)} gained, {len(diff.lost)} lost")
-        + long_table(["", "verdict", "path"], listed, "paths", SHOWN)
+    listed = [(sign, _verdict(path), _chain(path)) for sign, path in paths]
+    return group(
+        asked,
+        table(["concept", "nodes per hop", "now", "anchors gained", "anchors lost"], dots, LINE),
+        titled("paths", f"{len(diff.gained)} gained, {len(diff.lost)} lost"),
+        long_table(["", "verdict", "path"], listed, "paths", SHOWN),
     )
 
 
-def comparison_part(beside: Comparison, passages: Passages | None = None) -> str:
+@view.register(Comparison)
+def comparison_part(beside: Comparison, passages: Passages | None = None) -> Part | None:
     """The results of each method, in columns; results shared with another method are bold."""
     known = passages or {}
 
-    def node(name: str) -> Markup:
+    def node(name: str) -> Part | None:
         shown = _node(name, beside.gold)
-        return Markup(f"<b>{shown}</b>") if name in beside.common else shown
+        return strong(shown) if name in beside.common else shown
 
-    def passage(name: str) -> Markup:
-        shown = esc(short(known[name].title or known[name].text, 80) if name in known else name, NAME)
-        return Markup(f"<b>{shown}</b>" if name in beside.common_passages else shown)
+    def passage(name: str) -> Part | None:
+        shown = words(short(known[name].title or known[name].text, 80) if name in known else name, limit=NAME)
+        return strong(shown) if name in beside.common_passages else shown
 
     columns = {
         "passages": [map(passage, one.passages) for one in beside.found],
@@ -223,7 +239,7 @@ def comparison_part(beside: Comparison, passages: Passages | None = None) -> str
         rows = [(rank, *row) for rank, row in enumerate(islice(zip_longest(*lists, fillvalue=""), SHOWN), 1)]
         listed = table(["", *names], rows, LINE)
         parts.append(details(f"{what}, the first {len(rows)}", listed, open=what == "nodes"))
-    return "".join(parts) + "<p class='q'>bold: found by another method as well</p>"
+    return group(*parts, quiet("bold: found by another method as well"))
 
 
 def chain(path: JudgedPath) -> str:
@@ -240,57 +256,45 @@ def hop_text(relations: Hop) -> str:
 # -- smaller parts -----------------------------------------------------------------------------------------------------
 
 
-def _titled(title: str, said: str) -> str:
-    return f"<p><b>{title}</b> <span class='q'>{esc(said, LINE)}</span></p>"
-
-
-def _rules(rules: Rules) -> str:
+def _rules(rules: Rules) -> Part | None:
     lists = (("on the way", rules.intermediate_rules), ("at the end", rules.terminal_rules))
-    rows = [
-        (what, Markup(f"<ul>{''.join(f'<li>{esc(rule, LINE)}</li>' for rule in some[:SHOWN])}</ul>" if some else ""))
-        for what, some in lists
-    ]
-    failed = f"<p class='bad'>{esc(rules.failure, LINE)}</p>" if rules.failure else ""
+    rows = [(what, points(*some[:SHOWN], limit=LINE)) for what, some in lists]
     wanted, types = ("it looks for", rules.query_constraints), ("types", ", ".join(rules.allowed_types))
-    return failed + table(["rules", ""], [wanted, *rows, types], LINE)
+    return group(line(rules.failure, look="bad", limit=LINE), table(["rules", ""], [wanted, *rows, types], LINE))
 
 
-def _region(region: Region) -> str:
+def _region(region: Region) -> Part | None:
     size = f"{counted(region.nodes, 'node')}, {counted(region.edges, 'edge')}"
-    parts = [size, f"nodes per hop: {_sizes(region.hops)}"]
+    said = [size, f"nodes per hop: {_sizes(region.hops)}"]
     if region.pruned:
-        parts.append("left out by type: " + ", ".join(f"{kind} {count:,}" for kind, count in region.pruned.items()))
-    parts += ["types were not filtered, for too little was left"] if region.filter_relaxed else []
-    parts += ["cut, for it grew too large"] if region.truncated else []
-    return _titled("region", "; ".join(parts))
+        said.append("left out by type: " + ", ".join(f"{kind} {count:,}" for kind, count in region.pruned.items()))
+    said += ["types were not filtered, for too little was left"] if region.filter_relaxed else []
+    said += ["cut, for it grew too large"] if region.truncated else []
+    return titled("region", clean("; ".join(said), LINE))
 
 
-def _anchors(dot: Dot, gold: Sequence[str]) -> Markup:
+def _anchors(dot: Dot, gold: Sequence[str]) -> Part:
     shown = (
-        f"{_node(anchor.name, gold)} <span class='q'>{'exact' if anchor.exact else number(anchor.similarity)}</span>"
+        words(_node(anchor.name, gold), faint("exact" if anchor.exact else number(anchor.similarity)))
         for anchor in dot.anchors[:SHOWN]
     )
-    weak = " <span class='tag'>weak</span>" if dot.weak else ""
-    return Markup(", ".join(shown) + weak)
+    return words(words(*shown, sep=", "), tag("weak") if dot.weak else None)
 
 
-def _reasons(path: JudgedPath) -> str:
-    after = f"<p>asks next: {esc(path.next_question, LINE)}</p>" if path.next_question else ""
-    return (f"<p class='q'>{esc(path.justification, LINE)}</p>" if path.justification else "") + after
+def _reasons(path: JudgedPath) -> Part | None:
+    after = line("asks next:", clean(path.next_question, LINE)) if path.next_question else None
+    return group(quiet(path.justification, limit=LINE), after)
 
 
-def _chain(path: JudgedPath, gold: Sequence[str] = ()) -> str:
-    parts = [_node(path.nodes[0], gold)] if path.nodes else []
-    for hop, node in zip(path.relations, path.nodes[1:]):
-        parts.append(Markup(f"<span class='q'>{esc(hop_text(hop), 120)}</span> {_node(node, gold)}"))
-    return " ".join(parts)
+def _chain(path: JudgedPath, gold: Sequence[str] = ()) -> Part:
+    hops = ((faint(hop_text(hop), limit=120), _node(node, gold)) for hop, node in zip(path.relations, path.nodes[1:]))
+    return words(_node(path.nodes[0], gold) if path.nodes else None, *hops)
 
 
-def _verdict(path: JudgedPath) -> Markup:
+def _verdict(path: JudgedPath) -> Part | None:
     if not path.label:
-        return Markup("<span class='q'>not judged</span>")
-    verdict = f"{esc(path.label, 40)} {path.confidence:.2f}"
-    return Markup(f"<b>{verdict}</b>" if path.kept else verdict)
+        return faint("not judged")
+    return (strong if path.kept else words)(f"{clean(path.label, 40)} {path.confidence:.2f}")
 
 
 def _fate(path: JudgedPath, one: Iteration) -> str:
@@ -300,8 +304,8 @@ def _fate(path: JudgedPath, one: Iteration) -> str:
     return clean(one.dropped.get(path.id, path.fate), 40)
 
 
-def _node(name: str, gold: Sequence[str]) -> Markup:
-    return Markup(esc(name, NAME) + (" <span class='tag'>gold</span>" if name in gold else ""))
+def _node(name: str, gold: Sequence[str]) -> Part:
+    return words(name, tag("gold") if name in gold else None, limit=NAME)
 
 
 def _sizes(sizes: Sequence[int]) -> str:

@@ -19,8 +19,9 @@ from workbench.display import html, text
 from workbench.records import Record
 from workbench.text import clean, counted, short
 from workbench.views import viewer
-from workbench.views.base import NAME, esc, page, page_data, quiet, script_data
 from workbench.views.palette import AUTO, BLUE, GREEN, GREY, THEMED, THEMED_CSS, VERMILION, theme_css, type_marks
+from workbench.views.parts import NAME, Part, picture, quiet
+from workbench.views.render import page, script_data
 
 HEIGHT = 520  # pixels of a picture, without its legend
 LEGEND = 46  # pixels that a page gets for its legend; more entries take room from the picture
@@ -348,10 +349,7 @@ def drawing_frame(shown: Drawing | Map, *, theme: str = AUTO) -> str:
     )
 
 
-def drawing_part(drawing: Drawing, whole: Drawing | None = None) -> str:
-    """The picture as a part of a page whose head has `viewer.GRAPH`; a page without scripts shows what it says. Empty
+def drawing_part(drawing: Drawing, whole: Drawing | None = None) -> Part | None:
+    """The picture as a part of a page whose head has `viewer.GRAPH`; a page without scripts shows what it says. None
     for a drawing without nodes."""
-    if not drawing.nodes:
-        return ""
-    data = _stdlib_html.escape(page_data(drawing_data(drawing, whole)), quote=True)
-    return f'<figure class="hopscope-graph" data-graph="{data}"><p class="q">{esc(text(drawing))}</p></figure>'
+    return picture("graph", drawing_data(drawing, whole), text(drawing)) if drawing.nodes else None

@@ -21,7 +21,9 @@ from workbench.views.drawing import HEIGHT
 from workbench.views.index import facts_by
 from workbench.views.node_details import EDGES, graph_drawing
 from workbench.views.palette import AUTO
-from workbench.views.widget import Widget, beside, row, side, texts
+from workbench.views.parts import quiet, view
+from workbench.views.render import page
+from workbench.views.widget import Text, Widget, beside, row, side, texts
 
 _SLIDER = {"continuous_update": False, "layout": {"width": "205px"}, "style": {"description_width": "4.5em"}}
 PROPOSED = 20  # nodes that the search offers
@@ -64,7 +66,7 @@ class Explorer(Widget):
         subgraph = neighbourhood(self.index, start, **settings)  # first, so that an error changes nothing
         self._start, self._shown, self.subgraph = start, settings, subgraph
         self._show_controls()
-        self._summary.value = self._note(text(subgraph))
+        self._summary.show(quiet(text(subgraph)))
         self._picture.draw(graph_drawing(subgraph))
         self.pick(start)
         return subgraph
@@ -75,11 +77,11 @@ class Explorer(Widget):
         self.details = node_details(self.index, self._picked)
         self._walk.disabled = False
         self._picture.select(self._picked)
-        self._details.value = html(self.details)
+        self._details.show(view(self.details))
         return self.details
 
     def static_html(self) -> str:
-        return self._note(facts_by(self.index.facts_by)) + html(self.subgraph) + html(self.details)
+        return page(quiet(facts_by(self.index.facts_by))) + html(self.subgraph) + html(self.details)
 
     def __repr__(self) -> str:
         by = f"; {said}" if (said := facts_by(self.index.facts_by)) else ""
@@ -121,7 +123,7 @@ class Explorer(Widget):
             row(*self._settings.values()),
             self._message,
             self._summary,
-            widgets.HTML(self._note(facts_by(self.index.facts_by))),
+            Text(quiet(facts_by(self.index.facts_by))),
             beside(self._picture, side(self._walk, self._details, height=HEIGHT)),
         )
 

@@ -24,9 +24,9 @@ from workbench.operators.types import types_of
 from workbench.records import Question
 from workbench.text import counted, short
 from workbench.trace import Trace
-from workbench.views.base import page, quiet
 from workbench.views.contexts import Marks, texts_part
 from workbench.views.palette import AUTO
+from workbench.views.parts import Part, line, quiet, view
 from workbench.views.proofs import HEIGHT, proof_drawing, proof_from_trace, proof_part
 from workbench.views.reports import case_part
 from workbench.views.session import Cache, position
@@ -79,7 +79,7 @@ class Failures(Widget):
         self._configuration = chosen
         self.cases = self._cases(chosen, self._cause)
         self.case = self.cases[0] if self.cases else None
-        self._all.value = html(self.diagnosis)
+        self._all.show(view(self.diagnosis))
         self._draw()
         return self.cases
 
@@ -140,21 +140,22 @@ class Failures(Widget):
 
     def _draw(self) -> None:
         self._show_controls()
-        self._message.value = ""
+        self._message.show()
         if self.case is None:
-            self._head.value = page("<p>every answer is right</p>")
-            self._contexts.value = self._trace.value = self._proof.value = ""
+            self._head.show(line("every answer is right"))
+            for place in (self._contexts, self._trace, self._proof):
+                place.show()
             self._picture.draw(None)
             return
         trace = self.trace
-        self._head.value = page(case_part(self.case))
-        self._contexts.value = page(self._contexts_part(trace))
-        self._trace.value = page(tree(trace) if trace else quiet("the run kept no traces"))
         proof = proof_from_trace(trace) if trace else None
-        self._proof.value = page(proof_part(proof) if proof else quiet("no query was executed"))
+        self._head.show(case_part(self.case))
+        self._contexts.show(self._contexts_part(trace))
+        self._trace.show(tree(trace) if trace else quiet("the run kept no traces"))
+        self._proof.show(proof_part(proof) if proof else quiet("no query was executed"))
         self._picture.draw(proof_drawing(proof, types=types_of(self._index)) if proof else None)
 
-    def _contexts_part(self, trace: Trace | None) -> str:
+    def _contexts_part(self, trace: Trace | None) -> Part | None:
         """The retrieved context next to the context that was read."""
         case = self.case
         hops = next((event.outputs["hops"] for event in trace or () if event.step == "compress"), {})
@@ -179,7 +180,7 @@ class Failures(Widget):
         return self._diagnoses.once(label, lambda: self._diagnose(label))
 
     def _diagnose(self, label: str) -> Diagnosis:
-        self._message.value = self._note(f"looking into {short(label, 200)} …")
+        self._message.show(quiet(f"looking into {short(label, 200)} …"))
         return diagnose(self._runs[label], self._questions, self._index)
 
     def _cases(self, configuration: str, cause: str = EVERY) -> list[Case]:

@@ -10,7 +10,7 @@ from workbench.data.origin import Origin, SourceFile
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.data.registry import Catalogue, Known
 from workbench.data.sources.entry import Entry
-from workbench.display import html, text
+from workbench.display import text
 from workbench.index import Graph, Index
 from workbench.index.chroma import StoreAgreement
 from workbench.index.journal import signed_by
@@ -18,67 +18,83 @@ from workbench.index.profiles import ProfilesLayer
 from workbench.index.usage import IndexUsage, Spent
 from workbench.llm.record import in_a_line
 from workbench.text import clean, counted
-from workbench.views.base import NAME, details, esc, fold, number, page, quiet, table, warned_part
+from workbench.views.parts import (
+    NAME,
+    Part,
+    details,
+    faint,
+    fold,
+    group,
+    line,
+    number,
+    quiet,
+    strong,
+    table,
+    tag,
+    view,
+    warned,
+)
 
 SHOWN = 5  # passages and questions of a data set that a notebook lists
 _LINE = 120  # characters of a text in a table
 
 
-@html.register
-def _(data: Dataset) -> str:
+@view.register
+def _(data: Dataset) -> Part | None:
     passages = [(p.id, p.title, p.text) for p in data.passages[:SHOWN]]
     questions = [(q.id, q.question, " · ".join(q.answers)) for q in data.questions[:SHOWN]]
     offers = f"offers the extraction {', '.join(data.offers)}" if data.offers else ""
-    return page(
-        f"<p>Dataset <b>{esc(data.name, NAME)}</b> <span class='tag'>{data.fingerprint}</span></p>",
-        quiet(str(data.folder or ""), limit=NAME),
+    return group(
+        line("Dataset", strong(data.name, limit=NAME), tag(data.fingerprint)),
+        quiet(data.folder, limit=NAME),
         table(["", ""], _counts(data).items()),
         quiet(offers, limit=NAME),
         table(["left out"], zip(data.left_out), NAME),
-        skipped_table(data.origin) if data.origin else "",
-        details("where it comes from", html(data.origin)) if data.origin else "",
+        skipped_table(data.origin) if data.origin else None,
+        details("where it comes from", view(data.origin)) if data.origin else None,
         fold("first passages", table(["id", "title", "text"], passages, _LINE)),
         fold("first questions", table(["id", "question", "answers"], questions, _LINE)),
     )
 
 
-@html.register
-def _(index: Index) -> str:
+@view.register
+def _(index: Index) -> Part | None:
     layers = [
         (kind, layer["key"], settings_text(layer["settings"]), ", ".join(layer.get("made_by", ())))
         for kind, layer in index.manifest["layers"].items()
     ]
     headers = ["layer", "key", "settings", "made by"]
-    return page(
-        warned_part(index.warnings),
-        f"<p>Index <b>{esc(index.name, NAME)}</b> <span class='q'>{esc(index.folder, NAME)}</span></p>",
+    return group(
+        warned(index.warnings),
+        line("Index", strong(index.name, limit=NAME), faint(index.folder, limit=NAME)),
         table(["", ""], index.counts().items()),
         table(["left out"], zip(index.left_out), NAME),
         quiet(f"encoded by {index.manifest['encoder']['name']}", facts_by(index.facts_by), limit=NAME),
-        details(f"layers {esc(', '.join(index.manifest['layers']))}", table(headers, layers)),
-        details("what its construction took", html(index.usage)),
+        details(f"layers {', '.join(index.manifest['layers'])}", table(headers, layers)),
+        details("what its construction took", view(index.usage)),
         details("versions", table(["", ""], index.manifest["versions"].items())),
     )
 
 
-@html.register
-def _(found: StoreAgreement) -> str:
+@view.register
+def _(found: StoreAgreement) -> Part | None:
     asked = counted(len(found.shares), "question")
-    said = (
+    return line(
         f"{clean(found.store, NAME)} finds {found.mean:.1%} of the {found.k} passages of {clean(found.index, NAME)!r} "
         f"that exact search finds nearest ({asked}; the worst {min(found.shares):.0%})"
     )
-    return page(f"<p>{esc(said)}</p>")
 
 
-@html.register
-def _(usage: IndexUsage) -> str:
+@view.register
+def _(usage: IndexUsage) -> Part | None:
     headers = ["layer", "step", "engine", "calls", "prompt tokens", "completion tokens", "US dollars", "seconds"]
-    bill = table(headers, map(_billed, usage.spent), NAME)
-    return page(f"<p>Construction of {esc(usage.folder, NAME)}: {esc(_asked(usage), NAME)}</p>{bill}")
+    return group(
+        line(f"Construction of {clean(usage.folder, NAME)}: {clean(_asked(usage), NAME)}"),
+        table(headers, map(_billed, usage.spent), NAME),
+    )
 
 
-html.register(Graph, lambda graph: page(table(["", ""], graph.counts().items())))
+view.register(Graph, lambda graph: table(["", ""], graph.counts().items()))
 
 
 def _counts(data: Dataset) -> dict[str, int]:
@@ -132,28 +148,26 @@ def _billed(one: Spent) -> list[Any]:
 # -- where data come from ---------------------------------------------------------------------------------------------
 
 text.register(Catalogue, lambda catalogue: "\n".join(map(text, catalogue.datasets)))
-html.register(Profiles, lambda made: page(_profile_tables(made)))
-html.register(ProfilesLayer, lambda layer: page(_profile_tables(layer)))
 
 
-@html.register
-def _(origin: Origin) -> str:
+@view.register
+def _(origin: Origin) -> Part | None:
     files = [(file.name, file.sha256[:16], file.checked) for file in origin.files]
     checks = sorted({file.checked for file in origin.files if file.checked})
-    return page(
-        f"<p>Origin: {esc(origin.source)}</p>",
+    return group(
+        line(f"Origin: {clean(origin.source)}"),
         quiet(settings_text(origin.settings), *origin.notes),
         fold(
-            esc("; ".join([counted(len(files), "file"), *checks]), NAME),
+            clean("; ".join([counted(len(files), "file"), *checks]), NAME),
             table(["file", "SHA-256", "compared with"], files, NAME),
         ),
         skipped_table(origin),
     )
 
 
-def skipped_table(origin: Origin) -> str:
+def skipped_table(origin: Origin) -> Part | None:
     """Every skipped document with the reason, unfolded, because a missing one may contain the answer."""
-    said = f"<b>{counted(len(origin.skipped), 'file')} skipped, {len(origin.files):,} read:</b>"
+    said = strong(f"{counted(len(origin.skipped), 'file')} skipped, {len(origin.files):,} read:")
     return fold(said, table(["file", "why"], origin.skipped), open=True)
 
 
@@ -163,15 +177,15 @@ def _(file: SourceFile) -> str:
     return f"{clean(file.name, NAME)}: SHA-256 {file.sha256}{checked}"
 
 
-@html.register
-def _(catalogue: Catalogue) -> str:
+@view.register
+def _(catalogue: Catalogue) -> Part | None:
     rows = [
         (one.id, ", ".join(one.aliases), one.of, one.passages, one.questions, one.triples, one.licence, one.source,
          one.here)
         for one in catalogue.datasets
     ]  # fmt: skip
     headers = ["id", "short", "what it is", "passages", "questions", "triples", "licence", "source", "on this machine"]
-    return page(table(headers, rows, NAME))
+    return table(headers, rows, NAME)
 
 
 @text.register
@@ -199,33 +213,33 @@ PROFILES = 10  # rows that a notebook lists
 _DESCRIPTION = 200  # characters of a description in a table
 
 
-@html.register
-def _(profile: EntityProfile) -> str:
-    title = f"<b>{esc(profile.name, NAME)}</b> <span class='tag'>{esc(profile.type, NAME)}</span>"
-    return _described(profile, title)
+@view.register
+def _(profile: EntityProfile) -> Part | None:
+    return _described(profile, strong(profile.name, limit=NAME), tag(profile.type, limit=NAME))
 
 
-@html.register
-def _(profile: RelationProfile) -> str:
+@view.register
+def _(profile: RelationProfile) -> Part | None:
     weight = "" if profile.weight is None else f"weight {number(profile.weight)}"
     said = "; ".join(filter(None, (", ".join(profile.keywords), weight)))
-    ends = f"{esc(profile.source, NAME)} — {esc(profile.target, NAME)}"
-    return _described(profile, f"<b>{ends}</b> <span class='q'>{esc(said, NAME)}</span>")
+    ends = f"{clean(profile.source, NAME)} — {clean(profile.target, NAME)}"
+    return _described(profile, strong(ends), faint(said, limit=NAME))
 
 
-def _described(profile: EntityProfile | RelationProfile, title: str) -> str:
+def _described(profile: EntityProfile | RelationProfile, *title: Part | None) -> Part | None:
     stated = f"from {', '.join(profile.passages)}" if profile.passages else ""
-    return page(f"<p>{title}</p><p>{esc(profile.description)}</p>{quiet(stated, limit=NAME)}")
+    return group(line(*title), line(profile.description), quiet(stated, limit=NAME))
 
 
-def _profile_tables(profiles: Profiles | ProfilesLayer) -> str:
+@view.register
+def _(profiles: Profiles | ProfilesLayer) -> Part | None:
     sizes = f"{counted(len(profiles.entities), 'entity', 'entities')}, {counted(len(profiles.relations), 'relation')}"
     entities = [(p.name, p.type, p.description, len(p.passages)) for p in profiles.entities[:PROFILES]]
     relations = [
         (p.source, p.target, p.description, ", ".join(p.keywords), p.weight) for p in profiles.relations[:PROFILES]
     ]
-    return (
-        f"<p>Profiles: {sizes}</p>"
-        + table(["entity", "type", "description", "passages"], entities, _DESCRIPTION)
-        + table(["source", "target", "description", "keywords", "weight"], relations, _DESCRIPTION)
+    return group(
+        line(f"Profiles: {sizes}"),
+        table(["entity", "type", "description", "passages"], entities, _DESCRIPTION),
+        table(["source", "target", "description", "keywords", "weight"], relations, _DESCRIPTION),
     )

@@ -16,7 +16,6 @@ from workbench.operators.neighbourhood import KINDS, Edge, Node, Subgraph, spell
 from workbench.operators.node_details import NodeDetails
 from workbench.operators.walk_distribution import WalkDistribution
 from workbench.text import clean, counted, short
-from workbench.views.base import NAME, Markup, details, esc, fold, number, page, quiet, table
 from workbench.views.drawing import (
     LABEL,
     THICK,
@@ -33,13 +32,32 @@ from workbench.views.drawing import (
 )
 from workbench.views.index import facts_by
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, PALE
+from workbench.views.parts import (
+    NAME,
+    Part,
+    bad,
+    details,
+    faint,
+    fold,
+    group,
+    line,
+    number,
+    points,
+    quiet,
+    strong,
+    table,
+    tag,
+    view,
+    words,
+)
 from workbench.views.records import SHOWN, passage_line, triple_line
+from workbench.views.render import page
 
 UNFOLDED = 12  # items up to which a list of details stands open
 
 
-@html.register
-def _(node: NodeDetails) -> str:
+@view.register
+def _(node: NodeDetails) -> Part | None:
     facts, synonyms, passages = node.counts
 
     def spelled(name: str) -> str:
@@ -48,13 +66,12 @@ def _(node: NodeDetails) -> str:
     near = [(spelled(entity.name), score) for entity, score in node.synonyms]
     stated = [replace(one, subject=spelled(one.subject), object=spelled(one.object)) for one in node.facts]
     lists = [
-        ("passage", passages, node.passages, "".join(map(passage_line, node.passages))),
-        ("fact", facts, node.facts, "".join(f"<p>{triple_line(triple)}</p>" for triple in stated)),
+        ("passage", passages, node.passages, group(*map(passage_line, node.passages))),
+        ("fact", facts, node.facts, group(*(line(triple_line(triple)) for triple in stated))),
         ("synonym", synonyms, node.synonyms, table(["phrase", "cosine"], near, NAME)),
     ]
-    return page(
-        f"<p><b>{esc(spelled(node.name), NAME)}</b> <span class='tag'>{esc(node.kind)}</span> "
-        f"<span class='q'>{counted(node.degree, 'neighbour')}</span></p>",
+    return group(
+        line(strong(spelled(node.name), limit=NAME), tag(node.kind), faint(counted(node.degree, "neighbour"))),
         *(
             fold(
                 counted(count, what) + (f", the first {len(shown)}" if len(shown) < count else ""),
@@ -66,27 +83,25 @@ def _(node: NodeDetails) -> str:
     )
 
 
-@html.register
-def _(checkup: Checkup) -> str:
+@view.register
+def _(checkup: Checkup) -> Part | None:
     hubs = [(hub.phrase, hub.strength, f"{hub.share:.2%}", hub.degree, hub.passages) for hub in checkup.hubs]
     parts = [(part.edges, part.count, f"{part.largest:.1%}") for part in checkup.components]
-    warnings = "".join(f"<li>{esc(warning)}</li>" for warning in checkup.warnings)
-    verdict = f"<span class='bad'>{len(checkup.warnings)} to look at</span>" if warnings else "nothing looks wrong"
-    isolated = f"<p>{esc(', '.join(checkup.isolated))} …</p>" if checkup.isolated else ""
+    verdict = bad(f"{len(checkup.warnings)} to look at") if checkup.warnings else "nothing looks wrong"
     measured = table(["", ""], [(name, _measure(name, value)) for name, value in checkup.measured.items()])
-    return page(
-        f"<p>Check-up of <b>{esc(checkup.name, NAME)}</b>: {verdict}</p>",
+    return group(
+        line("Check-up of", words(strong(checkup.name, limit=NAME), ":", sep=""), verdict),
         quiet(facts_by(checkup.facts_by)),
-        f"<ul>{warnings}</ul>" if warnings else "",
+        points(*checkup.warnings),
         _published(checkup),
         fold("counts and shares", measured, open=True),
         fold("hubs", table(["phrase", "strength", "of all strength", "neighbours", "passages"], hubs, NAME), open=True),
         fold("connected parts", table(["over", "parts", "nodes in the largest"], parts)),
-        fold("passages without a fact", isolated),
+        fold("passages without a fact", line(f"{', '.join(checkup.isolated)} …" if checkup.isolated else "")),
     )
 
 
-def _published(checkup: Checkup) -> str:
+def _published(checkup: Checkup) -> Part | None:
     """The counts beside those of published graphs."""
     headers = ["", "passages", "phrases", "facts", "synonyms"]
     headers += ["facts a passage", "phrases a passage", "synonyms a phrase"]
@@ -101,19 +116,19 @@ def _published(checkup: Checkup) -> str:
     return table(headers, rows, 60)
 
 
-@html.register
-def _(walk: WalkDistribution) -> str:
+@view.register
+def _(walk: WalkDistribution) -> Part | None:
     if walk.pagerank is None:
-        return page(f"<p>{esc(walk.question)}</p><p class='bad'>no walk: {esc(walk.fallback)}</p>")
-    return page(
-        f"<p><b>{esc(walk.question)}</b> <span class='tag'>{esc(walk.method, NAME)}</span></p>",
+        return group(line(walk.question), line(f"no walk: {walk.fallback}", look="bad"))
+    return group(
+        line(strong(walk.question), tag(walk.method, limit=NAME)),
         _hub_shares(walk),
         details("phrases", _walk_phrases(walk), open=True),
         details("passages", _walk_passages(walk)),
     )
 
 
-def _hub_shares(walk: WalkDistribution) -> str:
+def _hub_shares(walk: WalkDistribution) -> Part | None:
     hubs = walk.hubs
     rows = [
         ("of the mass of all phrases", f"{hubs.share_all:.1%}"),
@@ -124,18 +139,18 @@ def _hub_shares(walk: WalkDistribution) -> str:
     return table(["super hubs (the strongest 1 % of phrases) hold", ""], rows)
 
 
-def _walk_phrases(walk: WalkDistribution) -> str:
+def _walk_phrases(walk: WalkDistribution) -> Part | None:
     seeds, best = dict(walk.seeds), top(walk.on_phrases, SHOWN).tolist()
     names = spellings(walk.index, best)
     rows = [(name, float(walk.on_phrases[row]), seeds.get(row)) for name, row in zip(names, best)]
     return table(["phrase", "probability", "seed weight"], rows, NAME)
 
 
-def _walk_passages(walk: WalkDistribution) -> str:
+def _walk_passages(walk: WalkDistribution) -> Part | None:
     passages = walk.index.passages.passages
     ranks = {row: rank for rank, row in enumerate(top(walk.dense, len(passages)).tolist(), 1)}
     best = top(walk.on_passages, SHOWN).tolist()
-    rows = [(Markup(passage_line(passages[row])), float(walk.on_passages[row]), ranks[row]) for row in best]
+    rows = [(passage_line(passages[row]), float(walk.on_passages[row]), ranks[row]) for row in best]
     return table(["passage", "probability", "dense rank"], rows)
 
 
@@ -171,7 +186,7 @@ def _(subgraph: Subgraph) -> str:
     if 0 < len(subgraph.nodes) <= LARGEST:
         return page(quiet(text(subgraph))) + drawing_frame(graph_drawing(subgraph))
     counts = [(f"{kind} edges", sum(edge.kind == kind for edge in subgraph.edges)) for kind in KINDS]
-    return page(f"<p>{esc(text(subgraph))}</p>", table(["", ""], counts))
+    return page(line(text(subgraph)), table(["", ""], counts))
 
 
 @text.register

@@ -5,14 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from workbench.display import html
 from workbench.index.relations import INVERSE
 from workbench.methods.gfm_rag.passing import PassedLayer, Passing
 from workbench.operators.types import Types
 from workbench.records import Path, Scored
 from workbench.text import clean, counted, short
-from workbench.views import records
-from workbench.views.base import NAME, esc, page, table
 from workbench.views.drawing import (
     Drawing,
     DrawnEdge,
@@ -24,6 +21,8 @@ from workbench.views.drawing import (
     types_shown,
 )
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
+from workbench.views.parts import NAME, Part, group, line, quiet, strong, table, view
+from workbench.views.records import trace_heading
 from workbench.views.stepped import Stage, columns, stages_part
 
 START = NodeStyle("entity of the question", BLUE, "triangle")
@@ -40,7 +39,7 @@ _APART, _BELOW = 165, 56  # pixels between columns and rows
 LAST = "documents"
 
 
-html.register(Passing, lambda shown: page(heading(shown), stages_part(stages(shown, drawn=False))))
+view.register(Passing, lambda shown: group(heading(shown), stages_part(stages(shown, drawn=False))))
 
 
 def stages(shown: Passing, types: Types | None = None, *, drawn: bool = True) -> list[Stage]:
@@ -58,26 +57,26 @@ def _names(shown: Passing) -> list[str]:
     return [*(f"layer {one.layer}" if one.layer else "start" for one in shown.layers), LAST]
 
 
-def heading(shown: Passing) -> str:
+def heading(shown: Passing) -> Part | None:
     links = ", ".join(
         f"{clean(name, 60)} → {clean(shown.called(phrase), 60)} ({cosine:.2f})"
         for name, phrase, cosine in shown.linked.linked
     )
-    return f"{records.heading(shown)}<p class='q'>{esc(links or 'no entity is linked', 600)}</p>"
+    return group(trace_heading(shown), quiet(links or "no entity is linked", limit=600))
 
 
-def layer_part(shown: Passing, layer: PassedLayer) -> str:
+def layer_part(shown: Passing, layer: PassedLayer) -> Part | None:
     """The strongest entities of a layer, and through which message each lit up."""
     by = {end: (source, relation) for source, relation, end, _ in layer.messages}
     rows = [
         (shown.called(name), norm, _message(shown, *by[name]) if name in by else "–")
         for name, norm in layer.entities[:COLUMN]
     ]
-    changed = f"<p class='q'>{counted(layer.reached, 'entity', 'entities')} changed</p>"
-    return changed + table(["entity", "change", "strongest message"], rows, NAME)
+    changed = quiet(f"{counted(layer.reached, 'entity', 'entities')} changed")
+    return group(changed, table(["entity", "change", "strongest message"], rows, NAME))
 
 
-def documents_part(shown: Passing) -> str:
+def documents_part(shown: Passing) -> Part | None:
     """The ranking, with the share that each entity has in a document's score."""
     rows = []
     for place, (name, score) in enumerate(shown.ranking[:COLUMN], 1):
@@ -85,19 +84,19 @@ def documents_part(shown: Passing) -> str:
         gold = "gold" if name in shown.gold else ""
         rows.append((place, clean(name, 80), gold, score, given or "no ranked entity: by the cosine"))
     if not rows:
-        return "<p class='q'>no document is ranked</p>"
+        return quiet("no document is ranked")
     ties = shown.documents.ties if shown.documents else 0
-    rule = f"<p class='q'>{esc(f'{ties:,} scores are equal; then: {shown.documents.tie_rule}')}</p>" if ties else ""
-    return table(["", "document", "", "score", "given by"], rows) + rule
+    rule = quiet(f"{ties:,} scores are equal; then: {shown.documents.tie_rule}" if ties else "")
+    return group(table(["", "document", "", "score", "given by"], rows), rule)
 
 
-def paths_part(shown: Passing, entity: str, paths: Iterable[Scored[Path]]) -> str:
+def paths_part(shown: Passing, entity: str, paths: Iterable[Scored[Path]]) -> Part | None:
     """The paths that carried most to an entity."""
     entity = short(clean(shown.called(entity)), 80)
     rows = [(weight, _path(shown, path), ", ".join(path.passages)) for path, weight in paths]
     if not rows:
-        return f"<p class='q'>no path of a start leads to {esc(entity, 80)}</p>"
-    return f"<p><b>paths to {esc(entity, 80)}</b></p>" + table(["mean gradient", "path", "stated in"], rows)
+        return quiet(f"no path of a start leads to {entity}")
+    return group(line(strong(f"paths to {entity}")), table(["mean gradient", "path", "stated in"], rows))
 
 
 def passing_drawing(shown: Passing, stage: int, types: Types | None = None) -> Drawing:

@@ -16,6 +16,7 @@ from workbench.operators.types import types_of
 from workbench.records import Path, Question, Scored
 from workbench.trace import Trace
 from workbench.views.drawing import Drawing
+from workbench.views.parts import Part, quiet
 from workbench.views.passing import DOCUMENT, GOLD, heading, paths_part, stages
 from workbench.views.stepped import Stage
 from workbench.views.widget import Stepper
@@ -55,13 +56,13 @@ class Messages(Stepper[Passing]):
     def _stages(self) -> list[Stage]:
         return stages(self.shown, types_of(self._session.index))
 
-    def _above(self) -> str:
+    def _above(self) -> Part | None:
         return heading(self.shown)
 
-    def _below(self) -> str:
+    def _below(self) -> Part | None:
         if self.chosen:
             return paths_part(self.shown, self.chosen, self.paths)
-        return "<p class='q'>click on an entity to see the paths that carried most of its score</p>"
+        return quiet("click on an entity to see the paths that carried most of its score")
 
     def _clicked(self, node: int) -> None:
         clicked = self.drawing.nodes[node]

@@ -12,13 +12,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from workbench.display import html, text
+from workbench.display import text
 from workbench.operators.types import Types
 from workbench.records import Binding, Match, Pattern, Proof, Triple, ranked
 from workbench.sparql import supporting
 from workbench.text import clean, short
 from workbench.trace import Trace
-from workbench.views.base import NAME, Markup, details, esc, fold, number, page, quiet, table
 from workbench.views.drawing import (
     DASHED,
     DOTTED,
@@ -34,6 +33,24 @@ from workbench.views.drawing import (
     types_shown,
 )
 from workbench.views.palette import BLUE, GREY, SKY
+from workbench.views.parts import (
+    NAME,
+    Part,
+    code,
+    details,
+    faint,
+    fold,
+    group,
+    italic,
+    line,
+    marked,
+    number,
+    quiet,
+    strong,
+    table,
+    view,
+    words,
+)
 from workbench.views.records import fact
 
 SHOWN = 5  # bindings, values or hops that a view lists; the record has all
@@ -46,10 +63,8 @@ MEANING = {
 }
 
 
-html.register(Proof, lambda proof: page(proof_part(proof)))
-html.register(Binding, lambda binding: page(_binding(binding, 1)))
-html.register(Match, lambda match: page(_hops([match])))
-html.register(Pattern, lambda pattern: page(_pattern(pattern)))
+view.register(Binding, lambda binding: _binding(binding, 1))
+view.register(Match, lambda match: _hops([match]))
 
 
 @text.register
@@ -62,22 +77,22 @@ def _(pattern: Pattern) -> str:
     return " ".join(clean(member, _TERM) for member in pattern.members)
 
 
-def proof_part(proof: Proof) -> str:
+@view.register(Proof)
+def proof_part(proof: Proof) -> Part | None:
     """The mark, the query, and its bindings hop by hop."""
-    query = f"<pre>{esc(proof.query)}</pre>" if proof.query else ""
+    query = code(proof.query)
     if proof.flaw:
-        return f"<p class='bad'>nothing to execute: {esc(proof.flaw, 400)}</p>{fold('the query', query)}"
-    wanted = f"{esc(proof.wanted, _TERM)}{f', compared by {esc(proof.compare, NAME)}' if proof.compare else ''}"
+        flaw = line("nothing to execute:", clean(proof.flaw, 400), look="bad")
+        return group(flaw, fold("the query", query))
+    compared = f", compared by {clean(proof.compare, NAME)}" if proof.compare else ""
     more = len(proof.bindings) - SHOWN
-    return "".join(
-        (
-            mark_part(proof),
-            details("the query", query, open=True),
-            f"<p><b>{wanted}</b> {_answers(proof)}</p>",
-            *(_binding(binding, at) for at, binding in enumerate(proof.bindings[:SHOWN], 1)),
-            quiet(f"{more:,} more bindings" if more > 0 else ""),
-            _broken(proof) if proof.broken is not None else "",
-        )
+    return group(
+        mark_part(proof),
+        details("the query", query, open=True),
+        line(strong(clean(proof.wanted, _TERM) + compared), _answers(proof)),
+        *(_binding(binding, at) for at, binding in enumerate(proof.bindings[:SHOWN], 1)),
+        quiet(f"{more:,} more bindings" if more > 0 else ""),
+        _broken(proof),
     )
 
 
@@ -109,39 +124,45 @@ def _match_from(match: Mapping) -> Match:
     return Match(Pattern(*match["pattern"]), fact, match["score"], match["exact"], match["turned"])
 
 
-def mark_part(proof: Proof) -> str:
-    """The mark of the answer; empty without an answer."""
+def mark_part(proof: Proof) -> Part | None:
+    """The mark of the answer; nothing without an answer."""
     if not proof.mark:
-        return ""
-    mark = f"{MARKS.get(proof.mark, '?')} {esc(proof.mark, NAME)}"
+        return None
+    mark = f"{MARKS.get(proof.mark, '?')} {clean(proof.mark, NAME)}"
+    answer = ["answer:", strong(proof.answer, limit=NAME)] if proof.answer else None
     look = "bad" if proof.mark == "contradicted" else "tag"
-    answer = f" answer: <b>{esc(proof.answer, NAME)}</b>" if proof.answer else ""
-    return f"<p><span class='{look}'>{mark}</span>{answer} <span class='q'>{MEANING.get(proof.mark, '')}</span></p>"
+    return line(marked(look, mark), answer, faint(MEANING.get(proof.mark)))
 
 
-def _answers(proof: Proof) -> str:
+def _answers(proof: Proof) -> Part:
     if not proof.answers:
-        return "has no value"
+        return words("has no value")
     more = len(proof.answers) - SHOWN
-    values = (f"{esc(value, NAME)} <span class='q'>{number(score, 2)}</span>" for value, score in proof.answers[:SHOWN])
-    return f"= {' · '.join(values)}{f' and {more:,} more' if more > 0 else ''}"
+    values = (words(value, _score(score), limit=NAME) for value, score in proof.answers[:SHOWN])
+    return words("=", words(*values, sep=" · "), f"and {more:,} more" if more > 0 else None)
 
 
-def _binding(binding: Binding, at: int) -> str:
-    values = ", ".join(f"{esc(name, _TERM)} = <b>{esc(value, NAME)}</b>" for name, value in binding.values[:SHOWN])
-    return details(f"{values} <span class='q'>{number(binding.score, 2)}</span>", _hops(binding.matches), open=at == 1)
+def _binding(binding: Binding, at: int) -> Part:
+    values = (words(f"{clean(name, _TERM)} =", strong(value, limit=NAME)) for name, value in binding.values[:SHOWN])
+    return details([words(*values, sep=", "), _score(binding.score)], _hops(binding.matches), open=at == 1)
 
 
-def _broken(proof: Proof) -> str:
+def _broken(proof: Proof) -> Part | None:
     at = proof.broken
-    asked = _pattern(proof.patterns[at - 1]) if 0 < at <= len(proof.patterns) else ""
-    partial = f"<p class='q'>as far as it goes:</p>{_hops(proof.partial)}" if proof.partial else ""
-    return f"<p class='bad'>no fact matches pattern {at:d}: {asked}</p>{partial}"
+    if at is None:
+        return None
+    asked = _pattern(proof.patterns[at - 1]) if 0 < at <= len(proof.patterns) else None
+    partial = [quiet("as far as it goes:"), _hops(proof.partial)] if proof.partial else []
+    return group(line(f"no fact matches pattern {at}:", asked, look="bad"), *partial)
 
 
-def _hops(matches: Sequence[Match]) -> str:
+def _score(score: float) -> Part | None:
+    return faint(number(score, 2))
+
+
+def _hops(matches: Sequence[Match]) -> Part | None:
     rows = [
-        (hop, Markup(_pattern(match.pattern)), Markup(fact(match.fact)), match.score, _how(match),
+        (hop, _pattern(match.pattern), fact(match.fact), match.score, _how(match),
          ", ".join(match.fact.passages[:SHOWN]))
         for hop, match in enumerate(matches, 1)
     ]  # fmt: skip
@@ -152,11 +173,12 @@ def _how(match: Match) -> str:
     return f"{'exact' if match.exact else 'alike'}{', turned round' if match.turned else ''}"
 
 
-def _pattern(pattern: Pattern) -> str:
-    """A pattern; variables are upright and bold."""
-    subject, predicate, obj = (esc(member, _TERM) for member in pattern.members)
-    terms = [f"<b>{term}</b>" if term.startswith("?") else term for term in (subject, predicate, obj)]
-    return f"{terms[0]} <i>{terms[1]}</i> {terms[2]}"
+@view.register(Pattern)
+def _pattern(pattern: Pattern) -> Part:
+    """A pattern; variables are bold."""
+    terms = (strong if member.startswith("?") else words for member in pattern.members)
+    subject, predicate, obj = (term(member, limit=_TERM) for term, member in zip(terms, pattern.members))
+    return words(subject, italic(predicate), obj)
 
 
 # -- the drawing ------------------------------------------------------------------------------------------------------

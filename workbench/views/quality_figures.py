@@ -15,10 +15,10 @@ from workbench.analyses.base import frame_of
 from workbench.analyses.hub_bias import STATIC
 from workbench.analyses.rounds import DEPTHS
 from workbench.views import charts
-from workbench.views.base import number
 from workbench.views.charts import Label, Picture, plain_label
 from workbench.views.figures import recall_figure
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
+from workbench.views.parts import number
 
 Curves = dict[str, dict[float, float]]
 

@@ -5,25 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from workbench.display import html, text
+from workbench.display import text
 from workbench.llm.engine import no_model, whose_words
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Reading, Report, Triple
 from workbench.text import CLIP, clean, counted
-from workbench.views.base import NAME, Markup, details, esc, fold, long_table, page, quiet, table
 from workbench.views.contexts import excerpt
+from workbench.views.parts import (
+    NAME,
+    Part,
+    code,
+    details,
+    faint,
+    fold,
+    group,
+    italic,
+    line,
+    long_table,
+    quiet,
+    strong,
+    table,
+    tag,
+    view,
+    words,
+)
 
 SHOWN = 10  # rows of a long list in a terminal and unfolded in a notebook
 REPLY = 600  # characters of a reply that could not be read
 _LINE = 100  # characters of a text on one line of a terminal
 
 
-html.register(Passage, lambda passage: page(passage_line(passage)))
-html.register(Triple, lambda triple: page(triple_line(triple)))
-html.register(Path, lambda path: page(esc(_chain(path))))
-html.register(Report, lambda report: page(passage_line(report)))
-html.register(Reading, lambda reading: page(f"<p>{esc(reading_text(reading), 400)}</p>"))
+view.register(Path, lambda path: words(_chain(path)))
+view.register(Reading, lambda reading: line(reading_text(reading), limit=400))
 text.register(Triple, lambda triple: " — ".join(clean(member, _LINE) for member in triple.members))
-text.register(Path, lambda path: clean(_chain(path), 4 * _LINE))
 text.register(Reading, lambda reading: f"Reading: {clean(reading_text(reading), 400)}")
 
 
@@ -40,18 +53,17 @@ def _(question: Question) -> str:
     )
 
 
-@html.register
-def _(question: Question) -> str:
-    gold = " · ".join(esc(answer, NAME) for answer in question.answers) or '<span class="q">not in the corpus</span>'
-    return page(
-        f"<b>{esc(question.question)}</b> <span class='tag'>{esc(question.id, NAME)}</span> ",
-        f"<span class='q'>{esc(_kind(question), NAME)}</span>",
-        details("gold", f"<p>{gold}</p>", quiet(", ".join(question.support)), steps_table(question)),
+@view.register
+def _(question: Question) -> Part | None:
+    gold = words(*question.answers, sep=" · ", limit=NAME) if question.answers else faint("not in the corpus")
+    return group(
+        words(strong(question.question), tag(question.id, limit=NAME), faint(_kind(question), limit=NAME)),
+        details("gold", line(gold), quiet(", ".join(question.support)), steps_table(question)),
     )
 
 
-def steps_table(question: Question) -> str:
-    """The gold steps of a question; empty without a decomposition."""
+def steps_table(question: Question) -> Part | None:
+    """The gold steps of a question; nothing without a decomposition."""
     rows = [
         (hop, *(step.get(part, "") for part in ("question", "answer", "support")))
         for hop, step in enumerate(question.decomposition or (), 1)
@@ -70,15 +82,15 @@ def _(report: Report) -> str:
     return f"Report {clean(report.id, NAME)} ({about}): {clean(report.title, _LINE)} | {clean(report.text, _LINE)}"
 
 
-@html.register
-def _(evidence: Evidence) -> str:
-    rows = [(rank, score, Markup(passage_line(passage))) for rank, (passage, score) in enumerate(evidence.passages, 1)]
-    facts = [(Markup(triple_line(triple)), score) for triple, score in evidence.facts]
+@view.register
+def _(evidence: Evidence) -> Part | None:
+    rows = [(rank, score, passage_line(passage)) for rank, (passage, score) in enumerate(evidence.passages, 1)]
+    facts = [(triple_line(triple), score) for triple, score in evidence.facts]
     entities = [(entity.name, entity.type, score) for entity, score in evidence.entities]
     paths = [(_chain(path), score) for path, score in evidence.paths]
-    reports = [(Markup(passage_line(report)), score) for report, score in evidence.reports]
+    reports = [(passage_line(report), score) for report, score in evidence.reports]
     chosen = evidence.selected
-    return page(
+    return group(
         notes_part([f"fall-back: {evidence.fallback}"] if evidence.fallback else []),
         asked_part(evidence.question, evidence.method, evidence.trace.engines if evidence.trace else ()),
         quiet("" if chosen is None else f"chosen for the reader: the first {chosen}"),
@@ -91,8 +103,8 @@ def _(evidence: Evidence) -> str:
         ),
         fold(counted(len(paths), "path"), table(["path", "score"], paths)),
         fold(counted(len(reports), "report"), table(["report", "score"], reports)),
-        fold("context as the method lays it out", html(evidence.context) if evidence.context else ""),
-        fold("trace", html(evidence.trace) if evidence.trace else ""),
+        fold("context as the method lays it out", view(evidence.context) if evidence.context else None),
+        fold("trace", view(evidence.trace) if evidence.trace else None),
     )
 
 
@@ -106,21 +118,21 @@ def _(answer: Answer) -> str:
     return "\n  ".join([line, *short, *reply, *(text(part) for part in (answer.reading, answer.proof) if part)])
 
 
-@html.register
-def _(answer: Answer) -> str:
+@view.register
+def _(answer: Answer) -> Part | None:
     failure, unread, short = failure_of(answer), unread_reply(answer), getattr(answer, "short", None)
-    shown = "<i>abstained: no answer was found in the context</i>" if answer.abstained else f"<b>{esc(answer.text)}</b>"
-    return page(
-        f"<p class='bad'>{esc(failure)}</p>" if failure else "",
-        f"<p>{esc(answer.question)} <span class='tag'>{esc(_by(answer), NAME)}</span></p>",
-        "" if failure else f"<p>{shown}</p>",
-        quiet(f"made short for EM and F1: {short}" if short else ""),
+    shown = italic("abstained: no answer was found in the context") if answer.abstained else strong(answer.text)
+    return group(
+        line(failure, look="bad"),
+        line(answer.question, tag(_by(answer), limit=NAME)),
+        None if failure else line(shown),
+        quiet(short and f"made short for EM and F1: {short}"),
         quiet(reading_text(answer.reading) if answer.reading else "", limit=400),
-        details("the model replied", f"<pre>{esc(unread, REPLY)}</pre>", open=True) if unread else "",
-        details("thought", f"<pre>{_thought(answer)}</pre>") if answer.thought and not unread else "",
-        details(f"query: {esc(answer.proof.mark or 'executed', NAME)}", html(answer.proof)) if answer.proof else "",
+        fold("the model replied", code(unread, limit=REPLY), open=True),
+        fold("thought", None if unread else _thought(answer)),
+        details(["query:", clean(answer.proof.mark or "executed", NAME)], view(answer.proof)) if answer.proof else None,
         quiet(f"from {', '.join(answer.passages)}" if answer.passages else ""),
-        fold("trace", html(answer.trace) if answer.trace else ""),
+        fold("trace", view(answer.trace) if answer.trace else None),
     )
 
 
@@ -132,10 +144,10 @@ def failure_of(answer: Answer) -> str:
     return f"no answer could be read off the reply: {flaw or 'it is empty'}"
 
 
-def _thought(answer: Answer) -> str:
+def _thought(answer: Answer) -> Part | None:
     """The thought in full, with the answer marked where it stands in it."""
     shown = excerpt(answer.thought, answer.text, CLIP)
-    return esc(shown.before) + (f"<b>{esc(shown.answer)}</b>{esc(shown.after)}" if shown.answer else "")
+    return code(shown.before, strong(shown.answer), shown.after)
 
 
 def unread_reply(answer: Answer) -> str:
@@ -182,52 +194,52 @@ def said_by(engines: Iterable[str]) -> str:
 
 def asked_part(
     question: str, method: str, engines: Iterable[str] = (), notes: Iterable[str] = (), failure: str | None = None
-) -> str:
+) -> Part | None:
     """The question, the method, whose words its Steps are, and notes on how it went."""
-    asked = f"<p><b>{esc(question)}</b> <span class='tag'>{esc(method, NAME)}</span></p>"
-    return f"{asked}{quiet(said_by(engines))}{notes_part(notes, failure)}"
+    asked = line(strong(question), tag(method, limit=NAME))
+    return group(asked, quiet(said_by(engines)), notes_part(notes, failure))
 
 
-def heading(shown: Any, *notes: str | None) -> str:
+def trace_heading(shown: Any, *notes: str | None) -> Part | None:
     """The same of what was read off a trace, with why it fell back or failed after other notes."""
     said = dict.fromkeys(filter(None, (*notes, shown.fallback, shown.failure)))
     return asked_part(shown.question, shown.method, shown.engines, said, shown.failure)
 
 
-def notes_part(notes: Iterable[str], failure: str | None = None) -> str:
+def notes_part(notes: Iterable[str], failure: str | None = None) -> Part | None:
     """Notes; the one that is the failure is red."""
-    return "".join(f"<p class='{'bad' if note == failure else 'note'}'>{esc(note, 600)}</p>" for note in notes)
+    return group(*(line(note, look="bad" if note == failure else "note", limit=600) for note in notes))
 
 
-def answer_line(answer: str, gold: Sequence[str] = ()) -> str:
-    """What a reader answered, with the gold answers beside it; empty without an answer."""
-    known = f" <span class='q'>gold: {esc(' / '.join(gold), NAME)}</span>" if gold else ""
-    return f"<p><b>answer: {esc(answer)}</b>{known}</p>" if answer else ""
+def answer_line(answer: str, gold: Sequence[str] = ()) -> Part | None:
+    """What a reader answered, with the gold answers beside it; nothing without an answer."""
+    known = faint("gold:", clean(" / ".join(gold), NAME)) if gold else None
+    return line(strong("answer:", answer), known) if answer else None
 
 
-def passage_line(passage: Passage | Report, mark: str = "") -> str:
-    return details(
-        f"{esc(passage.title or passage.text[:80], 200)} <span class='q'>{esc(passage.id, 80)}</span>{mark}",
-        f"<p>{esc(passage.text)}</p>",
-    )
+@view.register(Passage)
+@view.register(Report)
+def passage_line(passage: Passage | Report, mark: Part | None = None) -> Part:
+    title = clean(passage.title or passage.text[:80], 200)
+    return details([title, faint(passage.id, limit=80), mark], line(passage.text))
 
 
-def passage_cell(name: str, passages: Mapping[str, Passage] | None, gold: Sequence[str] = ()) -> Markup:
+def passage_cell(name: str, passages: Mapping[str, Passage] | None, gold: Sequence[str] = ()) -> Part:
     """A passage by its id: its title and text where it is known; gold ones are marked."""
     passage = (passages or {}).get(name)
-    mark = " <span class='tag'>gold</span>" if name in gold else ""
-    return Markup(passage_line(passage, mark) if passage else esc(name, NAME) + mark)
+    mark = tag("gold") if name in gold else None
+    return passage_line(passage, mark) if passage else words(name, mark, limit=NAME)
 
 
-def triple_line(triple: Triple) -> str:
-    where = f" <span class='q'>{esc(', '.join(triple.passages), 200)}</span>" if triple.passages else ""
-    return fact(triple) + where
+@view.register(Triple)
+def triple_line(triple: Triple) -> Part:
+    return words(fact(triple), faint(", ".join(triple.passages), limit=200))
 
 
-def fact(triple: Triple) -> str:
+def fact(triple: Triple) -> Part:
     """Subject, relation and object, without the stating passages."""
-    subject, relation, obj = (esc(member, 300) for member in triple.members)
-    return f"{subject} — <i>{relation}</i> — {obj}"
+    subject, relation, obj = triple.members
+    return words(subject, "—", italic(relation, limit=300), "—", obj, limit=300)
 
 
 def _chain(path: Path) -> str:

@@ -6,7 +6,6 @@ repeat the colours: gold passages are diamonds with a thick line, those that the
 
 from __future__ import annotations
 
-import html as _stdlib_html
 from collections.abc import Collection, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -14,17 +13,34 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from matplotlib.axes import Axes
 from matplotlib.patheffects import Normal, Stroke
 
-from workbench.display import html, text
+from workbench.display import text
 from workbench.errors import SettingError
 from workbench.methods.iterative.events import Chain, Cut, Ranking, Search
 from workbench.methods.iterative.replay import END, Replay, Round
 from workbench.records import Passage
 from workbench.text import clean, counted, short
-from workbench.views import charts, records
-from workbench.views.base import NAME, Markup, esc, number, page, page_data, table
+from workbench.views import charts
 from workbench.views.charts import Picture, plain_label
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
-from workbench.views.records import passage_cell
+from workbench.views.parts import (
+    NAME,
+    Part,
+    faint,
+    group,
+    line,
+    marked,
+    number,
+    picture,
+    points,
+    quiet,
+    strong,
+    table,
+    tag,
+    titled,
+    view,
+    words,
+)
+from workbench.views.records import passage_cell, trace_heading
 from workbench.views.stepped import Stage, stages_part
 
 if TYPE_CHECKING:
@@ -36,9 +52,8 @@ Staged: TypeAlias = "Replay | StagedWalk"  # rankings of passages over named sta
 WHY = {"verified": "supports the chain", "score": "score ≥ μ + σ", "filled": "fills up"}
 
 
-html.register(Replay, lambda replay: page(heading(replay), stepped(replay)))
-html.register(Search, lambda search: page(_searches((search,), {})))
-html.register(Chain, lambda chain: page(_chain(chain)))
+view.register(Replay, lambda replay: group(heading(replay), stepped(replay)))
+view.register(Search, lambda search: _searches((search,), {}))
 text.register(Cut, lambda cut: f"Cut: {_cut_says(cut)}")
 
 
@@ -49,63 +64,60 @@ def _(one: Round) -> str:
     return f"Round {one.number}: {texts or 'no thought'}; {searches}, {len(one.pool):,} in the pool"
 
 
-def stepped(replay: Replay, passages: Passages | None = None) -> str:
+def stepped(replay: Replay, passages: Passages | None = None) -> Part:
     """The chart of ranks, and below it the rounds and the end as steps."""
     stages = [Stage(name, part=stage_part(replay, at, passages)) for at, name in enumerate(replay.stages)]
     return stages_part(stages, ranks_part(replay, len(stages) - 1, passages))
 
 
-def heading(replay: Replay) -> str:
+def heading(replay: Replay) -> Part | None:
     """The question, the method, and why it stopped before its last round, fell back or failed."""
     stopped = f"stopped: the thought of round {replay.stopped} asks for no more"
-    return records.heading(replay, None if replay.stopped is None else stopped)
+    return trace_heading(replay, None if replay.stopped is None else stopped)
 
 
-def stage_part(replay: Replay, stage: int, passages: Passages | None = None) -> str:
+def stage_part(replay: Replay, stage: int, passages: Passages | None = None) -> Part | None:
     """One stage, as a part of a page. `stage` is a position in `replay.stages`."""
     known = passages or {}
     return _end(replay, known) if replay.stages[stage] == END else _round(replay, stage, known)
 
 
-def _round(replay: Replay, at: int, passages: Passages) -> str:
+def _round(replay: Replay, at: int, passages: Passages) -> Part | None:
     one, before = replay.rounds[at], replay.rounds[at - 1].pool if at else ()
-    given = " <span class='tag'>given by hand</span>" if one.given else ""
+    given = tag("given by hand") if one.given else None
     nothing = "the thought asks for no more" if one.done else "all of this had been asked before"
-    thoughts = "".join(
-        f"<p><span class='tag'>{esc(name, 40)}</span>{given} {esc(words)}</p>" for name, words in one.texts.items()
-    )
     searched = _searches(one.searches, passages, before, one.texts.values())
-    return (
-        (f"<p class='bad'>{esc(one.failure)}</p>" if one.failure else "")
-        + ("<p class='note'>scores of different scales met in the pool</p>" if one.mixed else "")
-        + thoughts
-        + (searched if one.searches else f"<p class='q'>{nothing}</p>")
-        + f"<p><b>pool</b> <span class='q'>{counted(len(one.pool), 'passage')}, {esc(one.scale, 60)}</span></p>"
-        + _ranking(replay, at, passages)
+    return group(
+        line(one.failure, look="bad"),
+        line("scores of different scales met in the pool", look="note") if one.mixed else None,
+        *(line(tag(name, limit=40), given, thought) for name, thought in one.texts.items()),
+        searched if one.searches else quiet(nothing),
+        titled("pool", f"{counted(len(one.pool), 'passage')}, {clean(one.scale, 60)}"),
+        _ranking(replay, at, passages),
     )
 
 
-def _searches(searches: Sequence[Search], passages: Passages, before: Ranking = (), known: Collection[str] = ()) -> str:
+def _searches(
+    searches: Sequence[Search], passages: Passages, before: Ranking = (), known: Collection[str] = ()
+) -> Part | None:
     """The results of each query, side by side; passages that were not in the pool are marked as new. Queries `known`
     from the thoughts above are not repeated."""
-    pool, lines, columns = {name for name, _ in before}, "", []
+    pool, lines, columns = {name for name, _ in before}, [], []
     for search in searches:
-        query = "" if search.query in known else esc(search.query)
-        look, why = ("bad", search.failure) if search.failure else ("q", search.fallback)
-        said = f" <span class='{look}'>{esc(why)}</span>" if why else ""
-        lines += f"<p><span class='tag'>{esc(search.origin, 40)}</span> {query}{said}</p>" if query or said else ""
+        query = None if search.query in known else search.query
+        why = marked("bad", search.failure) or faint(search.fallback)
+        lines.append(line(tag(search.origin, limit=40), query, why) if query or why else None)
         columns.append([
-            Markup(
-                f"{esc(label_of(name, passages, 80))} <span class='q'>{number(score)}</span>"
-                + " <span class='tag'>new</span>" * (bool(before) and name not in pool)
+            words(
+                label_of(name, passages, 80), faint(number(score)), tag("new") if before and name not in pool else None
             )
             for name, score in search.ranking[:FOUND]
         ])  # fmt: skip
     rows = [(rank, *row) for rank, row in enumerate(zip_longest(*columns, fillvalue=""), 1)]
-    return lines + table(["", *(f"found for {clean(search.origin, 40)}" for search in searches)], rows)
+    return group(*lines, table(["", *(f"found for {clean(search.origin, 40)}" for search in searches)], rows))
 
 
-def _ranking(replay: Replay, at: int, passages: Passages) -> str:
+def _ranking(replay: Replay, at: int, passages: Passages) -> Part | None:
     """The best of the pool, then the gold passages further down: their gains, and by which query of which round."""
     now = replay.ranking(at)
     were = {name: (rank, score) for rank, (name, score) in enumerate(replay.ranking(at - 1) if at else (), 1)}
@@ -125,7 +137,7 @@ def _ranking(replay: Replay, at: int, passages: Passages) -> str:
     return table(["rank", "±", "score", "gained", "passage", "score by"], rows)
 
 
-def _end(replay: Replay, passages: Passages) -> str:
+def _end(replay: Replay, passages: Passages) -> Part | None:
     old = {name: before for name, before, _ in replay.moved}
     verified = [
         (passage_cell(name, passages, replay.gold), old.get(name), replay.ranks([name])[name][-1])
@@ -136,22 +148,23 @@ def _end(replay: Replay, passages: Passages) -> str:
         for rank, (name, score) in enumerate(replay.final, 1)
         if (whys := replay.why(name))
     ]
-    return (
-        (_chain(replay.chain) if replay.chain else "")
-        + f"<p><b>verifier</b> <span class='q'>{len(replay.verified)} passages support the chain</span></p>"
-        + (table(["passage", "rank before", "rank at the end"], verified) if verified else "")
-        + (f"<p><b>cut</b> <span class='q'>{esc(_cut_says(replay.cut))}</span></p>" if replay.cut else "")
-        + (table(["rank", "score", "for the reader", "why"], chosen) if chosen else "")
+    return group(
+        _chain(replay.chain) if replay.chain else None,
+        titled("verifier", f"{len(replay.verified)} passages support the chain"),
+        table(["passage", "rank before", "rank at the end"], verified),
+        titled("cut", _cut_says(replay.cut)) if replay.cut else None,
+        table(["rank", "score", "for the reader", "why"], chosen),
     )
 
 
-def _chain(chain: Chain) -> str:
-    steps = "".join(f"<li>{esc(step)}</li>" for step in chain.steps)
-    return (
-        (f"<p class='bad'>{esc(chain.failure)}</p>" if chain.failure else "")
-        + f"<p><b>reasoning chain</b></p><p>{esc(chain.chain)}</p>"
-        + (f"<ul>{steps}</ul>" if steps else "")
-        + (f"<p class='q'>bridges: {esc(', '.join(chain.bridges))}</p>" if chain.bridges else "")
+@view.register(Chain)
+def _chain(chain: Chain) -> Part | None:
+    return group(
+        line(chain.failure, look="bad"),
+        line(strong("reasoning chain")),
+        line(chain.chain),
+        points(*chain.steps),
+        quiet(f"bridges: {', '.join(chain.bridges)}" if chain.bridges else ""),
     )
 
 
@@ -215,14 +228,13 @@ def ranks_data(replay: Staged, passages: Passages | None = None, top: int = TOP)
     }
 
 
-def ranks_part(replay: Staged, at: int, passages: Passages | None = None) -> str:
+def ranks_part(replay: Staged, at: int, passages: Passages | None = None) -> Part:
     """The chart at a stage, as a part of a page; a page without scripts says the ranks of gold passages."""
-    data = _stdlib_html.escape(page_data(ranks_data(replay, passages)), quote=True)
-    gold = "".join(
-        f"<p class='q'>gold {esc(label_of(name, passages, 60))}: {' → '.join(str(rank or '–') for rank in ranks)}</p>"
+    gold = (
+        f"gold {label_of(name, passages, 60)}: {' → '.join(str(rank or '–') for rank in ranks)}"
         for name, ranks in replay.ranks(replay.gold).items()
     )
-    return f'<figure class="hopscope-bump" data-bump="{data}" data-at="{at}">{gold}</figure>'
+    return picture("bump", ranks_data(replay, passages) | {"at": at}, *gold)
 
 
 def bump_figure(

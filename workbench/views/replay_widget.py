@@ -24,8 +24,9 @@ from workbench.methods.iterative import Thought
 from workbench.methods.iterative.replay import END, Replay, Round, replay
 from workbench.records import Question
 from workbench.text import clean, short
-from workbench.views.base import esc, page
+from workbench.views.parts import Part, group, quiet
 from workbench.views.records import answer_line
+from workbench.views.render import page
 from workbench.views.replay import heading, ranks_data, stage_part, stepped
 from workbench.views.session import Live, Source, by_name
 from workbench.views.stepped import Stage
@@ -163,20 +164,18 @@ class ReplayWidget(Stepper[Replay]):
     def _side(self, replay: Callable[[], Replay | None]) -> widgets.VBox:
         """The heading, the ranks and the present stage of one of the replays."""
 
-        def body() -> str:
+        def body() -> Part | None:
             if (shown := replay()) is None:
-                return ""
+                return None
             at = self._at(shown)
-            ended = (
-                f"<p class='q'>ended after {esc(shown.stages[at])}</p>" if shown.stages[at] != self._now.name else ""
-            )
-            return ended + stage_part(shown, at, self._session.passages)
+            ended = quiet(f"ended after {shown.stages[at]}" if shown.stages[at] != self._now.name else "")
+            return group(ended, stage_part(shown, at, self._session.passages))
 
         def ranks() -> tuple[dict[str, Any], int]:
             shown = replay()
             return (ranks_data(shown, self._session.passages), self._at(shown)) if shown else ({}, 0)
 
-        head = self._text(lambda: self._head(shown) if (shown := replay()) else "")
+        head = self._text(lambda: self._head(shown) if (shown := replay()) else None)
         return widgets.VBox([head, self._ranks(ranks), self._text(body)], layout=_SIDE)
 
     def _settings(self, moved: Mapping[str, Any]) -> dict[str, Any]:
@@ -210,9 +209,9 @@ class ReplayWidget(Stepper[Replay]):
         name = self._now.name
         return shown.stages.index(name) if name in shown.stages else len(shown.stages) - 1
 
-    def _head(self, shown: Replay) -> str:
+    def _head(self, shown: Replay) -> Part | None:
         answer = self.right_answer if shown is self.right else self.left_answer
-        return heading(shown) + answer_line(answer, self._question.answers)
+        return group(heading(shown), answer_line(answer, self._question.answers))
 
     def _draw_edit(self) -> None:
         """A text box for each text of the thought shown on the left, with the edited words if it was edited; the right

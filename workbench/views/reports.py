@@ -11,28 +11,40 @@ import pandas as pd
 from workbench.analyses import Analysis
 from workbench.analyses.base import cautions_of
 from workbench.analyses.diagnose import CAUSES, Case, Diagnosis
-from workbench.display import html, text
+from workbench.display import text
 from workbench.evaluation.estimate import Cost, Estimate, Range
 from workbench.evaluation.grid import Grid
 from workbench.notebooks.regression import Checked, Finding, Regression
 from workbench.text import clean, counted, short
-from workbench.views.base import NAME, details, esc, fold, number, page, quiet, table, warned_part
+from workbench.views.parts import (
+    NAME,
+    Part,
+    bad,
+    details,
+    fold,
+    group,
+    italic,
+    line,
+    number,
+    quiet,
+    strong,
+    table,
+    tag,
+    view,
+    warned,
+)
 
 ROWS = 60  # rows of a table; frame() has all
 
 
-@html.register
-def _(analysis: Analysis) -> str:
-    parts = [
-        part
-        for title, frame in analysis.tables().items()
-        for part in (f"<p>{esc(title)}</p>" if title else "", frame_part(frame))
-    ]
-    return page(f"<p><b>{esc(analysis.title, NAME)}</b></p>", *parts, quiet(*analysis.notes, limit=400))
+@view.register
+def _(analysis: Analysis) -> Part | None:
+    tables = (part for title, frame in analysis.tables().items() for part in (line(title), frame_part(frame)))
+    return group(line(strong(analysis.title, limit=NAME)), *tables, quiet(*analysis.notes, limit=400))
 
 
-def frame_part(frame: pd.DataFrame) -> str:
-    """A table of pandas as HTML, its index left out; texts are short enough for a table."""
+def frame_part(frame: pd.DataFrame) -> Part | None:
+    """A table of pandas, its index left out; texts are short enough for a table."""
     plain = frame.astype(object).where(frame.notna(), None).values
     rows = [
         [short(cell, 100) if isinstance(cell, str) else cell.item() if hasattr(cell, "item") else cell for cell in row]
@@ -47,13 +59,13 @@ _HEADERS = ("part", "step", "calls", "prompt tokens", "completion tokens", "US d
 _BATCHED = _HEADERS.index("in batches")
 
 
-@html.register
-def _(estimate: Estimate) -> str:
+@view.register
+def _(estimate: Estimate) -> Part | None:
     headers, *rows, total = _rows(estimate)
     rules = "rules ask no model: no calls, no money" if estimate.engine == "rules" else ""
     said = quiet(rules, *estimate.measured, *estimate.unknown, limit=500)
-    return page(
-        f"<p><b>Estimate for {esc(estimate.what, NAME)}, engine {esc(estimate.engine, NAME)}</b></p>",
+    return group(
+        line(strong(f"Estimate for {clean(estimate.what, NAME)}, engine {clean(estimate.engine, NAME)}")),
         table(headers, [total, *rows]),
         details("what it was measured on, and what is not known", said, open=True),
     )
@@ -105,17 +117,17 @@ ACCEPT = (
 )
 
 
-@html.register
-def _(found: Regression) -> str:
-    return page(*(html(one) for one in found.notebooks), *(f"<p>{esc(line)}</p>" for line in _ending(found)))
+@view.register
+def _(found: Regression) -> Part | None:
+    return group(*map(view, found.notebooks), *map(line, _ending(found)))
 
 
-@html.register
-def _(one: Checked) -> str:
+@view.register
+def _(one: Checked) -> Part | None:
     said = counted(len(one.findings), "finding") if one.findings else "nothing moved"
     compared = f" ({one.compared:,} compared)" if one.compared else ""
     listed = table(["", "of", "name", "before → now", "by"], map(_cells, one.findings), most=MOST)
-    return page(f"<p><b>{esc(f'{one.notebook}: {said}{compared}')}</b></p>", listed)
+    return group(line(strong(f"{one.notebook}: {said}{compared}")), listed)
 
 
 @text.register
@@ -163,57 +175,52 @@ OF_GRID = ("accuracy", "em", "f1", "coverage", "coverage:read", "read_tokens", "
 SHOWN = 30  # cases of one cause that are listed; frame() has all
 
 
-@html.register
-def _(grid: Grid) -> str:
+@view.register
+def _(grid: Grid) -> Part | None:
     """The means, then recomputed rows and the cautions for every number but those that the display begins with."""
     begun = {said for run in grid.runs.values() for said in run.warnings}
     notes = [f"{label}: {note}" for label, run in grid.runs.items() for note in run.notes]
     notes += [caution for caution in cautions_of(grid) if caution not in begun]
     means = grid.table()
     sizes = f"{counted(len(grid.methods), 'method')} × {counted(len(grid.readers), 'reader')}"
-    return page(
-        warned_part(grid.warnings),
-        f"<p><b>{esc(f'Grid in {grid.folder}: {sizes}', NAME)}</b></p>",
+    return group(
+        warned(grid.warnings),
+        line(strong(f"Grid in {grid.folder}: {sizes}", limit=NAME)),
         frame_part(means[[name for name in OF_GRID if name in means]].reset_index()),
         quiet(*notes, limit=400),
     )
 
 
-html.register(Case, lambda case: page(case_part(case)))
+@view.register
+def _(diagnosis: Diagnosis) -> Part | None:
+    return group(warned(diagnosis.run.warnings), diagnosis_part(diagnosis), cases_part(diagnosis.cases))
 
 
-@html.register
-def _(diagnosis: Diagnosis) -> str:
-    return page(warned_part(diagnosis.run.warnings), diagnosis_part(diagnosis), cases_part(diagnosis.cases))
-
-
-def diagnosis_part(diagnosis: Diagnosis) -> str:
+def diagnosis_part(diagnosis: Diagnosis) -> Part | None:
     """The counts, without the cases."""
     asked, reader = sum(count for _, count in diagnosis.asked), diagnosis.run.config["reader"]
     title = f"Why {len(diagnosis.cases):,} of {asked:,} answers by {reader} are wrong"
     tables = (
         # The column `reader` is the same in every row, and part of the title.
-        f"<p><b>{esc(name, NAME)}</b></p>{frame_part(frame.drop(columns='reader', errors='ignore'))}"
+        group(line(strong(name, limit=NAME)), frame_part(frame.drop(columns="reader", errors="ignore")))
         for name, frame in diagnosis.tables().items()
     )
-    return f"<p><b>{esc(title, NAME)}</b></p>{''.join(tables)}{quiet(*diagnosis.notes, limit=400)}"
+    return group(line(strong(title, limit=NAME)), *tables, quiet(*diagnosis.notes, limit=400))
 
 
-def case_part(case: Case) -> str:
+@view.register
+def case_part(case: Case) -> Part | None:
     """One wrong answer: the question, the answer, the gold, the cause, and its basis."""
-    answer = f"<b>{esc(case.answer, NAME)}</b>" if case.answer else "<i>no answer</i>"
-    gold = esc(" · ".join(case.gold), NAME) or "not in the corpus"
-    return "".join(
-        (
-            f"<p>{esc(case.question, 400)} <span class='tag'>{esc(case.question_id, NAME)}</span></p>",
-            f"<p>{answer} &nbsp; gold: {gold}</p>",
-            f"<p><span class='bad'>{esc(_where(case), NAME)}</span>: {esc(case.explanation, 600)}</p>",
-            f"<p class='q'>rests on {esc(case.rests_on, NAME)}; {esc(case.method, NAME)}, {esc(case.reader, NAME)}</p>",
-        )
+    gold = clean(" · ".join(case.gold), NAME) or "not in the corpus"
+    return group(
+        line(clean(case.question, 400), tag(case.question_id, limit=NAME)),
+        line(strong(case.answer, limit=NAME) or italic("no answer"), f"gold: {gold}", sep=" \u00a0 "),
+        line(bad(_where(case), limit=NAME), f": {clean(case.explanation, 600)}", sep=""),
+        quiet(f"rests on {clean(case.rests_on, NAME)}; {clean(case.method, NAME)}, {clean(case.reader, NAME)}"),
     )
 
 
-def cases_part(cases: Sequence[Case]) -> str:
+def cases_part(cases: Sequence[Case]) -> Part | None:
     """The cases by cause, each collapsible."""
     parts = []
     for cause in CAUSES:
@@ -224,8 +231,8 @@ def cases_part(cases: Sequence[Case]) -> str:
             if case.cause == cause
         ]  # fmt: skip
         listed = table(["id", "question", "answer", "gold", "hop", "why"], rows, 300, SHOWN)
-        parts.append(fold(f"{len(rows):,} × <b>{esc(cause)}</b>", listed))
-    return "".join(parts)
+        parts.append(fold([f"{len(rows):,} ×", strong(cause)], listed))
+    return group(*parts)
 
 
 def _where(case: Case) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from workbench.analyses.base import made_with, unreachable
-from workbench.display import html, text
+from workbench.display import text
 from workbench.evaluation.agreement import Agreement
 from workbench.evaluation.endings import Endings, ending
 from workbench.evaluation.listing import Between
@@ -21,9 +21,27 @@ from workbench.llm.engine import whose_words
 from workbench.llm.record import in_a_line
 from workbench.measures import needs_reader
 from workbench.text import clean, short
-from workbench.views.base import NAME, Markup, details, esc, number, page, table, warned_part
 from workbench.views.index import facts_by
-from workbench.views.palette import BLUE, GREY, ORANGE, VERMILION
+from workbench.views.parts import (
+    NAME,
+    Part,
+    bad,
+    beside,
+    code,
+    details,
+    faint,
+    fold,
+    group,
+    interval,
+    line,
+    quiet,
+    strong,
+    table,
+    tag,
+    view,
+    warned,
+    words,
+)
 from workbench.views.terminal import printed
 
 BETWEEN = (
@@ -32,40 +50,36 @@ BETWEEN = (
 )
 
 
-@html.register
-def _(run: Run) -> str:
+@view.register
+def _(run: Run) -> Part | None:
     """The tables of means, and what makes the numbers comparable."""
-    return page(
-        warned_part(run.warnings),
-        f"<p>Run in <b>{esc(run.folder)}</b>, engine {esc(run.config['engine'])}</p>",
+    return group(
+        warned(run.warnings),
+        line("Run in ", strong(run.folder), f", engine {run.config['engine']}", sep=""),
         means_part(run),
         details("for how many questions each measure is defined", counts_part(run)),
         details("what these numbers were made with", facts_part(run)),
     )
 
 
-def means_part(run: Run, tags: Mapping[str, str] | None = None, *, seconds: bool = True) -> str:
+def means_part(run: Run, tags: Mapping[str, str] | None = None, *, seconds: bool = True) -> Part | None:
     """The means with their caveats; `tags` stand beside the names of methods."""
-
-    def named(method: str) -> Markup:
-        return Markup(esc(method) + (f" <span class='tag'>{esc(tags[method])}</span>" if tags else ""))
-
-    tables = [
-        table(["method", *part.columns], [(named(method), *values) for method, *values in _rows(part)])
+    tables = (
+        table(["method", *part.columns], [((method, tag((tags or {}).get(method))), *values)
+                                          for method, *values in _rows(part)])
         for part in parts_of(run, seconds=seconds)
-    ]
-    if run.repeats > 1:
-        tables += [f"<p class='q'>{esc(BETWEEN)}</p>", table(*_repeats(run))]
-    return "".join([*tables, *(f"<p class='q'>{esc(note)}</p>" for note in notes_of(run))])
+    )  # fmt: skip
+    repeats = [quiet(BETWEEN), table(*_repeats(run))] if run.repeats > 1 else []
+    return group(*tables, *repeats, quiet(*notes_of(run)))
 
 
-def counts_part(run: Run) -> str:
+def counts_part(run: Run) -> Part | None:
     """For how many questions each measure is defined."""
     counts = run.counts()
     return table(["method", *counts.columns], _rows(counts))
 
 
-def facts_part(run: Run) -> str:
+def facts_part(run: Run) -> Part | None:
     """What the numbers of a run were made with."""
     config = run.config
     facts = {
@@ -141,42 +155,39 @@ def _(verdict: Verdict) -> str:
     return "\n".join(lines + [f"    {name}: {value}" for name, value in verdict.facts.items()])
 
 
-@html.register
-def _(verdict: Verdict) -> str:
+@view.register
+def _(verdict: Verdict) -> Part:
     """A line that opens to the checks, and stands open where one fails."""
     placed = any(c.where for c in verdict.checks)
     rows = [
-        (Markup("✓" if c.holds else "<span class='bad'>✗</span>"), c.name, c.value, c.expected, *[c.where] * placed)
+        ("✓" if c.holds else bad("✗"), c.name, _value(c.value), _value(c.expected), *[c.where] * placed)
         for c in verdict.checks
     ]
-    outcome = _held(verdict) if verdict.holds else f"<span class='bad'>{_held(verdict)}</span>"
-    return page(
-        details(
-            f"<b>{esc(verdict.title)}</b>: {outcome}",
-            table(["", "check", "measured", "expected", *["place"] * placed], rows) if rows else "",
-            table(["stated", ""], verdict.facts.items()) if verdict.facts else "",
-            open=not verdict.holds,
-        )
+    outcome = _held(verdict) if verdict.holds else bad(_held(verdict))
+    return details(
+        words(strong(verdict.title), ": ", outcome, sep=""),
+        table(["", "check", "measured", "expected", *["place"] * placed], rows),
+        table(["stated", ""], [(name, _value(value)) for name, value in verdict.facts.items()]),
+        open=not verdict.holds,
     )
 
 
-@html.register
-def _(found: Between) -> str:
-    return page(
-        f"<p><b>{esc(found.second.folder)}</b> against <b>{esc(found.first.folder)}</b></p>",
-        between_part(found),
-    )
+def _value(value: Any) -> Any:
+    """A number as a table has it, anything else as it is written."""
+    return value if value is None or isinstance(value, int | float) else clean(value)
 
 
-def between_part(found: Between) -> str:
+@view.register
+def _(found: Between) -> Part | None:
+    return group(line(strong(found.second.folder), "against", strong(found.first.folder)), between_part(found))
+
+
+def between_part(found: Between) -> Part | None:
     """The differences between two runs, and what differs besides."""
-    return "".join(
-        (
-            differences_part(found.frame),
-            f"<p class='q'>{esc(UNCORRECTED)}</p>",
-            f"<p class='q'>{'What differs besides:' if found.differing else 'Nothing else differs.'}</p>",
-            table(["", "first", "second"], [tuple(one.values()) for one in found.conditions], 300),
-        )
+    return group(
+        differences_part(found.frame),
+        quiet(UNCORRECTED, "What differs besides:" if found.differing else "Nothing else differs."),
+        table(["", "first", "second"], [tuple(one.values()) for one in found.conditions], 300),
     )
 
 
@@ -201,7 +212,7 @@ def shown_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def differences_part(frame: pd.DataFrame) -> str:
+def differences_part(frame: pd.DataFrame) -> Part | None:
     """The same as a table, each interval also as a picture on the scale of its measure."""
     rows = shown_rows(frame)
     reach: dict[str, float] = {}
@@ -210,32 +221,8 @@ def differences_part(frame: pd.DataFrame) -> str:
         reach[row["measure"]] = max(reach.get(row["measure"], 1e-12), *ends)
     for row in rows:
         scale = reach[row["measure"]]
-        row[""] = Markup(interval_picture(row["low"], row["difference"], row["high"], -scale, scale))
-    return table(list(rows[0]), [tuple(row.values()) for row in rows]) if rows else ""
-
-
-_WIDE = 140  # pixels of the picture of an interval
-
-
-def interval_picture(
-    low: float | None, middle: float, high: float | None, least: float, most: float, printed: float | None = None
-) -> str:
-    """An interval around its mean on a line from `least` to `most`, with a stroke at zero, and a `printed` number as a
-    diamond."""
-    low, high = (middle, middle) if low is None or high is None else (low, high)
-    left, at, right, zero, other = (
-        6 + (value - least) / (most - least) * (_WIDE - 12) for value in (low, middle, high, 0.0, printed or 0.0)
-    )
-    colour = GREY if low <= 0 <= high else BLUE if low > 0 else ORANGE
-    diamond = f"<path d='M{other:.1f} 1 l6 7 -6 7 -6 -7z' fill='none' stroke='{VERMILION}' stroke-width='2'/>"
-    return (
-        f"<svg class='interval' width='{_WIDE}' height='16' role='img'><title>{number(middle)} [{number(low, 3)}, "
-        f"{number(high, 3)}], from {least:.3g} to {most:.3g}</title>"
-        f"<path d='M6 8 H{_WIDE - 6} M{zero:.1f} 2 V14' stroke='currentColor' opacity='.35'/>"
-        f"<path d='M{left:.1f} 8 H{right:.1f}' stroke='{colour}' stroke-width='3'/>"
-        f"<circle cx='{at:.1f}' cy='8' r='4' fill='{colour}'/>"
-        f"{'' if printed is None else diamond}</svg>"
-    )
+        row[""] = interval(row["low"], row["difference"], row["high"], -scale, scale)
+    return table(list(rows[0]), [tuple(row.values()) for row in rows]) if rows else None
 
 
 def notes(frame: pd.DataFrame) -> list[str]:
@@ -263,19 +250,14 @@ _LISTS = (("missed", "facts of the reference whose ends are not joined here"),
           ("added", "facts whose ends the reference does not join"))  # fmt: skip
 
 
-@html.register
-def _(found: Agreement) -> str:
+@view.register
+def _(found: Agreement) -> Part | None:
     rows = [(o.what, o.ours, o.reference, o.common, _share(o.precision), _share(o.recall)) for o in found.overlaps]
-    listed = (
-        details(title, table(["", "", ""], facts, NAME), open=True)
-        for part, title in _LISTS
-        if (facts := getattr(found, part))
-    )
-    return page(
-        f"<p><b>{esc(found.name, NAME)}</b>: {esc(_between(found), 400)}</p>",
+    return group(
+        line(strong(found.name, limit=NAME), f": {clean(_between(found), 400)}", sep=""),
         table(["by passage", "here", "reference", "common", "precision", "recall"], rows),
-        table(list(found.retrieval[0]), map(dict.values, found.retrieval), NAME) if found.retrieval else "",
-        *listed,
+        table(list(found.retrieval[0]), map(dict.values, found.retrieval), NAME) if found.retrieval else None,
+        *(fold(title, table(["", "", ""], getattr(found, part), NAME), open=True) for part, title in _LISTS),
     )
 
 
@@ -294,23 +276,22 @@ REASON = 400  # characters of a reason
 UNJUDGED = "not judged: analyses.win_rate(…, keep=True) has the pairs of a run judged, judge=… of a tracer those shown"
 
 
-@html.register
-def _(pair: ComparedAnswers) -> str:
+@view.register
+def _(pair: ComparedAnswers) -> Part | None:
     valid = [one for one in pair.judgements if not one["failure"]]
-    sides = ""
+    sides = []
     for side, name in (("a", pair.a), ("b", pair.b)):
         won = sum(one["winners"].get("overall") == side for one in valid)
-        tag = f"<span class='tag'>won overall {won} of {len(valid)}</span>" if valid else ""
-        sides += f"<div><b>{esc(name, NAME)}</b> {tag}<pre>{esc(pair.answers.get(side) or NOTHING)}</pre></div>"
+        won_tag = tag(f"won overall {won} of {len(valid)}") if valid else None
+        sides.append(group(words(strong(name, limit=NAME), won_tag), code(pair.answers.get(side) or NOTHING)))
     judge = next((one.get("judge") for one in pair.judgements), None)
     by = f"judged by {judge}" if judge else "" if pair.judgements else UNJUDGED
-    rows = list(_judgements(pair, valid))
-    return page(
-        f"<p><b>{esc(pair.question)}</b> <span class='q'>{esc(pair.question_id, NAME)}</span></p>",
-        f"<div class='two'>{sides}</div>",
-        f"<p class='q'>{esc(by, NAME)}</p>",
-        table(["dimension", "better", "shown first", "the judge's reason"], rows, REASON) if rows else "",
-        *(f"<p class='bad'>the judge failed: {esc(one, REASON)}</p>" for one in pair.failures),
+    return group(
+        line(strong(pair.question), faint(pair.question_id, limit=NAME)),
+        beside(*sides, look="two"),
+        quiet(by, limit=NAME),
+        table(["dimension", "better", "shown first", "the judge's reason"], _judgements(pair, valid), REASON),
+        *(line(f"the judge failed: {clean(one, REASON)}", look="bad") for one in pair.failures),
     )
 
 
@@ -326,15 +307,15 @@ def _judgements(pair: ComparedAnswers, valid: Sequence[Mapping[str, Any]]) -> It
 # -- worked -----------------------------------------------------------------------------------------------------------
 
 
-@html.register
-def _(shown: Endings) -> str:
+@view.register
+def _(shown: Endings) -> Part | None:
     by = whose_words(name for answer in shown.answers for name in answer.engines)
     rows = []
     for ask, answer in zip(shown.example.asks, shown.answers):
         why = f"not {ask.answer}, as was written" if ask in shown.otherwise else ask.fails or "right"
         rows.append((*(clean(one, NAME) for one in (ask.method, ask.reader, ending(answer))), why))
-    return page(
-        f"<p><b>{esc(shown.example.question)}</b> <span class='tag'>{esc(by, NAME)}</span></p>",
-        f"<p>{esc(shown.example.shows)}</p>",
+    return group(
+        line(strong(shown.example.question), tag(by, limit=NAME)),
+        line(shown.example.shows),
         table(["method", "reader", "ends in", "why"], rows),
     )

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from workbench.display import html
 from workbench.index.layout import layout
 from workbench.methods.catrag.steering import (
     EditedEdge,
@@ -28,7 +27,6 @@ from workbench.methods.catrag.steering import (
 from workbench.operators.neighbourhood import Edge, Subgraph, among
 from workbench.records import Passage
 from workbench.text import clean, counted, short
-from workbench.views.base import NAME, Markup, details, esc, page, table
 from workbench.views.drawing import (
     Drawing,
     DrawnEdge,
@@ -41,7 +39,8 @@ from workbench.views.drawing import (
 )
 from workbench.views.node_details import node_size
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
-from workbench.views.records import SHOWN, asked_part, heading, passage_cell
+from workbench.views.parts import NAME, Part, details, faint, group, quiet, strong, table, tag, titled, view, words
+from workbench.views.records import SHOWN, asked_part, passage_cell, trace_heading
 from workbench.views.stepped import Stage, stages_part
 
 LINE = 300  # characters of a fact or a reason
@@ -50,14 +49,11 @@ Passages = Mapping[str, Passage]
 Places = Mapping[int, tuple[float, float]]
 
 
-html.register(Steering, lambda shown: page(whole(shown)))
-
-
-@html.register
-def _(walk: StagedWalk) -> str:
+@view.register
+def _(walk: StagedWalk) -> Part | None:
     known = {passage.id: passage for passage in walk.parts[0].walk.index.passages.passages}
     steered = walk.parts[-1].steering
-    return page(
+    return group(
         asked_part(walk.question, walk.method, steered.engines, filter(None, [walk.fallback])),
         stages_part(stages(walk, passages=known)),
         details("how it was steered", whole(steered, known)),
@@ -75,46 +71,49 @@ def stages(
         Stage(
             part.name,
             steered_drawing(walk, at, places, chosen) if places else None,
-            stages_table(walk, at)
-            + flow_part(walk, at, max(0, at - 1))
-            + seeds_part(walk.parts[-1].steering)
-            + details("passages", ranking_part(walk.ranking(at)[:k], walk.gold, passages)),
+            group(
+                stages_table(walk, at),
+                flow_part(walk, at, max(0, at - 1)),
+                seeds_part(walk.parts[-1].steering),
+                details("passages", ranking_part(walk.ranking(at)[:k], walk.gold, passages)),
+            ),
         )
         for at, part in enumerate(walk.parts)
     ]
 
 
-def whole(shown: Steering, passages: Passages | None = None) -> str:
+@view.register(Steering)
+def whole(shown: Steering, passages: Passages | None = None) -> Part | None:
     """All that the trace tells."""
-    return (
-        heading(shown)
-        + facts_part(shown)
-        + seeds_part(shown)
-        + "".join(details(_rated_for(shown, seed), ratings_part(shown, seed.phrase)) for seed in shown.rated)
-        + edges_part(shown, passages)
-        + "<p><b>passages</b></p>"
-        + ranking_part(shown.ranking[:SHOWN], shown.gold, passages)
+    return group(
+        trace_heading(shown),
+        facts_part(shown),
+        seeds_part(shown),
+        *(details(_rated_for(shown, seed), ratings_part(shown, seed.phrase)) for seed in shown.rated),
+        edges_part(shown, passages),
+        titled("passages"),
+        ranking_part(shown.ranking[:SHOWN], shown.gold, passages),
     )
 
 
-def facts_part(shown: Steering) -> str:
+def facts_part(shown: Steering) -> Part | None:
     """The facts closest to the question, and which of them the filter kept."""
     kept = dict(shown.facts)
     rows = [(shown.called(fact), score, "kept" if fact in kept else "–") for fact, score in shown.linked]
-    return "<p><b>facts</b></p>" + table(["fact", "similarity", ""], rows, LINE)
+    return group(titled("facts"), table(["fact", "similarity", ""], rows, LINE))
 
 
-def seeds_part(shown: Steering) -> str:
+def seeds_part(shown: Steering) -> Part | None:
     """The seeds with their weights, and where each comes from."""
     rated = {seed.phrase: len(seed.neighbours) for seed in shown.rated}
     rows = [
         (shown.called(seed.phrase), seed.weight, _origin(seed), rated.get(seed.phrase, "not rated"))
         for seed in shown.seeds
     ]
-    return "<p><b>seeds</b></p>" + table(["seed", "weight", "from", "neighbours"], rows, LINE)
+    return group(titled("seeds"), table(["seed", "weight", "from", "neighbours"], rows, LINE))
 
 
-def ratings_part(shown: Steering, phrase: str) -> str:
+def ratings_part(shown: Steering, phrase: str) -> Part | None:
     """The neighbours of a seed, the best rated first, and what the rating did to their edges."""
     edges = {(edge.source, edge.target): edge for edge in shown.edges if edge.kind != "context"}
     rows = []
@@ -126,7 +125,7 @@ def ratings_part(shown: Steering, phrase: str) -> str:
     return table(["neighbour", "score", "tier", "weight", "reason"], rows, LINE)
 
 
-def edges_part(shown: Steering, passages: Passages | None = None) -> str:
+def edges_part(shown: Steering, passages: Passages | None = None) -> Part:
     """The edited edges, folded."""
     rows = []
     for edge in shown.edges:
@@ -137,40 +136,40 @@ def edges_part(shown: Steering, passages: Passages | None = None) -> str:
     return details(counted(len(rows), "edited edge"), listed)
 
 
-def ranking_part(ranking: Scores, gold: Sequence[str], passages: Passages | None = None) -> str:
+def ranking_part(ranking: Scores, gold: Sequence[str], passages: Passages | None = None) -> Part | None:
     """Passages, best first; gold ones are marked."""
     rows = [(rank, passage_cell(name, passages, gold), score) for rank, (name, score) in enumerate(ranking, 1)]
     return table(["rank", "passage", "score"], rows, NAME)
 
 
-def stages_table(walk: StagedWalk, at: int) -> str:
+def stages_table(walk: StagedWalk, at: int) -> Part | None:
     """The drift of each stage: the share of the mass on hubs, and the ranks of the gold passages. Stage `at` is
     bold."""
     rows = [
-        (Markup(f"<b>{esc(part.name)}</b>" if stage == at else esc(part.name)), *_stage_cells(walk, stage))
+        (strong(part.name) if stage == at else part.name, *_stage_cells(walk, stage))
         for stage, part in enumerate(walk.parts)
     ]
     headers = ["stage", "mass on hubs", "hubs of the ten best", "S_ppr", "mass on passages", "edited edges", "gold at"]
-    return table(headers, rows) + (
-        f"<p class='q'>hubs: the strongest 1 % of the phrases ({len(walk.hubs):,}), and their share of the phrases' "
-        f"mass; without a question they would hold {walk.parts[0].walk.hubs.expected:.1%}</p>"
+    hubs = (
+        f"hubs: the strongest 1 % of the phrases ({len(walk.hubs):,}), and their share of the phrases' mass; without "
+        f"a question they would hold {walk.parts[0].walk.hubs.expected:.1%}"
     )
+    return group(table(headers, rows), quiet(hubs))
 
 
-def flow_part(walk: StagedWalk, stage: int, since: int) -> str:
+def flow_part(walk: StagedWalk, stage: int, since: int) -> Part | None:
     """The phrases whose probability rose and fell most between two stages; of one stage, those with most of it."""
     moved = walk.flow(stage, since)
     if stage == since:
         most = sorted(moved, key=lambda one: -one.after)[: 2 * MOVED]
         rows = [(_phrase(one), f"{one.after:.2%}") for one in walk.spelled(most)]
-        return "<p><b>phrases with most mass</b></p>" + table(["phrase", "mass"], rows)
+        return group(titled("phrases with most mass"), table(["phrase", "mass"], rows))
     gained = [one for one in moved[:MOVED] if one.change > 0]
     lost = [one for one in moved[::-1][:MOVED] if one.change < 0]
-    before, after = walk.stages[since], walk.stages[stage]
     rows = [(_phrase(one), f"{one.before:.2%}", f"{one.after:.2%}", f"{one.change:+.2%}")
             for one in walk.spelled([*gained, *lost])]  # fmt: skip
-    where = f"<span class='q'>{esc(before)} → {esc(after)}</span>"
-    return f"<p><b>mass gained and lost</b> {where}</p>" + table(["phrase", "before", "after", "change"], rows)
+    title = titled("mass gained and lost", walk.stages[since], "→", walk.stages[stage])
+    return group(title, table(["phrase", "before", "after", "change"], rows))
 
 
 # -- smaller parts -----------------------------------------------------------------------------------------------------
@@ -189,8 +188,8 @@ def _stage_cells(walk: StagedWalk, stage: int) -> tuple:
     )
 
 
-def _phrase(flow: Flow) -> Markup:
-    return Markup(esc(flow.phrase, NAME) + (" <span class='tag'>hub</span>" if flow.hub else ""))
+def _phrase(flow: Flow) -> Part:
+    return words(flow.phrase, tag("hub") if flow.hub else None, limit=NAME)
 
 
 def _origin(seed: Seed) -> str:
@@ -200,10 +199,10 @@ def _origin(seed: Seed) -> str:
     return f"anchor of {clean(seed.entity, NAME)!r}{cosine}"
 
 
-def _rated_for(shown: Steering, seed: RatedSeed) -> str:
+def _rated_for(shown: Steering, seed: RatedSeed) -> Part:
     counts = Counter(one.tier for one in seed.best)
     said = ", ".join(f"{count} {tier}" for tier, count in counts.items())
-    return f"<b>{esc(shown.called(seed.phrase), NAME)}</b> <span class='q'>{said or 'no neighbour'}</span>"
+    return words(strong(shown.called(seed.phrase), limit=NAME), faint(said or "no neighbour"))
 
 
 # -- drawings ----------------------------------------------------------------------------------------------------------

@@ -28,9 +28,9 @@ from workbench.methods.catrag.replies import KeptReplies
 from workbench.methods.catrag.steering import METHOD, RatedNeighbour, RatedSeed, StagedWalk, Steering, staged, steering
 from workbench.records import Question
 from workbench.text import clean, short
-from workbench.views.base import details, esc
 from workbench.views.drawing import Drawing
-from workbench.views.records import heading
+from workbench.views.parts import Part, details, group, quiet, titled
+from workbench.views.records import trace_heading
 from workbench.views.replay import ranks_data, ranks_part
 from workbench.views.session import Live, Source
 from workbench.views.steering import facts_part, places_of, ratings_part, stages, whole
@@ -183,7 +183,7 @@ class Steer(Stepper[Steering]):
 
     def _lay_out(self) -> None:
         self._canvases = self._canvas(lambda: self.left, HEIGHT), self._canvas(lambda: self.drawing, HEIGHT)
-        first = lambda: self._caption(0) if self._paired else ""  # noqa: E731
+        first = lambda: self._caption(0) if self._paired else None  # noqa: E731
         self._captions = self._text(first), self._text(lambda: self._caption(self.at))
         self._sides = [
             widgets.VBox(parts, layout={"flex": "2 1 400px", "min_width": "0"})
@@ -254,7 +254,7 @@ class Steer(Stepper[Steering]):
 
     def _take(self, found: tuple) -> None:
         self._own, self.shown, self.walk = found
-        self._message.value = ""
+        self._message.show()
         self._paired = self._paired and self.walk is not None
         self._place()
         rated = [one.phrase for one in self.shown.rated]
@@ -271,27 +271,25 @@ class Steer(Stepper[Steering]):
             return stages(self.walk, self._places, self.chosen, known, self._k)
         return [Stage("edited edges", part=whole(self.shown, known))]
 
-    def _above(self) -> str:
+    def _above(self) -> Part | None:
         shown = replace(self.shown, method=self.walk.method) if self.walk else self.shown
         kept = f"{len(shown.facts)} of {len(shown.linked)} facts kept"
-        return heading(shown, None if self.walk else _NEEDS_INDEX) + details(kept, facts_part(shown))
+        return group(trace_heading(shown, None if self.walk else _NEEDS_INDEX), details(kept, facts_part(shown)))
 
-    def _below(self) -> str:
-        return ratings_part(self.shown, self.chosen) if self.chosen else "<p class='q'>no neighbour was rated</p>"
+    def _below(self) -> Part | None:
+        return ratings_part(self.shown, self.chosen) if self.chosen else quiet("no neighbour was rated")
 
-    def _every_stage(self) -> str:
-        ranks = ranks_part(self.walk, self.at, self._session.passages) if self.walk else ""
-        return stages_part(self.stages, ranks)
+    def _every_stage(self) -> Part | None:
+        return stages_part(self.stages, ranks_part(self.walk, self.at, self._session.passages) if self.walk else None)
 
-    def _caption(self, at: int) -> str:
+    def _caption(self, at: int) -> Part | None:
         if self.walk is None:
-            return ""
+            return None
         part = self.walk.parts[at]
-        on_hubs = f"hubs hold {part.walk.hubs.share_all:.1%} of the phrases' mass"
-        return f"<p><b>{esc(part.name)}</b> <span class='q'>{on_hubs}</span></p>"
+        return titled(part.name, f"hubs hold {part.walk.hubs.share_all:.1%} of the phrases' mass")
 
     def _asking(self, step: str, count: int) -> None:
-        self._message.value = self._note(f"asking {self._replies.name}: {count} × {step} …")
+        self._message.show(quiet(f"asking {self._replies.name}: {count} × {step} …"))
 
     def _need_index(self, what: str) -> None:
         if self.walk is None:

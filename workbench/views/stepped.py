@@ -9,8 +9,8 @@ from math import ceil
 from typing import NamedTuple
 
 from workbench.views import viewer
-from workbench.views.base import details, esc
 from workbench.views.drawing import Drawing, drawing_part
+from workbench.views.parts import Part, details, steps, strong
 
 # The head of a page that is live as soon as it is loaded.
 LIVE = (
@@ -24,22 +24,22 @@ class Stage(NamedTuple):
 
     name: str
     drawing: Drawing | None = None
-    part: str = ""
+    part: Part | None = None
 
 
-def stages_part(stages: Sequence[Stage], above: str = "") -> str:
+def stages_part(stages: Sequence[Stage], above: Part | None = None) -> Part:
     """The stages, folded but for the last, as a part of a page; a chart `above` them follows the slider."""
     last = stages[-1] if stages else None
     folded = (
         details(
-            f"<b>{esc(one.name, 60)}</b>",
-            drawing_part(one.drawing, last.drawing) if one.drawing else "",
+            strong(one.name, limit=60),
+            drawing_part(one.drawing, last.drawing) if one.drawing else None,
             one.part,
             open=one is last,
         )
         for one in stages
     )
-    return f"<div class='steps'>{above}{''.join(folded)}</div>"
+    return steps(list(folded), above)
 
 
 def columns(

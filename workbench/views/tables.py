@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench import published
-from workbench.display import html, text
+from workbench.display import text
 from workbench.evaluation.verdict import Check, Verdict
 from workbench.papers.planning import TablePlan
 from workbench.papers.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables, made_without_model
 from workbench.published.claims import RECOMPUTED, is_by_us
 from workbench.text import clean, counted, short, table_cell
-from workbench.views.base import NAME, details, esc, fold, page, quiet, table, text_of, warned_part
+from workbench.views.parts import NAME, Part, details, fold, group, line, quiet, strong, table, view, warned
+from workbench.views.render import text_of
 from workbench.views.run import check_text
 
 MARKS = {REPRODUCED: "✓", DIFFERS: "✗", NOT_COMPARABLE: "?"}
@@ -29,10 +30,10 @@ SHORT = 80  # characters of a name in a table
 LONG = 1_000  # characters of the reasons of a measurement, or of a note
 
 
-@html.register
-def _(tables: Tables) -> str:
+@view.register
+def _(tables: Tables) -> Part | None:
     verdicts = filter(None, (tables.claims, tables.measured))
-    return page(_shown(tables), *(details(esc(one.title), html(one)) for one in verdicts))
+    return group(_shown(tables), *(details(one.title, view(one)) for one in verdicts))
 
 
 @text.register
@@ -41,21 +42,20 @@ def _(tables: Tables) -> str:
     return "\n".join([text_of(_shown(tables, whole=True)), *failing])
 
 
-def _shown(tables: Tables, whole: bool = False) -> str:
+def _shown(tables: Tables, whole: bool = False) -> Part | None:
     """The tables and what was noted about them; where they are a `whole`, nothing is folded."""
-    parts = [f"<p><b>{esc(title)}</b></p>{table(columns, rows)}" for title, columns, rows in _parts(tables)]
-    stated = [fold(esc(title), table(columns, rows), open=whole) for title, columns, rows in _stated(tables)]
+    parts = [part for title, columns, rows in _parts(tables) for part in (line(strong(title)), table(columns, rows))]
+    stated = [fold(title, table(columns, rows), open=whole) for title, columns, rows in _stated(tables)]
     flaws = table(["where", "what"], tables.inconsistencies)
-    return "".join(
-        (
-            warned_part(tables.warnings),
-            f"<p><b>{esc(tables.title)}</b>: {esc(_counted(tables))}</p>{quiet(LEGEND if parts else '')}",
-            *(parts or [f"<p>{NONE}</p>"]),
-            *stated,
-            quiet(*tables.notes),
-            fold("why numbers are not comparable", _reasons(tables), open=True),
-            fold("what else does not agree in the source", flaws, open=whole),
-        )
+    return group(
+        warned(tables.warnings),
+        line(strong(tables.title), f": {_counted(tables)}", sep=""),
+        quiet(LEGEND if parts else ""),
+        *(parts or [line(NONE)]),
+        *stated,
+        quiet(*tables.notes),
+        fold("why numbers are not comparable", _reasons(tables), open=True),
+        fold("what else does not agree in the source", flaws, open=whole),
     )
 
 
@@ -187,7 +187,7 @@ def printed_text(cell: Cell) -> str:
     return f"{cell.published:.{3 if cell.measure == 'em' else 4}f}"
 
 
-def _reasons(tables: Tables) -> str:
+def _reasons(tables: Tables) -> Part | None:
     """What was measured, of which data and run, why it is not comparable; each once."""
     reasons = dict.fromkeys(
         (short(c.label or "", SHORT), short(f"{c.data}, {Path(c.run or '').name}", SHORT), "; ".join(c.why))
@@ -197,17 +197,20 @@ def _reasons(tables: Tables) -> str:
     return table(["measured as", "of", "why"], reasons, LONG, SHOWN)
 
 
-@html.register
-def _(plan: TablePlan) -> str:
+@view.register
+def _(plan: TablePlan) -> Part | None:
     """Each build and run, then the sum; – is unknown."""
     numbers = [name for name in plan.frame if name not in ("data", "what", "reader")]
     total = {name: plan.frame[name].sum(skipna=False) for name in numbers}
     rows = [*plan.frame.to_dict("records"), {"data": "all", "what": "", "reader": "", **total}]
-    listed = amounts(list(plan.frame), numbers, rows) if len(plan.frame) else "<p>nothing</p>"
-    return page(f"<p><b>What table {esc(plan.table)} of {esc(plan.paper)} takes</b></p>{listed}", quiet(*plan.notes))
+    return group(
+        line(strong(f"What table {plan.table} of {plan.paper} takes")),
+        amounts(list(plan.frame), numbers, rows) if len(plan.frame) else line("nothing"),
+        quiet(*plan.notes),
+    )
 
 
-def amounts(names: Sequence[str], numbers: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+def amounts(names: Sequence[str], numbers: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Part | None:
     """A table of what runs take; `numbers` are the columns with amounts."""
     cells = ([amount(name, row[name]) if name in numbers else short(str(row[name]), SHORT) for name in names]
              for row in rows)  # fmt: skip

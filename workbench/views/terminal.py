@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from workbench.text import clean
-from workbench.views.base import number
+from workbench.views.parts import number
 
 LONGEST = 1_000  # characters of a cell
 _UNBOUNDED = 200  # columns of what is piped or logged

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.display import html, text
+from workbench.display import text
 from workbench.llm.engine import NO_MODEL, no_model
 from workbench.text import clean, counted
 from workbench.trace import Event, Trace, TraceDiff
-from workbench.views.base import NAME, details, esc, number, page, table
 from workbench.views.contexts import excerpt
+from workbench.views.parts import NAME, Part, bad, details, faint, group, line, number, quiet, table, tag, view
 from workbench.views.terminal import indented
 
 SHOWN = 12  # scores of one event that a view lists
@@ -68,47 +68,44 @@ def _best(event: Event) -> list[str]:
     return [f"  · {best}"] if best else []
 
 
-html.register(Trace, lambda trace: page(tree(trace)))
-html.register(Event, lambda event: page(_event(event, "")))
+view.register(Trace, lambda trace: tree(trace))
+view.register(Event, lambda event: _event(event))
 
 
-@html.register
-def _(diff: TraceDiff) -> str:
-    if not diff:
-        return page("<p>no difference</p>")
-    said = f"<p>{counted(len(diff.rows), 'difference')}</p>"
-    return page(said, table(["place", "what", "left", "right"], diff.rows, 300))
+@view.register
+def _(diff: TraceDiff) -> Part | None:
+    count = counted(len(diff.rows), "difference") if diff else "no difference"
+    return group(line(count), table(["place", "what", "left", "right"], diff.rows, 300))
 
 
-def tree(trace: Trace, open_depth: int = 1) -> str:
-    """Nested, collapsible HTML of all events; the first `open_depth` levels are open."""
+def tree(trace: Trace, open_depth: int = 1) -> Part | None:
+    """All events, folded into each other; the first `open_depth` levels are open."""
     children: dict[int | None, list[Event]] = {}
     for event in trace:
         children.setdefault(event.parent, []).append(event)
 
-    def branch(event: Event, depth: int) -> str:
-        inner = "".join(branch(child, depth + 1) for child in children.get(event.id, ()))
-        return _event(event, inner, open=depth < open_depth)
+    def branch(event: Event, depth: int) -> Part:
+        inner = (branch(child, depth + 1) for child in children.get(event.id, ()))
+        return _event(event, *inner, open=depth < open_depth)
 
-    return "".join(branch(event, 0) for event in children.get(None, ())) or '<p class="q">nothing was recorded</p>'
+    return group(*(branch(event, 0) for event in children.get(None, ()))) or quiet("nothing was recorded")
 
 
-def _event(event: Event, inner: str, open: bool = False) -> str:
-    marks = f" <span class='bad'>{esc(event.failure, 200)}</span>" if event.failure else ""
-    if event.seconds is not None:
-        marks += f" <span class='q'>{event.seconds * 1000:,.1f} ms</span>"
-    if event.tokens:
-        marks += f" <span class='q'>{esc(_short(event.tokens), NAME)} tokens</span>"
-    body = (
-        table(["", ""], [*_rows("in", event.inputs), *_rows("out", event.outputs)])
-        if event.inputs or event.outputs
-        else ""
-    )
-    if event.scores:
-        best = [(clean(name, NAME), score) for name, score in event.scores[:SHOWN]]
-        body += table([f"best of {len(event.scores)}", "score"], best)
+def _event(event: Event, *inner: Part, open: bool = False) -> Part:
+    summary = [
+        tag(kind(event), limit=NAME),
+        clean(event.step, NAME),
+        bad(event.failure, limit=200),
+        faint(f"{event.seconds * 1000:,.1f} ms") if event.seconds is not None else None,
+        faint(clean(_short(event.tokens), NAME), "tokens") if event.tokens else None,
+    ]
+    best = [(clean(name, NAME), score) for name, score in event.scores[:SHOWN]]
     return details(
-        f"<span class='tag'>{esc(kind(event), NAME)}</span> {esc(event.step, NAME)}{marks}", body, inner, open=open
+        summary,
+        table(["", ""], [*_rows("in", event.inputs), *_rows("out", event.outputs)]),
+        table([f"best of {len(event.scores)}", "score"], best),
+        *inner,
+        open=open,
     )
 
 

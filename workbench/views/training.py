@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import pandas as pd
 
-from workbench.display import html
 from workbench.methods.gfm_rag.hub import Checked, Trained
 from workbench.text import counted
 from workbench.views import charts
-from workbench.views.base import esc, page, table
 from workbench.views.charts import Picture
 from workbench.views.palette import BLUE, GREY, ORANGE
+from workbench.views.parts import Part, group, line, strong, table, view
 
 
-@html.register
-def _(trained: Trained) -> str:
+@view.register
+def _(trained: Trained) -> Part | None:
     rows = [
         (stage, checks[-1].step, checks[-1].loss, checks[0].mrr, _best(checks))
         for stage, checks in trained.stages.items()
@@ -23,7 +22,7 @@ def _(trained: Trained) -> str:
     if trained.skipped:
         said += f"; {counted(trained.skipped, 'question')} without linked entities or gold phrases skipped"
     heads = ["stage", "steps", "loss at the end", "MRR before", "best MRR"]
-    return page(f"<p><b>{esc(said)}</b></p>", table(heads, rows))
+    return group(line(strong(said)), table(heads, rows))
 
 
 def training(trained: Trained) -> Picture:

@@ -10,7 +10,6 @@ from itertools import islice
 import numpy as np
 
 from workbench.data.graph import Schema
-from workbench.display import html
 from workbench.index.dual_perception import Merge, Perception
 from workbench.index.schema_extracting import Proposal
 from workbench.operators.groupings import Agreement, Grouping, Split
@@ -18,8 +17,8 @@ from workbench.operators.knowledge_tree import LEVELS, NONE, CommunityPlace, Ent
 from workbench.operators.regrouping import Change
 from workbench.records import Passage, Triple
 from workbench.text import clean, counted, short
-from workbench.views.base import NAME, Markup, details, esc, page, quiet, table
-from workbench.views.records import passage_line
+from workbench.views.parts import NAME, Part, details, group, line, points, quiet, strong, table, tag, titled, view
+from workbench.views.records import passage_cell, passage_line
 
 MEMBERS, TRIPLES, SHOWN = 60, 60, 12  # rows of tables
 PROPOSALS, MERGES, DIVIDED = 60, 80, 15
@@ -27,29 +26,25 @@ KINDS = {"entity_types": "entity type", "relations": "relation", "attributes": "
 Passages = Mapping[str, Passage]
 
 
-for _place in (CommunityPlace, EntityPlace, PassagePlace):
-    html.register(_place, lambda place: page(place_part(place)))
-
-
 # -- places ------------------------------------------------------------------------------------------------------------
 
 
-def place_part(place: CommunityPlace | EntityPlace | PassagePlace, passages: Passages | None = None) -> str:
+@view.register(CommunityPlace)
+@view.register(EntityPlace)
+@view.register(PassagePlace)
+def place_part(place: CommunityPlace | EntityPlace | PassagePlace, passages: Passages | None = None) -> Part | None:
     """A place, with the texts of the `passages` that are known."""
     if isinstance(place, PassagePlace):
         return _passage_part(place)
     own = _community_part(place) if isinstance(place, CommunityPlace) else _entity_part(place)
-    known = passages or {}
-    shown = [passage_line(known[name]) if name in known else esc(name, NAME) for name in place.passages[:SHOWN]]
+    listed = points(*(passage_cell(name, passages) for name in place.passages[:SHOWN]))
     more = quiet(f"and {len(place.passages) - SHOWN:,} more" if len(place.passages) > SHOWN else "")
-    listed = "".join(f"<li>{one}</li>" for one in shown)
-    return own + details(counted(len(place.passages), "passage"), f"<ul>{listed}</ul>{more}")
+    return group(own, details(counted(len(place.passages), "passage"), listed, more))
 
 
-def _community_part(place: CommunityPlace) -> str:
+def _community_part(place: CommunityPlace) -> Part | None:
     """A community: its summary, how tight it is by either perception, keywords, members, neighbours."""
-    types = ", ".join(f"{esc(name or 'no type', 60)} {count:,}" for name, count in place.types[:8])
-    failed = f"<p class='bad'>not named: {esc(place.failure, 300)}</p>" if place.failure else ""
+    types = ", ".join(f"{clean(name or 'no type', 60)} {count:,}" for name, count in place.types[:8])
     tight = table(
         ["members", "mean φ", "relations", "meaning", "inside"],
         [(len(place.members), place.cohesion, place.structure, place.meaning, place.inside)],
@@ -59,50 +54,58 @@ def _community_part(place: CommunityPlace) -> str:
         for one in place.members
     ]
     near = [(one.name, one.relations) for one in place.neighbours]
-    return (
-        f"<p><b>{esc(place.name, NAME)}</b> <span class='tag'>community {place.id}</span></p>{failed}"
-        f"<p>{esc(place.summary)}</p>{tight}<p><b>keywords</b> {esc(', '.join(place.keywords[:20]), 600)}</p>"
-        f"<p><b>types</b> {types}</p>"
-        + details(
+    return group(
+        line(strong(place.name, limit=NAME), tag(f"community {place.id}")),
+        line(f"not named: {place.failure}" if place.failure else "", look="bad", limit=300),
+        line(place.summary),
+        tight,
+        line(strong("keywords"), clean(", ".join(place.keywords[:20]), 600)),
+        line(strong("types"), types),
+        details(
             f"{len(members):,} members",
             table(["entity", "type", "relations", "meaning", ""], members, NAME, MEMBERS),
             open=len(members) <= 15,
-        )
-        + details(
+        ),
+        details(
             counted(len(near), "neighbouring community", "neighbouring communities"),
             table(["community", "relations"], near, NAME, SHOWN),
-        )
+        ),
     )
 
 
-def _entity_part(place: EntityPlace) -> str:
+def _entity_part(place: EntityPlace) -> Part | None:
     """An entity: its place, attributes (level 1), triples (level 2)."""
-    where = f"{esc(place.role)} of <b>{esc(place.community_name, NAME)}</b>" if place.community != NONE else place.role
-    return (
-        f"<p><b>{esc(place.name, NAME)}</b> <span class='tag'>{esc(place.type or 'no type', 60)}</span> {where}</p>"
-        + _attributes(place.attributes, open=True)
-        + _triples(place.triples, open=True)
+    where = ["of", strong(place.community_name, limit=NAME)] if place.community != NONE else None
+    return group(
+        line(strong(place.name, limit=NAME), tag(place.type or "no type", limit=60), place.role, where),
+        _attributes(place.attributes, open=True),
+        _triples(place.triples, open=True),
     )
 
 
-def _passage_part(place: PassagePlace) -> str:
+def _passage_part(place: PassagePlace) -> Part | None:
     """A passage and its place: communities, entities, triples and attributes."""
     names = {one.id: one.name for one in place.communities}
     rows = [(name, kind, names.get(at, "–" if at == NONE else str(at))) for _, name, kind, at in place.entities]
-    among = table(["community", "entities"], [(one.name, one.relations) for one in place.communities], NAME)
-    listed = table(["entity", "type", "community"], rows, NAME, MEMBERS)
-    return (
-        f"<div>{passage_line(place.passage)}</div>{among}"
-        + details(counted(len(rows), "entity", "entities"), listed, open=True)
-        + _triples(place.triples)
-        + _attributes(place.attributes)
+    return group(
+        passage_line(place.passage),
+        table(["community", "entities"], [(one.name, one.relations) for one in place.communities], NAME),
+        details(
+            counted(len(rows), "entity", "entities"),
+            table(["entity", "type", "community"], rows, NAME, MEMBERS),
+            open=True,
+        ),
+        _triples(place.triples),
+        _attributes(place.attributes),
     )
 
 
 # -- merges and weights ------------------------------------------------------------------------------------------------
 
 
-def merges_part(merges: Sequence[Merge], names: Sequence[str], settings: Perception, place: Place = None) -> str:
+def merges_part(
+    merges: Sequence[Merge], names: Sequence[str], settings: Perception, place: Place = None
+) -> Part | None:
     """Pairs of parts that were candidates for a merger, the merged ones first, and what decided each of them. `names`
     are those of all entities; of a community only those pairs are shown that hold a member."""
     if isinstance(place, CommunityPlace):
@@ -114,32 +117,32 @@ def merges_part(merges: Sequence[Merge], names: Sequence[str], settings: Percept
     rows = [
         (one.cluster, one.round, *(_few([names[row] for row in part]) for part in (one.left, one.right)), one.overlap,
          one.cosine, one.difference, one.size,
-         Markup(f"<b>{_why(one, settings)}</b>") if one.merged else _why(one, settings))
+         strong("merged") if one.merged else _why(one, settings))
         for one in ordered
     ]  # fmt: skip
     headers = ["cluster", "round", "part", "and part", "relations alike", "cosine", "Δ of mean φ", "members", "outcome"]
     count = sum(one.merged for one in merges)
-    return quiet(f"{count:,} of {len(merges):,} recorded pairs merged") + table(headers, rows, NAME, MERGES)
+    return group(quiet(f"{count:,} of {len(merges):,} recorded pairs merged"), table(headers, rows, NAME, MERGES))
 
 
-def changes_part(changes: Sequence[Change], moved: int, entities: int) -> str:
+def changes_part(changes: Sequence[Change], moved: int, entities: int) -> Part | None:
     """What became of the communities under other weights."""
     rows = [(one.kind, _few(one.before, 4), _few(one.after, 4), one.entities) for one in changes]
-    said = f"<p>{moved:,} of {entities:,} entities are in another community than in the index</p>"
-    return said + table(["", "before", "after", "entities"], rows, NAME, SHOWN)
+    said = line(f"{moved:,} of {entities:,} entities are in another community than in the index")
+    return group(said, table(["", "before", "after", "entities"], rows, NAME, SHOWN))
 
 
-def agreement_part(found: Sequence[Agreement]) -> str:
+def agreement_part(found: Sequence[Agreement]) -> Part | None:
     """Other groupings of the same entities: agreement with each, and the groups that the other one tears apart most."""
     rows = [(one.right, one.groups[1], one.entities, one.rand, one.nmi, *one.purity) for one in found]
     headers = ["grouping", "groups", "entities", "adjusted Rand", "NMI", "purity of the tree", "purity of the other"]
     torn = (
-        details(f"where {esc(one.right, 60)} differs most", _splits(one.splits[:DIVIDED]), open=True) for one in found
+        details(f"where {clean(one.right, 60)} differs most", _splits(one.splits[:DIVIDED]), open=True) for one in found
     )
-    return table(headers, rows, NAME) + "".join(torn)
+    return group(table(headers, rows, NAME), *torn)
 
 
-def _splits(splits: Sequence[Split], most: int = 3) -> str:
+def _splits(splits: Sequence[Split], most: int = 3) -> Part | None:
     rows = [
         (one.grouping, one.title, one.size, one.apart,
          _few([f"{title} ({count:,})" for title, count in one.parts], most))
@@ -151,7 +154,7 @@ def _splits(splits: Sequence[Split], most: int = 3) -> str:
 # -- the schema --------------------------------------------------------------------------------------------------------
 
 
-def evolution_part(seed: Schema, schema: Schema, evolution: Sequence[Proposal], passages: Passages) -> str:
+def evolution_part(seed: Schema, schema: Schema, evolution: Sequence[Proposal], passages: Passages) -> Part | None:
     """What the schema gained, and which passages asked for it; then what was not admitted."""
     sizes = [
         (name, len(getattr(seed, kind)), len(getattr(schema, kind)),
@@ -165,14 +168,15 @@ def evolution_part(seed: Schema, schema: Schema, evolution: Sequence[Proposal], 
         )
         for admitted in (True, False)
     )
-    return (
-        table(["kind", "in the seed", "now", "not admitted"], sizes)
-        + f"<p><b>{len(gained):,} gained</b></p>{_proposals(gained, passages)}"
-        + details(f"{len(refused):,} not admitted", _proposals(refused, passages))
+    return group(
+        table(["kind", "in the seed", "now", "not admitted"], sizes),
+        titled(f"{len(gained):,} gained"),
+        _proposals(gained, passages),
+        details(f"{len(refused):,} not admitted", _proposals(refused, passages)),
     )
 
 
-def _proposals(found: Sequence[Proposal], passages: Passages) -> str:
+def _proposals(found: Sequence[Proposal], passages: Passages) -> Part | None:
     titles = {name: passage.title or name for name, passage in passages.items()}
     rows = [
         (KINDS[one.kind], one.name, one.confidence, len(one.passages), _few([titles.get(n, n) for n in one.passages]))
@@ -185,23 +189,23 @@ def _proposals(found: Sequence[Proposal], passages: Passages) -> str:
 
 
 def _why(one: Merge, settings: Perception) -> str:
-    """What decided, in words."""
+    """What kept two parts apart, in words."""
     limits = {
         "difference": f"Δ is not below ε = {settings.epsilon:.3g}",
         "dissimilar": f"centres are not similar enough (< {settings.merge_threshold:.3g})",
         "size": f"too many members (> {settings.size_cap:,})",
         "taken": "one of them merged with a closer part",
     }
-    return "merged" if one.merged else limits.get(one.reason, clean(one.reason, 60))
+    return limits.get(one.reason, clean(one.reason, 60))
 
 
-def _triples(triples: Sequence[Triple], open: bool = False) -> str:
+def _triples(triples: Sequence[Triple], open: bool = False) -> Part:
     rows = [(*one.members, _few(one.passages)) for one in triples]
     listed = table(["head", "relation", "tail", "stated in"], rows, NAME, TRIPLES)
     return details(counted(len(rows), "triple"), listed, open=open)
 
 
-def _attributes(attributes: Sequence, open: bool = False) -> str:
+def _attributes(attributes: Sequence, open: bool = False) -> Part:
     rows = [(one.type, one.value, _few(one.passages)) for one in attributes]
     listed = table(["attribute", "value", "stated in"], rows, NAME, TRIPLES)
     return details(counted(len(rows), "attribute"), listed, open=open)
@@ -219,17 +223,17 @@ def _few(names: Sequence[str], most: int = 3) -> str:
 GROUPS = 10  # groups that a notebook lists
 
 
-@html.register
-def _(grouping: Grouping) -> str:
+@view.register
+def _(grouping: Grouping) -> Part | None:
     entities = counted(len(grouping.group_of), "entity", "entities")
     said = f"Grouping {grouping.name!r}: {entities} in {counted(grouping.groups, 'group')}"
     largest = sorted(Counter(grouping.group_of.values()).items(), key=lambda item: (-item[1], item[0]))
-    rows = [(grouping.titles.get(group, str(group)), size) for group, size in largest]
-    return page(f"<p>{esc(said)}</p>", table(["largest groups", "entities"], rows, NAME, GROUPS))
+    rows = [(grouping.titles.get(key, str(key)), size) for key, size in largest]
+    return group(line(said), table(["largest groups", "entities"], rows, NAME, GROUPS))
 
 
-@html.register
-def _(agreement: Agreement) -> str:
+@view.register
+def _(agreement: Agreement) -> Part | None:
     (left, right), (ours, theirs) = (agreement.left, agreement.right), agreement.groups
     said = f"Agreement of {clean(left, NAME)} ({counted(ours, 'group')}) and {clean(right, NAME)} ({theirs:,})"
     rows = [
@@ -238,9 +242,12 @@ def _(agreement: Agreement) -> str:
         (f"purity of {left} against {right}", agreement.purity[0]),
         (f"purity of {right} against {left}", agreement.purity[1]),
     ]
-    torn = f"<p>Where they differ most</p>{_splits(agreement.splits, most=20)}" if agreement.splits else ""
-    on = counted(agreement.entities, "entity", "entities")
-    return page(f"<p>{esc(said)} on {on}</p>", table(["measure", "value"], rows), torn)
+    return group(
+        line(f"{said} on {counted(agreement.entities, 'entity', 'entities')}"),
+        table(["measure", "value"], rows),
+        line("Where they differ most") if agreement.splits else None,
+        _splits(agreement.splits, most=20),
+    )
 
 
 # -- what one can step to from a place, level by level: labels, and where each leads -----------------------------------

@@ -14,7 +14,7 @@ tree.ask("Which river …?"); tree.route("path"); tree.round(2)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,11 +35,13 @@ from workbench.operators.groupings import Agreement, Grouping, compare
 from workbench.operators.knowledge_tree import NONE, CommunityPlace, EntityPlace, Hit, KnowledgeTree, PassagePlace
 from workbench.records import Passage, Question
 from workbench.settings import parse_spec
+from workbench.text import clean
 from workbench.views import tree as places
-from workbench.views.base import details, esc, page, quiet
 from workbench.views.drawing import HEIGHT, Map, drawing_frame
 from workbench.views.index import facts_by
 from workbench.views.palette import AUTO
+from workbench.views.parts import Part, details, group, quiet, titled
+from workbench.views.render import page
 from workbench.views.routes import FUSED, brought, rounds_part, route_names, routes_part
 from workbench.views.session import Cache, Session, Source, open_session, question_label
 from workbench.views.tree_map import COLOURS, community_map, entity_map, overview_map, palette_of
@@ -221,8 +223,8 @@ class Tree(Widget):
 
     def static_html(self) -> str:
         shown = drawing_frame(self.picture, theme=self.theme) if self.picture else ""
-        asked = details("question", self._question_part(), open=True) if self.routes else ""
-        return "".join([self._caption(), shown, page(self._place_part), page(asked) if asked else ""])
+        asked = details("question", self._question_part(), open=True) if self.routes else None
+        return page(self._caption()) + shown + page(self._place_part, asked)
 
     def __repr__(self) -> str:
         where = text(self.place) if self.place else repr(self.tree) if self.tree else "no tree"
@@ -275,11 +277,6 @@ class Tree(Widget):
         )  # fmt: skip
         self._lay_out()
 
-    def _button(self, words: str, action: Callable[[], Any], icon: str = "") -> widgets.Button:
-        button = widgets.Button(description=words, icon=icon, layout={"width": "auto"})
-        self._press(button, action)
-        return button
-
     def _weight(self, name: str, label: str, *limits: float) -> widgets.Widget:
         """A slider that detects communities as it moves, where there are not too many entities."""
         return self._bind(
@@ -314,7 +311,7 @@ class Tree(Widget):
         self._up.disabled, self._back.disabled = self.place is None, not self._trail
         self._own.disabled = not self._weights
         weight = self._sliders["struct_weight"].value
-        self._lambda.value = self._note(f"λ = {(1 - weight) / weight:.2f}")
+        self._lambda.show(quiet(f"λ = {(1 - weight) / weight:.2f}"))
 
     def _searched(self, typed: str) -> None:
         """Go to what was selected; until something is, propose."""
@@ -360,8 +357,8 @@ class Tree(Widget):
         self._show_controls()
         self.picture = self._map() if self.tree else None
         self._canvas.draw(self.picture)
-        self._head.value = self._caption()
-        self._details.value = page(self._place_part)
+        self._head.show(self._caption())
+        self._details.show(self._place_part)
         self._show_tab()
 
     def _map(self) -> Map:
@@ -382,27 +379,27 @@ class Tree(Widget):
     def _brought(self) -> list[str]:
         return brought(self.routes, self._route, self._round) if self.routes else []
 
-    def _caption(self) -> str:
+    def _caption(self) -> Part | None:
         if self.tree is None:
-            return page(quiet(_NEEDS_INDEX))
-        path = " › ".join(esc(name, 80) for name in places.way(self.tree, self.place))
+            return quiet(_NEEDS_INDEX)
+        path = " › ".join(clean(name, 80) for name in places.way(self.tree, self.place))
         layers = self.built.index.manifest["layers"]
         parts = (("graph", "schema_graph"), ("names of communities", "tree"))
         by = "; ".join(filter(None, (facts_by(layers[kind].get("made_by", ()), what) for what, kind in parts)))
-        words = f"<p><b>{path}</b> <span class='q'>{esc(self.picture.left_out if self.picture else '')}</span></p>"
+        above = group(titled(path, self.picture.left_out if self.picture else None), quiet(by))
         if not self._weights:
-            return page(words, quiet(by))
+            return above
         own, now = regrouping.Division.built(self.built), self._division()
         moved = int(regrouping.moved(own, now).sum())
-        return page(words, quiet(by), places.changes_part(regrouping.changes(own, now), moved, len(own.groups)))
+        return group(above, places.changes_part(regrouping.changes(own, now), moved, len(own.groups)))
 
     def _show_tab(self) -> None:
         """Fill the tab that is in front, and only that one: the page is sent no more than it shows."""
         front = TABS[self._tabs.selected_index or 0]
-        for name, part in self._parts.items():
-            part.value = page(self._tab(name)) if name == front else ""
+        for name, place in self._parts.items():
+            place.show(self._tab(name) if name == front else None)
 
-    def _tab(self, name: str) -> str:
+    def _tab(self, name: str) -> Part | None:
         if name in ("question", "rounds"):
             return self._question_part(name)
         if self.tree is None:
@@ -414,9 +411,9 @@ class Tree(Widget):
             graph = self.built.graph
             return places.evolution_part(graph.seed, graph.schema, graph.evolution, self._passages)
         lacking = [name for name in regrouping.LAYERS if name not in regrouping.offered(self.built)]
-        return places.agreement_part(self.agreements()) + quiet(*(_LACKS.format(name=name) for name in lacking))
+        return group(places.agreement_part(self.agreements()), quiet(*(_LACKS.format(name=name) for name in lacking)))
 
-    def _question_part(self, name: str = "question") -> str:
+    def _question_part(self, name: str = "question") -> Part | None:
         if self.routes is None:
             return quiet("ask a question")
         return rounds_part(self.routes) if name == "rounds" else routes_part(self.routes, self._route, self._round)
@@ -454,7 +451,7 @@ class Tree(Widget):
         return places.entries(self.tree, self.place, self._level) if self.tree else []
 
     @property
-    def _place_part(self) -> str:
+    def _place_part(self) -> Part | None:
         if self.place is None:
             return quiet(repr(self.tree) if self.tree else "")
         return places.place_part(self.place, self._passages)

@@ -5,13 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from workbench.display import html
 from workbench.papers.comparable import Conditions, Questions
 from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition
 from workbench.papers.tables import NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, Cell, Claims
 from workbench.text import clean, counted, short
-from workbench.views.base import NAME, Markup, details, esc, number, page, table
-from workbench.views.run import interval_picture
+from workbench.views.parts import (
+    NAME,
+    Part,
+    Words,
+    details,
+    faint,
+    fold,
+    group,
+    interval,
+    line,
+    marked,
+    number,
+    quiet,
+    strong,
+    table,
+    view,
+    words,
+)
 from workbench.views.tables import MARKS, interval_text, printed_text
 
 MARK = MARKS | {NOT_MEASURED: "–", SAME: "✓", UNKNOWN: "?", True: "✓", False: "✗", None: "–"}
@@ -23,72 +38,71 @@ SHOWN = 200  # questions of a cell that are listed
 LONG = 1_000  # characters of a condition or a note
 
 
-def mark(state: Any, words: str | None = None) -> Markup:
+def mark(state: Any, said: str = "") -> Part | None:
     """The mark of a verdict, of a condition's state or of whether a claim holds, with its word."""
-    said = words or {True: "holds", False: "fails", None: "not measured"}.get(state, state)
-    return Markup(f"<span class='mark {KIND[state]}'>{MARK[state]} {esc(said, NAME)}</span>")
+    said = said or {True: "holds", False: "fails", None: "not measured"}.get(state, state)
+    return marked(f"mark {KIND[state]}", MARK[state], clean(said, NAME))
 
 
-def chips(counts: dict[str, int]) -> str:
+def chips(counts: dict[str, int]) -> Part | None:
     """How many there are of each verdict or state."""
-    return " ".join(mark(state, f"{count:,} {state}") for state, count in counts.items())
+    return line(*(mark(state, f"{count:,} {state}") for state, count in counts.items()))
 
 
-def heading(cell: Cell) -> str:
+def heading(cell: Cell) -> Part | None:
     """What a cell is, the printed number beside ours, and its verdict."""
     names = " · ".join(filter(None, (f"Table {cell.table}", cell.backbone, cell.method, cell.data, cell.measure)))
-    ours = "" if cell.ours is None else f", ours <b>{cell.ours:.4f}</b> [{interval_text(cell)}], n={cell.n:,}"
+    ours = () if cell.ours is None else (strong(f"{cell.ours:.4f}"), f" [{interval_text(cell)}], n={cell.n:,}")
     p = "" if cell.p is None else f", p={cell.p:.3f} ({cell.p_holm:.3f} corrected) against the baseline"
-    return (
-        f"<p><b>{esc(names, 2 * NAME)}</b> &nbsp; {mark(cell.verdict)}</p>"
-        f"<p>published <b>{printed_text(cell)}</b>{ours}{p} {interval(cell)}</p>"
+    return group(
+        line(strong(names, limit=2 * NAME), mark(cell.verdict), sep=" \u00a0 "),
+        line(
+            words("published ", strong(printed_text(cell)), ", ours " if ours else "", ours, p, sep=""),
+            interval_of(cell),
+        ),
     )
 
 
-def interval(cell: Cell) -> str:
+def interval_of(cell: Cell) -> Part | None:
     """Our mean with its interval as a bar, the published number as a diamond, from 0 to 1 or, of a difference, -1."""
     if cell.ours is None:
-        return ""
+        return None
     ends = [cell.published, cell.ours, *(end for end in (cell.low, cell.high) if end is not None)]
     least, most = (-1.0, 1.0) if min(ends) < 0 else (0.0, max(1.0, *ends))
-    drawn = interval_picture(cell.low, cell.ours, cell.high, least, most, cell.published)
-    return f"{drawn} <span class='q'>● ours, ◇ published</span>"
+    bar = interval(cell.low, cell.ours, cell.high, least, most, cell.published)
+    return words(bar, faint("● ours, ◇ published"))
 
 
 # -- conditions -------------------------------------------------------------------------------------------------------
 
 
-html.register(Conditions, lambda shown: page(heading(shown.cell), conditions_part(shown)))
-html.register(Questions, lambda shown: page(heading(shown.cell), questions_part(shown)))
-html.register(Claims, lambda shown: page(claims_part(shown)))
+view.register(Conditions, lambda shown: group(heading(shown.cell), conditions_part(shown)))
+view.register(Questions, lambda shown: group(heading(shown.cell), questions_part(shown)))
 
 
-def conditions_part(shown: Conditions) -> str:
+def conditions_part(shown: Conditions) -> Part | None:
     if not shown.rows:
         why = f" ({'; '.join(shown.cell.why)})" if shown.cell.why else ""
-        said = f"No run can fill this cell{why[:LONG]}: there is no method, measure or data set of ours for it."
-        return f"<p>{esc(said)}</p>"
+        return line(f"No run can fill this cell{why[:LONG]}: there is no method, measure or data set of ours for it.")
     ours = "ours" if shown.cell.run else "a run of ours for it"
     unlike = [row for row in shown.rows if row.state != SAME]
     alike = [row for row in shown.rows if row.state == SAME]
-    return "".join(
-        (
-            f"<p>{chips(shown.counts())}</p><p class='q'>{esc(_whose(shown), LONG)}</p>",
-            f"<p class='q'>the table itself: {esc(shown.note, LONG)}</p>" if shown.note else "",
-            _sides(unlike, ours) if unlike else "<p>All conditions are the same.</p>",
-            details(f"{len(alike)} conditions that are the same", _sides(alike, ours)) if alike else "",
-        )
+    return group(
+        chips(shown.counts()),
+        quiet(_whose(shown), f"the table itself: {clean(shown.note, LONG)}" if shown.note else ""),
+        _sides(unlike, ours) or line("All conditions are the same."),
+        fold(f"{len(alike)} conditions that are the same", _sides(alike, ours)),
     )
 
 
-def _sides(rows: Iterable[Condition], ours: str) -> str:
-    rows = [(clean(row.name, NAME), _said(row.theirs), _said(row.ours), mark(row.state)) for row in rows]
-    return table(["condition", "the paper", ours, ""], rows)
+def _sides(rows: Iterable[Condition], ours: str) -> Part | None:
+    cells = ((clean(row.name, NAME), _said(row.theirs), _said(row.ours), mark(row.state)) for row in rows)
+    return table(["condition", "the paper", ours, ""], cells)
 
 
-def _said(value: str) -> Markup:
+def _said(value: str) -> Words:
     value = "none" if value == "None" else value  # as a paper's conditions spell it
-    return Markup(esc(value, LONG)) if value else Markup("<span class='q'>not said</span>")
+    return clean(value, LONG) if value else faint("not said")
 
 
 def _whose(shown: Conditions) -> str:
@@ -101,26 +115,29 @@ def _whose(shown: Conditions) -> str:
 # -- questions, claims, and what a number takes -----------------------------------------------------------------------
 
 
-def questions_part(shown: Questions) -> str:
+def questions_part(shown: Questions) -> Part | None:
     if not shown.rows:
-        return "<p>No question was asked for this cell.</p>"
+        return line("No question was asked for this cell.")
     several = len(shown.sides) > 1
     scores = ["first side", "second side"] if several else [clean(shown.measure, NAME)]
     rows = [
         (*one.scores, one.question_id, one.question, one.answer, " · ".join(one.gold)) for one in shown.rows[:SHOWN]
     ]
     more = len(shown.rows) - SHOWN
-    return (
-        f"<p class='q'>{counted(len(shown.rows), 'question')}, the lowest {'difference' if several else 'score'} first"
-        f"{f'; {more:,} more are not listed' if more > 0 else ''}</p>"
-        + table([*scores, "id", "question", "answer", "gold"], rows, 300)
+    order = f"the lowest {'difference' if several else 'score'} first"
+    return group(
+        quiet(
+            f"{counted(len(shown.rows), 'question')}, {order}{f'; {more:,} more are not listed' if more > 0 else ''}"
+        ),
+        table([*scores, "id", "question", "answer", "gold"], rows, 300),
     )
 
 
-def claims_part(shown: Claims) -> str:
-    def held(holds: bool | None, value: Any) -> Markup:
+@view.register
+def claims_part(shown: Claims) -> Part | None:
+    def held(holds: bool | None, value: Any) -> Words:
         said = number(value) if isinstance(value, float) else str(value)
-        return Markup(mark(holds) + ("" if holds is None else f" <span class='q'>{esc(said, 200)}</span>"))
+        return mark(holds), None if holds is None else faint(said, limit=200)
 
     rows = [
         (clean(one.name, 300), clean(one.where, NAME), held(one.own, one.own_value), held(one.ours, one.our_value))
@@ -128,8 +145,8 @@ def claims_part(shown: Claims) -> str:
     ]
     counts = ", ".join(f"{count} {what}" for what, count in shown.counts().items())
     flaws = table(["where", "what does not agree"], shown.inconsistencies, LONG)
-    return (
-        f"<p><b>{esc(shown.title, NAME)}</b>: {esc(counts)}</p>"
-        + (table(["claim", "place", "by its own numbers", "by ours"], rows) if rows else "<p>No claim is listed.</p>")
-        + details(f"{len(shown.inconsistencies)} inconsistencies of the source", flaws, open=True)
+    return group(
+        line(strong(shown.title, limit=NAME), f": {counts}", sep=""),
+        table(["claim", "place", "by its own numbers", "by ours"], rows) or line("No claim is listed."),
+        details(f"{len(shown.inconsistencies)} inconsistencies of the source", flaws, open=True),
     )

@@ -21,7 +21,6 @@ import ipywidgets as widgets
 import pandas as pd
 
 from workbench import published
-from workbench.display import html
 from workbench.errors import DataError, SettingError
 from workbench.evaluation.run import Run
 from workbench.methods.iterative.replay import Replay, replay
@@ -29,7 +28,8 @@ from workbench.papers.comparable import Conditions, Questions, asked_for, measur
 from workbench.papers.tables import NOT_MEASURED, Cell, Claims, Tables, tables
 from workbench.text import clean, short
 from workbench.trace import Trace
-from workbench.views.base import NAME, page, quiet, table
+from workbench.views.parts import NAME, Part, faint, group, line, quiet, table, view
+from workbench.views.render import page
 from workbench.views.session import Cache
 from workbench.views.tables import Layout, interval_text, layouts, printed_text
 from workbench.views.verdicts import (
@@ -184,7 +184,7 @@ class Verdicts(Widget):
             raise DataError(f"the run has no trace of {question!r}; evaluate with trace='full'") from error
         support = next((asked.support for asked in one.of.run.questions if asked.id == question), ())
         shown = replay(trace, support) if "iterations" in one.of.described["settings"] else trace
-        self._trace.value = html(shown)
+        self._trace.show(view(shown))
         with self._quietly():
             self._asked.value = question if question in dict(map(reversed, self._asked.options)) else None
         self._tabs.selected_index = 1
@@ -201,10 +201,8 @@ class Verdicts(Widget):
         return self._tables(self._paper)
 
     def static_html(self) -> str:
-        parts = [html(self._shown()), page(claims_part(self.found.of_claims()))]
-        if self.chosen:
-            parts.insert(1, page(heading(self.chosen), conditions_part(side_by_side(self.found, self.chosen))))
-        return "".join(parts)
+        chosen = view(side_by_side(self.found, self.chosen)) if self.chosen else None
+        return page(view(self._shown()), chosen, claims_part(self.found.of_claims()))
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count:,} {name}" for name, count in self._shown().counts().items())
@@ -290,36 +288,37 @@ class Verdicts(Widget):
     def _draw(self) -> None:
         self._show_controls()
         shown = self._shown()
-        self._head.value = page(self._summary(shown))
+        self._head.show(*self._summary(shown))
         ids = {cell: at for at, cell in enumerate(self._of_table())}
         with self._quietly():
             self._grid.data = grid_data(next(layouts(shown), None), ids)
             self._grid.picked = ids.get(self.chosen, -1) if self.chosen in shown.cells else -1
-        self._claims.value = page(claims_part(self.found.of_claims()))
-        self._all.value = page(self._cache.once("sources", self._sources_part))
+        self._claims.show(claims_part(self.found.of_claims()))
+        self._all.show(self._cache.once("sources", self._sources_part))
         self._draw_cell(side_by_side(self.found, self.chosen) if self.chosen else None)
 
-    def _summary(self, shown: Tables) -> str:
+    def _summary(self, shown: Tables) -> tuple[Part | None, ...]:
         if not shown.cells:
-            return "<p>No cell is like this.</p>"
+            return (line("No cell is like this."),)
         hint = "printed above, ours below with its verdict; choose a cell by mouse, or with tab, arrows and enter"
-        return f"<p>{chips(shown.counts())}</p>{quiet(hint)}"
+        return chips(shown.counts()), quiet(hint)
 
     def _draw_cell(self, conditions: Conditions | None) -> None:
         chosen = self.chosen
         with self._quietly():
             self._grid.picked = self._of_table().index(chosen) if chosen else -1
             self._asked.options = [("–", None)]
-        self._cell.value = page(heading(chosen)) if chosen else self._note("no cell is chosen")
-        self._conditions.value = page(conditions_part(conditions)) if conditions else ""
-        self._trace.value, self._behind.value = "", page(self._behind_part()) if chosen else ""
+        self._cell.show(heading(chosen) if chosen else quiet("no cell is chosen"))
+        self._conditions.show(conditions_part(conditions) if conditions else None)
+        self._trace.show()
+        self._behind.show(self._behind_part() if chosen else None)
         self._asked.layout.display = None if chosen and chosen.run else "none"
 
-    def _behind_part(self) -> str:
+    def _behind_part(self) -> Part | None:
         """The run of the chosen cell and its questions; they become the options of the list."""
         asked, one = asked_for(self.found, self._one()), measurement(self.found, self._one())
         if one is None:
-            return "<p>Not measured: there is no run. <span class='q'>wb.reproduce makes one.</span></p>"
+            return line("Not measured: there is no run.", faint("wb.reproduce makes one."))
         options = [(short(f"{row.scores[0]:.2f} · {row.question_id}: {row.question}", 160), row.question_id)
                    for row in asked.rows[:SHOWN]]  # fmt: skip
         with self._quietly():
@@ -327,13 +326,13 @@ class Verdicts(Widget):
         config = one.of.run.config
         said = {"folder": one.of.run.folder, "data": config["data"]["name"], "method": one.of.label,
                 "reader": config["reader"] or "none", "engine": config["engine"]}  # fmt: skip
-        return table(["the run", ""], said.items(), NAME) + questions_part(asked)
+        return group(table(["the run", ""], said.items(), NAME), questions_part(asked))
 
-    def _sources_part(self) -> str:
+    def _sources_part(self) -> Part | None:
         """All papers, by verdict."""
         counts = self.sources()
         says = "numbers by verdict; claims that hold and fail, by the paper's own numbers and by ours; inconsistencies"
-        return quiet(says) + table(["", *counts.index], ((name, *counts[name]) for name in counts))
+        return group(quiet(says), table(["", *counts.index], ((name, *counts[name]) for name in counts)))
 
 
 def _runs_of(

@@ -22,7 +22,6 @@ from workbench.settings import parse_spec
 from workbench.text import clean
 from workbench.trace import Trace
 from workbench.views import viewer
-from workbench.views.base import esc, page
 from workbench.views.drawing import (
     HEIGHT,
     LEGEND,
@@ -34,7 +33,9 @@ from workbench.views.drawing import (
     drawing_page,
 )
 from workbench.views.palette import AUTO, THEMED, THEMED_CSS, surface
+from workbench.views.parts import Part, group, line, quiet
 from workbench.views.records import asked_part
+from workbench.views.render import data_of, html_of, page, text_of
 from workbench.views.session import Methods, Source, by_name, open_session, question_label
 from workbench.views.stepped import LIVE, Stage, stages_part
 
@@ -97,6 +98,28 @@ class View(anywidget.AnyWidget):
     picked = traitlets.Int(-1).tag(sync=True)
 
 
+class Text(View):
+    """A place for parts of a page."""
+
+    def __init__(self, *parts: Part | None, **layout: Any):
+        super().__init__(kind="part", **layout)
+        self.show(*parts)
+
+    def show(self, *parts: Part | None) -> None:
+        """Show these parts instead; without any, nothing."""
+        self.part = group(*parts)
+        self.data = {} if self.part is None else {"part": data_of(self.part)}
+
+    @property
+    def text(self) -> str:
+        """What it shows, as a terminal has it."""
+        return text_of(self.part)
+
+    @property
+    def html(self) -> str:
+        return html_of(self.part)
+
+
 class Widget(Record):
     """`widget` is what a notebook displays; `name` is the suffix of its CSS class."""
 
@@ -105,7 +128,7 @@ class Widget(Record):
 
     def __init__(self, theme: str = AUTO):
         surface(theme)  # raises for an unknown one
-        self.theme, self._quiet, self._message = theme, False, widgets.HTML()
+        self.theme, self._quiet, self._message = theme, False, Text()
         self._pictures: list[Canvas] = []  # that a widget shows, with their legends
         self._bound: list[tuple[widgets.Widget, Callable[[], Any], Callable[[], Any] | None]] = []
 
@@ -147,7 +170,7 @@ class Widget(Record):
                 offer(control, value())
 
     def _stack(self, *parts: widgets.Widget) -> None:
-        self.widget = widgets.VBox([*parts, View(kind="page")])
+        self.widget = widgets.VBox(parts)
         self.widget.add_class("hopscope-widget")
         self.widget.add_class(f"hopscope-{self.name}")
 
@@ -195,13 +218,13 @@ class Widget(Record):
         controls return to the present state."""
         if self._quiet:
             return
-        self._message.value = self._note(self.busy)
+        self._message.show(quiet(self.busy))
         try:
             action()
-            self._message.value = ""
+            self._message.show()
         except Exception as error:
             self._show_controls()
-            self._message.value = page(f"<p class='bad'>{esc(f'{type(error).__name__}: {error}')}</p>")
+            self._message.show(line(f"{type(error).__name__}: {error}", look="bad"))
 
     @contextmanager
     def _quietly(self) -> Iterator[None]:
@@ -211,10 +234,6 @@ class Widget(Record):
             yield
         finally:
             self._quiet = before
-
-    @staticmethod
-    def _note(words: str) -> str:
-        return page(f"<p class='q'>{esc(words)}</p>") if words else ""
 
 
 class Stepper(Widget, Generic[Shown]):
@@ -290,13 +309,13 @@ class Stepper(Widget, Generic[Shown]):
     def _stages(self) -> Iterable[Stage]:
         raise NotImplementedError
 
-    def _above(self) -> str:
+    def _above(self) -> Part | None:
         raise NotImplementedError
 
-    def _below(self) -> str:
-        return ""
+    def _below(self) -> Part | None:
+        return None
 
-    def _every_stage(self) -> str:
+    def _every_stage(self) -> Part | None:
         """The stages as a part of a page that has no kernel."""
         return stages_part(self.stages)
 
@@ -316,10 +335,10 @@ class Stepper(Widget, Generic[Shown]):
 
     # -- controls and display -----------------------------------------------------------------------------------------
 
-    def _text(self, part: Callable[[], str]) -> widgets.HTML:
-        """A place for what a function says of the present state, as a part of a page."""
-        place = widgets.HTML()
-        self._redrawn.append(lambda: setattr(place, "value", page(said) if (said := part()) else ""))
+    def _text(self, part: Callable[[], Part | None]) -> Text:
+        """A place for what a function says of the present state."""
+        place = Text()
+        self._redrawn.append(lambda: place.show(part()))
         return place
 
     def _canvas(self, drawing: Callable[[], Drawing | None], height: int, **layout: str) -> Canvas:
@@ -446,7 +465,7 @@ class StageStepper(Stepper[list[Stage]]):
     def _stages(self) -> Iterable[Stage]:
         return self.shown
 
-    def _above(self) -> str:
+    def _above(self) -> Part | None:
         return asked_part(self._question.question, self._retrieval.method)
 
 
@@ -494,5 +513,5 @@ def question_box(questions: Sequence[Question], label: Callable[[Question], str]
     )  # fmt: skip
 
 
-def texts(count: int) -> Iterator[widgets.HTML]:
-    return (widgets.HTML() for _ in range(count))
+def texts(count: int) -> Iterator[Text]:
+    return (Text() for _ in range(count))

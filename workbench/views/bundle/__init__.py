@@ -28,10 +28,11 @@ from workbench.index import Index
 from workbench.places import home, locked
 from workbench.text import clean
 from workbench.views import viewer
-from workbench.views.base import NAME, esc
 from workbench.views.bundle.contents import Contents
 from workbench.views.bundle.pages import conditions, results, runs_of, subtitle_of, title_of, warnings
-from workbench.views.bundle.store import Chunks, bare, eraser, packed
+from workbench.views.bundle.store import bare, eraser, packed, write_chunks
+from workbench.views.parts import NAME, Part
+from workbench.views.render import html_of, page_data
 
 FORMAT = 1
 MARK = '<meta name="generator" content="hopscope bundle'  # at the beginning of every bundle's page
@@ -109,17 +110,17 @@ def _replace(part: Path, target: Path) -> None:
 
 def _write(contents: Contents, part: Path, title: str, single: bool, progress: bool) -> None:
     erase = eraser([folder for run in contents.runs for folder in (run.folder, run.folder.parent)])
-    chunks = Chunks(part / "data", erase)
-    still = {
-        "title": esc(title, 200), "subtitle": subtitle_of(contents), "warnings": warnings(contents),
+    still: dict[str, Part | str | None] = {
+        "title": title, "subtitle": subtitle_of(contents), "warnings": warnings(contents),
         "results": results(contents), "conditions": conditions(contents),
     }  # fmt: skip
-    for question in tqdm(contents.questions, desc="bundle", unit="question", disable=not progress):
-        chunks.add(contents.details(question))
-    chunks.flush()
-    summary = {"title": title, **contents.summary(), "chunks": chunks.firsts}
-    written = [part / "data" / f"q{number}.js" for number in range(len(chunks.firsts))]
-    inside = {name: erase(bare(words)) for name, words in still.items()} | {"summary": packed(summary, erase)}
+    asked = tqdm(contents.questions, desc="bundle", unit="question", disable=not progress)
+    firsts = write_chunks(part / "data", map(contents.details, asked), erase)
+    summary = {"title": title, **contents.summary(), "chunks": firsts}
+    written = [part / "data" / f"q{number}.js" for number in range(len(firsts))]
+    inside = {name: erase(bare(html_of(part))) for name, part in still.items()} | {
+        "summary": packed(erase(page_data(summary)))
+    }
     nonce = _nonce([*inside.values(), *(path.read_text("ascii") for path in written)])
     blocks = "\n".join(_block(path) for path in written) if single else ""
     page = _page({**inside, "nonce": nonce, "policy": POLICY.format(nonce=nonce), "blocks": blocks})
@@ -146,7 +147,7 @@ def _page(parts: dict[str, str]) -> str:
     """The template with its places filled, once: what is put in is not looked through again."""
     folder = files(__package__)
     read = {name: (folder / f"{name}.{kind}").read_text("utf-8") for name, kind in (("style", "css"), ("app", "js"))}
-    parts = {**read, "steps": viewer.PAGE, "steps_style": viewer.PAGE_CSS, **parts}
+    parts = {**read, "viewer": viewer.PAGE + viewer.part("parts.js"), "viewer_style": viewer.PAGE_CSS, **parts}
     template = (folder / "page.html").read_text("utf-8")
     return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], template)
 

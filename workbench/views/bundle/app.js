@@ -1,6 +1,6 @@
 "use strict";
-// The page of a bundle. Texts become text nodes; the only HTML that is set is what the records' own displays wrote, in
-// which every text is escaped. Nothing is fetched: data are scripts beside the page, or blocks in it, read on demand.
+// The page of a bundle. Texts become text nodes; no HTML is set. Nothing is fetched: data are scripts beside the page,
+// or blocks in it, read on demand.
 (() => {
   const ROW = 56, KEPT = 64, SCORES = 6; // pixels of a row of the list; unpacked chunks that are kept; scores that stand unfolded
   const nonce = document.currentScript.nonce;
@@ -59,8 +59,8 @@
     return low;
   };
   const details = async (at) => {
-    const of = holds(all.chunks, at), {pieces, details} = await chunk(`q${of}`);
-    return {pieces, ...details[at - all.chunks[of]]};
+    const of = holds(all.chunks, at);
+    return (await chunk(`q${of}`))[at - all.chunks[of]];
   };
 
   // -- state --------------------------------------------------------------------------------------------------------
@@ -203,9 +203,8 @@
   // -- one question ---------------------------------------------------------------------------------------------------
 
   const page = $("page");
-  const html = (words) => {
-    const made = el("div");
-    made.innerHTML = words; // written and escaped by the records' displays
+  const part = (data) => {
+    const made = el("div", {}, data && partOf(data));
     live(made);
     return made;
   };
@@ -245,7 +244,7 @@
     const first = scores.filter(([place]) => place >= 0 && place < SCORES).sort(([a], [b]) => a - b), others = scores.filter(([place]) => place < 0 || place >= SCORES);
     body.append(el("div", {class: "scores"}, ...first.map(([, words]) => words),
       others.length ? el("details", {}, el("summary", {}, `${others.length} more`), el("div", {}, ...others.map(([, words]) => words))) : ""));
-    const parts = cell.parts.map(([name, words]) => folded(name, () => html(words.map((piece) => one.pieces[piece]).join(""))));
+    const parts = cell.parts.map(([name, data]) => folded(name, () => part(data)));
     return el("article", {class: "column", "aria-label": about.name}, head, body, ...parts);
   };
 
@@ -275,7 +274,7 @@
     const columns = el("div", {class: "columns"}, ...shown.map((number) => column(number, one)));
     columns.style.setProperty("--columns", shown.length);
     page.replaceChildren(head, el("h2", {class: "asked"}, question.text || question.id), el("p", {class: "answers-gold"}, "gold: ", ...gold),
-      one.gold ? html(one.gold) : "", choose, columns);
+      one.gold ? part(one.gold) : "", choose, columns);
     document.title = `${question.id} · ${all.title}`;
     const next = found[place + 1];
     if (next !== undefined) details(next).catch(() => {}); // the arrow that is likely to follow

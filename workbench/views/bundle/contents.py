@@ -22,11 +22,12 @@ from workbench.places import is_locked
 from workbench.records import Passage, Question, Reading
 from workbench.text import clean, counted, short
 from workbench.trace import Trace
-from workbench.views.base import NAME
-from workbench.views.bundle.parts import plain, ranking_part, traced_parts
+from workbench.views.bundle.parts import ranking_part, traced_parts
 from workbench.views.bundle.store import bare
 from workbench.views.contexts import Marks, texts_part
+from workbench.views.parts import NAME
 from workbench.views.records import reading_text, steps_table
+from workbench.views.render import data_of
 
 # Right is who scores 1 in the first of these that the run has; the page offers the others as well.
 JUDGED_BY = ("accuracy", "accuracy:thesis", "accuracy:heuristic", "judged", "em", "f1", "all_gold@5", "recall@5")
@@ -187,7 +188,7 @@ class Contents:
                 for run, rows in zip(column.run.repeated, times)
             )
             cells.append(first | {"repeats": repeats} if first and any(repeats) else first)
-        return {"gold": plain(steps_table(question)), "cells": cells}
+        return {"gold": data_of(steps_table(question)), "cells": cells}
 
     def _cell(self, column: Column, row: dict | None, question: Question) -> dict[str, Any] | None:
         if row is None:
@@ -195,6 +196,11 @@ class Contents:
         run, judge = column.run, row["judge"]
         case = self._case(column, row)
         before, after = (_context(run, row, whole) for whole in (True, False))
+        parts = [
+            ("ranking", ranking_part(row, question, self.passages)),
+            *([("context", texts_part(before, after, Marks(gold=question.answers)))] if after else []),
+            *traced_parts(column.config, self._trace(run, row), question, self.passages),
+        ]
         return {
             "answer": None if (answer := row.get("answer")) is None else clean(answer),
             "short": clean(row.get("short") or "", NAME),
@@ -205,11 +211,7 @@ class Contents:
             "reading": reading_text(Reading(**row["reading"])) if row["reading"] else "",
             "judge": _judged(judge) if judge else "",
             "scores": {name: score for name, score in row["scores"].items() if _finite(score) is not None},
-            "parts": [
-                ("ranking", ranking_part(row, question, self.passages)),
-                *([("context", texts_part(before, after, Marks(gold=question.answers)))] if after else []),
-                *traced_parts(column.config, self._trace(run, row), question, self.passages),
-            ],
+            "parts": [(title, data_of(part)) for title, part in parts],
         }
 
     def _trace(self, run: Run, row: Mapping[str, Any]) -> Trace | None:

@@ -1,22 +1,19 @@
-"""The still parts of a bundle: results and conditions, as HTML that needs no program."""
+"""The still parts of a bundle, which need no program: results and conditions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
-from urllib.parse import urlencode
 
 from workbench.analyses.diagnose import Diagnosis
-from workbench.display import html
 from workbench.errors import SettingError
 from workbench.evaluation.listing import between
 from workbench.evaluation.run import Run
 from workbench.text import clean, counted
-from workbench.views.base import Markup, details, esc, fold, table, warned_part
 from workbench.views.bundle.contents import JUDGED_BY, Contents, unfinished
-from workbench.views.bundle.parts import plain, words
 from workbench.views.bundle.store import bare
+from workbench.views.parts import Part, details, fold, group, heading, line, link, strong, table, view, warned, words
 from workbench.views.reports import diagnosis_part
 from workbench.views.run import between_part, counts_part, differences_part, facts_part, means_part
 
@@ -28,162 +25,157 @@ def title_of(contents: Contents) -> str:
     return " and ".join(contents.names)
 
 
-def subtitle_of(contents: Contents) -> str:
+def subtitle_of(contents: Contents) -> Part:
     data = dict.fromkeys(run.config["data"]["name"] for run in contents.runs)
     made = dict.fromkeys(column.by for column in contents.columns)
     asked = f"{counted(len(contents.questions), 'question')} × {counted(len(contents.columns), 'method')}"
-    return esc(f"{', '.join(data)} · {asked} · {'; '.join(made)}", 600)
+    return words(f"{', '.join(data)} · {asked} · {'; '.join(made)}", limit=600)
 
 
-def warnings(contents: Contents) -> str:
+def warnings(contents: Contents) -> Part | None:
     """What the page begins with, above its title: the warnings of the runs."""
     several = len(contents.runs) > 1
-    said = [f"{name}: {one}" if several else one for run, name in zip(contents.runs, contents.names)
-            for one in run.warnings]  # fmt: skip
-    return warned_part(said)
+    return warned(f"{name}: {one}" if several else one for run, name in zip(contents.runs, contents.names)
+                  for one in run.warnings)  # fmt: skip
 
 
-def results(contents: Contents) -> str:
+def results(contents: Contents) -> Part | None:
     """Means, differences, outcomes side by side, causes, and the papers' tables."""
     parts = (_means, _differences, _outcomes, _between, _causes, _papers)
-    return plain("".join(part(contents) for part in parts))
+    return group(*(part(contents) for part in parts))
 
 
-def conditions(contents: Contents) -> str:
+def conditions(contents: Contents) -> Part | None:
     """What the numbers were made with, per run."""
-    parts = []
+    parts: list[Part | None] = []
     for run, name in zip(contents.runs, contents.names):
         parts += [
-            f"<h2>{esc(name)}</h2>",
+            heading(name),
             _scroll(facts_part(run)),
-            "<h3>Methods</h3>",
-            *(details(f"<b>{esc(method)}</b>", _method(one)) for method, one in run.config["methods"].items()),
-            *([details("<b>reader</b>", _method(run.config["reading"]))] if run.config.get("reading") else []),
-            "<h3>For how many questions each measure is defined</h3>",
+            heading("Methods", level=3),
+            *(details(strong(method), _method(one)) for method, one in run.config["methods"].items()),
+            fold(strong("reader"), _method(run.config.get("reading") or {})),
+            heading("For how many questions each measure is defined", level=3),
             _scroll(counts_part(run)),
         ]
-    return plain("".join(parts)) + _HELP
+    return group(*parts)
 
 
-_HELP = """<h2>This page</h2>
-<p>Made by <code>workbench bundle</code>. It runs without a network: a content policy keeps it from loading anything but
-its own files. Keys: <kbd>↑</kbd> <kbd>↓</kbd> move between questions, <kbd>/</kbd> searches, <kbd>Esc</kbd> clears the
-search. The address of a question with its methods (<code>#q=…&amp;method=…</code>) can be copied and sent along.</p>"""
-
-
-def _method(config: Mapping[str, Any]) -> str:
+def _method(config: Mapping[str, Any]) -> Part | None:
     """Settings, layers with their content hashes, and prompts of a method or a reader."""
     names = ("label", "paper", "scale", "engine", "encoder", "settings")
-    rows = [(name, words(config[name])) for name in names if config.get(name)]
-    rows += [(f"layer {kind}", words(layer)) for kind, layer in (config.get("layers") or {}).items()]
+    rows = [(name, _spelt(config[name])) for name in names if config.get(name)]
+    rows += [(f"layer {kind}", _spelt(layer)) for kind, layer in (config.get("layers") or {}).items()]
     rows += [(f"prompt {step}", prompt) for step, prompt in (config.get("prompts") or {}).items()]
     return table(["", ""], rows)
 
 
-def _scroll(part: str) -> str:
-    return f"<div class='scroll'>{part}</div>"
+def _spelt(value: Any) -> str:
+    """A value of a configuration on one line."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_spelt(one)}" for name, one in value.items() if one not in ({}, [], ()))
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_spelt, value))
+    return clean(value, 600)
 
 
-def _note(words: str, strong: bool = False) -> str:
-    return f"<p class='note{' strong' * strong}'>{esc(words, 600)}</p>"
+def _scroll(part: Part | None) -> Part | None:
+    return group(part, look="scroll")
+
+
+def _note(said: str, look: str = "note") -> Part | None:
+    return line(said, look=look, limit=600)
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
 
 
-def _named(contents: Contents) -> Iterator[tuple[Run, str]]:
+def _named(contents: Contents) -> Iterator[tuple[Run, Part | None]]:
     """The runs, each with its heading where there are several."""
     for run, name in zip(contents.runs, contents.names):
-        yield run, f"<h3>{esc(name)}</h3>" if len(contents.runs) > 1 else ""
+        yield run, heading(name, level=3) if len(contents.runs) > 1 else None
 
 
-def _means(contents: Contents) -> str:
-    parts = ["<h2>Means</h2>"]
-    for run, heading in _named(contents):
+def _titled(title: str, *parts: Part | None) -> Part | None:
+    """Parts under a title; nothing without parts."""
+    return group(heading(title), *parts) if any(part is not None for part in parts) else None
+
+
+def _means(contents: Contents) -> Part | None:
+    parts: list[Part | None] = []
+    for run, name in _named(contents):
         made = {column.method: column.by for column in contents.columns if column.run is run}
-        parts += [heading, _scroll(means_part(run, made, seconds=False))]
-        parts += [_note(missing, strong=True)] if (missing := unfinished(run)) else []
+        parts += [name, _scroll(means_part(run, made, seconds=False)), _note(unfinished(run), "note strong")]
         if run.repeats > 1:
             parts.append(_note(f"Every question was asked up to {run.repeats} times: means are over all; a question "
                                "shows each time, chosen above its answer; lists, filters, causes and side by side "
-                               "count the first.", strong=True))  # fmt: skip
-    return "".join(parts)
+                               "count the first.", "note strong"))  # fmt: skip
+    return _titled("Means", *parts)
 
 
-def _differences(contents: Contents) -> str:
+def _differences(contents: Contents) -> Part | None:
     """Each method against the first of its run."""
-    parts = []
-    for run, heading in _named(contents):
-        frame = run.compare() if len(run.methods) > 1 else ()
-        if not len(frame):
+    parts: list[Part | None] = []
+    for run, name in _named(contents):
+        if len(run.methods) < 2 or not len(frame := run.compare()):
             continue
         first = frame["measure"].isin(FIRST)
         parts += [
-            heading,
-            f"<p class='quiet small'>against {esc(run.methods[0])}: paired differences over the questions of both, "
-            "95 % bootstrap interval; p of the paired randomisation test, p_holm after Holm's correction</p>",
+            name,
+            _note(f"against {clean(run.methods[0])}: paired differences over the questions of both, 95 % bootstrap "
+                  "interval; p of the paired randomisation test, p_holm after Holm's correction", "quiet small"),
             _scroll(differences_part(frame[first])),
-            fold("other measures", _scroll(differences_part(frame[~first])) if not first.all() else ""),
-        ]
-    return "<h2>Differences</h2>" + "".join(parts) if parts else ""
+            fold("other measures", _scroll(differences_part(frame[~first]))),
+        ]  # fmt: skip
+    return _titled("Differences", *parts)
 
 
-def _outcomes(contents: Contents) -> str:
+def _outcomes(contents: Contents) -> Part | None:
     """For each two columns, how many questions which of them has right; each number leads to the questions."""
     if len(contents.columns) < 2 or not contents.measures:
-        return ""
+        return None
     measure, rows = contents.measures[0], []
     for (a, first), (b, second) in list(combinations(enumerate(contents.columns), 2))[:30]:
         mine, other = contents.rows[a][0], contents.rows[b][0]
         common = [name for name in mine if name in other]
         right = [(_right(mine[name], measure), _right(other[name], measure)) for name in common]
-        links = [
+        counts = [
             (f"both:{a}:{b}", right.count((True, True))), (f"only:{a}:{b}", right.count((True, False))),
             (f"only:{b}:{a}", right.count((False, True))), (f"neither:{a}:{b}", right.count((False, False))),
         ]  # fmt: skip
         pair = [("method", first.name), ("method", second.name)]
-        rows.append(
-            (
-                first.name,
-                second.name,
-                *(_link(count, [("questions", ""), ("show", code), *pair]) for code, count in links),
-            )
-        )
-    note = f"<p class='quiet small'>right: {esc(measure)} is 1; each number leads to its questions</p>"
+        links = (link([("questions", ""), ("show", code), *pair], count) for code, count in counts)
+        rows.append((first.name, second.name, *links))
     headers = ["first", "second", "both right", "only the first", "only the second", "neither"]
-    return f"<h2>Side by side</h2>{note}{_scroll(table(headers, rows))}"
+    note = _note(f"right: {measure} is 1; each number leads to its questions", "quiet small")
+    return _titled("Side by side", note, _scroll(table(headers, rows)))
 
 
 def _right(row: Mapping[str, Any], measure: str) -> bool:
     return (row["scores"].get(measure) or 0) >= 1
 
 
-def _link(count: int, query: Sequence[tuple[str, str]]) -> Markup:
-    return Markup(f'<a href="#{esc(urlencode(query))}">{count:,}</a>')
-
-
-def _between(contents: Contents) -> str:
+def _between(contents: Contents) -> Part | None:
     """The other runs against the first, and what was made otherwise."""
-    parts = []
+    parts: list[Part | None] = []
     for other, name in list(zip(contents.runs, contents.names))[1:]:
-        parts.append(f"<h3>{esc(name)} against {esc(contents.names[0])}</h3>")
+        parts.append(heading(f"{name} against {contents.names[0]}", level=3))
         try:
             parts.append(_scroll(between_part(between(contents.runs[0], other))))
         except SettingError as error:
             parts.append(_note(str(error)))
-    return "<h2>Between the runs</h2>" + "".join(parts) if parts else ""
+    return _titled("Between the runs", *parts)
 
 
-def _causes(contents: Contents) -> str:
-    parts = ["<h2>Why answers are wrong</h2>"]
-    for (_, heading), found in zip(_named(contents), contents.diagnoses):
-        parts += [heading, _scroll(diagnosis_part(found)) if isinstance(found, Diagnosis) else _note(found)]
-    return "".join(parts)
+def _causes(contents: Contents) -> Part | None:
+    parts: list[Part | None] = []
+    for (_, name), found in zip(_named(contents), contents.diagnoses):
+        parts += [name, _scroll(diagnosis_part(found)) if isinstance(found, Diagnosis) else _note(found)]
+    return _titled("Why answers are wrong", *parts)
 
 
-def _papers(contents: Contents) -> str:
-    parts = [f"<section>{_scroll(html(found))}</section>" for found in contents.papers()]
-    return "<h2>Papers' tables</h2>" + "".join(parts) if parts else ""
+def _papers(contents: Contents) -> Part | None:
+    return _titled("Papers' tables", *(_scroll(view(found)) for found in contents.papers()))
 
 
 def runs_of(contents: Contents) -> Iterator[dict[str, Any]]:

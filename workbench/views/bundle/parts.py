@@ -3,7 +3,6 @@ pictures that stand still. Where a widget has a slider, a part has steps, of whi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -21,85 +20,74 @@ from workbench.views import passing as passing_view
 from workbench.views import replay as replay_view
 from workbench.views import routes as routes_view
 from workbench.views import steering as steering_view
-from workbench.views.base import NAME, Markup, esc, long_table, quiet
 from workbench.views.contexts import Marks, unit_line
 from workbench.views.drawing import drawing_part
+from workbench.views.parts import NAME, Part, group, long_table, quiet, tag, words
 from workbench.views.proofs import proof_drawing, proof_from_trace, proof_part
 from workbench.views.stepped import stages_part
 from workbench.views.trace import tree
 
 Passages = Mapping[str, Passage]
-Part = tuple[str, str]  # its title and its HTML
+Titled = tuple[str, Part | None]
 
 
-def plain(markup: str) -> str:
-    """HTML of our displays without styles of its own, which the policy of a bundle does not let in: its style sheet has
-    them. In escaped text no attribute can begin."""
-    markup = re.sub(r"<style>.*?</style>", "", markup, flags=re.DOTALL)
-    return re.sub(r""" style=("[^"<>]*"|'[^'<>]*')""", "", markup)
-
-
-def traced_parts(config: Mapping[str, Any], trace: Trace | None, question: Question, passages: Passages) -> list[Part]:
+def traced_parts(
+    config: Mapping[str, Any], trace: Trace | None, question: Question, passages: Passages
+) -> list[Titled]:
     """The parts of a question that a method answered: how it searched, what its query matched, and the trace itself."""
     if trace is None:
         return []
     titles = {name: Passage(name, passage.title, "") for name, passage in passages.items()}
     proof = proof_from_trace(trace)
-    parts = [
+    return [
         *_searched(config, trace, question, titles),
-        *([("query", proof_part(proof) + drawing_part(proof_drawing(proof)))] if proof else []),
+        *([("query", group(proof_part(proof), drawing_part(proof_drawing(proof))))] if proof else []),
         ("trace", tree(trace)),
     ]
-    return [(title, plain(part)) for title, part in parts]
 
 
-def ranking_part(row: Mapping[str, Any], question: Question, passages: Passages) -> str:
+def ranking_part(row: Mapping[str, Any], question: Question, passages: Passages) -> Part | None:
     """The ranked passages and the gold ones that are not among them, with the texts that are known."""
-    marks, tag = Marks(gold=question.answers), " <span class='tag'>gold</span>"
+    marks = Marks(gold=question.answers)
     ranks = {name: rank for rank, (name, _) in enumerate(row["ranking"], 1)}
     ranked = [*row["ranking"], *((name, None) for name in question.support if name not in ranks)]
 
-    def shown(name: str) -> Markup:
+    def shown(name: str) -> Part:
         known, id = passages.get(name), spelt_out(name)
-        unit = unit_line(Unit(id, known.text, known.title), marks) if known else esc(id, NAME)
-        return Markup(f"{unit}{tag * (name in question.support)}")
+        unit = unit_line(Unit(id, known.text, known.title), marks) if known else id
+        return words(unit, tag("gold") if name in question.support else None, limit=NAME)
 
     rows = [(str(ranks.get(name, "–")), shown(name), score) for name, score in ranked]
     read = row["read"] if row["selected"] is None else min(row["selected"], row["read"] or row["selected"])
     said = "" if read is None else f"the reader was shown the first {read}"
-    return plain(long_table(["", "passage", "score"], rows, "passages") + quiet(said))
+    return group(long_table(["", "passage", "score"], rows, "passages"), quiet(said))
 
 
-def _searched(config: Mapping[str, Any], trace: Trace, question: Question, titles: Passages) -> Iterator[Part]:
+def _searched(config: Mapping[str, Any], trace: Trace, question: Question, titles: Passages) -> Iterator[Titled]:
     name = config["label"].partition("[")[0]
-    title, read, show = _SEARCHES.get(name) or (_REPLAY if "iterations" in config.get("settings", {}) else (None,) * 3)
-    if read and show:
-        try:
-            yield title, show(read(trace, question.support), titles)
-        except WorkbenchError as error:  # a method that failed or fell back, or hashes in the place of texts
-            yield title, f"<p class='q'>nothing to replay: {esc(error, 400)}</p>"
+    found = _SEARCHES.get(name) or (_REPLAY if "iterations" in config.get("settings", {}) else None)
+    if found is None:
+        return
+    title, read, show = found
+    try:
+        yield title, show(read(trace, question.support), titles)
+    except WorkbenchError as error:  # a method that failed or fell back, or hashes in the place of texts
+        yield title, quiet(f"nothing to replay: {clean(error, 400)}")
 
 
 # Method → title of its part, what reads a trace of it, what shows that.
-_REPLAY = ("replay", replay, lambda shown, titles: replay_view.heading(shown) + replay_view.stepped(shown, titles))
+_REPLAY = (
+    "replay", replay, lambda shown, titles: group(replay_view.heading(shown), replay_view.stepped(shown, titles)),
+)  # fmt: skip
 _SEARCHES: dict[str, tuple[str, Callable, Callable]] = {
     "dotrag": (
         "DOTs", dots,
-        lambda shown, titles: dots_view.heading(shown) + dots_view.whole(shown, titles, drawn=True),
+        lambda shown, titles: group(dots_view.heading(shown), dots_view.whole(shown, titles, drawn=True)),
     ),
     "catrag": ("steering", steering, steering_view.whole),
     "youtu": ("routes", routed, lambda shown, _: routes_view.whole(shown)),
     "gfm_rag": (
         "messages", passing,
-        lambda shown, _: passing_view.heading(shown) + stages_part(passing_view.stages(shown)),
+        lambda shown, _: group(passing_view.heading(shown), stages_part(passing_view.stages(shown))),
     ),
 }  # fmt: skip
-
-
-def words(value: Any) -> str:
-    """A value of a configuration on one line."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {words(one)}" for name, one in value.items() if one not in ({}, [], ()))
-    if isinstance(value, list | tuple):
-        return ", ".join(map(words, value))
-    return clean(value, 600)

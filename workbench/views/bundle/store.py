@@ -1,12 +1,11 @@
 """The data of a bundle: JSON in compressed chunks, each a script beside the page, because a page that is opened from a
-disk may read no other file. What stands in many places stands once. And what a page that is handed on must not say:
-folders of this machine, and keys of its environment."""
+disk may read no other file. And what a page that is handed on must not say: folders of this machine, and keys of its
+environment."""
 
 from __future__ import annotations
 
 import base64
 import gzip
-import json
 import os
 import re
 import tempfile
@@ -15,57 +14,37 @@ from pathlib import Path
 from typing import Any
 
 from workbench.places import home
-from workbench.views.base import page_data
+from workbench.views.render import page_data
 
 CHUNK = 2_000_000  # characters of JSON in a chunk, of which a question needs one
 
 
-def packed(value: Any, erase: Callable[[str], str] = lambda words: words) -> str:
-    """A value as compressed JSON in base64; the same value gives the same letters."""
-    written = erase(page_data(value))
+def packed(written: str) -> str:
+    """JSON compressed in base64; the same text gives the same letters."""
     return base64.b64encode(gzip.compress(written.encode("utf-8", "replace"), 9, mtime=0)).decode("ascii")
 
 
-class Chunks:
-    """The details of questions on disk, as chunks `q0`, `q1`, …, which begin at the positions `firsts`. Displays repeat
-    rows and marks further apart than compression looks back: each piece of HTML from tag to tag is stored once in a
-    chunk, and a part is the list of their numbers."""
-
-    def __init__(self, folder: Path, erase: Callable[[str], str]):
-        self.folder, self.erase = folder, erase
-        self.firsts: list[int] = []
-        self._waiting: list[dict[str, Any]] = []
-        self._length = self._written = 0
-
-    def add(self, details: dict[str, Any]) -> None:
-        self._waiting.append(details)
-        self._length += len(json.dumps(details, ensure_ascii=False))
-        if self._length >= CHUNK:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what waits as a chunk."""
-        if not self._waiting:
-            return
-        known: dict[str, int] = {}
-        for cell in every(cell for details in self._waiting for cell in details["cells"]):
-            cell["parts"] = [
-                [title, [known.setdefault(piece, len(known)) for piece in re.split(r"(?<=>)(?=<)", part)]]
-                for title, part in cell["parts"]
-            ]
-        name = f"q{len(self.firsts)}"
-        data = packed({"pieces": list(known), "details": self._waiting}, self.erase)
-        (self.folder / f"{name}.js").write_text(f'hopscope("{name}","{data}")\n', "ascii", newline="\n")
-        self.firsts.append(self._written)
-        self._written += len(self._waiting)
-        self._waiting, self._length = [], 0
+def write_chunks(folder: Path, details: Iterable[Any], erase: Callable[[str], str]) -> list[int]:
+    """Write the details of questions as chunks `q0`, `q1`, …; returns at which question each begins."""
+    firsts, first = [], 0
+    for number, chunk in enumerate(_chunks(details)):
+        data = packed(erase(f"[{','.join(chunk)}]"))
+        (folder / f"q{number}.js").write_text(f'hopscope("q{number}","{data}")\n', "ascii", newline="\n")
+        firsts.append(first)
+        first += len(chunk)
+    return firsts
 
 
-def every(cells: Iterable[dict[str, Any] | None]) -> Iterator[dict[str, Any]]:
-    """The cells of a question and those of their repeats, without what was not asked."""
-    for cell in filter(None, cells):
-        yield cell
-        yield from filter(None, cell.get("repeats", ()))
+def _chunks(details: Iterable[Any]) -> Iterator[list[str]]:
+    chunk, length = [], 0
+    for written in map(page_data, details):
+        chunk.append(written)
+        length += len(written)
+        if length >= CHUNK:
+            yield chunk
+            chunk, length = [], 0
+    if chunk:
+        yield chunk
 
 
 # -- what stays private ------------------------------------------------------------------------------------------------

@@ -18,5 +18,6 @@ _LIVE, _LIVE_CSS = part("bump.js", "table.js", "stepped.js"), part("bump.css", "
 # Define `live(root)`, which draws the graphs and the charts of a part of a page, gives a slider to its steps, and lets
 # its tables be sorted and filtered.
 PAGE, PAGE_CSS = GRAPH + _LIVE, GRAPH_CSS + _LIVE_CSS
-# The module of a widget that shows what `viewer/live.js` names; its graphs are in frames.
-WIDGET, WIDGET_CSS = part("legend.js") + _LIVE + part("cells.js", "live.js"), _LIVE_CSS + part("cells.css")
+# The module of a widget that shows what `viewer/live.js` names.
+WIDGET = GRAPH + _LIVE + part("parts.js", "cells.js", "live.js")
+WIDGET_CSS = part("page.css") + GRAPH_CSS + _LIVE_CSS + part("cells.css")

@@ -80,5 +80,5 @@ const bumpsOf = (root) => root.querySelectorAll(".hopscope-bump[data-bump]").for
   place.removeAttribute("data-bump");
   place.bump = bump(place, {stage: (at) => place.stage?.(at)});
   place.bump.show(data);
-  place.bump.at(Number(place.dataset.at));
+  place.bump.at(data.at);
 });

@@ -1,0 +1,210 @@
+"""Parts as what shows them: HTML, the text of a terminal, JSON. This file alone writes markup, and escapes every string
+that comes into it; `page_data` and `script_data` are the way of data into a page."""
+
+from __future__ import annotations
+
+import html as _stdlib_html
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from workbench.records import Record
+from workbench.text import clean, printable
+from workbench.views import viewer
+from workbench.views.palette import VERMILION
+from workbench.views.parts import WIDE, Part, code
+
+_CONTROL = re.compile(r"(?<!\\)((?:\\\\)*+)\\(?:u[0-9a-f]{4}|[bfr])")  # as JSON has them, which escapes nothing else so
+
+STYLE = f"<style>{viewer.part('page.css')}</style>"
+
+
+def page(*parts: Part | None) -> str:
+    """Parts as HTML with their style, for the output of a notebook."""
+    # JupyterLab would render text between two dollar signs as mathematics.
+    return f'<div class="hopscope mathjax_ignore">{STYLE}{"".join(map(html_of, parts))}</div>'
+
+
+def plain_part(thing: Any) -> Part | None:
+    """What shows a thing that has no view of its own."""
+    return code(repr(thing))
+
+
+def plain_text(thing: Any) -> str:
+    """The text of what has no view of its own."""
+    if type(thing).__repr__ is not Record.__repr__:
+        return clean(repr(thing))
+    names = [field.name for field in fields(thing)] if is_dataclass(thing) else []
+    return f"{type(thing).__name__}({', '.join(f'{name}={clean(repr(getattr(thing, name)), 60)}' for name in names)})"
+
+
+def page_data(value: Any) -> str:
+    """JSON for a page, with � in place of control and direction characters, as `clean` has it."""
+    written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return printable(_CONTROL.sub(r"\1" + "\ufffd", written))
+
+
+def script_data(value: Any) -> str:
+    """The same for the script of a page, which no text in it can end."""
+    return page_data(value).replace("<", "\\u003c")
+
+
+# -- as data and as HTML -----------------------------------------------------------------------------------------------
+
+
+def data_of(part: Part | str | None) -> Any:
+    """A part as JSON holds it: a string, or `[kind, look, facts, inside …]`; null for none."""
+    if part is None or isinstance(part, str):
+        return part
+    return [part.kind, part.look, dict(part.facts), *map(data_of, part.inside)]
+
+
+_TAGS = {
+    "line": "p", "points": "ul", "point": "li", "group": "div", "strong": "b", "italic": "i",
+    "span": "span", "row": "tr", "cell": "td", "link": "a",
+}  # fmt: skip
+
+
+def html_of(part: Part | str | None) -> str:
+    """A part as HTML; every string is escaped."""
+    if part is None:
+        return ""
+    if isinstance(part, str):
+        return escaped(part)
+    if part.kind in _WRITERS:
+        return _WRITERS[part.kind](part)
+    attributes = {"class": part.look or ("n" if part.facts.get("numeric") else "")}
+    if part.kind == "link":
+        attributes["href"] = f"#{part.facts['to']}"
+    return _element(_TAGS[part.kind], attributes, *map(html_of, part.inside))
+
+
+def escaped(string: str) -> str:
+    return _stdlib_html.escape(string, quote=True)
+
+
+def _element(name: str, attributes: Mapping[str, str], *inside: str) -> str:
+    written = "".join(f" {key}='{escaped(value)}'" for key, value in attributes.items() if value)
+    return f"<{name}{written}>{''.join(inside)}</{name}>"
+
+
+def _words_html(part: Part) -> str:
+    return "".join(map(html_of, part.inside))
+
+
+def _code_html(part: Part) -> str:
+    inside = _words_html(part)
+    return _element("pre", {}, "\n" * inside.startswith("\n"), inside)  # a browser leaves out the first line break
+
+
+def _heading_html(part: Part) -> str:
+    return _element(f"h{part.facts['level']:d}", {}, _words_html(part))
+
+
+def _fold_html(part: Part) -> str:
+    summary, *parts = map(html_of, part.inside)
+    began = "<details open>" if part.facts.get("open") else "<details>"
+    return f"{began}<summary>{summary}</summary>{''.join(parts)}</details>"
+
+
+def _table_html(part: Part) -> str:
+    head = (_element("th", {"class": "n" * one["numeric"]}, escaped(one["name"])) for one in part.facts["head"])
+    return f"<table><thead><tr>{''.join(head)}</tr></thead><tbody>{_words_html(part)}</tbody></table>"
+
+
+def _interval_html(part: Part) -> str:
+    (left, at, right, zero), other = part.facts["at"], part.facts["printed"]
+    colour = escaped(part.facts["colour"])
+    diamond = f"<path d='M{other} 1 l6 7 -6 7 -6 -7z' fill='none' stroke='{VERMILION}' stroke-width='2'/>"
+    return (
+        f"<svg class='interval' width='{WIDE}' height='16' role='img'><title>{escaped(part.facts['says'])}</title>"
+        f"<path d='M6 8 H{WIDE - 6} M{zero} 2 V14' stroke='currentColor' opacity='.35'/>"
+        f"<path d='M{left} 8 H{right}' stroke='{colour}' stroke-width='3'/>"
+        f"<circle cx='{at}' cy='8' r='4' fill='{colour}'/>{'' if other is None else diamond}</svg>"
+    )
+
+
+def _picture_html(part: Part) -> str:
+    kind = part.facts["of"]
+    attributes = {"class": f"hopscope-{kind}", f"data-{kind}": page_data(part.facts["data"])}
+    return _element("figure", attributes, _words_html(part))
+
+
+_WRITERS: dict[str, Callable[[Part], str]] = {
+    "words": _words_html, "code": _code_html, "heading": _heading_html, "fold": _fold_html, "table": _table_html,
+    "interval": _interval_html, "picture": _picture_html,
+}  # fmt: skip
+KINDS = {*_TAGS, *_WRITERS}
+
+
+# -- as text -----------------------------------------------------------------------------------------------------------
+
+LINE, LINES = 400, 400  # characters of a line of a terminal, and lines of a page
+_BLOCKS = {"line", "code", "points", "point", "group", "heading", "fold", "table", "picture"}
+
+
+def text_of(part: Part | None) -> str:
+    """What a terminal shows of a part: its paragraphs, its tables aligned, and of what is folded the summary.
+
+    >>> from workbench.views.parts import fold, group, line, strong
+    >>> print(text_of(group(line(strong("two"), "rows"), fold("more", line("folded")))))
+    two rows
+      more
+    """
+    lines = list(_lines(part, 0)) if part is not None else []
+    more = len(lines) - LINES
+    return "\n".join([*lines[:LINES], *([f"… {more:,} more lines"] if more > 0 else [])])
+
+
+def _lines(part: Part, depth: int) -> Iterator[str]:
+    if part.kind == "table":
+        head = [clean(one["name"], LINE // 2) for one in part.facts["head"]]
+        rows = [[clean(_said(cell), LINE // 2) for cell in row.inside] for row in part.inside]  # type: ignore[union-attr]
+        yield from filter(str.strip, aligned([head, *rows]))
+        return
+    if part.kind == "fold":
+        summary, *parts = part.inside
+        yield from _in_lines([summary], depth + 1)
+        yield from _in_lines(parts if part.facts.get("open") else [], depth + 1)
+        return
+    yield from _in_lines(part.inside, depth)
+
+
+def _in_lines(inside: Iterable[Part | str], depth: int) -> Iterator[str]:
+    """What stands in a row becomes a line; a block begins another."""
+    row: list[str] = []
+
+    def ended() -> Iterator[str]:
+        if said := " ".join("".join(row).split()):
+            yield "  " * depth + clean(said, LINE)
+        row.clear()
+
+    for part in inside:
+        if isinstance(part, Part) and part.kind in _BLOCKS:
+            yield from ended()
+            yield from _lines(part, depth)
+        else:
+            row.append(part if isinstance(part, str) else _said(part))
+    yield from ended()
+
+
+def _said(part: Part | str) -> str:
+    """The words of a part in a row; of what is folded the summary."""
+    if isinstance(part, str):
+        return part
+    if part.kind == "fold":
+        return _said(part.inside[0]) + (" ".join(map(_said, part.inside[1:])) if part.facts.get("open") else "")
+    between = " " if part.kind in _BLOCKS | {"cell"} and any(_is_block(one) for one in part.inside) else ""
+    return " ".join(between.join(map(_said, part.inside)).split()) if between else "".join(map(_said, part.inside))
+
+
+def _is_block(part: Part | str) -> bool:
+    return isinstance(part, Part) and part.kind in _BLOCKS
+
+
+def aligned(rows: Iterable[list[str]]) -> list[str]:
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
