@@ -97,11 +97,21 @@ class Picture:
         """The picture as an SVG file in the theme of the page that shows it as an image."""
         out = io.BytesIO()
         self._write(out, ".svg")
-        dyed = re.sub("|".join(_DYES), lambda found: _DYES[found[0]], out.getvalue().decode())
-        return dyed.replace("<style", f"<style>{theme_css()}svg{{fill:var(--ink)}}</style><style", 1)
+        return _dyed(out).replace("<style", f"<style>{theme_css()}svg{{fill:var(--ink)}}</style><style", 1)
 
-    def _write(self, out: Path | io.BytesIO, suffix: str) -> None:
-        settings = {"svg.hashsalt": "hopscope"} | ({"svg.fonttype": "none"} if self._lacking else {})
+    def element(self) -> str:
+        """The picture as an element of a page whose policy lets in no styles but its own: attributes have them, and
+        letters are text in the page's font."""
+        out = io.BytesIO()
+        self._write(out, ".svg", text=True)
+        svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", _dyed(out), flags=re.DOTALL)
+        svg = re.sub(r'(<[^<>]*) id="\w+_\d+"', r"\1", svg[svg.index("<svg") :])
+        svg = re.sub(r'(<[^<>]*)style="([^"]*)"', lambda found: found[1] + _attributes(found[2]), svg)
+        begun = f'<svg role="img" aria-label="{esc(self.description, NAME)}" fill="var(--ink)" stroke-linejoin="round"'
+        return svg.replace("<svg", begun, 1)
+
+    def _write(self, out: Path | io.BytesIO, suffix: str, text: bool = False) -> None:
+        settings = {"svg.hashsalt": "hopscope"} | ({"svg.fonttype": "none"} if text or self._lacking else {})
         if self._lacking and suffix != ".svg":
             said = f"no installed font draws {self._lacking[:20]!r}"
             warnings.warn(f"{said}; install one, such as Noto Sans CJK, or save the figure as SVG", stacklevel=3)
@@ -122,6 +132,15 @@ class Picture:
 
     def __repr__(self) -> str:
         return f"Picture: {self.description}"
+
+
+def _dyed(svg: io.BytesIO) -> str:
+    return re.sub("|".join(_DYES), lambda found: _DYES[found[0]], svg.getvalue().decode())
+
+
+def _attributes(style: str) -> str:
+    pairs = (pair.split(": ", 1) for pair in style.split("; "))
+    return " ".join(f'{name}="{value}"' for name, value in pairs if name != "font-family")
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any
 from urllib.parse import urlencode
 
+from workbench.analyses.cost_quality import AT, at_equal_budgets
 from workbench.analyses.diagnose import Diagnosis
 from workbench.display import html
 from workbench.errors import SettingError
@@ -44,8 +45,8 @@ def warnings(contents: Contents) -> str:
 
 
 def results(contents: Contents) -> str:
-    """Means, differences, outcomes side by side, causes, and the papers' tables."""
-    parts = (_means, _differences, _outcomes, _between, _causes, _papers)
+    """Means, differences, equal budgets, outcomes side by side, causes, and the papers' tables."""
+    parts = (_means, _differences, _budgets, _outcomes, _between, _causes, _papers)
     return plain("".join(part(contents) for part in parts))
 
 
@@ -126,6 +127,19 @@ def _differences(contents: Contents) -> str:
             fold("other measures", _scroll(differences_part(frame[~first])) if not first.all() else ""),
         ]
     return "<h2>Differences</h2>" + "".join(parts) if parts else ""
+
+
+def _budgets(contents: Contents) -> str:
+    """Quality at equal tokens, requests and dollars, where any were spent."""
+    runs, parts = dict(zip(contents.names, contents.runs)), []
+    for at in AT if len(contents.columns) > 1 else ():
+        try:
+            found = at_equal_budgets(runs, at)
+        except SettingError as error:
+            return f"<h2>Equal budgets</h2>{_note(str(error))}"
+        if any(row["cost"] for row in found.rows):
+            parts.append(details(f"equal {at}", _scroll(found.figure().element() + html(found)), open=not parts))
+    return f"<h2>Equal budgets</h2>{''.join(parts)}" if parts else ""
 
 
 def _outcomes(contents: Contents) -> str:
