@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from workbench.steps import (
     answer,
+    claims,
     corpus_questions,
     curating,
     dot_rules,
@@ -371,6 +372,14 @@ QUESTIONS = (
              _json(verdict="incorrect", reason="Another town."), ('"incorrect"',)),
     Question("judge_answer", judge.Input(_WHERE, ("Orsund",), "in the town of Orsund"), "1", ('"verdict": 1',)),
     Question("judge_answer", judge.Input(_WHERE, ("Orsund",), "Velling"), "0", ('"verdict": 0',)),
+    Question("state_claims",
+             claims.Text("Who founded the Velling Museum?", "Tilda Morck did. She was a glassblower."),
+             _json(claims=["Tilda Morck founded the Velling Museum.", "Tilda Morck was a glassblower."]),
+             ("tilda morck", "glassblower")),
+    Question("support_claims",
+             claims.SupportInput(_WHERE, ("Tilda Morck was born in Orsund.", "Tilda Morck was a pilot."), _FOUNDER[1]),
+             _json(supported=[1]), check=lambda said: said.supported == [1]),
+    Question("rate_context", claims.Text(_WHERE, "Glass is pretty."), _json(rating=0), ('"rating": 0',)),
     Question("judge_pair",
              judge_pair.Input(_WHERE, "Tilda Morck founded it, and she was born in Orsund.", "Glass is pretty."),
              _json(**{name: {"winner": 1, "reason": "It answers."} for name in (

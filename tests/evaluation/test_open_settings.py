@@ -20,7 +20,14 @@ from workbench.reading import READERS
 from workbench.settings import defaults, spec_of
 
 OPEN = tomllib.loads(Path(__file__).with_name("open_settings.toml").read_text("utf-8"))
-ASKED = {"bdtr": "em", "catrag": "f1", "dotrag": "overall", "reasoning": "f1", "youtu": "top-20 accuracy, open"}
+ASKED = {
+    "bdtr": "em",
+    "catrag": "f1",
+    "dotrag": "overall",
+    "graphrag_bench": "ACC, Fact Retrieval",
+    "reasoning": "f1",
+    "youtu": "top-20 accuracy, open",
+}
 
 
 def left_open(name: str) -> dict[str, list[str]]:

@@ -112,6 +112,7 @@ SIZES = {  # scores of each table
     "bdtr": {"1": 144, "2": 12, "3": 4, "5": 8, "figure 1": 18, "figure 4a": 5},
     "catrag": {"recall": 7 * 4, "answers": 8 * 4, "chains": 2 * 7 * 4, "ablation": 4 * 4, "hub bias": 4},
     "dotrag": {"1": 75, "2": 36, "3": 60, "4": 36},
+    "graphrag_bench": {"9": 26 * 9 - 2, "10": 26 * 8, "11": 14 * 9 - 1},
     "youtu": {"1": 12 * 9 - 3 + 8 * 9 - 3, "2": 10 * 9, "3": 4 * 6},
 }
 NUMBERS = [
@@ -123,6 +124,9 @@ NUMBERS = [
     ("dotrag", Key("", "LightRAG", "1 hop", "node_recall"), 0.9886),
     ("dotrag", Key("", "DotRAG, 10 hops around", "3 hops", "node_f1"), 0.0633),
     ("dotrag", Key("", "DotRAG over PathRAG", "ultradomain cs", "coherence"), 0.35),
+    ("graphrag_bench", Key("GPT-4o-mini", "RAPTOR", "graphrag-bench/medical", "FS, Creative Generation"), 0.5998),
+    ("graphrag_bench", Key("GPT-4o-mini", "HippoRAG2", "graphrag-bench/novel", "Relevance, Complex Reasoning"), 0.8575),
+    ("graphrag_bench", Key("Qwen2.5-14B", "LightRAG", "graphrag-bench/novel", "ROUGE-L, Complex Reasoning"), 0.0991),
     ("reasoning", Key("KET-RAG", "SPARQL+GW, 8B", "2wiki", "accuracy:thesis"), 0.558),
     ("reasoning", Key("KET-RAG", "SPARQL, 70B", "hotpotqa", "em of covered"), 0.612),
     ("reasoning", Key("KET-RAG", "Generic CoT, 8B", "musique", "abstained:thesis"), 0.292),
@@ -197,6 +201,17 @@ FAILING = {  # claim → how many of its comparisons hold
         "ten hops around the anchors raise recall": "1 of 3",
         "six iterations find more than one: a higher recall": "2 of 3",
         "three iterations and three hops are the best balance: the best f1 of the variants": "8 of 12",
+    },
+    "graphrag_bench": {
+        "RAG with a reranker is at least every graph method in accuracy of fact retrieval": "21 of 22",
+        "every graph method is more accurate than both forms of RAG in complex reasoning, contextual summaries and "
+        "creative generation": "68 of 132",
+        "RAPTOR is the most faithful in creative generation on novels": "10 of 12",
+        "HippoRAG recalls the most evidence of levels 2 and 3": "39 of 48",
+        "HippoRAG2 has the most relevant context of levels 2 and 3": "44 of 48",
+        "RAG with a reranker keeps the more relevant context in creative generation, on novels": "10 of 11",
+        "with Qwen2.5-14B HippoRAG2 has the best ROUGE-L on medicine": "10 of 12",
+        "the reranker raises the accuracy of RAG at every level": "7 of 8",
     },
     "reasoning": {
         "8B with SPARQL and graph walk is at least the 70B baseline": "1 of 3",

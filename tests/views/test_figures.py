@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from xml.etree import ElementTree
 
 import pytest
 from sight import contrast
@@ -90,6 +91,7 @@ class Silent:
 def test_any_text_can_be_drawn(index, text):
     for picture in figures(index, text):
         assert picture._repr_png_().startswith(b"\x89PNG")
+        assert not [one for one in ElementTree.fromstring(picture.element()).iter() if "style" in one.attrib]
         assert isinstance(repr(picture), str)
 
 

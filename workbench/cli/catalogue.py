@@ -100,11 +100,13 @@ def measures() -> list[Row]:
 
 def _needs(measured: Any) -> tuple[tuple[Iterable[str], str], ...]:
     """(measures, what they need), of the module of measures."""
+    of_claims = measured.graphrag_bench.JUDGED
     return (
         ([f"{name}@k" for name in measured.RANKING], "gold passages"),
         ([f"{name}@k" for name in measured.JOINT], "gold passages and a reader"),
-        ([name for name in measured.ANSWER if name not in measured.JUDGED], "a reader"),
+        ([name for name in measured.ANSWER if name not in (*measured.JUDGED, *of_claims)], "a reader"),
         (measured.JUDGED, "a reader and a judge, which asks judge"),
+        (of_claims, "a reader and a judge, which asks state_claims, support_claims, rate_context"),
         (measured.EVIDENCE, NONE),
         (measured.NODES, "a graph, and answers that are a set of its nodes"),
     )

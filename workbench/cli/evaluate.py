@@ -160,7 +160,9 @@ _OF_GRID = (
 @verb
 def table(
     options: opt.RunOptions,
-    paper: Annotated[str, typer.Argument(help="bdtr, catrag, dotrag, reasoning or youtu", metavar="PAPER")] = "bdtr",
+    paper: Annotated[
+        str, typer.Argument(help="bdtr, catrag, dotrag, graphrag_bench, reasoning or youtu", metavar="PAPER")
+    ] = "bdtr",
     number: Annotated[
         str | None, typer.Argument(help="the table's number or name, such as 1: it is run", metavar="[TABLE]")
     ] = None,

@@ -72,10 +72,11 @@ def _limits(part: Any) -> dict[str, dict[str, int]]:
     return {"window": dict(limits)} if limits else {}
 
 
-def of_judge(judge: Engine | None) -> Identity | None:
+def of_judge(judge: Engine | None, steps: Iterable[str] = ()) -> Identity | None:
+    """`steps`: those that it is asked besides `judge`."""
     if judge is None:
         return None
-    units, prompts, sampled = _code(None, (judge_step.STEP.name,), [judge])
+    units, prompts, sampled = _code(None, (judge_step.STEP.name, *steps), [judge])
     return _identity({"engine": judge.name, "prompts": prompts, **sampled}, units)
 
 

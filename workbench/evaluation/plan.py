@@ -16,7 +16,7 @@ from workbench import measures as measures_
 from workbench import source
 from workbench.encoding import noting_reuse
 from workbench.errors import EngineError, FileDamaged
-from workbench.evaluation import identity
+from workbench.evaluation import claims, identity
 from workbench.evaluation.book import Book, Job, Parts, RunState
 from workbench.evaluation.retrieved import Retrieved
 from workbench.evaluation.run import read_trace, summed, varies
@@ -30,6 +30,7 @@ from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import Engine, engine, rules_stand_in
 from workbench.llm.meter import Meter, collect
 from workbench.llm.step import Usage
+from workbench.measures.graphrag_bench import JUDGED, of_level
 from workbench.methods import Method
 from workbench.reading.base import Reader
 from workbench.reading.render import Context, unread
@@ -239,7 +240,13 @@ class Plan(Scoring):
         asking = source.depends(unread).units if self.reader is None else {}  # the context of a row without a reader
         methods = {name: identity.of_method(method, asking) for name, method in self._own.items()}
         measured = {name: identity.of_measure(name, measure, self.graph).key for name, measure in self.measures.items()}
-        return Parts(methods, identity.of_reader(self.reader), identity.of_judge(self.judge), measured)
+        judge = identity.of_judge(self.judge, claims.STEPS if self.claims else ())
+        return Parts(methods, identity.of_reader(self.reader), judge, measured)
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """The measures for which a judge is asked about claims."""
+        return tuple(name for name in JUDGED if self.judge is not None and name in self.measures)
 
     def room(self, question: str) -> int | None:
         """The tokens of context that fit into the window of the reader's engine; None if no window is known."""
@@ -258,7 +265,7 @@ class Plan(Scoring):
             self._attempt(attempt, question.question, name, trace)
             row = self._row(attempt, Job(question, name, repeat))
             text_of = attempt.texts.__getitem__
-            row["judge"] = self.ask_judge(question, self.outcome(row, question, text_of), trace)
+            row |= self.ask_judge(question, self.outcome(row, question, text_of), trace)
         row["usage"] = usage.as_dict(seconds=False)
         row |= _served(usage)
         self.score(row, question, text_of, self.parts.measures)
@@ -340,10 +347,15 @@ class Plan(Scoring):
         return [
             row
             for question, name, repeat in jobs
-            if (row := book.rows.get((question.id, name, repeat)))
-            and (row["judge"] or {}).get("key") != identity.judged_key(self.parts.judge.key, question)
-            and measures_.left_to_judge(question, self.outcome(row, question, book.context))
+            if (row := book.rows.get((question.id, name, repeat))) and self._left_to_judge(row, question, book)
         ]
+
+    def _left_to_judge(self, row: dict, question: Question, book: Book) -> bool:
+        key = identity.judged_key(self.parts.judge.key, question)
+        if self.claims and (row.get("claims") or {}).get("key") != key:
+            return True
+        unseen = (row["judge"] or {}).get("key") != key
+        return unseen and measures_.left_to_judge(question, self.outcome(row, question, book.context))
 
     def judge_again(self, row: dict, book: Book) -> Outcome:
         """An existing row with the judge's verdict."""
@@ -355,13 +367,22 @@ class Plan(Scoring):
                 for fingerprint in fingerprints:
                     usage.served(engine_name, fingerprint)
             for step, used in row["usage"].items():
-                if row["judge"] is None or step != judge_step.STEP.name:
+                if (row["judge"] is None or step != judge_step.STEP.name) and step not in claims.STEPS:
                     usage.add(step, Usage(**used))
             judged = self.ask_judge(question, self.outcome(row, question, book.context), trace)
-        row = {**row, "judge": judged, "usage": usage.as_dict(seconds=False), **_served(usage), "scored": None}
+        row = {**row, **judged, "usage": usage.as_dict(seconds=False), **_served(usage), "scored": None}
         return Outcome(row, _answers_of(usage) or None, trace, {})
 
-    def ask_judge(self, question: Question, outcome: measures_.Outcome, trace: Trace) -> dict | None:
+    def ask_judge(self, question: Question, outcome: measures_.Outcome, trace: Trace) -> dict[str, dict | None]:
+        """What the judge adds to a row: its verdict, and `claims` where a measure needs them."""
+        added: dict[str, dict | None] = {"judge": self._verdict(question, outcome, trace)}
+        if self.claims:
+            names = [name for name in self.claims if name in of_level(question.type)]
+            said = claims.judged(self.judge, question, outcome, names, self.similarity, trace)
+            added["claims"] = {**said, "key": identity.judged_key(self.parts.judge.key, question)}
+        return added
+
+    def _verdict(self, question: Question, outcome: measures_.Outcome, trace: Trace) -> dict | None:
         """The judge's verdict and reason, or its failure, which counts as `unknown`; None if the answer is not left to
         it."""
         if self.judge is None or not measures_.left_to_judge(question, outcome):

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from workbench import measures as measures_
 from workbench.errors import SettingError
 from workbench.evaluation import identity
@@ -63,6 +65,7 @@ class Scoring:
             shown_tokens=row["read_tokens"],
             reading=record_of(Reading, row["reading"]) if row["reading"] else None,
             mark=row["proof"]["mark"] if row["proof"] else "",
+            claims=row.get("claims") or {},
         )
 
     def score(self, row: dict, question: Question, text_of: Callable[[str], str], measures: Mapping[str, str]) -> None:
@@ -77,6 +80,10 @@ class Scoring:
             for name in measures
         }
         row |= {"type": question.type, "hops": question.hops, "scored": identity.scores_key(measures, question)}
+
+    def similarity(self, text: str, other: str) -> float:
+        """The cosine of two texts by the encoder of the index."""
+        return float(np.prod(self.index.encode([text, other]), axis=0).sum())
 
     def _applies(self, name: str) -> bool:
         return name in self.measures and (name not in measures_.NODES or self.graph is not None)
@@ -117,7 +124,7 @@ def measurable(measures: Measures, reader: Reader | None, judge: Engine | None) 
         return {name: measure for name, measure in chosen.items() if not measures_.needs_reader(name)}
     if judge is not None:
         return chosen | {name: measures_.measure(name) for name in measures_.JUDGED}
-    if judged := [name for name in chosen if name in measures_.JUDGED[1:]]:
+    if judged := [name for name in chosen if name in (*measures_.JUDGED[1:], *measures_.graphrag_bench.JUDGED)]:
         raise SettingError(f"{judged[0]} needs a judge; pass judge=wb.engine(…), or leave the measure out")
     names = dict.fromkeys(name.replace("accuracy:thesis", "accuracy:heuristic") for name in chosen)
     return {name: chosen.get(name) or measures_.measure(name) for name in names}

@@ -17,6 +17,7 @@ from workbench.measures import (
     answers,
     cost,
     coverage,
+    graphrag_bench,
     ranking,
 )
 from workbench.records import Question, Reading
@@ -33,6 +34,7 @@ class Outcome:
     money. `verdict` is the judge's, None if it was not called. `nodes` are the names of the method's own nodes,
     `resolved` those that its passages represent; None without a graph. `titles` are those of the gold passages. `shown`
     is the text that the reader saw, `shown_tokens` its length; `reading` is the answer's, `mark` that of its proof.
+    `claims` is what a judge of claims said, measure → value.
     """
 
     ranking: Sequence[str]
@@ -51,6 +53,7 @@ class Outcome:
     shown_tokens: int | None = None
     reading: Reading | None = None
     mark: str = ""
+    claims: Mapping[str, float | None] = field(default_factory=dict)
 
     @property
     def flawed(self) -> bool:
@@ -100,6 +103,13 @@ def _of_thesis(*, judged: bool, articles: bool = True) -> Measure:
 
 def _abstained(question: Question, outcome: Outcome) -> float:
     return float(not outcome.lost and (outcome.abstained or abstained.is_abstention(outcome.answer)))
+
+
+def _of_level(name: str, taken: Measure) -> Measure:
+    """A measure of GraphRAG-Bench, undefined for questions of a level that does not use it."""
+    return lambda question, outcome: (
+        taken(question, outcome) if name in graphrag_bench.of_level(question.type) else None
+    )
 
 
 def _reversion(taken: Callable[[float, float], float]) -> Measure:
@@ -166,6 +176,13 @@ ANSWER: dict[str, Measure] = {  # need a reader
     "verified": lambda q, o: float(o.mark == "verified") if o.mark else None,
     "accuracy:verified": lambda q, o: _accuracy(q, o) if o.mark == "verified" else None,
 }
+ANSWER["rouge_l"] = _of_level(
+    "rouge_l", lambda q, o: graphrag_bench.rouge_l("" if o.lost else o.stated or "", q.answers)
+)
+ANSWER |= {
+    name: _of_level(name, lambda q, o, name=name: 0.0 if o.failed and q.answers else o.claims.get(name))
+    for name in graphrag_bench.JUDGED
+}
 ANSWER |= {  # the same, but a reply without an answer line is wrong whatever it contains
     f"{name}:line": lambda q, o, taken=ANSWER[name]: 0.0 if o.flawed else taken(q, o)
     for name in ("accuracy", "accuracy:thesis", "accuracy:heuristic")
@@ -206,6 +223,7 @@ OF_READER = {
 PROMPTED = ("sparql", "cot", "sparql-exec")  # readers whose name states the prompt
 OF_SHORT = ("em", "f1")  # of the short answer, if the reader had it rewritten; all others are of the answer itself
 JUDGED = ("accuracy:thesis", "judged", "judge_unknown")  # need a judge
+GRAPHRAG_BENCH = graphrag_bench.MEASURES  # of arXiv 2506.05690: all but `rouge_l` need a judge as well
 # How much was read and paid, and how many questions each value stands for: they answer no hypothesis about quality.
 COSTS = ("read", "read_tokens", "context_tokens", "tokens", "cost", "seconds", "node_count", "node_count:nodes")
 UNDEFINED_AS_A_WHOLE = ("cost",)  # the mean is unknown if one value is

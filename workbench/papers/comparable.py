@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from workbench import published
+from workbench.evaluation.claims import STEPS
 from workbench.evaluation.estimate import Unasked
 from workbench.evaluation.identity import of_judge, of_reader
 from workbench.evaluation.pairs import DIMENSIONS, Judgement
@@ -22,6 +23,7 @@ from workbench.evaluation.run import Run
 from workbench.evaluation.significance import FEWEST
 from workbench.index.building import LAYERS, OPTIONS, closure
 from workbench.index.usage import ARTICLES
+from workbench.measures.graphrag_bench import JUDGED
 from workbench.methods import METHODS
 from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition, expected_of, named, of_data
 from workbench.papers.conditions import conditions, known_of
@@ -162,7 +164,7 @@ class Foreseen(Run):
         self.folder, self.recipe, self._terms, self._model, self._kind = Path(), recipe, source.terms, model, kind
         by = self._engine("judge") if recipe.judged and spec else None
         read = of_reader(reader(spec, Unasked(self._engine("reader")))) if spec else None
-        judging = of_judge(Unasked(by)) if by else None
+        judging = of_judge(Unasked(by), STEPS if {*JUDGED} & {*recipe.measures} else ()) if by else None
         identity = known_of(self._terms, recipe.data)
         self.config = {
             "data": {
@@ -190,7 +192,7 @@ class Foreseen(Run):
 
     def _described(self, label: str) -> dict[str, Any]:
         settings, used = settings_of(label), [METHODS[parse_spec(label)[0]]]
-        if inner := settings.get("backbone"):
+        if inner := settings.get("backbone") or settings.get("over"):
             used.append(METHODS[parse_spec(str(inner))[0]])
         steps_by_name, built = catalogue(), set(self.recipe.layers)
         steps = sorted({step for method in used for step in method.steps})
@@ -236,7 +238,7 @@ def _foreseen(source: Paper, cell: Cell) -> Iterator[Measurement]:
     """For each recipe of a cell, the measurement as it would be."""
     printed = _printed(source, cell)
     models = {model["called"]: named(model["engine"]) for model in source.terms.get("models", ())} or {None: ()}
-    kind = cell.data.partition(": ")[2]
+    kind = cell.data.partition(": ")[2] or source.terms.get("measured", {}).get(cell.measure, {}).get("type", "")
     wanted: dict[tuple[str, str | None, str], list[Measured]] = {}
     for called, model in models.items():
         for recipe in recipes_of(source, printed, called):

@@ -36,6 +36,7 @@ class Place(NamedTuple):
     count. `model`: names of the row's language model. `reading`: the settings of the reader that make the row. `why`:
     what is known to differ already. `encoder`: names of the encoder, "" for none, None where the paper does not say it.
     `measures`: what the paper calls a measure → ours that stands for it in this run; None where the names are ours.
+    `types`: a measure of the paper → the type of the questions over which it is taken, where it is not all.
     `made_by`: the settings by which the row is told apart from others of the method."""
 
     backbone: str
@@ -52,6 +53,7 @@ class Place(NamedTuple):
     why: tuple[str, ...] = ()
     encoder: Sequence[str] | str | None = None
     measures: Mapping[str, str | None] | None = None
+    types: Mapping[str, str] = {}
     made_by: Mapping[str, Any] = {}
 
     def ours(self, measure: str) -> str | None:
@@ -134,7 +136,8 @@ def _of_model(terms: Terms, run: Run, place: Place) -> Place:
     place = place._replace(model=named(model["engine"]), reading=model.get("reading"))
     if "readers" in terms:
         return place._replace(method=model["called"])  # to which the reader is added
-    return place._replace(backbone=model["called"], measures=_measured(terms, run, place))
+    types = {name: one["type"] for name, one in terms["measured"].items() if "type" in one}
+    return place._replace(backbone=model["called"], measures=_measured(terms, run, place), types=types)
 
 
 def row_of_model(terms: Terms, engines: str) -> Mapping[str, Any]:
@@ -147,7 +150,7 @@ def _measured(terms: Terms, run: Run, place: Place) -> dict[str, str | None]:
     reader = parse_spec(run.config["reader"] or "none")[1]
     there = {name: term for name, term in terms["measured"].items() if place.data in term.get("data", (place.data,))}
     for key, value in (("k", reader.get("k", run.config["k"])), ("mode", reader.get("mode", "reject"))):
-        there = {name: term for name, term in there.items() if term["asked"][key] == value} or there
+        there = {name: term for name, term in there.items() if term["asked"].get(key, value) == value} or there
     return {
         name: next((measure for measure in term["as"] if measure in run.measures), None) for name, term in there.items()
     }
@@ -244,8 +247,9 @@ class Measured:
 
     def counted(self, measure: str) -> list[dict]:
         """The rows over which a measure is taken."""
-        covered = (self.place.ours(measure) or "").endswith(COVERED)
-        return [row for row in self.every if not covered or row["scores"].get(COVERAGE) == 1]
+        covered, kind = (self.place.ours(measure) or "").endswith(COVERED), self.place.types.get(measure)
+        rows = [row for row in self.every if kind in (None, row.get("type"))]
+        return [row for row in rows if not covered or row["scores"].get(COVERAGE) == 1]
 
     def values(self, measure: str) -> dict[str, list[float]]:
         """Question id → the values of its repeats, where the measure is defined."""

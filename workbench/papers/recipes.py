@@ -23,7 +23,7 @@ from workbench.papers.placing import COVERAGE, COVERED, STATIC, rows
 from workbench.published import Paper
 from workbench.reading import READERS
 from workbench.reading.rewriting import SETTING as REWRITE
-from workbench.settings import changed, settle, spec_of
+from workbench.settings import changed, parse_spec, settle, spec_of
 
 RANKED = 20  # passages, where nothing asks for more
 WHOLE = 200  # so that no final set is cut
@@ -143,6 +143,8 @@ def _ranking(terms: Mapping[str, Any], row: Side) -> _Ranking | None:
     depths = terms.get("measured", {}).get(row.measure, {}).get("method", {})
     given = _given(place.name, terms["settings"].get(place.name, {}) | place.asked | depths)
     layers = [*METHODS[place.name].layers]
+    if over := given.get("over"):
+        layers += METHODS[parse_spec(over)[0]].layers
     if place.under:
         under = place.under[0]
         given["backbone"] = _spec(under, _given(under, terms["settings"].get(under, {})))

@@ -31,6 +31,7 @@ class Rule(NamedTuple):
 # Module → the Steps whose rule bodies it defines under their names, of one input each and of many.
 _BODIES = {
     "answering": "answer answer_briefly global_reduce knowledge_answer shorten_answer",
+    "claims": "rate_context state_claims support_claims",
     "choosing": "classify_question fact_filter keywords rank_passages rate_neighbours",
     "curating": "curate_cluster find_names link_names relabel_entities",
     "exploring": "choose_entities choose_relations enough graph_action",

@@ -5,7 +5,6 @@ it gets further fonts of the system, else names in Chinese would be drawn as emp
 
 from __future__ import annotations
 
-import base64
 import io
 import re
 import textwrap
@@ -34,9 +33,9 @@ from matplotlib.transforms import Bbox
 
 from workbench.errors import SettingError
 from workbench.text import clean, short
-from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, THEMED, THEMED_CSS, VERMILION, theme_css
-from workbench.views.parts import NAME
-from workbench.views.render import escaped
+from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, THEMED_CSS, VERMILION, theme_css
+from workbench.views.parts import Part, image
+from workbench.views.render import html_of
 
 SIZE, SMALL = 8, 7  # points of letters: of names and titles, and of what there is much of
 ROW = 0.26  # inches of a row of a chart of bars
@@ -109,13 +108,12 @@ class Picture:
         with matplotlib.rc_context(settings), _quiet_on_glyphs():
             self.figure.savefig(out, format=suffix[1:], metadata={_DATES[suffix]: None})
 
+    def part(self) -> Part:
+        """The picture as a part of a page."""
+        return image(self.svg(), round(self.figure.get_figwidth() * self.figure.dpi), self.description)
+
     def _repr_html_(self) -> str:
-        width = round(self.figure.get_figwidth() * self.figure.dpi)
-        return (
-            f'<style>{THEMED_CSS}</style><img class="{THEMED}" width="{width}" '
-            f'alt="{escaped(clean(self.description, NAME))}" '
-            f'src="data:image/svg+xml;base64,{base64.b64encode(self.svg().encode()).decode()}">'
-        )
+        return f"<style>{THEMED_CSS}</style>{html_of(self.part())}"
 
     def _repr_png_(self) -> bytes:
         out = io.BytesIO()

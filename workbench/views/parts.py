@@ -5,6 +5,7 @@ parts into a page, the text of a terminal, or the JSON that `viewer/parts.js` dr
 
 from __future__ import annotations
 
+import base64
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from workbench.text import CLIP, clean
-from workbench.views.palette import BLUE, GREY, ORANGE
+from workbench.views.palette import BLUE, GREY, ORANGE, THEMED
 
 NAME = 200  # characters of a name, an id or a label
 WIDE = 140  # pixels of the picture of an interval
@@ -184,6 +185,12 @@ def picture(kind: str, data: Mapping[str, Any], *says: str) -> Part:
     """A picture that the viewer draws from `data` (`graph` or `bump`), and what it says, where no script runs."""
     inside = tuple(Part("line", (clean(sentence),), "q") for sentence in says)
     return Part("picture", inside, facts={"of": kind, "data": data})
+
+
+def image(svg: str, width: int, says: str) -> Part:
+    """A picture that is an SVG file, in the theme of the page around it."""
+    data = base64.b64encode(svg.encode()).decode()
+    return Part("image", look=THEMED, facts={"svg": data, "width": width, "says": clean(says, NAME)})
 
 
 def steps(parts: Sequence[Part], above: Part | None = None) -> Part:

@@ -86,8 +86,11 @@ def escaped(string: str) -> str:
 
 
 def _element(name: str, attributes: Mapping[str, str], *inside: str) -> str:
-    written = "".join(f" {key}='{escaped(value)}'" for key, value in attributes.items() if value)
-    return f"<{name}{written}>{''.join(inside)}</{name}>"
+    return f"<{name}{_written(attributes)}>{''.join(inside)}</{name}>"
+
+
+def _written(attributes: Mapping[str, str]) -> str:
+    return "".join(f" {key}='{escaped(value)}'" for key, value in attributes.items() if value)
 
 
 def _words_html(part: Part) -> str:
@@ -126,6 +129,12 @@ def _interval_html(part: Part) -> str:
     )
 
 
+def _image_html(part: Part) -> str:
+    source = f"data:image/svg+xml;base64,{part.facts['svg']}"
+    attributes = {"class": part.look, "width": str(part.facts["width"]), "alt": part.facts["says"], "src": source}
+    return f"<img{_written(attributes)}>"
+
+
 def _picture_html(part: Part) -> str:
     kind = part.facts["of"]
     attributes = {"class": f"hopscope-{kind}", f"data-{kind}": page_data(part.facts["data"])}
@@ -134,7 +143,7 @@ def _picture_html(part: Part) -> str:
 
 _WRITERS: dict[str, Callable[[Part], str]] = {
     "words": _words_html, "code": _code_html, "heading": _heading_html, "fold": _fold_html, "table": _table_html,
-    "interval": _interval_html, "picture": _picture_html,
+    "interval": _interval_html, "image": _image_html, "picture": _picture_html,
 }  # fmt: skip
 KINDS = {*_TAGS, *_WRITERS}
 

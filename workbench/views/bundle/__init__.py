@@ -38,7 +38,7 @@ FORMAT = 1
 MARK = '<meta name="generator" content="hopscope bundle'  # at the beginning of every bundle's page
 # No host is named, not even the page's own: what is neither marked with the nonce nor in the page is not loaded.
 POLICY = (
-    "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src 'none'; connect-src 'none'; "
+    "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src data:; connect-src 'none'; "
     "base-uri 'none'; form-action 'none'"
 )
 

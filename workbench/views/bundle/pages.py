@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
+from workbench.analyses.cost_quality import AT, at_equal_budgets
 from workbench.analyses.diagnose import Diagnosis
 from workbench.errors import SettingError
 from workbench.evaluation.listing import between
@@ -40,8 +41,8 @@ def warnings(contents: Contents) -> Part | None:
 
 
 def results(contents: Contents) -> Part | None:
-    """Means, differences, outcomes side by side, causes, and the papers' tables."""
-    parts = (_means, _differences, _outcomes, _between, _causes, _papers)
+    """Means, differences, equal budgets, outcomes side by side, causes, and the papers' tables."""
+    parts = (_means, _differences, _budgets, _outcomes, _between, _causes, _papers)
     return group(*(part(contents) for part in parts))
 
 
@@ -128,6 +129,19 @@ def _differences(contents: Contents) -> Part | None:
             fold("other measures", _scroll(differences_part(frame[~first]))),
         ]  # fmt: skip
     return _titled("Differences", *parts)
+
+
+def _budgets(contents: Contents) -> Part | None:
+    """Quality at equal tokens, requests and dollars, where any were spent."""
+    runs, parts = dict(zip(contents.names, contents.runs)), []
+    for at in AT if len(contents.columns) > 1 else ():
+        try:
+            found = at_equal_budgets(runs, at)
+        except SettingError as error:
+            return _titled("Equal budgets", _note(str(error)))
+        if any(row["cost"] for row in found.rows):
+            parts.append(details(f"equal {at}", _scroll(group(found.figure().part(), view(found))), open=not parts))
+    return _titled("Equal budgets", *parts)
 
 
 def _outcomes(contents: Contents) -> Part | None:

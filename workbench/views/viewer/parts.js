@@ -9,6 +9,7 @@ const partOf = (data) => {
   const [kind, look, facts, ...inside] = data;
   if (kind === "table") return tableOf(facts, inside);
   if (kind === "interval") return intervalOf(facts);
+  if (kind === "image") return imageOf(facts, look);
   const tag = kind === "heading" ? `h${facts.level}` : TAGS[kind];
   const made = tag ? element(tag) : document.createDocumentFragment();
   if (look || facts.numeric) made.className = look || "n";
@@ -25,6 +26,8 @@ const partOf = (data) => {
   made.open = Boolean(facts.open);
   return made;
 };
+const imageOf = ({svg, width, says}, look) =>
+  element("img", {class: look, width, alt: says, src: `data:image/svg+xml;base64,${svg}`});
 const tableOf = ({head}, rows) => {
   const table = element("table"), line = element("tr"), top = element("thead"), body = element("tbody");
   line.append(...head.map(({name, numeric}) => element("th", numeric ? {class: "n"} : {}, name)));
