@@ -141,8 +141,7 @@ def _ranking(terms: Mapping[str, Any], row: Side) -> _Ranking | None:
     depths = terms.get("measured", {}).get(row.measure, {}).get("method", {})
     given = _given(place.name, terms["settings"].get(place.name, {}) | place.asked | depths)
     layers = [*METHODS[place.name].layers]
-    if place.under:
-        under = place.under[0]
+    if under := place.under[0] if place.under else place.asked.get("backbone"):
         given["backbone"] = _spec(under, _given(under, terms["settings"].get(under, {})))
         layers += METHODS[under].layers
     first = named(place.encoder)[0] if place.encoder else None
