@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pytest
 
-from workbench.data import Dataset
+from workbench.data import Dataset, Extraction
 from workbench.index import Index
 from workbench.index import mentions as layer
 from workbench.language.mentions import Mention
 from workbench.records import Passage
 
+Facts = Mapping[str, Sequence[tuple[str, str, str]]]
 QUESTION = (1.0, 0.0, 0.0)
 
 
@@ -51,7 +52,12 @@ def tagged(monkeypatch: pytest.MonkeyPatch, *methods: object) -> None:
         monkeypatch.setattr(module, "mentioned", mentioned)
 
 
-def index_of(folder, cosines: Mapping[str, float], layers: Sequence[str], settings=None, **texts: str) -> Index:
-    data = Dataset("told", tuple(Passage(name, "", text) for name, text in texts.items()))
+def index_of(
+    folder, cosines: Mapping[str, float], layers: Sequence[str], settings=None, facts: Facts | None = None, **texts: str
+) -> Index:
+    """Of passages by id with these texts, or of passages that state these facts and have their ids for texts."""
+    found = tuple(Extraction(name, (), tuple(some), "by hand") for name, some in (facts or {}).items())
+    texts = texts or {name: name for name in facts}
+    data = Dataset("told", tuple(Passage(name, "", text) for name, text in texts.items()), extractions=found or None)
     how = {"layers": layers, "settings": settings or {}, "progress": False}
     return Index.build(data, None, folder, encoder=ToldEncoder(cosines), **how)

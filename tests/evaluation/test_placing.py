@@ -295,4 +295,4 @@ def test_a_run_of_these_methods_has_a_row(method, row, published):
 
 
 def test_ircot_over_another_method_has_none():
-    assert cells_of(method="ircot", settings=settings_of("ircot")) == []
+    assert cells_of(method="ircot", settings=settings_of("ircot")) == ()

@@ -4,13 +4,11 @@ text."""
 from __future__ import annotations
 
 import pytest
-from told import ToldEncoder
+from told import index_of
 
 import workbench as wb
-from workbench.data import Dataset, Extraction
 from workbench.index import Index
 from workbench.layouts import cut, write
-from workbench.records import Passage
 
 FACTS = {
     "p": [("a", "r", "b"), ("b", "r", "c")],
@@ -22,10 +20,7 @@ COSINES = {"a": 0.9, "d": 0.8, "('b', 'r', 'c')": 0.7, "('a', 'r', 'b')": 0.5, "
 
 
 def built(folder, cosines, facts=FACTS) -> Index:
-    passages = tuple(Passage(name, "", name) for name in facts)
-    found = tuple(Extraction(name, (), tuple(triples), "by hand") for name, triples in facts.items())
-    data = Dataset("told", passages, extractions=found)
-    return Index.build(data, None, folder, encoder=ToldEncoder(cosines), layers=["facts"], progress=False)
+    return index_of(folder, cosines, ["facts"], facts=facts)
 
 
 @pytest.fixture(scope="module")

@@ -61,7 +61,7 @@ class LinearRAG(Method):
 
         profile: str = "paper"
         bridge: Literal["sum", "max"] = "sum"
-        delta: NonNegative = 4.0
+        delta: NonNegative = 1.0
         iterations: Positive = 4
         trade_off: NonNegative = 1.0
         passage_weight: NonNegative = 1.0

@@ -41,7 +41,7 @@ def steiner_tree(costs: sp.csr_array, prizes: Mapping[int, float]) -> SteinerTre
     if not terminals:
         return SteinerTree([], [], 0.0)
     step = max(float(costs.data.max(initial=0.0)), SAME)
-    reach, most, held = 2 * step, sum(prizes[node] for node in terminals), 0
+    reach, most, held = 3 * step, sum(prizes[node] for node in terminals), 0
     while True:  # within a reach that grows until no two moats could meet beyond it
         found, before = dijkstra(costs, indices=terminals, limit=reach, return_predecessors=True)
         distances, middles = _meetings(found)
