@@ -71,7 +71,7 @@ def test_without_a_common_passage_the_tree_is_ordered_by_occurrence(index, quest
     evidence = wb.method("e2graphrag[dense_fill=false]", index).retrieve(question, k=4)
     counts = {"A and d?": {"p": 2, "q": 1, "r": 1}, "E?": {"s": 1}, "A and E?": {"p": 2, "r": 1, "s": 1}}[question]
     ordered = sorted(counts, key=lambda name: (-counts[name], -COSINES[TEXTS[name]]))
-    assert evidence.scale == "occurrences" and evidence.fallback is None
+    assert evidence.scale == "names" and evidence.fallback is None
     assert evidence.ranking == [(name, counts[name]) for name in ordered]
     for report, score in evidence.reports:
         assert score == sum(counts.get(name, 0) for name in report.passages) > 0

@@ -81,7 +81,7 @@ class E2GraphRAG(Method):
             return self._local(question, names, counts, chosen, cosines[0], k, trace)
         occurrences = self.occurrences(counts.sum(axis=1), cosines, trace)
         if occurrences.any():
-            return self._nodes(question, occurrences, cosines, k, "occurrences", names)
+            return self._nodes(question, occurrences, cosines, k, self.scale, names)
         why = "dense ranking of passages and summaries, because none of the closest holds a name of the question"
         return self._nodes(question, np.concatenate(cosines), cosines, k, "cosine", names, why)
 
