@@ -22,6 +22,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from pydantic import Field
+from scipy.sparse.csgraph import connected_components
 
 from workbench.encoding.similarity import top
 from workbench.index.facts import fact_line
@@ -78,6 +79,7 @@ class GRetriever(Method):
         self._costs = sp.coo_array((np.ones(len(both[0])), both), shape=shape).tocsr()
         self._costs.data[:] = self.settings.edge_cost
         self._costs.sort_indices()
+        self._parts = connected_components(self._costs, directed=False)[1]
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         with trace.span("EMBEDDING", "encode question", text=question):
@@ -119,7 +121,7 @@ class GRetriever(Method):
         one closest to the question."""
         with trace.span("CHAIN", "collect prizes", edge_cost=self.settings.edge_cost) as span:
             costs, prizes = self._with_prizes(prized)
-            tree = steiner_tree(costs, prizes)
+            tree = steiner_tree(costs, prizes, self._parts)
             free = [row for row, prize in prized.facts.items() if prize > self.settings.edge_cost]
             held = [row for row in free if int(self._facts.subjects[row]) in tree.nodes]
             nodes = {*tree.nodes, *(int(self._facts.objects[row]) for row in held)}

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import dijkstra
+from scipy.sparse.csgraph import connected_components, dijkstra
 
 SAME = 1e-9  # times and prizes that differ by less are equal
 
@@ -34,20 +34,27 @@ class SteinerTree(NamedTuple):
     value: float
 
 
-def steiner_tree(costs: sp.csr_array, prizes: Mapping[int, float]) -> SteinerTree:
+def steiner_tree(costs: sp.csr_array, prizes: Mapping[int, float], parts: np.ndarray | None = None) -> SteinerTree:
     """A tree for the prizes of nodes; those that are not named have none. `costs` of edges: (n, n), symmetric; an edge
-    that costs nothing is stored as 0."""
-    terminals = sorted(node for node, prize in prizes.items() if prize > 0)
-    if not terminals:
-        return SteinerTree([], [], 0.0)
+    that costs nothing is stored as 0. `parts`: which connected part of the graph each node is in, where that is known;
+    the best tree of all parts is the best one."""
+    parts = connected_components(costs, directed=False)[1] if parts is None else parts
+    terminals: dict[int, list[int]] = {}
+    for node in sorted(node for node, prize in prizes.items() if prize > 0):
+        terminals.setdefault(int(parts[node]), []).append(node)
+    trees = (_tree(costs, prizes, nodes) for nodes in terminals.values())
+    return max(trees, key=lambda tree: tree.value, default=SteinerTree([], [], 0.0))
+
+
+def _tree(costs: sp.csr_array, prizes: Mapping[int, float], terminals: list[int]) -> SteinerTree:
+    """Of terminals that are connected: within a reach that grows until no two moats could meet beyond it."""
     step = max(float(costs.data.max(initial=0.0)), SAME)
-    reach, most, held = 3 * step, sum(prizes[node] for node in terminals), 0
-    while True:  # within a reach that grows until no two moats could meet beyond it
+    reach = 3 * step
+    while True:
         found, before = dijkstra(costs, indices=terminals, limit=reach, return_predecessors=True)
         distances, middles = _meetings(found)
         joined, time = _grown(distances, [prizes[node] for node in terminals])
-        within, held = held, int(np.isfinite(found).sum())
-        if 2 * time <= 2 * reach - step or reach > most or held == within:  # what is nearer than that is exact
+        if 2 * time <= 2 * reach - step:  # what is nearer than that is exact
             break
         reach *= 1.5
     nodes = {*terminals}
