@@ -10,6 +10,8 @@ from by_hand import QUESTIONS, RunByHand, right
 import workbench as wb
 from workbench.methods.catrag import CatRAG
 from workbench.methods.youtu import Youtu
+from workbench.papers.placing import settings_of
+from workbench.papers.recipes import recipes
 from workbench.papers.tables import DIFFERS, NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, compare, tables
 from workbench.published import paper
 from workbench.records import Question
@@ -278,4 +280,19 @@ def test_methods_that_are_not_here_are_named():
     found = tables("youtu")
     absent = {cell.method: cell.why for cell in found.cells if cell.verdict == NOT_MEASURED and cell.why}
     assert absent == {name: (why,) for name, why in paper("youtu").terms["absent"].items()}
-    assert "No run can fill (not in this project): E2GraphRAG, G-Retriever." in found.notes
+    assert "No run can fill (no retrieval): Zero-shot LLM." in found.notes
+
+
+@pytest.mark.parametrize(("method", "row", "published"), [
+    ("e2graphrag", "E2GraphRAG", 0.0801), ("g_retriever", "G-Retriever", 0.017), ("hipporag1", "HippoRAG", 0.362),
+    ("ircot[backbone=hipporag1]", "HippoRAG-IRCOT", 0.355),
+])  # fmt: skip
+def test_a_run_of_these_methods_has_a_row(method, row, published):
+    """And a recipe that would make it."""
+    found = cells_of(method=method, settings=settings_of(method))
+    assert {(cell.method, cell.published) for cell in found} == {(row, published)}
+    assert method in {spec for one in recipes(paper("youtu"), "1") for spec in one.methods}
+
+
+def test_ircot_over_another_method_has_none():
+    assert cells_of(method="ircot", settings=settings_of("ircot")) == ()

@@ -15,7 +15,8 @@ VARIANTS = [
     "ket_rag[profile=released]", "ket_rag[profile=thesis]", "ket_rag[strategy=text,theta=0.25]",
     "ket_rag[strategy=skeleton]", "youtu[profile=released]", "youtu[agent=false,type_filter=hard]",
     "gfm_rag[checkpoint=untrained,ranker=simple,fill=false,linking=late]",
-    "gfm_rag[checkpoint=untrained,ranker=idf_sigmoid,pairs=all]",
+    "gfm_rag[checkpoint=untrained,ranker=idf_sigmoid,pairs=all]", "linearrag[bridge=max,delta=0.4]",
+    "e2graphrag[hops=1,report_tokens=0]", "g_retriever[nodes=1,edges=2,edge_cost=2]",
 ]  # fmt: skip
 WITH_A_MODEL = (
     "ranks_existing_passages_best_first", "repeats_its_trace_byte_by_byte", "encodes_a_repeated_question_once",

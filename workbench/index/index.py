@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from workbench.index.facts import FactsLayer
     from workbench.index.graph import Graph
     from workbench.index.keywords import KeywordsLayer
+    from workbench.index.mentions import MentionsLayer
     from workbench.index.passages import PassagesLayer
     from workbench.index.pieces import PiecesLayer
     from workbench.index.profiles import Phrased, ProfilesLayer
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from workbench.index.summaries import SummariesLayer
     from workbench.index.synonyms import SynonymsLayer
     from workbench.index.tree import TreeLayer
+    from workbench.index.trigraph import TriGraphLayer
     from workbench.index.typed import TypedLayer
 
 
@@ -73,6 +75,8 @@ _COUNTED = (  # layers, what is put before the names, and names in their metadat
     ("typed", "", ("entities", "relations")),
     ("schema_graph", "schema graph ", ("entities", "relations", "attributes")),
     ("tree", "tree ", ("communities",)),
+    ("mentions", "", ("sentences",)),
+    ("trigraph", "tri-graph ", ("entities",)),
     ("pieces", "", ("pieces",)),
     ("keywords", "", ("keywords",)),
     ("skeleton", "skeleton ", ("core", "chunks", "entities", "relations")),
@@ -93,6 +97,8 @@ class Index(Record):
     tree: TreeLayer
     communities: CommunitiesLayer
     summaries: SummariesLayer
+    mentions: MentionsLayer
+    trigraph: TriGraphLayer
     pieces: PiecesLayer
     keywords: KeywordsLayer
     skeleton: SkeletonLayer

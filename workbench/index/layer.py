@@ -150,6 +150,7 @@ HOLDS = {
     "schema_graph": ("entities", "relations", "attributes"),
     "tree": ("communities",),
     "communities": ("reports",),
+    "mentions": ("entities", "nouns"),
     "keywords": ("keywords",),
     "skeleton": ("entities", "relations"),
 }

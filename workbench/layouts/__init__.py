@@ -10,6 +10,7 @@ Text that a layout writes and parses is written identically again. A new layout 
     graphrag   tables of `|` that begin with reports (Microsoft GraphRAG's local search)
     tables     tables of CSV that end with paths (the early LightRAG, PathRAG)
     paths      paths in words, then texts (DotRAG)
+    subgraph   tables of CSV of nodes and edges (G-Retriever)
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from types import ModuleType
 
 from workbench import tokens
 from workbench.errors import DataError
-from workbench.layouts import graphrag, ket_rag, lightrag, paths, tables, youtu
+from workbench.layouts import graphrag, ket_rag, lightrag, paths, subgraph, tables, youtu
 from workbench.layouts.evidence import of_evidence
 from workbench.records import ContextGraph
 
 LAYOUTS: dict[str, ModuleType] = {"youtu": youtu, "ket_rag": ket_rag, "lightrag": lightrag}
-WRITTEN: dict[str, ModuleType] = {**LAYOUTS, "graphrag": graphrag, "tables": tables, "paths": paths}
+WRITTEN: dict[str, ModuleType] = {
+    **LAYOUTS, "graphrag": graphrag, "tables": tables, "paths": paths, "subgraph": subgraph,
+}  # fmt: skip
 
 __all__ = ["LAYOUTS", "WRITTEN", "cut", "ket_rag", "lightrag", "of_evidence", "read", "write", "youtu"]
 

@@ -46,6 +46,9 @@ _PLACES = {
     "catrag": "workbench.methods.catrag:CatRAG",
     "youtu": "workbench.methods.youtu:Youtu",
     "gfm_rag": "workbench.methods.gfm_rag:GFMRAG",
+    "linearrag": "workbench.methods.linearrag:LinearRAG",
+    "e2graphrag": "workbench.methods.e2graphrag:E2GraphRAG",
+    "g_retriever": "workbench.methods.g_retriever:GRetriever",
 }
 METHODS: Registry[type[Method]] = Registry(
     "methods", _PLACES, needs=("name", "paper", "scale", "layers", "steps", "Settings", "search")

@@ -145,8 +145,7 @@ def _ranking(terms: Mapping[str, Any], row: Side) -> _Ranking | None:
     layers = [*METHODS[place.name].layers]
     if over := given.get("over"):
         layers += METHODS[parse_spec(over)[0]].layers
-    if place.under:
-        under = place.under[0]
+    if under := place.under[0] if place.under else place.asked.get("backbone"):
         given["backbone"] = _spec(under, _given(under, terms["settings"].get(under, {})))
         layers += METHODS[under].layers
     first = named(place.encoder)[0] if place.encoder else None

@@ -4,19 +4,23 @@ draw themselves; a node keeps its place from stage to stage."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
+from workbench.records import Passage
+from workbench.trace import Trace
 from workbench.views import viewer
 from workbench.views.drawing import Drawing, drawing_part
-from workbench.views.parts import Part, details, steps, strong
+from workbench.views.parts import Part, details, group, steps, strong, table
 
 # The head of a page that is live as soon as it is loaded.
 LIVE = (
     f"<style>{viewer.PAGE_CSS}</style>"
     f"<script>{{{viewer.PAGE}addEventListener('DOMContentLoaded', () => live(document));}}</script>"
 )
+
+SHOWN = 12  # scores of a stage that are listed
 
 
 class Stage(NamedTuple):
@@ -40,6 +44,26 @@ def stages_part(stages: Sequence[Stage], above: Part | None = None) -> Part:
         for one in stages
     )
     return steps(list(folded), above)
+
+
+def stages_of(trace: Trace, passages: Mapping[str, Passage]) -> Iterator[Stage]:
+    """A stage for each event of a method that scored or found something: what it found, and what it ranks, by its best.
+    It reads the trace of any method whose events name what they score; passages by their titles."""
+    (root, *_) = trace
+    for event in trace:
+        if event.parent != root.id or not (event.scores or event.outputs):
+            continue
+        told = [(name, ", ".join(map(_told, value)) if isinstance(value, list | tuple) else value)
+                for name, value in event.outputs.items()]  # fmt: skip
+        best = [
+            (rank, passages[name].title or name if name in passages else name, score)
+            for rank, (name, score) in enumerate(event.scores[:SHOWN], 1)
+        ]
+        yield Stage(event.step, part=group(table(["", ""], outputs, 300), table(["", "", "score"], best)))
+
+
+def _value(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def columns(
