@@ -53,8 +53,10 @@ def stages_of(trace: Trace, passages: Mapping[str, Passage]) -> Iterator[Stage]:
     for event in trace:
         if event.parent != root.id or not (event.scores or event.outputs):
             continue
-        told = [(name, ", ".join(map(_told, value)) if isinstance(value, list | tuple) else value)
-                for name, value in event.outputs.items()]  # fmt: skip
+        outputs = [
+            (name, ", ".join(map(_text, value)) if isinstance(value, list | tuple) else value)
+            for name, value in event.outputs.items()
+        ]
         best = [
             (rank, passages[name].title or name if name in passages else name, score)
             for rank, (name, score) in enumerate(event.scores[:SHOWN], 1)
@@ -62,7 +64,7 @@ def stages_of(trace: Trace, passages: Mapping[str, Passage]) -> Iterator[Stage]:
         yield Stage(event.step, part=group(table(["", ""], outputs, 300), table(["", "", "score"], best)))
 
 
-def _value(value: object) -> str:
+def _text(value: object) -> str:
     return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
