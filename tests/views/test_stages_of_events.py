@@ -8,6 +8,7 @@ from told import index_of, tagged
 from workbench.methods import e2graphrag, linearrag
 from workbench.records import Question
 from workbench.trace import Trace
+from workbench.views.render import html_of
 from workbench.views.stepped import stages_of
 from workbench.views.widget import StageStepper
 
@@ -32,14 +33,14 @@ def index(tmp_path, monkeypatch):
 def test_each_step_of_the_method_is_a_stage(index, spec):
     steps = StageStepper(index, stages_of, ASKED, kind=spec)
     assert [stage.name for stage in steps.stages] == STEPS[spec]
-    assert all("<table>" in stage.part for stage in steps.stages)
+    assert all("<table>" in html_of(stage.part) for stage in steps.stages)
     steps.stage(0)
     assert STEPS[spec][0] in repr(steps)
 
 
 def test_a_stage_tells_what_was_found(index):
     steps = StageStepper(index, stages_of, ASKED, kind="linearrag[delta=0.1]")
-    part = steps.stage("bridge 1").part
+    part = html_of(steps.stage("bridge 1").part)
     assert "A B" in part and ">c<" in part.replace(" ", "") and "0.6" in part
 
 
@@ -49,4 +50,5 @@ def test_what_it_tells_is_escaped():
         span.set(names=["<script>"], pairs=[["a", 2]])
         span.score([("<i>", 1.5)])
     (stage,) = stages_of(trace, {})
-    assert "<script>" not in stage.part and "<i>" not in stage.part and "a 2" in stage.part and "1.5" in stage.part
+    part = html_of(stage.part)
+    assert "<script>" not in part and "<i>" not in part and "a 2" in part and "1.5" in part
