@@ -43,7 +43,7 @@ def random_graph(seed: int) -> tuple[dict[tuple[int, int], float], dict[int, flo
 
 
 def test_against_brute_force():
-    """Costs and missed prizes together stay below twice the least ones, as the scheme promises (the worst is 1.13
+    """Costs and missed prizes together are at most twice the least ones, as the scheme promises (the worst is 1.12
     times), and 195 of the 200 trees are the best ones."""
     ratios, best_found = [], 0
     for seed in range(GRAPHS):

@@ -65,7 +65,7 @@ class GRetriever(Method):
         profile: str = "webqsp"
         nodes: Positive = 3
         edges: Positive = 5
-        edge_cost: Annotated[Number, Field(gt=0, title="cost above 0")] = 0.5
+        edge_cost: Annotated[Number, Field(gt=0, title="cost")] = 0.5
         dense_fill: bool = True
 
     profiles: Mapping = {"webqsp": {"nodes": 3, "edges": 5}, "scene_graphs": {"nodes": 3, "edges": 3}}

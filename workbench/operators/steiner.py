@@ -4,7 +4,7 @@ An approximation by Goemans and Williamson (1995), own code: moats grow around t
 or until their prizes are spent; what met is pruned by the best subtree of each tree (strong pruning: Johnson, Minkoff,
 Phillips 2000). The moats of nodes without a prize never grow by themselves, so they are grown over the distances among
 those with one, and each edge that is bought is a shortest path. The dual is feasible in the whole graph then, and the
-factor of the scheme is kept: costs and missed prizes together are below twice the least ones."""
+factor of the scheme is kept: costs and missed prizes together are at most twice the least ones."""
 
 from __future__ import annotations
 
