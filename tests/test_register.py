@@ -62,7 +62,7 @@ def test_a_package_that_follows_the_page_passes_the_contract(tmp_path):
 # -- what each part takes, as docs/extending.md says ------------------------------------------------------------------
 
 
-def block(page: str, text: str, end: str = "\Z", language: str = "python") -> str:
+def block(page: str, text: str, end: str = r"\Z", language: str = "python") -> str:
     """The block of a page that holds a text, up to what only tries it out."""
     (found,) = [one for one in re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL) if text in one]
     return re.split(end, found, maxsplit=1)[0].rstrip() + "\n"
@@ -70,7 +70,7 @@ def block(page: str, text: str, end: str = "\Z", language: str = "python") -> st
 
 def write_parts(folder: Path) -> dict[str, int]:
     """The files of the page's last table, each the block that shows it. Returns file → lines."""
-    imports = block(EXTENDING, "from workbench.llm.step import Step", "\Z")
+    imports = block(EXTENDING, "from workbench.llm.step import Step")
     helps = block(EXTENDING, "HELPS = Step", r"\nengine = ")
     files = {
         "two_stage.py": block(PAGE, "class TwoStage"),
