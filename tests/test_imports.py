@@ -74,8 +74,8 @@ def test_an_import_that_points_upwards_is_found(tool, tmp_path):
 
 def test_a_circle_through_a_function_is_found(tool, tmp_path):
     root = package(tmp_path, {
-        "records.py": "class Record:\n    def show(self):\n        from workbench.views import base\n",
-        "views/__init__.py": "from workbench.views import base\n",
+        "records.py": "class Record:\n    def show(self):\n        from workbench.views import render\n",
+        "views/__init__.py": "from workbench.views import render\n",
         "views/render.py": "from workbench.records import Record\n",
         "text.py": "from importlib import import_module\nrecords = import_module('workbench.records')\n",
         "llm/step.py": "from workbench import text\nfrom workbench.records import Record\n",

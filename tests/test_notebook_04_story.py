@@ -31,7 +31,7 @@ def test_on_the_bundled_corpus(notebook):
     made = ran.page()
     # A page has no kernel: four widgets, one of them with two sides, each with steps and a chart.
     assert "ReplayWidget at" not in made and "replies written by hand" in made
-    assert made.count("class='steps'") == 5 and made.count("data-bump=") == 5
+    assert made.count('class="steps"') == 5 and made.count("data-bump=") == 5
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
 
 
@@ -76,7 +76,7 @@ def test_each_check_can_fail(looked):
 
 
 def _side(widget, number: int) -> str:
-    return "".join(getattr(part, "value", "") for part in widget._sides[number].children)
+    return "".join(getattr(part, "html", "") for part in widget._sides[number].children)
 
 
 def test_the_widget_shows_the_readers_answer(looked):

@@ -45,7 +45,7 @@ def _measures(
     judge: Engine, question: Question, outcome: Outcome, similarity: Similarity, trace: Trace
 ) -> dict[str, Callable[[], float | None]]:
     answer, gold = "" if outcome.lost else outcome.stated or "", next(iter(question.answers), "")
-    shown, context = outcome.shown or "", outcome.context or ""
+    text_read, context = outcome.shown or "", outcome.context or ""
 
     @cache
     def claims_of(text: str) -> tuple[str, ...]:
@@ -57,8 +57,8 @@ def _measures(
         stated = claims_of(text)
         if not stated or not by:
             return 0
-        found = _ask(judge, claims.SUPPORT, claims.SupportInput(question.question, stated, by), trace)
-        return len({number for number in found.supported if 1 <= number <= len(stated)})
+        support = _ask(judge, claims.SUPPORT, claims.SupportInput(question.question, stated, by), trace)
+        return len({number for number in support.supported if 1 <= number <= len(stated)})
 
     def share(text: str, by: str) -> float | None:
         return supported(text, by) / len(claims_of(text)) if claims_of(text) else None
@@ -70,12 +70,12 @@ def _measures(
         return answer_accuracy(factual_correctness(tp, len(claims_of(answer)) - tp, fn), similarity(answer, gold))
 
     def relevance() -> float:
-        asked = claims.Text(question.question, context)
-        return _ask(judge, claims.RATE, asked, trace).rating / 2 if context else 0.0
+        rated = claims.Text(question.question, context)
+        return _ask(judge, claims.RATE, rated, trace).rating / 2 if context else 0.0
 
     return {
         "answer_accuracy": accuracy,
-        "faithfulness": lambda: share(answer, shown),
+        "faithfulness": lambda: share(answer, text_read),
         "evidence_coverage": lambda: share(gold, answer),
         "evidence_recall": lambda: share(gold, context),
         "context_relevance": relevance,

@@ -378,8 +378,8 @@ class Plan(Scoring):
         added: dict[str, dict | None] = {"judge": self._verdict(question, outcome, trace)}
         if self.claims:
             names = [name for name in self.claims if name in of_level(question.type)]
-            said = claims.judged(self.judge, question, outcome, names, self.similarity, trace)
-            added["claims"] = {**said, "key": identity.judged_key(self.parts.judge.key, question)}
+            values = claims.judged(self.judge, question, outcome, names, self.similarity, trace)
+            added["claims"] = {**values, "key": identity.judged_key(self.parts.judge.key, question)}
         return added
 
     def _verdict(self, question: Question, outcome: measures_.Outcome, trace: Trace) -> dict | None:

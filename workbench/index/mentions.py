@@ -38,10 +38,10 @@ class MentionsLayer(Layer):
         texts, passage, held = [], [], []
         for row, sentences in enumerate(_sentences(passages.passages, build.progress)):
             texts += [text for text, _ in sentences]
-            held += [found for _, found in sentences]
+            held += [in_sentence for _, in_sentence in sentences]
             passage += [row] * len(sentences)
-        names = sorted({one.name for found in held for one in found})
-        named = {one.name for found in held for one in found if one.named}
+        names = sorted({mention.name for in_sentence in held for mention in in_sentence})
+        named = {mention.name for in_sentence in held for mention in in_sentence if mention.named}
         counts = _counted(held, names)
         write_table(folder / "sentences.parquet", text=np.array(texts, dtype=object), passage=np.array(passage, "i4"))
         write_table(
@@ -74,14 +74,14 @@ def _sentences(passages: Sequence[Passage], progress: bool) -> Iterator[list[tup
     starts = range(0, len(passages), BLOCK)
     for start in tqdm(starts, "mentions", unit="block", disable=not progress):
         block = passages[start : start + BLOCK]
-        parsed = iter(mentions([text for one in block for text in (one.title, one.text)]))
+        parsed = iter(mentions([text for passage in block for text in (passage.title, passage.text)]))
         yield from (title + text for title, text in zip(parsed, parsed))
 
 
 def _counted(held: Sequence[Sequence[Mention]], names: Sequence[str]) -> sp.csr_array:
     place = {name: column for column, name in enumerate(names)}
-    columns = [place[one.name] for found in held for one in found]
-    rows = np.repeat(np.arange(len(held)), [len(found) for found in held])
+    columns = [place[mention.name] for in_sentence in held for mention in in_sentence]
+    rows = np.repeat(np.arange(len(held)), [len(in_sentence) for in_sentence in held])
     counts = sp.coo_array((np.ones(len(rows), np.float32), (rows, columns)), shape=(len(held), len(names))).tocsr()
     counts.sort_indices()
     return counts

@@ -29,14 +29,14 @@ class TriGraphLayer(Layer):
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: NoSettings, old: TriGraphLayer | None) -> dict:
-        found: MentionsLayer = build.layers["mentions"]
-        contain = found.of_passages(len(build.layers["passages"].passages))[:, found.named]
-        mention = found.counts[:, found.named]
+        mentions: MentionsLayer = build.layers["mentions"]
+        contain = mentions.of_passages(len(build.layers["passages"].passages))[:, mentions.named]
+        mention = mentions.counts[:, mentions.named]
         mentioning = np.diff(mention.indptr) > 0
         mention = mention[mentioning]
         mention.data[:] = 1.0
-        entities = [found.names[row] for row in np.flatnonzero(found.named)]
-        sentences = [found.sentences[row] for row in np.flatnonzero(mentioning)]
+        entities = [mentions.names[row] for row in np.flatnonzero(mentions.named)]
+        sentences = [mentions.sentences[row] for row in np.flatnonzero(mentioning)]
         for name, texts in zip(_TEXTS, (entities, sentences)):
             write_table(folder / f"{name}.parquet", text=np.array(texts, dtype=object))
             encode_to(folder / f"{name}.npy", texts, build, name)

@@ -23,9 +23,9 @@ class Mention(NamedTuple):
 def mentions(texts: Sequence[str]) -> Iterator[list[tuple[str, list[Mention]]]]:
     """Per text its sentences, each with what it mentions, as often as it does, in its order."""
     for doc in parse([storable(text) for text in texts]):
-        found = dict(_found(doc))
+        placed = dict(_placed(doc))
         yield [
-            (sentence.text.strip(), [found[at] for at in range(sentence.start, sentence.end) if at in found])
+            (sentence.text.strip(), [placed[at] for at in range(sentence.start, sentence.end) if at in placed])
             for sentence in doc.sents
             if sentence.text.strip()
         ]
@@ -34,10 +34,10 @@ def mentions(texts: Sequence[str]) -> Iterator[list[tuple[str, list[Mention]]]]:
 def mentioned(text: str) -> list[Mention]:
     """What a text mentions, each once."""
     (sentences,) = mentions([text])
-    return list(dict.fromkeys(one for _, held in sentences for one in held))
+    return list(dict.fromkeys(mention for _, held in sentences for mention in held))
 
 
-def _found(doc) -> Iterator[tuple[int, Mention]]:
+def _placed(doc) -> Iterator[tuple[int, Mention]]:
     """The place of its first word, and a mention."""
     within: set[int] = set()
     for entity in doc.ents:

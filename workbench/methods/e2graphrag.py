@@ -88,9 +88,9 @@ class E2GraphRAG(Method):
     def names(self, question: str, trace: Trace) -> list[int]:
         """The names of the question that the graph has, by row."""
         with trace.span("RETRIEVER", "names") as span:
-            found = list(dict.fromkeys(one.name for one in mentioned(question)))
-            span.set(names=found, known=[name for name in found if name in self._row])
-        return [self._row[name] for name in found if name in self._row]
+            names = list(dict.fromkeys(mention.name for mention in mentioned(question)))
+            span.set(names=names, known=[name for name in names if name in self._row])
+        return [self._row[name] for name in names if name in self._row]
 
     def apart(self, names: Sequence[int]) -> np.ndarray:
         """The steps between any two names, int (n, n); `hops` + 1 for more. Half of the steps are made from either
@@ -101,10 +101,10 @@ class E2GraphRAG(Method):
         for _ in range((most + 1) // 2):
             near.append((self._mentioned_in @ (self._sentences @ near[-1]) > 0).astype(np.float32))
             near[-1] = np.maximum(near[-1], near[-2])
-        found = np.full((len(names), len(names)), most + 1)
+        steps_apart = np.full((len(names), len(names)), most + 1)
         for steps in range(most, -1, -1):
-            found[near[steps // 2].T @ near[(steps + 1) // 2] > 0] = steps
-        return np.minimum(found, found.T)
+            steps_apart[near[steps // 2].T @ near[(steps + 1) // 2] > 0] = steps
+        return np.minimum(steps_apart, steps_apart.T)
 
     def weights(self, names: Sequence[int]) -> np.ndarray:
         """The sentences that mention both of two names: the weights of the edges between them, int (n, n)."""
@@ -117,19 +117,19 @@ class E2GraphRAG(Method):
             steps, weights = self.apart(names), self.weights(names)
             pairs = [pair for pair in combinations(range(len(names)), 2) if steps[pair] <= self.settings.hops]
             called = [self._mentions.names[row] for row in names]
-            told = [[called[a], called[b], int(steps[a, b]), int(weights[a, b])] for a, b in pairs]
-            found = np.zeros(0, dtype=np.int64)
+            described = [[called[a], called[b], int(steps[a, b]), int(weights[a, b])] for a, b in pairs]
+            rows = np.zeros(0, dtype=np.int64)
             for hops in range(self.settings.hops, 0, -1):
                 close = [pair for pair in pairs if steps[pair] <= hops]
                 both = [np.flatnonzero((counts[:, a] > 0) & (counts[:, b] > 0)) for a, b in close]
-                tighter = np.unique(np.concatenate([found[:0], *both]))
+                tighter = np.unique(np.concatenate([rows[:0], *both]))
                 if not len(tighter):
                     break
-                found, kept = tighter, hops
-                if len(found) <= self.settings.chunks:
+                rows, within = tighter, hops
+                if len(rows) <= self.settings.chunks:
                     break
-            span.set(pairs=told, passages=len(found), **({"kept": kept} if len(found) else {}))
-        return found
+            span.set(pairs=described, passages=len(rows), **({"kept": within} if len(rows) else {}))
+        return rows
 
     def _local(
         self, question: str, names: list[int], counts: np.ndarray, chosen: np.ndarray, cosines: np.ndarray, k: int,
@@ -140,11 +140,11 @@ class E2GraphRAG(Method):
             held, occur = (counts[chosen] > 0).sum(axis=1), counts[chosen].sum(axis=1)
             scores = held + occur / (1 + occur)
             best = np.lexsort((chosen, -cosines[chosen], -scores))[: self.settings.chunks]
-            kept = {int(chosen[at]): float(scores[at]) for at in best}
-            span.score((self._passages[row].id, score) for row, score in list(kept.items())[:TRACED])
-        found = with_dense_fill(self._passages, kept, cosines, k, self.settings.dense_fill)
+            chosen_scores = {int(chosen[at]): float(scores[at]) for at in best}
+            span.score((self._passages[row].id, score) for row, score in list(chosen_scores.items())[:TRACED])
+        passages = with_dense_fill(self._passages, chosen_scores, cosines, k, self.settings.dense_fill)
         entities = self._entities(names, counts)
-        return Evidence(question, self.label, self.scale, found, entities, selected=min(k, len(kept)))
+        return Evidence(question, self.label, self.scale, passages, entities, selected=min(k, len(chosen_scores)))
 
     def occurrences(self, counts: np.ndarray, cosines: Sequence[np.ndarray], trace: Trace) -> np.ndarray:
         """How often the names occur in each of the nodes closest to the question, or below it; 0 for all others. Nodes
@@ -154,11 +154,11 @@ class E2GraphRAG(Method):
             closest = top(every, 2 * self.settings.chunks)
             occur = np.zeros(len(every))
             occur[closest] = np.concatenate([counts, self._below @ counts])[closest]
-            kept = np.lexsort((-every, -occur))[: self.settings.chunks]
+            leading = np.lexsort((-every, -occur))[: self.settings.chunks]
             held = np.zeros(len(every))
-            held[kept] = occur[kept]
+            held[leading] = occur[leading]
             span.set(closest=len(closest), holding=int((occur > 0).sum()))
-            span.score((self._id(row), occur[row]) for row in kept[:TRACED] if occur[row])
+            span.score((self._id(row), occur[row]) for row in leading[:TRACED] if occur[row])
         return held
 
     def _nodes(
@@ -169,14 +169,14 @@ class E2GraphRAG(Method):
         n = len(self._passages)
         best = np.lexsort((-np.concatenate(cosines), -scores))[: self.settings.chunks]
         best = best[scores[best] > 0]
-        kept = {int(row): float(scores[row]) for row in best if row < n}
+        passage_scores = {int(row): float(scores[row]) for row in best if row < n}
         summaries = best[best >= n] - n
         summaries = summaries[np.cumsum(self._lengths[summaries]) <= self.settings.report_tokens]
         return Evidence(
             question,
             self.label,
             scale,
-            with_dense_fill(self._passages, kept, cosines[0], k, self.settings.dense_fill),
+            with_dense_fill(self._passages, passage_scores, cosines[0], k, self.settings.dense_fill),
             entities=self._entities(names, self._occurs[:, list(names)].toarray()),
             reports=ranked([self._reports[row] for row in summaries], scores[n + summaries]),
             fallback=fallback,

@@ -87,23 +87,23 @@ class GRetriever(Method):
         cosines = [vectors @ vector for vectors in self._vectors]
         dense = np.asarray(self._passages.vectors) @ self.index.encode_query(question, "passages")
         prized = self.prizes(cosines, trace)
-        found = self.subgraph(prized, cosines[1], trace)
-        scores = self.passages(found.facts, cosines[1], trace)
+        subgraph = self.subgraph(prized, cosines[1], trace)
+        scores = self.passages(subgraph.facts, cosines[1], trace)
         why = "the subgraph holds no fact" if len(self._facts.facts) else "the index holds no fact"
-        states = self._stating(found.facts)
+        states = self._stating(subgraph.facts)
         return Evidence(
             question,
             self.label,
             self.scale,
             with_dense_fill(self._passages.passages, scores, dense, k, self.settings.dense_fill or not scores),
-            entities=tuple(Scored(Entity(self._facts.phrases[row]), float(cosines[0][row])) for row in found.nodes),
+            entities=tuple(Scored(Entity(self._facts.phrases[row]), float(cosines[0][row])) for row in subgraph.nodes),
             facts=tuple(
                 Scored(self._facts.triple(row, passages), float(cosines[1][row]))
-                for row, passages in zip(found.facts, states)
+                for row, passages in zip(subgraph.facts, states)
             ),
             selected=min(k, len(scores)) or None,
             fallback=None if scores else f"dense ranking, because {why}",
-            context=self.context(found) if scores else None,
+            context=self.context(subgraph) if scores else None,
         )
 
     def prizes(self, cosines: list[np.ndarray], trace: Trace) -> Prized:
@@ -141,8 +141,9 @@ class GRetriever(Method):
             rest = prize - self.settings.edge_cost
             if rest > 0:
                 prizes[subject] = prizes.get(subject, 0.0) + rest
-            for one, other in ((subject, object), (object, subject)):
-                cell = costs.indptr[one] + np.searchsorted(costs.indices[slice(*costs.indptr[one : one + 2])], other)
+            for start, end in ((subject, object), (object, subject)):
+                cells = costs.indices[slice(*costs.indptr[start : start + 2])]
+                cell = costs.indptr[start] + np.searchsorted(cells, end)
                 costs.data[cell] = min(costs.data[cell], max(0.0, -rest))
         return costs, prizes
 
@@ -157,13 +158,13 @@ class GRetriever(Method):
             span.score((self._passages.passages[row].id, scores[row]) for row in best)
         return scores
 
-    def context(self, found: Subgraph) -> ContextGraph:
+    def context(self, subgraph: Subgraph) -> ContextGraph:
         """The subgraph as tables of nodes and edges, in the order in which facts name the nodes."""
-        facts = [self._facts.facts[row] for row in found.facts]
+        facts = [self._facts.facts[row] for row in subgraph.facts]
         names = dict.fromkeys(name for subject, _, object in facts for name in (subject, object))
         relations = (
             ContextRelation(subject, object, relation, passages=passages)
-            for (subject, relation, object), passages in zip(facts, self._stating(found.facts))
+            for (subject, relation, object), passages in zip(facts, self._stating(subgraph.facts))
         )
         return ContextGraph(tuple(map(ContextEntity, names)), tuple(relations), layout="subgraph")
 

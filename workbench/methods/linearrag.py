@@ -87,8 +87,8 @@ class LinearRAG(Method):
         seeds, reason = self.link(question, trace)
         if reason:
             best = top(cosines, k)
-            found = ranked([self._passages.passages[row] for row in best], cosines[best])
-            return Evidence(question, self.label, "cosine", found, fallback=f"dense ranking, because {reason}")
+            passages = ranked([self._passages.passages[row] for row in best], cosines[best])
+            return Evidence(question, self.label, "cosine", passages, fallback=f"dense ranking, because {reason}")
         active = self.activate(seeds, np.maximum(self._graph.sentence_vectors @ vector, 0.0), trace)
         scores = self.walk(active, self.importance(active, cosines, trace), trace)
         best = top(scores, k)
@@ -104,7 +104,7 @@ class LinearRAG(Method):
     def link(self, question: str, trace: Trace) -> tuple[dict[int, float], str]:
         """(entity → its cosine with the name that it is closest to, why there is none)."""
         with trace.span("RETRIEVER", "link entities") as span:
-            names = [one.name for one in mentioned(question) if one.named]
+            names = [mention.name for mention in mentioned(question) if mention.named]
             seeds: dict[int, float] = {}
             for name in names if self._row else ():
                 entity, cosine = self._closest(name)
@@ -155,11 +155,11 @@ class LinearRAG(Method):
         """Stage 2: I of every passage, float64 (n_p,)."""
         with trace.span("CHAIN", "walk", damping=self.settings.damping) as span:
             reset = np.concatenate([active.values, begins])
-            found = self._walk(reset, self.settings.damping, tolerance=self.settings.tolerance)
+            walked = self._walk(reset, self.settings.damping, tolerance=self.settings.tolerance)
             entities = len(active.values)
-            span.set(iterations=found.iterations, mass_on_passages=float(found.p[entities:].sum()))
-            span.score(self._strongest(found.p[:entities])) if trace else None
-        return found.p[entities:]
+            span.set(iterations=walked.iterations, mass_on_passages=float(walked.p[entities:].sum()))
+            span.score(self._strongest(walked.p[:entities])) if trace else None
+        return walked.p[entities:]
 
     def _strongest(self, values: np.ndarray) -> Iterator[tuple[str, float]]:
         return ((self._graph.entities[row], float(values[row])) for row in top(values, TRACED) if values[row] > 0)

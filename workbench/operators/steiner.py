@@ -51,8 +51,8 @@ def _tree(costs: sp.csr_array, prizes: Mapping[int, float], terminals: list[int]
     step = max(float(costs.data.max(initial=0.0)), SAME)
     reach = 3 * step
     while True:
-        found, before = dijkstra(costs, indices=terminals, limit=reach, return_predecessors=True)
-        distances, middles = _meetings(found)
+        reached, before = dijkstra(costs, indices=terminals, limit=reach, return_predecessors=True)
+        distances, middles = _meetings(reached)
         joined, time = _grown(distances, [prizes[node] for node in terminals])
         if 2 * time <= 2 * reach - step:  # what is nearer than that is exact
             break
@@ -67,15 +67,15 @@ def _tree(costs: sp.csr_array, prizes: Mapping[int, float], terminals: list[int]
     return max((_pruned(tree, prizes) for tree in _spanning(costs, sorted(nodes))), key=lambda tree: tree.value)
 
 
-def _meetings(found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _meetings(reached: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """From the distances of each terminal to all nodes, (t, n), those between terminals, (t, t), and a node on the
     shortest path of each pair. A path whose ends both reach its middle is found without going all of it."""
-    count = len(found)
+    count = len(reached)
     distances, middles = np.full((count, count), np.inf), np.zeros((count, count), dtype=np.int64)
-    rows = [np.flatnonzero(np.isfinite(one)) for one in found]
+    rows = [np.flatnonzero(np.isfinite(from_terminal)) for from_terminal in reached]
     for a, b in combinations(range(count), 2):
         few, other = (a, b) if len(rows[a]) <= len(rows[b]) else (b, a)
-        both = found[few, rows[few]] + found[other, rows[few]]
+        both = reached[few, rows[few]] + reached[other, rows[few]]
         at = int(both.argmin())  # a terminal reaches itself
         distances[a, b] = distances[b, a] = both[at]
         middles[a, b] = middles[b, a] = rows[few][at]
@@ -108,7 +108,7 @@ def _grown(distances: np.ndarray, prizes: list[float]) -> tuple[list[tuple[int, 
     left = dict(enumerate(map(float, prizes)))  # of the prizes of a moat that grows
     radius, joined, time = np.zeros(len(prizes)), [], 0.0
     while len(left) > 1:
-        grows = np.array([one in left for one in owner])
+        grows = np.array([moat in left for moat in owner])
         ends = min(left.values())
         meets, pair = np.inf, (0, 0)
         for a, b in combinations(range(len(prizes)), 2):
@@ -121,10 +121,10 @@ def _grown(distances: np.ndarray, prizes: list[float]) -> tuple[list[tuple[int, 
         radius[grows] += step
         left = {moat: rest - step for moat, rest in left.items()}
         if meets <= ends + SAME:
-            kept, lost = (owner[one] for one in pair)
+            winner, loser = (owner[terminal] for terminal in pair)
             joined.append(pair)
-            owner = [kept if one == lost else one for one in owner]
-            left[kept] = left.get(kept, 0.0) + left.pop(lost, 0.0)
+            owner = [winner if moat == loser else moat for moat in owner]
+            left[winner] = left.get(winner, 0.0) + left.pop(loser, 0.0)
         left = {moat: rest for moat, rest in left.items() if rest > SAME}
     return joined, time
 

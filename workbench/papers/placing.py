@@ -136,7 +136,7 @@ def _of_model(terms: Terms, run: Run, place: Place) -> Place:
     place = place._replace(model=named(model["engine"]), reading=model.get("reading"))
     if "readers" in terms:
         return place._replace(method=model["called"])  # to which the reader is added
-    types = {name: one["type"] for name, one in terms["measured"].items() if "type" in one}
+    types = {name: term["type"] for name, term in terms["measured"].items() if "type" in term}
     return place._replace(backbone=model["called"], measures=_measured(terms, run, place), types=types)
 
 

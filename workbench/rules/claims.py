@@ -36,5 +36,5 @@ def rate_context(value: claims.Text) -> claims.Rating:
     ...     "Nora founded Kestrel FM.")]
     [0, 1, 2]
     """
-    asked, held = {*families(value.question).values()}, {*families(value.text).values()}
-    return claims.Rating(rating=2 if asked and asked <= held else int(bool(asked & held)))
+    wanted, there = {*families(value.question).values()}, {*families(value.text).values()}
+    return claims.Rating(rating=2 if wanted and wanted <= there else int(bool(wanted & there)))

@@ -12,112 +12,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-import anywidget
 import ipywidgets as widgets
-import traitlets
 
 from workbench.errors import SettingError
 from workbench.records import Passage, Question, Record
 from workbench.settings import parse_spec
 from workbench.text import clean
 from workbench.trace import Trace
-from workbench.views import viewer
-from workbench.views.drawing import (
-    HEIGHT,
-    LEGEND,
-    Drawing,
-    Map,
-    drawing_data,
-    drawing_entries,
-    drawing_frame,
-    drawing_page,
-)
-from workbench.views.palette import AUTO, THEMED, THEMED_CSS, surface
-from workbench.views.parts import Part, group, line, quiet
+from workbench.views.drawing import HEIGHT, Drawing, drawing_entries, drawing_frame
+from workbench.views.live import Canvas, Text, View
+from workbench.views.palette import AUTO, surface
+from workbench.views.parts import Part, line, quiet
 from workbench.views.records import asked_part
-from workbench.views.render import data_of, html_of, page, text_of
+from workbench.views.render import page
 from workbench.views.session import Methods, Source, by_name, open_session, question_label
 from workbench.views.stepped import LIVE, Stage, stages_part
 
 Shown = TypeVar("Shown")  # what a stepper reads off a trace
 
 PROPOSED = 200  # questions that a list offers; any other can be typed
-_FULL = {"width": "100%"}
-
-
-class Frame(anywidget.AnyWidget):
-    """A picture as a page in a sandboxed frame, which runs apart from the notebook. `picked` is the id of the node that
-    was clicked last, -1 before any; `selected` is the node that is marked; `hidden` are the entries of the legend whose
-    nodes or edges are not shown."""
-
-    _esm = viewer.part("frame.js")
-    _css = THEMED_CSS
-    page = traitlets.Unicode().tag(sync=True)
-    drawn = traitlets.Dict().tag(sync=True)
-    height = traitlets.Int(HEIGHT).tag(sync=True)
-    picked = traitlets.Int(-1).tag(sync=True)
-    selected = traitlets.Int(-1).tag(sync=True)
-    hidden = traitlets.List(traitlets.Unicode()).tag(sync=True)
-
-
-class Canvas(widgets.Box):
-    """A place for a picture, of this `height` without its legend; calls `clicked` with the id of a node."""
-
-    def __init__(self, theme: str = AUTO, height: int = HEIGHT, **layout: str):
-        super().__init__(layout=(layout or _FULL) | {"flex_flow": "column"})
-        self.clicked: Callable[[int], Any] = lambda node: None
-        self.frame, self._theme = Frame(layout=_FULL, height=height + LEGEND), theme
-        self.frame.add_class(THEMED)
-        self.frame.observe(lambda change: change["new"] >= 0 and self.clicked(change["new"]), "picked")
-        self.shown: Drawing | Map | None = None
-
-    def draw(self, shown: Drawing | Map | None) -> None:
-        """Show a picture; nothing without one. The first one is loaded as a page, which is sent the data of the others,
-        before the notebook shows the frame, so that it has what to load."""
-        self.frame.picked = -1  # so that the same node can be clicked in the next picture
-        if shown and self.frame.page:
-            self.frame.drawn = drawing_data(shown)
-        elif shown:
-            self.frame.page = drawing_page(shown, theme=self._theme)
-        self.shown, self.children = shown, [self.frame] if shown else []
-
-    def select(self, node: int) -> None:
-        """Mark a node, as a click on it does."""
-        self.frame.selected = node
-
-
-class View(anywidget.AnyWidget):
-    """What the viewer draws in the page of a notebook: the `kind` that `viewer/live.js` names, from plain `data`, at a
-    stage of it. `at` and `picked` change with clicks, too."""
-
-    _esm = viewer.WIDGET
-    _css = viewer.WIDGET_CSS
-    kind = traitlets.Unicode().tag(sync=True)
-    data = traitlets.Dict().tag(sync=True)
-    at = traitlets.Int(0).tag(sync=True)
-    picked = traitlets.Int(-1).tag(sync=True)
-
-
-class Text(View):
-    """A place for parts of a page."""
-
-    def __init__(self, *parts: Part | None, **layout: Any):
-        super().__init__(kind="part", **layout)
-        self.show(*parts)
-
-    def show(self, *parts: Part | None) -> None:
-        """Show these parts instead; without any, nothing."""
-        self.part = group(*parts)
-        self.data = {} if self.part is None else {"part": data_of(self.part)}
-
-    @property
-    def text(self) -> str:
-        """What it shows, as a terminal has it."""
-        return text_of(self.part)
-
-    @property
-    def html(self) -> str:
-        return html_of(self.part)
 
 
 class Widget(Record):
