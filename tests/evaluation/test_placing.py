@@ -277,10 +277,10 @@ def test_a_part_that_is_off_is_a_row_of_the_ablation(off, row, published):
 
 
 def test_methods_that_are_not_here_are_named():
-    found = tables("youtu")
+    found = tables("graphrag_bench")
     absent = {cell.method: cell.why for cell in found.cells if cell.verdict == NOT_MEASURED and cell.why}
-    assert absent == {name: (why,) for name, why in paper("youtu").terms["absent"].items()}
-    assert "No run can fill (no retrieval): Zero-shot LLM." in found.notes
+    assert absent == {name: (why,) for name, why in paper("graphrag_bench").terms["absent"].items()}
+    assert any(note.startswith("No run can fill") for note in found.notes)
 
 
 @pytest.mark.parametrize(("method", "row", "published"), [
