@@ -82,7 +82,7 @@ def test_a_cell_is_chosen_and_read(lab, page):
     widget.get_by_label("table", exact=True).select_option(index=0)
     expect(grid.get_by_role("button")).to_have_count(150)
     notebook.both_themes("07_table", widget)
-    widget.get_by_label("paper", exact=True).select_option(index=4)
+    widget.get_by_label("paper", exact=True).select_option(index=5)
     expect(grid.get_by_role("columnheader", name="anonyrag/chs")).to_be_visible()
     notebook.screenshot("07_youtu", widget)
 

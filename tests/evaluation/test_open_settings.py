@@ -34,7 +34,10 @@ def left_open(name: str) -> dict[str, list[str]]:
     """Method, layer or reader → its settings that the paper leaves open."""
     source, found = paper(name), {}
     data = next(iter(source.terms["data"]))
-    rows = [one["name"] for part in ("backbones", "methods") for one in source.terms.get(part, ())]
+    rows = [
+        spec_of(row["name"], {key: value for key, value in row.get("is", {}).items() if key == "backbone"})
+        for part in ("backbones", "methods") for row in source.terms.get(part, ())
+    ]  # fmt: skip
     model = named(next(iter(source.terms.get("models", [{"engine": ()}])))["engine"])
     for method in dict.fromkeys(rows):
         for read_by in named(source.terms["reader"]["name"]):

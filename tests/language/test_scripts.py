@@ -34,6 +34,7 @@ from workbench.text import sentences, words
 from workbench.views import charts
 from workbench.views.charts import Picture
 from workbench.views.contexts import Marks
+from workbench.views.render import html_of
 
 # Without İ, which folds to an i and a mark of its own.
 LATIN = st.text(st.characters(max_codepoint=0x17F, exclude_categories=("Cs",), exclude_characters="İ"))
@@ -91,7 +92,7 @@ def test_names_are_found_inside_a_run():
     assert coverage("那是霜河。", ["是"]) is None, "yes is in nearly every text"
     texts = Texts([Unit("1", "青岚玻璃厂由柳若岚创办。"), Unit("2", "双狮桥横跨霜河。")])
     assert texts.mentions(["柳若岚", "霜河"]) == [["柳若岚"], ["霜河"]]
-    assert "<span" in Marks([("霜河", 0)])("双狮桥横跨霜河。", 100)
+    assert "<span" in html_of(Marks([("霜河", 0)])("双狮桥横跨霜河。", 100))
     assert accuracy("是的，在鸥港。", ["是"]) == 1 and accuracy("Nein, nie.", ["ja"]) == 0
 
 

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from itertools import chain
 from typing import Any
 
 from workbench.records import Record
@@ -23,8 +24,9 @@ STYLE = f"<style>{viewer.part('page.css')}</style>"
 
 def page(*parts: Part | None) -> str:
     """Parts as HTML with their style, for the output of a notebook."""
+    inside = (part.inside if part.kind == "group" and not part.look else (part,) for part in parts if part is not None)
     # JupyterLab would render text between two dollar signs as mathematics.
-    return f'<div class="hopscope mathjax_ignore">{STYLE}{"".join(map(html_of, parts))}</div>'
+    return f'<div class="hopscope mathjax_ignore">{STYLE}{"".join(map(html_of, chain.from_iterable(inside)))}</div>'
 
 
 def plain_part(thing: Any) -> Part | None:
