@@ -321,6 +321,7 @@ def cuts(cuts: Cuts) -> Picture:
         axes.margins(y=0.25)
         _whole(axes)
     panels[-1].set_xlabel("passages chosen for the reader")
+    panels[-1].set_xlim(0, 1 + max((row["read"] for row in cuts.sizes), default=1))  # one bar is no block
     return charts.picture(canvas, cuts.title, frame_of(cuts.sizes))
 
 
